@@ -17,7 +17,7 @@ use super::part::{at, error_of_part};
 use super::{ends, netem, settings};
 use sixmark_machine::Error;
 use sixmark_machine::netlink::Netlink;
-use sixmark_machine::program::{command_of, find};
+use sixmark_machine::program::{command_of, find_program};
 
 /// A link that is laid.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ fn shape(end: &LinkEnd, host: &Host, way: &Impairment) -> io::Result<()> {
     let port = Port { name: &end.interface, mtu: end.mtu };
     for words in tc::commands(way, port).unwrap_or_default() {
         let absent = || io::Error::other("tc is not there: install the Debian package iproute2");
-        let mut tc: Command = command_of(&find("tc").ok_or_else(absent)?);
+        let mut tc: Command = command_of(&find_program("tc").ok_or_else(absent)?);
         tc.args(&words).stdin(Stdio::null());
         host.run(&mut tc)?;
     }

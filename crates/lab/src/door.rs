@@ -129,7 +129,7 @@ impl Door {
     ) -> Result<Visit, Error> {
         match self.0.accept() {
             // Whoever asks and goes is no concern of the lab's.
-            Ok((stream, _)) => match one(&stream, &mut look) {
+            Ok((stream, _)) => match answer_one(&stream, &mut look) {
                 Ok(true) => Ok(Visit::Leave),
                 _ => Ok(Visit::Answered),
             },
@@ -142,7 +142,7 @@ impl Door {
 
 /// Answers one question; true where the lab is to go. Others than its own user get no answer: a socket
 /// without a file has no permissions.
-fn one(
+fn answer_one(
     stream: &UnixStream,
     look: &mut impl FnMut(&Question) -> (Answer, Vec<OwnedFd>),
 ) -> io::Result<bool> {
@@ -270,7 +270,7 @@ pub fn way(name: &str, host: &str) -> Result<Way, Error> {
     let (answer, stream) = talk(name, &Question::Enter(host.to_owned()), None)?;
     let odd = || Error::Measure(format!("the lab '{name}' answers what can't be understood"));
     let Answer::Enter { hosts, resolv_conf, user } = answer else { return Err(odd()) };
-    let mut files = handover::receive(&stream).map_err(|_| odd())?.into_iter();
+    let mut files = handover::receive_files(&stream).map_err(|_| odd())?.into_iter();
     let user = if user { Some(files.next().ok_or_else(odd)?) } else { None };
     let mut next = || files.next().ok_or_else(odd);
     Ok(Way { user, processes: next()?, network: next()?, mounts: next()?, hosts, resolv_conf })

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::TEMPORARY;
 use super::host::Host;
 use sixmark_machine::Error;
-use sixmark_machine::program::{command_of, find};
+use sixmark_machine::program::{command_of, find_program};
 
 /// None of them has much to do.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -31,7 +31,7 @@ pub(super) fn run_errand(host: &Host, errand: &Errand<'_>) -> Result<(), Error> 
     let cannot = |why: &str| {
         Error::Measure(format!("can't build the lab: {}: {program}: {why}", host.name()))
     };
-    let path = find(program);
+    let path = find_program(program);
     let path = path.ok_or_else(|| cannot(&format!("install the Debian package {package}")))?;
     let said = path_of_output(host, program);
     let open = || File::create(&said).map_err(|error| cannot(&error.to_string()));

@@ -45,7 +45,7 @@ pub fn enclose() -> Result<Result<Rights, u8>, Error> {
             Some(line) => Err(Error::Measure(line)),
             None => Ok(Err(status)),
         },
-        Err(refused) => Err(Error::Measure(why(&refused))),
+        Err(refused) => Err(Error::Measure(describe_refusal(&refused))),
     }
 }
 
@@ -63,7 +63,7 @@ fn killed(status: u8) -> Option<String> {
     })
 }
 
-fn why(refused: &Refused) -> String {
+fn describe_refusal(refused: &Refused) -> String {
     let Refused { what, error } = refused;
     let line = format!("a lab needs namespaces of its own, but this process can't {what}: {error}");
     match error.raw_os_error() {

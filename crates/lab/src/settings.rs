@@ -32,17 +32,17 @@ const BRIDGE: [(&str, &str); 2] =
 pub(super) fn of_host(host: &LabHost) -> io::Result<()> {
     let forwards = if host.forwards { FORWARDS.as_slice() } else { &[] };
     for (name, value) in ALL.iter().chain(forwards) {
-        set(name, value)?;
+        write_setting(name, value)?;
     }
-    host.sysctls.iter().try_for_each(|(name, value)| set(name, value))
+    host.sysctls.iter().try_for_each(|(name, value)| write_setting(name, value))
 }
 
 /// Sets what a bridge has, in the calling thread's namespace.
 pub(super) fn of_bridge() -> io::Result<()> {
-    BRIDGE.iter().try_for_each(|(name, value)| set(name, value))
+    BRIDGE.iter().try_for_each(|(name, value)| write_setting(name, value))
 }
 
-fn set(name: &str, value: &str) -> io::Result<()> {
+fn write_setting(name: &str, value: &str) -> io::Result<()> {
     let path = PathBuf::from("/proc/sys").join(name.replace('.', "/"));
     fs::write(&path, value).map_err(|error| {
         io::Error::new(error.kind(), format!("can't set {name} to {value}: {error}"))

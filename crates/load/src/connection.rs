@@ -101,7 +101,7 @@ impl Connections {
         let endpoints = families.len();
         let most = most.max(usual);
         Connections {
-            share: shares(prepared.plan.ratio, most),
+            share: shares_of_families(prepared.plan.ratio, most),
             streams: prepared.plan.http.streams.get(),
             idle_at: vec![SlotList::default(); endpoints],
             roomy_at: vec![BTreeSet::new(); endpoints],
@@ -355,7 +355,7 @@ impl Connection {
 }
 
 /// How many of `most` connections the ratio gives each family, rounded down, but one at least.
-fn shares(ratio: PlanRatio, most: usize) -> PerFamily<usize> {
+fn shares_of_families(ratio: PlanRatio, most: usize) -> PerFamily<usize> {
     let (v6, all) = ratio.lowest();
     PerFamily::from_fn(|family| {
         let part = if family == Family::Ipv6 { v6 } else { all - v6 };

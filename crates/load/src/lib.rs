@@ -98,7 +98,7 @@ pub fn run_load(
     let prepared = Arc::new(prepared);
     let plan = &prepared.plan;
     let (sender, receiver) = channel();
-    let workers = threads::start(plan, &prepared, stop, sender)?;
+    let workers = threads::start_workers(plan, &prepared, stop, sender)?;
     let (mut seconds, mut busiest) = (SliceGatherer::new(plan.load.threads.get()), 0.0);
     // Until every worker has dropped its sender.
     for slice in receiver {

@@ -117,7 +117,7 @@ impl PreparedLoad {
             told: false,
             reachability: Reachability::new(plan.load.threads.get()),
         };
-        let requests = plan.targets.iter().map(|target| all(plan, target));
+        let requests = plan.targets.iter().map(|target| requests_of_target(plan, target));
         let requests = requests.collect::<Result<Vec<_>, _>>()?;
         for family in Family::BOTH {
             for endpoint in plan.endpoints(family) {
@@ -168,7 +168,7 @@ fn urls(plan: &Plan) -> Result<Vec<Url>, Error> {
     }
 }
 
-fn all(plan: &Plan, target: &Target) -> Result<Arc<[Requests]>, Error> {
+fn requests_of_target(plan: &Plan, target: &Target) -> Result<Arc<[Requests]>, Error> {
     plan.requests.iter().map(|request| Requests::new(plan, target, request)).collect()
 }
 

@@ -23,7 +23,7 @@ const HEAD_START: u64 = 2_000_000;
 pub(super) type Handle = JoinHandle<Report>;
 
 /// Starts the workers over the driver that the plan wants.
-pub(super) fn start(
+pub(super) fn start_workers(
     plan: &Plan,
     prepared: &Arc<PreparedLoad>,
     stop: &Arc<AtomicBool>,

@@ -112,7 +112,7 @@ impl Netlink {
     /// Gives an interface an address, without looking first whether somebody has it.
     pub fn address(&mut self, name: &str, net: Net) -> io::Result<()> {
         let mut address = AddressMessage::default();
-        address.header.family = family(net.family());
+        address.header.family = address_family(net.family());
         address.header.prefix_len = net.length;
         address.header.flags = AddressHeaderFlags::Nodad;
         address.header.index = index(name)?;
@@ -124,7 +124,7 @@ impl Netlink {
     /// Puts a route into the table, in the place of one to the same.
     pub fn route(&mut self, route: &NewRoute<'_>) -> io::Result<()> {
         let mut message = RouteMessage::default();
-        message.header.address_family = family(route.to.family());
+        message.header.address_family = address_family(route.to.family());
         message.header.destination_prefix_length = route.to.length;
         message.header.table = RouteHeader::RT_TABLE_MAIN;
         message.header.protocol = RouteProtocol::Static;
@@ -140,7 +140,7 @@ impl Netlink {
     /// The networks of a family that the main table has routes to.
     pub fn routes(&mut self, of: Family) -> io::Result<Vec<Net>> {
         let mut question = RouteMessage::default();
-        question.header.address_family = family(of);
+        question.header.address_family = address_family(of);
         self.send(RouteNetlinkMessage::GetRoute(question), NLM_F_DUMP)?;
         let mut found = Vec::new();
         loop {
@@ -258,7 +258,7 @@ fn route_address(address: IpAddr) -> RouteAddress {
     }
 }
 
-fn family(family: Family) -> AddressFamily {
+fn address_family(family: Family) -> AddressFamily {
     match family {
         Family::Ipv4 => AddressFamily::Inet,
         Family::Ipv6 => AddressFamily::Inet6,

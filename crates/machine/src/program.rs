@@ -20,7 +20,7 @@ const PROXIES: [&str; 8] = [
 ];
 
 /// The file of a program, found where daemons are too.
-pub fn find(program: &str) -> Option<PathBuf> {
+pub fn find_program(program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|path| is_program(path));
     }

@@ -90,7 +90,7 @@ pub enum Limit {
 impl FindMax {
     /// Puts together what was found.
     pub fn new(conditions: Vec<Condition>, trial_s: f64, families: Families<FoundRate>) -> FindMax {
-        let ratio = ratio(&families);
+        let ratio = ratio_of_rates(&families);
         FindMax { conditions, trial_s, families, ratio }
     }
 
@@ -217,7 +217,7 @@ fn limit(trials: &[Trial], rate: f64) -> Option<Limit> {
     }
 }
 
-fn ratio(families: &Families<FoundRate>) -> Option<[f64; 2]> {
+fn ratio_of_rates(families: &Families<FoundRate>) -> Option<[f64; 2]> {
     let sound =
         |found: &&FoundRate| matches!(found.limited_by, Some(Limit::Condition | Limit::Failures));
     let (v6, v4) = (families.ipv6.as_ref().filter(sound)?, families.ipv4.as_ref().filter(sound)?);

@@ -35,7 +35,7 @@ impl Distribution {
     /// In a few words: `hdr` is not what sixmark writes.
     pub fn of(summary: &Summary) -> Result<Option<Distribution>, String> {
         let (Some(min_us), Some(max_us)) = (summary.min, summary.max) else { return Ok(None) };
-        let histogram = decode(&summary.hdr)?;
+        let histogram = decode_histogram(&summary.hdr)?;
         if histogram.is_empty() || min_us > max_us {
             return Err("a histogram and its figures contradict each other".into());
         }
@@ -90,7 +90,7 @@ impl Distribution {
 
 /// HdrHistogram's V2 encoding, deflated, in base64. What is inflated and allocated is limited, for
 /// a document may come from anybody.
-fn decode(text: &str) -> Result<Histogram<u64>, String> {
+fn decode_histogram(text: &str) -> Result<Histogram<u64>, String> {
     let wrong = |why: &dyn std::fmt::Display| format!("a histogram can’t be read: {why}");
     let bytes = STANDARD.decode(text).map_err(|error| wrong(&error))?;
     let deflated = bytes.get(8..).ok_or_else(|| wrong(&"it is cut short"))?;

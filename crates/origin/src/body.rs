@@ -20,11 +20,11 @@ const BEFORE_RESET: Duration = Duration::from_millis(20);
 
 /// Pseudo-random, so that nothing on the way can compress it much, and the same in every build,
 /// so that a client can check it.
-pub(super) static BLOCK: [u8; BLOCK_LEN] = block();
+pub(super) static BLOCK: [u8; BLOCK_LEN] = random_block();
 
 /// Fills the block with the top bytes of a 32-bit linear congruential generator (Numerical
 /// Recipes' constants).
-const fn block() -> [u8; BLOCK_LEN] {
+const fn random_block() -> [u8; BLOCK_LEN] {
     let mut bytes = [0; BLOCK_LEN];
     let mut state: u32 = 6;
     let mut i = 0;

@@ -16,7 +16,7 @@ pub fn comparison_text(result: &ComparisonResult) -> String {
 
 /// What the pairs so far say of the primary metric: `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12
 /// pairs`.
-pub fn estimate(comparison: &Comparison) -> String {
+pub fn estimate_text(comparison: &Comparison) -> String {
     terminal::plain(&sheet::estimate(comparison))
 }
 

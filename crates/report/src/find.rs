@@ -11,13 +11,13 @@ use sixmark_units::quantity::write_count;
 pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String {
     let rate = write_rate(trial.rate);
     match trial.reason {
-        None => format!("{family}  {rate} held ({})", why(conditions, trial)),
-        Some(_) => format!("{family}  {rate} did not hold ({})", why(conditions, trial)),
+        None => format!("{family}  {rate} held ({})", why_not_held(conditions, trial)),
+        Some(_) => format!("{family}  {rate} did not hold ({})", why_not_held(conditions, trial)),
     }
 }
 
 /// Why it held, or did not.
-pub(super) fn why(conditions: &[Condition], trial: &Trial) -> String {
+pub(super) fn why_not_held(conditions: &[Condition], trial: &Trial) -> String {
     let requests = &trial.requests;
     let places = trial.in_flight.map_or("places".to_owned(), write_count);
     match trial.reason {

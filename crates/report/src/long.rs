@@ -31,7 +31,7 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
             Document::Watch(result) => {
                 write_measurement(&mut lines, named.name, (&**result).into())
             }
-            Document::Comparison(result) => comparison(&mut lines, named.name, result),
+            Document::Comparison(result) => write_comparison(&mut lines, named.name, result),
             Document::Study(result) => study(&mut lines, named.name, result),
         }
     }
@@ -69,7 +69,7 @@ fn write_measurement(lines: &mut CsvLines, document: &str, of: Measurement<'_>) 
     }
 }
 
-fn comparison(lines: &mut CsvLines, document: &str, result: &ComparisonResult) {
+fn write_comparison(lines: &mut CsvLines, document: &str, result: &ComparisonResult) {
     let mut to = Figures { lines, document, kind: "comparison", started: &result.started };
     to.one(("comparison", None, ""), "elapsed_s", &result.elapsed_s.to_string());
     for side in [&result.sides.a, &result.sides.b] {

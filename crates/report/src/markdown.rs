@@ -44,7 +44,7 @@ fn warnings(text: &mut String, all: &[Warning]) {
 /// Charts have no place here, and of curves the main points are among the figures.
 fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
-    of.blocks.iter().for_each(|one| block(&mut inner, one));
+    of.blocks.iter().for_each(|one| write_block(&mut inner, one));
     if inner.is_empty() {
         return;
     }
@@ -56,10 +56,10 @@ fn write_part(text: &mut String, of: &Part) {
     let _ = write!(text, "<details><summary>{heading}</summary>\n\n{inner}</details>\n\n");
 }
 
-fn block(text: &mut String, of: &Block) {
+fn write_block(text: &mut String, of: &Block) {
     match of {
         Block::Table(of) => write_table(text, of),
-        Block::Folded(_, blocks) => blocks.iter().for_each(|one| block(text, one)),
+        Block::Folded(_, blocks) => blocks.iter().for_each(|one| write_block(text, one)),
         Block::Heading(words) => {
             let _ = writeln!(text, "**{}**\n", escape(words));
         }

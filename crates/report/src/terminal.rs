@@ -35,16 +35,16 @@ fn write_headline(text: &mut String, of: &SheetHeadline) {
 /// A part under its heading, with an empty line before it; nothing of what only a page shows.
 pub(super) fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
-    of.blocks.iter().for_each(|one| block(&mut inner, one));
+    of.blocks.iter().for_each(|one| write_block(&mut inner, one));
     if of.terminal && !inner.is_empty() {
         let _ = write!(text, "\n{}\n{inner}", plain(of.heading).to_uppercase());
     }
 }
 
-fn block(text: &mut String, of: &Block) {
+fn write_block(text: &mut String, of: &Block) {
     match of {
         Block::Heading(words) => {
-            apart(text);
+            write_gap(text);
             paragraph(text, words);
         }
         Block::Text(words) => paragraph(text, words),
@@ -62,7 +62,7 @@ fn paragraph(text: &mut String, words: &str) {
 }
 
 /// An empty line, unless it would be the first.
-fn apart(text: &mut String) {
+fn write_gap(text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
     }
@@ -70,7 +70,7 @@ fn apart(text: &mut String) {
 
 /// A table under its caption, as wide as its words. The first column is left, as words are.
 pub(super) fn write_table(text: &mut String, of: &Table) {
-    apart(text);
+    write_gap(text);
     paragraph(text, &of.caption);
     let shown: Vec<usize> = (0..of.columns.len()).filter(|&at| is_shown(of, at)).collect();
     let columns: Vec<&Column> = shown.iter().map(|&at| &of.columns[at]).collect();

@@ -35,17 +35,6 @@ const WIDTH: usize = 80;
 /// Shown whatever they are.
 const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
 
-/// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
-const LEFT_OUT: [Quantity; 7] = [
-    Quantity::Unaccepted,
-    Quantity::Redirects,
-    Quantity::Followed,
-    Quantity::Dropped,
-    Quantity::Unsent,
-    Quantity::Waited,
-    Quantity::Resent,
-];
-
 /// Whose clock times are from, in words.
 const CLOCKS: [(PhaseClock, &str); 3] = [
     (PhaseClock::Kernel, "the kernel's clock"),
@@ -133,7 +122,7 @@ fn write_headline(of: Measurement<'_>) -> String {
         }
         Measurement::Watch(watch) => text.push_str(&watched::describe_sources(&watch.watched)),
     }
-    let _ = writeln!(text, "{} in {:.2} s{}", what(of), of.elapsed_s(), ended(of.ended()));
+    let _ = writeln!(text, "{} in {:.2} s{}", what(of), of.elapsed_s(), describe_end(of.ended()));
     match of {
         Measurement::Run(run) => {
             let _ = writeln!(text, "{}", setting(run));
@@ -222,7 +211,7 @@ fn targets(text: &mut String, plan: &Plan) {
     }
 }
 
-fn ended(ended: Ended) -> &'static str {
+fn describe_end(ended: Ended) -> &'static str {
     match ended {
         Ended::Complete => "",
         Ended::Interrupted => " (interrupted)",
@@ -250,7 +239,7 @@ impl Columns<'_> {
 
     fn counts(&self, text: &mut String) {
         self.quantity(text, Quantity::Sent);
-        LEFT_OUT.into_iter().for_each(|quantity| self.quantity_if_any(text, quantity));
+        sheet::UNUSUAL.into_iter().for_each(|quantity| self.quantity_if_any(text, quantity));
         for outcome in Outcome::ALL {
             let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
             if self.sides.iter().flatten().any(|f| number(f).is_some()) {

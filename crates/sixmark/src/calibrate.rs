@@ -32,7 +32,7 @@ const OTHER_FILES: u64 = 128;
 /// itself over a family of the plan.
 pub(crate) fn calibrate(plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Option<Calibration>, Error> {
     open_files(plan)?;
-    let origin = start(plan)?;
+    let origin = start_origin(plan)?;
     // In an open loop -c is no more than a bound: how many are in flight is the server's doing.
     let closed = plan.load.pace == Pace::Closed;
     let as_the_run = closed.then_some(plan.load.connections);
@@ -58,7 +58,7 @@ fn open_files(plan: &Plan) -> Result<(), Error> {
     )))
 }
 
-fn start(plan: &Plan) -> Result<Origin, Error> {
+fn start_origin(plan: &Plan) -> Result<Origin, Error> {
     let loopback = |family| match family {
         Family::Ipv6 => SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
         Family::Ipv4 => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),

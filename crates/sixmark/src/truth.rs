@@ -40,9 +40,10 @@ impl Witness {
                         rest of it can't be read; leave it out";
             return Err(Error::Usage(line.into()));
         }
-        let ports: BTreeSet<u16> = addresses(plan).map(|address| address.port()).collect();
+        let ports: BTreeSet<u16> =
+            addresses_of_targets(plan).map(|address| address.port()).collect();
         let interfaces: BTreeSet<String> =
-            addresses(plan).map(interface).collect::<Result<_, _>>()?;
+            addresses_of_targets(plan).map(interface).collect::<Result<_, _>>()?;
         let here = NetNs::current().map_err(|error| cannot("find its namespace", &error))?;
         let start = |interface: String| {
             let ports = ports.iter().copied().collect();
@@ -75,7 +76,7 @@ impl Witness {
     }
 }
 
-fn addresses(plan: &Plan) -> impl Iterator<Item = SocketAddr> {
+fn addresses_of_targets(plan: &Plan) -> impl Iterator<Item = SocketAddr> {
     let of = |family| plan.endpoints(family).into_iter().map(|endpoint| endpoint.address);
     plan.families().flat_map(of)
 }

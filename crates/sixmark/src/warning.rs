@@ -61,7 +61,7 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
         begun_late(result),
         stood_still(result),
         slow_checks(result),
-        ended(result),
+        warn_of_end(result),
         resets(result),
         clock_stepped(result),
         missing_stamps(result),
@@ -129,7 +129,7 @@ pub(crate) fn file_incomplete(why: &str) -> Warning {
     warning("file_incomplete", format!("{why}; the file ends there, the rest went on"))
 }
 
-fn ended(result: &RunResult) -> Option<Warning> {
+fn warn_of_end(result: &RunResult) -> Option<Warning> {
     match result.ended {
         Ended::Complete => None,
         Ended::Interrupted => {

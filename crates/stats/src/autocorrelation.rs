@@ -1,6 +1,6 @@
 //! Whether each block resembles the one before.
 
-use super::{Refused, checked};
+use super::{Refused, check_values};
 
 /// The lag-1 autocorrelation, -1 to 1 (Box, Jenkins: Time Series Analysis, 2.1.5, with the mean of
 /// all values in both places). 0 where all values are equal.
@@ -8,7 +8,7 @@ use super::{Refused, checked};
 /// # Errors
 /// Fewer than three values, or one that is not finite.
 pub fn lag1(values: &[f64]) -> Result<f64, Refused> {
-    checked(values)?;
+    check_values(values)?;
     if values.len() < 3 {
         return Err(Refused::TooFew { have: values.len(), need: 3 });
     }

@@ -1,6 +1,8 @@
 //! Intervals by drawing the blocks anew (Efron, Tibshirani: An Introduction to the Bootstrap, 1993).
 
-use super::{Interval, Refused, check_share, checked, normal_cdf, normal_quantile, t_quantile};
+use super::{
+    Interval, Refused, check_share, check_values, normal_cdf, normal_quantile, t_quantile,
+};
 use sixmark_units::random::Random;
 
 /// What `statistic` says of `resamples` draws of `n` blocks with replacement; it is told how often
@@ -51,8 +53,8 @@ pub fn bca(
     confidence: f64,
 ) -> Result<Interval, Refused> {
     check_share(confidence)?;
-    checked(&[estimate])?;
-    checked(jackknife)?;
+    check_values(&[estimate])?;
+    check_values(jackknife)?;
     let sorted = sorted(draws)?;
     let (bias, speed) = (bias(estimate, &sorted), acceleration(jackknife));
     let at = |z: f64| {
@@ -81,18 +83,18 @@ pub fn expanded(n: usize, confidence: f64) -> Result<f64, Refused> {
 }
 
 fn sorted(draws: &[f64]) -> Result<Vec<f64>, Refused> {
-    checked(draws)?;
+    check_values(draws)?;
     let mut sorted = draws.to_vec();
     sorted.sort_by(f64::total_cmp);
     Ok(sorted)
 }
 
 fn between(sorted: &[f64], low: f64, high: f64) -> Interval {
-    Interval { low: place(sorted, low), high: place(sorted, high) }
+    Interval { low: value_at_share(sorted, low), high: value_at_share(sorted, high) }
 }
 
 /// The value at the place share times (n + 1), between two values in proportion.
-fn place(sorted: &[f64], share: f64) -> f64 {
+fn value_at_share(sorted: &[f64], share: f64) -> f64 {
     let at = (share * (sorted.len() + 1) as f64).clamp(1.0, sorted.len() as f64);
     let (below, above) = (sorted[at.floor() as usize - 1], sorted[at.ceil() as usize - 1]);
     below + (above - below) * at.fract()

@@ -106,7 +106,7 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 /// Refuses what no estimate can be made of.
-fn checked(values: &[f64]) -> Result<(), Refused> {
+fn check_values(values: &[f64]) -> Result<(), Refused> {
     if values.is_empty() {
         return Err(Refused::Empty);
     }

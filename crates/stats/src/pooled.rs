@@ -167,7 +167,7 @@ fn chosen(own: &[u64], other: &[u64], swapped: &[bool]) -> u64 {
 
 fn axis<'a>(blocks: impl Iterator<Item = &'a Counted>) -> Result<Vec<f64>, Refused> {
     let mut values: Vec<f64> = blocks.flatten().map(|(value, _)| *value).collect();
-    super::checked(&values)?;
+    super::check_values(&values)?;
     values.sort_by(f64::total_cmp);
     values.dedup();
     Ok(values)

@@ -1,6 +1,6 @@
 //! Student's tests: is a mean other than 0, are two means apart?
 
-use super::{Refused, checked, incomplete_beta};
+use super::{Refused, check_values, incomplete_beta};
 
 /// Values of one side: how many, their mean, and their variance (over one less than there are).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ impl Moments {
     /// # Errors
     /// Fewer than two values, or one that is not finite.
     pub fn of(values: &[f64]) -> Result<Moments, Refused> {
-        checked(values)?;
+        check_values(values)?;
         if values.len() < 2 {
             return Err(Refused::TooFew { have: values.len(), need: 2 });
         }

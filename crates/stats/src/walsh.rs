@@ -4,7 +4,7 @@
 //! n(n+1)/2 of them; instead of making them, those below a bound are counted, so that memory is n.
 
 use super::wilcoxon::lower_critical;
-use super::{Interval, Refused, checked};
+use super::{Interval, Refused, check_values};
 
 /// Hodges and Lehmann's estimate: the median of the Walsh averages (Hodges, Lehmann: Estimates of
 /// location based on rank tests, 1963; Hollander, Wolfe: Nonparametric Statistical Methods, 3.2).
@@ -36,7 +36,7 @@ struct Walsh {
 
 impl Walsh {
     fn new(values: &[f64]) -> Result<Walsh, Refused> {
-        checked(values)?;
+        check_values(values)?;
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         Ok(Walsh { sorted })

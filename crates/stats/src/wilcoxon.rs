@@ -1,7 +1,7 @@
 //! Wilcoxon's signed-rank test: are values as often and as far above zero as below?
 
 use super::special::{normal_cdf, normal_quantile};
-use super::{Refused, check_share, checked};
+use super::{Refused, check_share, check_values};
 
 /// Up to so many values the distribution is counted out; beyond, it is the normal one to three
 /// digits.
@@ -30,7 +30,7 @@ pub struct SignedRank {
 /// # Errors
 /// No value, or one that is not finite.
 pub fn signed_rank(values: &[f64]) -> Result<SignedRank, Refused> {
-    checked(values)?;
+    check_values(values)?;
     let signed = doubled_ranks(values);
     let positive: u64 = signed.iter().filter(|(_, above)| *above).map(|(rank, _)| rank).sum();
     let ranks: Vec<u64> = signed.iter().map(|(rank, _)| *rank).collect();

@@ -59,7 +59,7 @@ impl Outlet {
 
     fn open(to: &SocketAddr, kind: c_int, settings: &FlowSocketSettings) -> io::Result<Outlet> {
         let fd = socket::open_socket(to, kind)?;
-        set(&fd, to, settings)?;
+        set_flow_options(&fd, to, settings)?;
         match socket::connect(&fd, to) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
             _ => Ok(Outlet(fd)),
@@ -137,23 +137,27 @@ impl Outlet {
 
 const EMPTY: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
 
-fn set(fd: &OwnedFd, to: &SocketAddr, settings: &FlowSocketSettings) -> io::Result<()> {
+fn set_flow_options(
+    fd: &OwnedFd,
+    to: &SocketAddr,
+    settings: &FlowSocketSettings,
+) -> io::Result<()> {
     let v6 = to.is_ipv6();
     let (level, hops, class) = match v6 {
         true => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS, libc::IPV6_TCLASS),
         false => (libc::IPPROTO_IP, libc::IP_TTL, libc::IP_TOS),
     };
     if let Some(value) = settings.hops {
-        socket::set(fd, level, hops, value.into())?;
+        socket::set_option(fd, level, hops, value.into())?;
     }
     if let Some(value) = settings.class {
-        socket::set(fd, level, class, value.into())?;
+        socket::set_option(fd, level, class, value.into())?;
     }
     if let Some(bytes) = settings.buffer {
-        socket::set(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes as c_int)?;
+        socket::set_option(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes as c_int)?;
     }
     if let Some(port) = settings.port.filter(|&port| port > 0) {
-        socket::set(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+        socket::set_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
         socket::bind_socket(fd, &SocketAddr::new(any(v6), port))?;
     }
     Ok(())
@@ -192,8 +196,8 @@ impl Sink {
         let fd = socket::open_socket(at, libc::SOCK_DGRAM)?;
         only(&fd, at)?;
         // Beyond net.core.rmem_max where that is allowed.
-        if socket::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE).is_err() {
-            socket::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE)?;
+        if socket::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE).is_err() {
+            socket::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE)?;
         }
         stamp::enable_received(&fd)?;
         socket::bind_socket(&fd, at)?;
@@ -207,7 +211,7 @@ impl Sink {
     pub fn listener(at: &SocketAddr) -> io::Result<Sink> {
         let fd = socket::open_socket(at, libc::SOCK_STREAM)?;
         only(&fd, at)?;
-        socket::set(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+        socket::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
         socket::bind_socket(&fd, at)?;
         // SAFETY: listen takes an open descriptor and a number.
         check_return(unsafe { libc::listen(fd.as_raw_fd(), BACKLOG) })?;
@@ -247,7 +251,7 @@ impl Sink {
     /// # Errors
     /// As recvmsg has them; WouldBlock where there is nothing.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, u64)> {
-        let (count, stamp) = stamp::receive(&self.0, buffer)?;
+        let (count, stamp) = stamp::receive_stamped(&self.0, buffer)?;
         Ok((count, stamp.unwrap_or_else(clock::real)))
     }
 
@@ -276,7 +280,7 @@ impl Sink {
 
 fn only(fd: &OwnedFd, at: &SocketAddr) -> io::Result<()> {
     match at.is_ipv6() {
-        true => socket::set(fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1),
+        true => socket::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1),
         false => Ok(()),
     }
 }

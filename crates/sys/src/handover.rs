@@ -38,7 +38,7 @@ pub fn send(stream: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> {
 ///
 /// # Errors
 /// The other side has closed.
-pub fn receive(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+pub fn receive_files(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut byte = [0_u8];
     let mut piece = piece(&mut byte);
     let mut message = empty(&mut piece);
@@ -114,7 +114,7 @@ mod tests {
         let (near, far) = UnixStream::pair().unwrap();
         let (mut given, mut kept) = UnixStream::pair().unwrap();
         send(&near, &[given.as_fd(), near.as_fd()]).unwrap();
-        let got = receive(&far).unwrap();
+        let got = receive_files(&far).unwrap();
         assert_eq!(got.len(), 2);
         let mut got = UnixStream::from(got.into_iter().next().unwrap());
         got.write_all(b"a").unwrap();
@@ -125,6 +125,6 @@ mod tests {
         assert_eq!(peer(&near).unwrap(), peer(&far).unwrap());
         assert_eq!(peer(&near).unwrap().process, std::process::id());
         drop(near);
-        assert_eq!(receive(&far).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(receive_files(&far).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -30,7 +30,7 @@ pub fn name_of_interface(index: u32) -> io::Result<String> {
 }
 
 /// The addresses of the interface called `name`, port 0, link-local ones with their scope.
-pub fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
+pub fn addresses_of_interface(name: &str) -> io::Result<Vec<SocketAddr>> {
     let list = List::new()?;
     Ok(list
         .iter()
@@ -140,11 +140,11 @@ mod tests {
         assert!(index("lo").is_some());
         assert_eq!(name_of_interface(index("lo").unwrap()).unwrap(), "lo");
         assert_eq!(index("no-such-interface"), None);
-        let found = addresses("lo").unwrap();
+        let found = addresses_of_interface("lo").unwrap();
         for address in ["127.0.0.1:0", "[::1]:0"] {
             assert!(found.contains(&address.parse().unwrap()), "{found:?}");
         }
-        assert_eq!(addresses("no-such-interface").unwrap(), []);
+        assert_eq!(addresses_of_interface("no-such-interface").unwrap(), []);
         assert!(up().unwrap().contains(&"lo".to_owned()));
     }
 }

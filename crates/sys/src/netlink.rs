@@ -11,7 +11,7 @@ pub(crate) fn ask(kind: u16, payload: &[u8]) -> io::Result<Vec<u8>> {
     let question = message(kind, payload);
     let mut answer = vec![0; 4096];
     crate::socket::send(&fd, &question)?;
-    let length = crate::socket::receive(&fd, &mut answer)?;
+    let length = crate::socket::receive_bytes(&fd, &mut answer)?;
     answer.truncate(length);
     Ok(answer)
 }

@@ -100,7 +100,7 @@ impl PacketRing {
         share_ring(&socket, blocks)?;
         let map = RingMap::new(&socket, BLOCK as usize, blocks as usize)?;
         if loopback {
-            set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
+            set_option(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
         }
         if settings.promiscuous {
             see_all(&socket, index)?;
@@ -183,18 +183,18 @@ pub fn wait_for_packets(
 fn take(socket: &OwnedFd, begin: Begin, settings: &PacketRingSettings) -> io::Result<()> {
     let mut program = match (&settings.ports, begin) {
         (Some(ports), Begin::Ethernet) => filter::wanted(settings.snap, ports),
-        _ => filter::all(settings.snap),
+        _ => filter::accept_all(settings.snap),
     };
     // The kernel copies the program during the call.
     let len = program.len() as libc::c_ushort;
     let filter = libc::sock_fprog { len, filter: program.as_mut_ptr() };
-    set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
+    set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
 }
 
 /// Asks for the ring.
 fn share_ring(socket: &OwnedFd, blocks: u32) -> io::Result<()> {
     let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
-    set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
+    set_option(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
     let request = libc::tpacket_req3 {
         tp_block_size: BLOCK,
         tp_block_nr: blocks,
@@ -204,7 +204,7 @@ fn share_ring(socket: &OwnedFd, blocks: u32) -> io::Result<()> {
         tp_sizeof_priv: 0,
         tp_feature_req_word: 0,
     };
-    set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
+    set_option(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
 }
 
 /// What an interface's packets begin with, and whether it is a loopback interface.
@@ -242,7 +242,7 @@ fn see_all(socket: &OwnedFd, index: u32) -> io::Result<()> {
         mr_alen: 0,
         mr_address: [0; 8],
     };
-    set(socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &all)
+    set_option(socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &all)
 }
 
 fn bind_packet_socket(socket: &OwnedFd, index: u32, protocol: u16) -> io::Result<()> {
@@ -273,7 +273,7 @@ fn interface_error(socket: &OwnedFd) -> io::Result<()> {
 }
 
 /// Sets an option; `T` is what the kernel expects it to be.
-fn set<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
+fn set_option<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     let value = (&raw const *value).cast();
     // SAFETY: `value` points at `length` bytes, which the call reads.

@@ -28,7 +28,7 @@ impl Port {
     pub fn read(&self, frame: &mut [u8]) -> io::Result<usize> {
         match self {
             Port::Tap(tap) => tap.read(frame),
-            Port::Raw(raw) => socket::receive(&raw.0, frame).map_err(down),
+            Port::Raw(raw) => socket::receive_bytes(&raw.0, frame).map_err(down),
         }
     }
 
@@ -73,7 +73,7 @@ impl Raw {
         // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         // What goes out would come back as if it had come in.
-        socket::set(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)?;
+        socket::set_option(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)?;
         bind_to_port(&fd, index)?;
         Ok(Raw(fd))
     }

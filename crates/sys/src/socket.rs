@@ -21,7 +21,7 @@ pub(crate) fn open_socket(address: &SocketAddr, kind: c_int) -> io::Result<Owned
 
 /// Starts a connection; EINPROGRESS is the usual "error".
 pub(crate) fn connect(fd: &OwnedFd, to: &SocketAddr) -> io::Result<()> {
-    let (storage, length) = encode(to);
+    let (storage, length) = raw_address(to);
     let address = (&raw const storage).cast();
     // SAFETY: `address` points at `length` initialised bytes of a socket address.
     check_return(unsafe { libc::connect(fd.as_raw_fd(), address, length) }).map(drop)
@@ -29,7 +29,7 @@ pub(crate) fn connect(fd: &OwnedFd, to: &SocketAddr) -> io::Result<()> {
 
 /// Gives the socket a local address.
 pub(crate) fn bind_socket(fd: &OwnedFd, address: &SocketAddr) -> io::Result<()> {
-    let (storage, length) = encode(address);
+    let (storage, length) = raw_address(address);
     let address = (&raw const storage).cast();
     // SAFETY: `address` points at `length` initialised bytes of a socket address.
     check_return(unsafe { libc::bind(fd.as_raw_fd(), address, length) }).map(drop)
@@ -37,12 +37,12 @@ pub(crate) fn bind_socket(fd: &OwnedFd, address: &SocketAddr) -> io::Result<()> 
 
 /// The peer's address: ENOTCONN until the connection is established, so that one call tells both.
 pub(crate) fn peer(fd: &OwnedFd) -> io::Result<SocketAddr> {
-    decode(fd, libc::getpeername)
+    socket_address_by(fd, libc::getpeername)
 }
 
 /// The local address.
 pub(crate) fn local(fd: &OwnedFd) -> io::Result<SocketAddr> {
-    decode(fd, libc::getsockname)
+    socket_address_by(fd, libc::getsockname)
 }
 
 /// Hands bytes to the kernel; a broken connection is EPIPE, not a signal.
@@ -71,7 +71,7 @@ pub(crate) fn send_parts(fd: &OwnedFd, parts: [&[u8]; 2]) -> io::Result<usize> {
 }
 
 /// Receives into `buffer`.
-pub(crate) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn receive_bytes(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     let start = buffer.as_mut_ptr().cast();
     // SAFETY: `start` points at `buffer.len()` bytes that we may write.
     length(unsafe { libc::recv(fd.as_raw_fd(), start, buffer.len(), 0) })
@@ -108,7 +108,7 @@ pub(crate) fn pending_error(fd: &OwnedFd) -> i32 {
 }
 
 /// Sets an option whose value is a C int.
-pub(crate) fn set(fd: &OwnedFd, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
+pub(crate) fn set_option(fd: &OwnedFd, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
     set_bytes(fd, level, name, &value)
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn option(fd: &OwnedFd, level: c_int, name: c_int) -> io::Result<c_in
 }
 
 /// An address as the kernel wants it, and how many of its bytes count.
-fn encode(address: &SocketAddr) -> (sockaddr_storage, socklen_t) {
+fn raw_address(address: &SocketAddr) -> (sockaddr_storage, socklen_t) {
     // SAFETY: sockaddr_storage is a struct of integers, for which all zeros is a valid value.
     let mut storage: sockaddr_storage = unsafe { std::mem::zeroed() };
     let start = &raw mut storage;
@@ -176,7 +176,7 @@ fn encode_v6(address: &SocketAddrV6) -> sockaddr_in6 {
 /// A call that writes a socket's address.
 type AddressCall = unsafe extern "C" fn(c_int, *mut libc::sockaddr, *mut socklen_t) -> c_int;
 
-fn decode(fd: &OwnedFd, call: AddressCall) -> io::Result<SocketAddr> {
+fn socket_address_by(fd: &OwnedFd, call: AddressCall) -> io::Result<SocketAddr> {
     // SAFETY: sockaddr_storage is a struct of integers, for which all zeros is a valid value.
     let mut storage: sockaddr_storage = unsafe { std::mem::zeroed() };
     let mut length = size_of::<sockaddr_storage>() as socklen_t;

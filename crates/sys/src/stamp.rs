@@ -40,18 +40,18 @@ struct Control([u8; CONTROL]);
 
 /// Asks for stamps; on a stream socket only once its connect was called.
 pub(crate) fn enable(fd: &OwnedFd) -> io::Result<()> {
-    socket::set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, FLAGS as libc::c_int)
+    socket::set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, FLAGS as libc::c_int)
 }
 
 /// Asks for stamps of what is received alone.
 pub(crate) fn enable_received(fd: &OwnedFd) -> io::Result<()> {
     let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
-    socket::set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as libc::c_int)
+    socket::set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as libc::c_int)
 }
 
 /// Receives into `buffer`: how many bytes, and the stamp of the last in nanoseconds of
 /// CLOCK_REALTIME where there is one.
-pub(crate) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
+pub(crate) fn receive_stamped(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
     let mut control = Control([0; CONTROL]);
     let (count, controls) = message(fd, Room::Buffer(buffer), &mut control, 0)?;
     Ok((count, stamp(controls)))

@@ -6,7 +6,7 @@ pub fn name_of<T: PartialEq>(all: &[(&'static str, T)], of: T) -> &'static str {
 }
 
 /// What a name stands for.
-pub fn find<T: Copy>(all: &[(&str, T)], name: &str) -> Option<T> {
+pub fn find_named<T: Copy>(all: &[(&str, T)], name: &str) -> Option<T> {
     all.iter().find(|(known, _)| *known == name).map(|&(_, found)| found)
 }
 

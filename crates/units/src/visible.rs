@@ -14,21 +14,21 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Text for a terminal: what is hidden stands there as its number, `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    shown(text, |c, to| {
+    make_visible(text, |c, to| {
         let _ = write!(to, "\\u{{{:x}}}", u32::from(c));
     })
 }
 
 /// JSON for a terminal: what is hidden within its strings is escaped there, so that it says the same.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    shown(json, |c, to| {
+    make_visible(json, |c, to| {
         for unit in c.encode_utf16(&mut [0; 2]) {
             let _ = write!(to, "\\u{unit:04x}");
         }
     })
 }
 
-fn shown(text: &str, show: impl Fn(char, &mut String)) -> Cow<'_, str> {
+fn make_visible(text: &str, show: impl Fn(char, &mut String)) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();
     }

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::span::{Span, half, word};
+use super::span::{Span, half, word_at};
 use super::{Ip, Skipped, TCP, UDP, of_version};
 
 /// A message.
@@ -41,7 +41,7 @@ pub(super) fn read_icmp(ip: &Ip<'_>) -> Result<Icmp, Skipped> {
     let header: &[u8; 8] = ip.payload.head()?;
     let (kind, code) = (header[0], header[1]);
     let mtu = match (ip.source, kind, code) {
-        (IpAddr::V6(_), 2, _) => Some(word(header, 4)),
+        (IpAddr::V6(_), 2, _) => Some(word_at(header, 4)),
         (IpAddr::V4(_), 3, 4) => Some(half(header, 6).into()),
         _ => None,
     };

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::span::{Span, half, word};
+use super::span::{Span, half, word_at};
 use super::{Fragment, Ip, Skipped};
 
 /// The bits of the fragment's field that are flags, of which the lowest says that more follow.
@@ -16,8 +16,8 @@ pub(super) fn read_ipv4(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
         return Err(Skipped::Malformed);
     }
     Ok(Ip {
-        source: Ipv4Addr::from(word(header, 12)).into(),
-        destination: Ipv4Addr::from(word(header, 16)).into(),
+        source: Ipv4Addr::from(word_at(header, 12)).into(),
+        destination: Ipv4Addr::from(word_at(header, 16)).into(),
         protocol: header[9],
         fragment: fragment(header),
         // Its options are of no concern here.

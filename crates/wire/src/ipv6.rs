@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use super::span::{Span, half, word};
+use super::span::{Span, half, word_at};
 use super::{Fragment, Ip, Skipped};
 
 const HOP_BY_HOP: u8 = 0;
@@ -64,7 +64,7 @@ fn skip(found: &mut Ip<'_>) -> Result<bool, Skipped> {
 fn fragment(header: &[u8; 8]) -> Option<Fragment> {
     let field = half(header, 2);
     let (offset, more) = (u32::from(field & !7), field & 1 != 0);
-    (offset > 0 || more).then_some(Fragment { id: word(header, 4), offset, more })
+    (offset > 0 || more).then_some(Fragment { id: word_at(header, 4), offset, more })
 }
 
 fn address_at(header: &[u8; 40], at: usize) -> Ipv6Addr {

@@ -1,7 +1,7 @@
 //! What BSD and macOS put before packets of the loopback: the number of an address family, in the byte
 //! order of the machine that captured, or the network's (LINKTYPE_NULL, LINKTYPE_LOOP).
 
-use super::span::{Span, word};
+use super::span::{Span, word_at};
 use super::{Skipped, ethernet};
 
 /// IPv6's numbers: of Linux, of NetBSD and OpenBSD, of FreeBSD, of macOS.
@@ -12,7 +12,7 @@ const IPV4: u32 = 2;
 /// What it carries and which kind of thing that is, by Ethernet's numbers.
 pub(super) fn payload(packet: Span<'_>) -> Result<(u16, Span<'_>), Skipped> {
     let header: &[u8; 4] = packet.head()?;
-    let family = word(header, 0);
+    let family = word_at(header, 0);
     // Families are below 2^16: of the two ways to read it one is small.
     let kind = match family.min(family.swap_bytes()) {
         IPV4 => ethernet::IPV4,

@@ -55,6 +55,6 @@ pub(super) fn half(header: &[u8], at: usize) -> u16 {
 }
 
 /// Four bytes of a header as a number.
-pub(super) fn word(header: &[u8], at: usize) -> u32 {
+pub(super) fn word_at(header: &[u8], at: usize) -> u32 {
     header.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |four| u32::from_be_bytes(*four))
 }

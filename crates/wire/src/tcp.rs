@@ -2,7 +2,7 @@
 //! packets that never left the machine have none.
 
 use super::Skipped;
-use super::span::{Span, half, word};
+use super::span::{Span, half, word_at};
 
 /// A segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Tcp<'_> {
     pub fn selective(&self) -> impl Iterator<Item = (u32, u32)> {
         let blocks = if self.has_plain_options() { &[] } else { self.blocks() };
         let pairs = blocks.chunks_exact(8).take(MOST_BLOCKS);
-        pairs.map(|block| (word(block, 0), word(block, 4)))
+        pairs.map(|block| (word_at(block, 0), word_at(block, 4)))
     }
 
     /// Nearly all segments have no options but timestamps.
@@ -130,7 +130,7 @@ impl Options {
             (2, 2) => self.mss = Some(half(value, 0)),
             (3, 1) => self.window_scale = Some(value[0].min(14)),
             (4, 0) => self.sack_permitted = true,
-            (8, 8) => self.timestamps = Some((word(value, 0), word(value, 4))),
+            (8, 8) => self.timestamps = Some((word_at(value, 0), word_at(value, 4))),
             _ => {}
         }
     }
@@ -147,8 +147,8 @@ pub(super) fn read_tcp(segment: Span<'_>) -> Result<Tcp<'_>, Skipped> {
     Ok(Tcp {
         source: half(header, 0),
         destination: half(header, 2),
-        sequence: word(header, 4),
-        acknowledgement: word(header, 8),
+        sequence: word_at(header, 4),
+        acknowledgement: word_at(header, 8),
         flags: Flags(header[13]),
         window: half(header, 14),
         options: &segment.bytes[header.len()..length],

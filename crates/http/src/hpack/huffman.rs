@@ -106,7 +106,7 @@ const fn next() -> [(u8, u8); 1 << SHORT] {
 }
 
 /// Appends to `out` what `coded` stands for.
-pub(crate) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
+pub(crate) fn decode_huffman(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     let mut rest = coded;
     // The bits not yet decoded, aligned left, and how many they are.
     let (mut bits, mut left) = (0u64, 0);
@@ -173,7 +173,7 @@ pub(crate) fn encoded_len(text: &[u8]) -> usize {
 }
 
 /// Appends the code of `text`, padded with ones.
-pub(crate) fn encode(text: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn encode_huffman(text: &[u8], out: &mut Vec<u8>) {
     let (mut bits, mut held) = (0u64, 0);
     for &byte in text {
         let length = u32::from(LENGTHS[usize::from(byte)]);
@@ -196,7 +196,7 @@ mod tests {
 
     fn decoded(coded: &[u8]) -> Result<Vec<u8>, HpackError> {
         let mut out = Vec::new();
-        decode(coded, &mut out).map(|()| out)
+        decode_huffman(coded, &mut out).map(|()| out)
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
                 for after in 0..4 {
                     let text = [vec![b'0'; before], vec![byte], vec![b'X'; after]].concat();
                     let mut coded = Vec::new();
-                    encode(&text, &mut coded);
+                    encode_huffman(&text, &mut coded);
                     assert_eq!(coded.len(), encoded_len(&text));
                     assert_eq!(decoded(&coded), Ok(text));
                 }

@@ -20,7 +20,7 @@ where
         return Ok(text);
     }
     scratch.clear();
-    huffman::decode(text, scratch)?;
+    huffman::decode_huffman(text, scratch)?;
     Ok(scratch)
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn write_string(out: &mut Vec<u8>, first: u8, prefix: u32, text: &[u8
     let coded = huffman::encoded_len(text);
     if coded < text.len() {
         integer::write_integer(out, first | 1 << prefix, prefix, coded);
-        huffman::encode(text, out);
+        huffman::encode_huffman(text, out);
     } else {
         integer::write_integer(out, first, prefix, text.len());
         out.extend_from_slice(text);

@@ -40,7 +40,7 @@ impl Manner {
 /// `Host`, `User-Agent`, `Accept` and, with a `body_len` in bytes, `Content-Length` are added unless
 /// `headers` has them. An empty `target_path` means `/`. `method` and `headers` are taken as they
 /// are: [`check_method`] and [`parse_header`] have seen them.
-pub fn encode(
+pub fn encode_request(
     method: &str,
     target_path: &str,
     host: &str,
@@ -154,8 +154,15 @@ mod tests {
 
     fn text(headers: &[&str], body_len: Option<u64>, close: bool) -> String {
         let headers: Vec<_> = headers.iter().map(|text| parse_header(text).unwrap()).collect();
-        String::from_utf8(encode("GET", "/a?b", "[::1]:8080", &headers, body_len, close.into()))
-            .unwrap()
+        String::from_utf8(encode_request(
+            "GET",
+            "/a?b",
+            "[::1]:8080",
+            &headers,
+            body_len,
+            close.into(),
+        ))
+        .unwrap()
     }
 
     const AGENT: &str = concat!("User-Agent: sixmark/", env!("CARGO_PKG_VERSION"), "\r\n");
@@ -191,7 +198,7 @@ mod tests {
     #[test]
     fn http_1_0_asks_for_a_kept_connection_and_not_for_its_end() {
         for (last, says) in [(true, ""), (false, "Connection: keep-alive\r\n")] {
-            let head = encode("GET", "/", "h", &[], None, Manner { old: true, last });
+            let head = encode_request("GET", "/", "h", &[], None, Manner { old: true, last });
             let expected = format!("GET / HTTP/1.0\r\nHost: h\r\n{AGENT}Accept: */*\r\n{says}\r\n");
             assert_eq!(String::from_utf8(head).unwrap(), expected);
         }
@@ -199,7 +206,10 @@ mod tests {
 
     #[test]
     fn an_empty_path_asks_for_the_root() {
-        assert!(encode("GET", "", "h", &[], None, false.into()).starts_with(b"GET / HTTP/1.1\r\n"));
+        assert!(
+            encode_request("GET", "", "h", &[], None, false.into())
+                .starts_with(b"GET / HTTP/1.1\r\n")
+        );
     }
 
     #[test]

@@ -286,7 +286,7 @@ impl StreamReader {
             return Ok(Ok(Some(head)));
         }
         let mut fields = FieldSection::of(self.response.section());
-        qpack::decode(section, MAX_SECTION as usize, &mut heads.scratch, |name, value| {
+        qpack::decode_section(section, MAX_SECTION as usize, &mut heads.scratch, |name, value| {
             if fields.add(name, value) && self.observed {
                 observer.field(self.token, name, value);
             }

@@ -22,7 +22,7 @@ pub(crate) struct Scratch {
 }
 
 /// Reads a whole section of up to `most` bytes of fields, handing over the name and value of each.
-pub(crate) fn decode(
+pub(crate) fn decode_section(
     section: &[u8],
     most: usize,
     scratch: &mut Scratch,

@@ -1,11 +1,11 @@
 //! What a section may be, and what the streams beside may say.
 
-use super::{DecoderStream, EncoderStream, Scratch, decode, write_field, write_prefix};
+use super::{DecoderStream, EncoderStream, Scratch, decode_section, write_field, write_prefix};
 use crate::hpack::HpackError;
 
 fn read(section: &[u8]) -> Result<Vec<String>, HpackError> {
     let mut fields = Vec::new();
-    decode(section, 65_536, &mut Scratch::default(), |name, value| {
+    decode_section(section, 65_536, &mut Scratch::default(), |name, value| {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         fields.push(format!("{}: {}", text(name), text(value)));
     })?;

@@ -31,7 +31,7 @@ impl Parts<'_> {
         for (name, value) in self.headers {
             match name.to_ascii_lowercase() {
                 host if host == "host" => authority = value,
-                name => given.push(checked(name, value)?),
+                name => given.push(checked_field(name, value)?),
             }
         }
         let path = if self.path.is_empty() { "/" } else { self.path };
@@ -63,7 +63,7 @@ fn own(body_len: Option<u64>) -> impl Iterator<Item = (String, String)> {
 }
 
 /// Blanks around a value are no part of it (RFC 9110, 5.5), and illegal here (RFC 9113, 8.2.1).
-fn checked(name: String, value: &str) -> Result<(String, String), String> {
+fn checked_field(name: String, value: &str) -> Result<(String, String), String> {
     let value = value.trim_matches([' ', '\t']);
     if OF_CONNECTION.contains(&name.as_str()) {
         return Err(format!("header {name} is of HTTP/1.1 only: leave it out, or use HTTP/1.1"));

@@ -18,7 +18,7 @@ use sixmark_sys::process::Running;
 use crate::Hosts;
 use ready::Look;
 use sixmark_machine::Error;
-use sixmark_machine::program::{find, plain_command};
+use sixmark_machine::program::{find_program, plain_command};
 use sixmark_machine::usage;
 
 /// Between two looks whether a service is ready.
@@ -236,7 +236,7 @@ impl ServiceGround<'_> {
         let name = &service.name;
         let cannot = |why: &str| Error::Measure(format!("can't start the service {name}: {why}"));
         let [program, arguments @ ..] = words else { return Err(cannot("it has no command")) };
-        let program = find(program).ok_or_else(|| cannot(&missing(service, program)))?;
+        let program = find_program(program).ok_or_else(|| cannot(&missing(service, program)))?;
         let out = File::create(log).map_err(|e| cannot(&e.to_string()))?;
         let err = out.try_clone().map_err(|e| cannot(&e.to_string()))?;
         let mut command = plain_command(&program);

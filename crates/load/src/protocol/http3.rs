@@ -154,8 +154,8 @@ impl Http3 {
         let Some((request, mut written)) = stream.request.take() else { return };
         let mut to = self.link.connection.send_stream(id);
         loop {
-            match to.write(left(&request, written)) {
-                _ if left(&request, written).is_empty() => {
+            match to.write(left_to_write(&request, written)) {
+                _ if left_to_write(&request, written).is_empty() => {
                     // Fails only where the peer stopped it: its answer tells.
                     let _ = to.finish();
                     return self.written.push(stream.permit);
@@ -323,7 +323,7 @@ const UNKNOWN: u32 = code::STREAM_CREATION as u32;
 const CANCELLED: u32 = code::REQUEST_CANCELLED as u32;
 
 /// What of a request is left after so many bytes, or the first piece of that.
-fn left(request: &Http3Request, written: usize) -> &[u8] {
+fn left_to_write(request: &Http3Request, written: usize) -> &[u8] {
     let head = request.head();
     match written < head.len() {
         true => &head[written..],

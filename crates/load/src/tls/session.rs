@@ -232,7 +232,7 @@ impl Session {
                     }
                     Ok(())
                 }
-                Ok(ConnectionState::EncodeTlsData(data)) => encode(data, out),
+                Ok(ConnectionState::EncodeTlsData(data)) => encode_handshake(data, out),
                 Ok(ConnectionState::TransmitTlsData(data)) => {
                     data.done();
                     Ok(())
@@ -256,7 +256,7 @@ impl Session {
         while self.tls.wants_write() {
             let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut []);
             match state {
-                Ok(ConnectionState::EncodeTlsData(data)) => drop(encode(data, out)),
+                Ok(ConnectionState::EncodeTlsData(data)) => drop(encode_handshake(data, out)),
                 _ => break,
             }
         }
@@ -282,7 +282,7 @@ impl Session {
             let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut self.kept);
             match state? {
                 ConnectionState::WriteTraffic(traffic) => return act(traffic, out),
-                ConnectionState::EncodeTlsData(data) => encode(data, out)?,
+                ConnectionState::EncodeTlsData(data) => encode_handshake(data, out)?,
                 ConnectionState::TransmitTlsData(data) => data.done(),
                 ConnectionState::PeerClosed => {}
                 _ => return Err(Failure::protocol("the connection can't be written to any more")),
@@ -315,7 +315,7 @@ impl Room {
     }
 }
 
-fn encode(
+fn encode_handshake(
     mut data: EncodeTlsData<'_, ClientConnectionData>,
     out: &mut Vec<u8>,
 ) -> Result<(), Failure> {

@@ -12,19 +12,22 @@ use super::MOST_CONTENT;
 const MOST_CODINGS: usize = 4;
 
 /// Takes the codings off `content` that Content-Encoding lists, the last one first.
-pub(super) fn decode<'a>(content: &'a [u8], codings: &str) -> Result<Cow<'a, [u8]>, String> {
+pub(super) fn decode_content<'a>(
+    content: &'a [u8],
+    codings: &str,
+) -> Result<Cow<'a, [u8]>, String> {
     let codings: Vec<&str> = codings.split(',').map(str::trim).filter(|c| !c.is_empty()).collect();
     if codings.len() > MOST_CODINGS {
         return Err(format!("more than {MOST_CODINGS} content codings"));
     }
     let mut decoded = Cow::Borrowed(content);
     for coding in codings.iter().rev().filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
-        decoded = Cow::Owned(one(&decoded, coding)?);
+        decoded = Cow::Owned(decode_one(&decoded, coding)?);
     }
     Ok(decoded)
 }
 
-fn one(content: &[u8], coding: &str) -> Result<Vec<u8>, String> {
+fn decode_one(content: &[u8], coding: &str) -> Result<Vec<u8>, String> {
     match coding.to_ascii_lowercase().as_str() {
         // RFC 9110, 8.4.1.3: they are the same.
         "gzip" | "x-gzip" => read_decoded(MultiGzDecoder::new(content), coding),

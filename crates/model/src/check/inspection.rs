@@ -6,9 +6,9 @@ use std::cell::OnceCell;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::decode::decode;
+use super::decode::decode_content;
 use super::expect::{Expect, ExpectedPart};
-use super::{Checks, KeptContent, MOST_CONTENT, Mismatch, Rejection, pointer, shown};
+use super::{Checks, KeptContent, MOST_CONTENT, Mismatch, Rejection, pointer, shown_bytes};
 
 /// A value of JSON whose text is longer than this, and much longer than the expected one's, is another
 /// one, in bytes.
@@ -138,9 +138,8 @@ impl Inspection {
                 ExpectedPart::Json { pointer, value } => {
                     seen().and_then(|content| of_json(content, pointer, value))
                 }
-                ExpectedPart::Body(pattern) => {
-                    seen().and_then(|content| unless(pattern.is_match(content), || shown(content)))
-                }
+                ExpectedPart::Body(pattern) => seen()
+                    .and_then(|content| unless(pattern.is_match(content), || shown_bytes(content))),
                 ExpectedPart::Unknown => Ok(()),
             };
             found.map_err(|found| Rejection::Mismatch(mismatch(expect, found)))?;
@@ -164,14 +163,14 @@ impl Inspection {
             return Err(format!("{} bytes of content, more than {MOST_CONTENT}", self.size));
         }
         match self.is_coded() {
-            true => decode(&self.content, &self.codings),
+            true => decode_content(&self.content, &self.codings),
             false => Ok(Cow::Borrowed(&self.content)),
         }
     }
 
     fn of_field(&self, number: usize, value: &str) -> Result<(), String> {
         match self.fields.iter().find(|(check, _)| *check == number) {
-            Some((_, found)) => unless(found == value.as_bytes(), || shown(found)),
+            Some((_, found)) => unless(found == value.as_bytes(), || shown_bytes(found)),
             None => Err("no such field".to_owned()),
         }
     }
@@ -196,15 +195,15 @@ fn of_hash(expected: &[u8; 32], found: &[u8; 32]) -> Result<(), String> {
 }
 
 fn of_json(content: &[u8], pointer: &str, value: &Value) -> Result<(), String> {
-    let no_json = |_| format!("no JSON: {}", shown(content));
-    let Some(text) = pointer::find(content, pointer).map_err(no_json)? else {
-        return Err(format!("nothing there: {}", shown(content)));
+    let no_json = |_| format!("no JSON: {}", shown_bytes(content));
+    let Some(text) = pointer::find_value(content, pointer).map_err(no_json)? else {
+        return Err(format!("nothing there: {}", shown_bytes(content)));
     };
     if text.len() > LONGEST_VALUE.max(SPACED * value.to_string().len()) {
-        return Err(format!("a value of {} bytes: {}", text.len(), shown(text.as_bytes())));
+        return Err(format!("a value of {} bytes: {}", text.len(), shown_bytes(text.as_bytes())));
     }
     let found: Value = serde_json::from_str(text).map_err(no_json)?;
-    unless(same(&found, value), || shown(found.to_string().as_bytes()))
+    unless(same(&found, value), || shown_bytes(found.to_string().as_bytes()))
 }
 
 /// Numbers are the same whether written 1 or 1.0 (RFC 8259, 6).

@@ -121,7 +121,7 @@ impl From<Checks> for Vec<String> {
 const SHOWN: usize = 200;
 
 /// Bytes for a person to read, losslessly: what is not printable ASCII is escaped, as is `\`.
-fn shown(bytes: &[u8]) -> String {
+fn shown_bytes(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(SHOWN)];
     match bytes.len() - cut.len() {
         0 => cut.escape_ascii().to_string(),

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 ///
 /// # Errors
 /// It is no JSON.
-pub(super) fn find<'a>(json: &'a [u8], pointer: &str) -> serde_json::Result<Option<&'a str>> {
+pub(super) fn find_value<'a>(json: &'a [u8], pointer: &str) -> serde_json::Result<Option<&'a str>> {
     let tokens: Vec<String> = pointer
         .split('/')
         .skip(1)
@@ -135,17 +135,17 @@ mod tests {
             "/a/1/b~1c/x",
             "/a/99999999999999999999",
         ] {
-            let found = find(JSON.as_bytes(), pointer).unwrap();
+            let found = find_value(JSON.as_bytes(), pointer).unwrap();
             let value = found.map(|text| serde_json::from_str::<Value>(text).unwrap());
             assert_eq!(value.as_ref(), tree.pointer(pointer), "{pointer}");
             present += usize::from(value.is_some());
         }
         assert_eq!(present, 13);
         for text in ["", "{", "[1,]", "{\"a\":1} x", "nul", "[1"] {
-            assert!(find(text.as_bytes(), "/a").is_err(), "{text}");
+            assert!(find_value(text.as_bytes(), "/a").is_err(), "{text}");
         }
         for text in ["7", "\"x\"", "null", "true", "1.5", "-3", "[]", "{}"] {
-            assert_eq!(find(text.as_bytes(), "/a").unwrap(), None, "{text}");
+            assert_eq!(find_value(text.as_bytes(), "/a").unwrap(), None, "{text}");
         }
     }
 }

@@ -157,7 +157,7 @@ impl<'a> Lexer<'a> {
         }
         let none = || format!("no unit is called '{name}'{}", instead(name, &names_of_units()));
         let none = || GateMistake::at(self.text, begin, none());
-        unit::find(name).map(Some).ok_or_else(none)
+        unit::find_unit(name).map(Some).ok_or_else(none)
     }
 
     /// The name that stands here; none where a number does.
@@ -168,7 +168,7 @@ impl<'a> Lexer<'a> {
     /// Whether what was read from `begin` on is a unit together with `more`.
     fn is_unit(&self, begin: usize, more: &str) -> bool {
         let read = self.text.get(begin..self.at).unwrap_or("");
-        unit::find(&format!("{read}{more}")).is_some()
+        unit::find_unit(&format!("{read}{more}")).is_some()
     }
 
     /// `/s`, and not a division by something whose name begins so.

@@ -16,7 +16,7 @@ pub(crate) use tree::{
     SideFigure, Truth,
 };
 pub(crate) use unit::Dimension;
-pub(crate) use write::word;
+pub(crate) use write::verdict_word;
 pub use wrong::GateMistake;
 
 /// The longest text that is read as a condition, in bytes.

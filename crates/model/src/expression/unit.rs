@@ -140,7 +140,7 @@ pub(crate) const UNITS: [GateUnit; 21] = [
 ];
 
 /// The unit of that name.
-pub(crate) fn find(name: &str) -> Option<&'static GateUnit> {
+pub(crate) fn find_unit(name: &str) -> Option<&'static GateUnit> {
     static ALL: [GateUnit; 21] = UNITS;
     ALL.iter().find(|unit| unit.name == name)
 }
@@ -181,10 +181,10 @@ mod tests {
 
     #[test]
     fn a_unit_is_worth_what_it_says() {
-        let value = |name, number| find(name).unwrap().value(number);
+        let value = |name, number| find_unit(name).unwrap().value(number);
         assert_eq!([value("ms", 10.0), value("ns", 250.0)], [0.01, 2.5e-7]);
         assert_eq!([value("m", 2.0), value("%", 0.1)], [120.0, 0.001]);
         assert_eq!([value("kB", 4.0), value("MiB/s", 1.0)], [4_000.0, 1_048_576.0]);
-        assert!(find("Ms").is_none());
+        assert!(find_unit("Ms").is_none());
     }
 }

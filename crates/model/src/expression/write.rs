@@ -117,13 +117,13 @@ impl Display for Opinion {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Opinion::Of(metric) => write!(f, "verdict({metric})"),
-            Opinion::Word(verdict) => f.write_str(word(*verdict)),
+            Opinion::Word(verdict) => f.write_str(verdict_word(*verdict)),
         }
     }
 }
 
 /// A verdict as conditions write it.
-pub(crate) fn word(verdict: Verdict) -> &'static str {
+pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
     verdict.word()
 }
 

@@ -25,8 +25,10 @@ pub(super) fn truth(condition: &Truth, source: &GateSource<'_>) -> GateFinding {
             let GateFinding { holds, because } = truth(term, source);
             GateFinding { holds: holds.map(|holds| !holds), because }
         }
-        Truth::Compare(left, relation, right) => finding(compare(left, *relation, right, source)),
-        Truth::Judge(left, equal, right) => finding(judge(*left, *equal, *right, source)),
+        Truth::Compare(left, relation, right) => {
+            gate_finding(compare(left, *relation, right, source))
+        }
+        Truth::Judge(left, equal, right) => gate_finding(judge(*left, *equal, *right, source)),
     }
 }
 
@@ -45,7 +47,7 @@ fn joined(findings: Vec<GateFinding>, decisive: bool) -> GateFinding {
     GateFinding { holds, because }
 }
 
-fn finding(told: Result<(bool, String), String>) -> GateFinding {
+fn gate_finding(told: Result<(bool, String), String>) -> GateFinding {
     match told {
         Ok((holds, because)) => GateFinding { holds: Some(holds), because: vec![because] },
         Err(missing) => GateFinding { holds: None, because: vec![missing] },
@@ -85,7 +87,7 @@ fn parts(of: &GateValue, source: &GateSource<'_>) -> String {
     let mut shown: Vec<String> = Vec::new();
     for figure in figures {
         let Ok(value) = value_of(figure, source) else { continue };
-        let text = show::one(value, figure.dimension().unwrap_or(Dimension::Bare));
+        let text = show::show_value(value, figure.dimension().unwrap_or(Dimension::Bare));
         let text = format!("{figure} {text}");
         if !shown.contains(&text) {
             shown.push(text);

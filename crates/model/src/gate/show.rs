@@ -8,9 +8,9 @@ const DIGITS: std::ops::RangeInclusive<usize> = 3..=12;
 
 /// Two values that were compared. They only look alike where they are.
 pub(super) fn pair(left: f64, right: f64, of: Dimension) -> [String; 2] {
-    let mut both = [one(left, of), one(right, of)];
+    let mut both = [show_value(left, of), show_value(right, of)];
     for digits in DIGITS {
-        both = [left, right].map(|value| shown(value, of, digits));
+        both = [left, right].map(|value| show_digits(value, of, digits));
         if left == right || both[0] != both[1] {
             break;
         }
@@ -19,11 +19,11 @@ pub(super) fn pair(left: f64, right: f64, of: Dimension) -> [String; 2] {
 }
 
 /// One value alone.
-pub(super) fn one(value: f64, of: Dimension) -> String {
-    shown(value, of, *DIGITS.start())
+pub(super) fn show_value(value: f64, of: Dimension) -> String {
+    show_digits(value, of, *DIGITS.start())
 }
 
-fn shown(value: f64, of: Dimension, digits: usize) -> String {
+fn show_digits(value: f64, of: Dimension, digits: usize) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     let size = value.abs();
     let (number, unit) = match of {
@@ -99,7 +99,7 @@ mod tests {
             (12.5, Dimension::Count, "12.5"),
             (1e300, Dimension::Number, "1e300"),
         ] {
-            assert_eq!(one(value, of), expected);
+            assert_eq!(show_value(value, of), expected);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::show;
 use crate::comparison::result::ComparisonResult;
 use crate::comparison::{Compared, Comparison, Estimate, Verdict};
-use crate::expression::{Dimension, EstimateEnd, Function, GateSide, SideFigure, word};
+use crate::expression::{Dimension, EstimateEnd, Function, GateSide, SideFigure, verdict_word};
 use crate::family_result::FamilyResult;
 use crate::measurement::Measurement;
 use crate::metric::{Metric, MetricKind, Quantity};
@@ -102,7 +102,8 @@ impl<'a> GateSource<'a> {
             Function::P => compared.p,
             Function::PHolm => compared.p_holm,
         };
-        let missing = || format!("there is no {}({metric}): {}", function.name(), why(compared));
+        let missing =
+            || format!("there is no {}({metric}): {}", function.name(), why_not(compared));
         found.ok_or_else(missing)
     }
 
@@ -114,10 +115,10 @@ impl<'a> GateSource<'a> {
             return Ok((compared.verdict, not_comparable(compared)));
         }
         if compared.ratio.is_none() && compared.difference.is_none() {
-            return Err(format!("{metric} could not be compared: {}", why(compared)));
+            return Err(format!("{metric} could not be compared: {}", why_not(compared)));
         }
         let verdict = compared.verdict;
-        let shown = format!("{metric} is {}{}", word(verdict), estimate(compared));
+        let shown = format!("{metric} is {}{}", verdict_word(verdict), describe_estimate(compared));
         Ok((verdict, shown))
     }
 }
@@ -129,10 +130,10 @@ fn per_gate_unit(metric: Metric) -> f64 {
 
 /// What is said of a metric whose sides don't give the same.
 fn not_comparable(compared: &Compared) -> String {
-    format!("{} is not comparable: {}", compared.metric, why(compared))
+    format!("{} is not comparable: {}", compared.metric, why_not(compared))
 }
 
-fn why(compared: &Compared) -> &str {
+fn why_not(compared: &Compared) -> &str {
     compared.reason.as_deref().unwrap_or("it could not be estimated")
 }
 
@@ -147,10 +148,10 @@ impl EstimateEnd {
 }
 
 /// ` (ratio 1.12, 1.08 to 1.16)`, and the reason where there is one.
-fn estimate(compared: &Compared) -> String {
+fn describe_estimate(compared: &Compared) -> String {
     let shown = |what: &str, of: Dimension, estimate: &Estimate| {
         let [value, low, high] =
-            [estimate.value, estimate.low, estimate.high].map(|value| show::one(value, of));
+            [estimate.value, estimate.low, estimate.high].map(|value| show::show_value(value, of));
         format!("{what} {value}, {low} to {high}")
     };
     let ratio = compared.ratio.map(|ratio| shown("ratio", Dimension::Number, &ratio));

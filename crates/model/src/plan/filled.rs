@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::request::{Body, Request};
 use crate::template::{Template, TemplateValues};
-use sixmark_http::http1::request::{Manner, encode};
+use sixmark_http::http1::request::{Manner, encode_request};
 use sixmark_http::redirect::next_method;
 use sixmark_http::semantics::request::Parts;
 
@@ -88,7 +88,7 @@ impl FilledRequest {
     /// Its head for HTTP/1.1 or HTTP/1.0, to be followed by the content.
     pub fn http1(&self, authority: &str, manner: impl Into<Manner>) -> Vec<u8> {
         let length = self.body.as_ref().map(|body| body.len() as u64);
-        encode(&self.method, &self.path, authority, &self.headers, length, manner.into())
+        encode_request(&self.method, &self.path, authority, &self.headers, length, manner.into())
     }
 
     /// Its parts for the later versions.

@@ -18,7 +18,7 @@ pub fn redact(word: &str) -> String {
     let mut text = word.to_owned();
     for field in FIELDS {
         let mut from = 0;
-        while let Some((value, end)) = find(&text, field, from) {
+        while let Some((value, end)) = find_secret(&text, field, from) {
             text.replace_range(value..end, &format!(" {REDACTED}"));
             from = value + 1 + REDACTED.len();
         }
@@ -27,7 +27,7 @@ pub fn redact(word: &str) -> String {
 }
 
 /// Where the value of a field begins and ends that stands in `text`, not before `from`.
-fn find(text: &str, field: &str, from: usize) -> Option<(usize, usize)> {
+fn find_secret(text: &str, field: &str, from: usize) -> Option<(usize, usize)> {
     let lower = text.to_ascii_lowercase();
     let bytes = lower.as_bytes();
     lower[from..].match_indices(field).map(|(at, _)| from + at).find_map(|at| {

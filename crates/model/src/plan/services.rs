@@ -70,7 +70,7 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
         field.wrong("is no name of a service: use lower-case letters, digits, - and _");
     }
     let mut fields = field.fields()?;
-    let (host, account) = place(&mut fields, around);
+    let (host, account) = read_place(&mut fields, around);
     let allowed = around.allowed();
     let command = known_names(fields.take("command"), &allowed);
     let [package, version] = ["package", "version"].map(|name| fields.text(name));
@@ -112,7 +112,10 @@ fn on_demand(fields: &mut FileFields<'_>, around: &Surroundings) -> bool {
 }
 
 /// The host and the account that it runs in and as.
-fn place(fields: &mut FileFields<'_>, around: &Surroundings) -> (Option<String>, Option<String>) {
+fn read_place(
+    fields: &mut FileFields<'_>,
+    around: &Surroundings,
+) -> (Option<String>, Option<String>) {
     let Some(hosts) = &around.hosts else { return (None, None) };
     let one = |name: &str| match hosts.iter().any(|host| host == name) {
         true => Ok(name.to_owned()),

@@ -82,7 +82,7 @@ pub(super) fn difference(
     ];
     let said = match first.what {
         Trait::Size => sizes(&sides, first),
-        _ => shares(sides, first),
+        _ => describe_shares(sides, first),
     };
     said + &of
 }
@@ -100,7 +100,7 @@ fn sizes([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
 }
 
 /// `IPv6 answers 503 to every request; IPv4 200`, the side that fails more first.
-fn shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
+fn describe_shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
     // A redirect is no failure, and less than a page.
     let bad = |side: &NamedSide<'_>| {
         let given = side.given;

@@ -79,7 +79,9 @@ fn analysis(spec: &AnalysisSpec, tables: &[PublishedTable]) -> Analysis {
             let (entries, paired_by) = ratios(&figures, *measure, by);
             (entries, Vec::new(), ratio_method(*measure, &paired_by))
         }
-        AnalysisSubject::Shares(of) => (Vec::new(), shares(&figures, of), shares_method(of)),
+        AnalysisSubject::Shares(of) => {
+            (Vec::new(), analyse_shares(&figures, of), shares_method(of))
+        }
     };
     let drawn = drawn(&ratios, &shares, &spec.claim);
     let conclusion = [drawn, spec.conclusion.clone()].into_iter().filter(|text| !text.is_empty());
@@ -141,7 +143,7 @@ fn ratios(
     (entries.collect(), paired_by)
 }
 
-fn shares(figures: &[PublishedFigure], of: &SharesSpec) -> Vec<PublishedShare> {
+fn analyse_shares(figures: &[PublishedFigure], of: &SharesSpec) -> Vec<PublishedShare> {
     of.pairs.iter().filter_map(|(a, b)| share_of_figures(figures, of, [a, b])).collect()
 }
 

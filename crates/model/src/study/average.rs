@@ -101,8 +101,8 @@ pub fn entry(
         pairs.iter().copied().filter(|(a, b)| *a > 0.0 && *b > 0.0).collect();
     let higher = pairs.iter().filter(|(a, b)| a > b).count() as u32;
     let ratio = geometric(&pairs);
-    let finding = finding(ratio, margin);
-    let sentence = sentence([a, b], ratio, finding, pairs.len(), (better, margin));
+    let finding = ratio_finding(ratio, margin);
+    let sentence = describe_average([a, b], ratio, finding, pairs.len(), (better, margin));
     ComparisonEntry {
         label: label.to_owned(),
         pairs: pairs.len() as u32,
@@ -114,7 +114,7 @@ pub fn entry(
 }
 
 /// What a ratio's interval lets one say, where a difference of `margin` percent does not matter.
-pub fn finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFinding {
+pub fn ratio_finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFinding {
     match ratio {
         Some(ratio) if margin.is_some_and(|margin| ratio.is_within(margin)) => {
             RatioFinding::Equivalent
@@ -126,7 +126,7 @@ pub fn finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFinding {
 }
 
 /// Says no more than the interval does.
-fn sentence(
+fn describe_average(
     [a, b]: [&str; 2],
     ratio: Option<MeanRatio>,
     finding: RatioFinding,

@@ -18,7 +18,7 @@ use sixmark_units::family::{Family, spoken};
 type SideLevels = [(String, Vec<String>)];
 
 /// Tests one on the cells that there are.
-pub(super) fn finding(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult {
+pub(super) fn find_claim(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult {
     let mut repetitions: Vec<u32> = cells.iter().map(|cell| cell.repetition).collect();
     repetitions.sort_unstable();
     repetitions.dedup();
@@ -30,7 +30,7 @@ pub(super) fn finding(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult
     let pairs: Vec<(f64, f64)> = repetitions.iter().filter_map(of).collect();
     let ratio = geometric(&pairs);
     let p = p_value(&pairs);
-    let verdict = verdict(spec.claim, ratio.and_then(|ratio| Some((ratio.low?, ratio.high?))));
+    let verdict = judge_claim(spec.claim, ratio.and_then(|ratio| Some((ratio.low?, ratio.high?))));
     let text = spec.text.clone();
     let (measure, claim, blocks) = (spec.measure, spec.claim, pairs.len() as u32);
     let found = FindingResult { text, measure, claim, blocks, ratio, p, unlike: None, verdict };
@@ -64,9 +64,9 @@ fn unlike(spec: &FindingSpec, seen: &[Observation<'_>]) -> Option<String> {
         Claim::Equal { margin_percent } => margin_percent,
         _ => MARGIN_PERCENT,
     };
-    unlike::unlike_families(&both, margin / 100.0)
-        .or_else(|| unlike::only_errors(&both))
-        .or_else(|| unlike::sides([&a, &b], [&spec.a, &spec.b].map(|side| name_of_side(side))))
+    unlike::unlike_families(&both, margin / 100.0).or_else(|| unlike::only_errors(&both)).or_else(
+        || unlike::unlike_sides([&a, &b], [&spec.a, &spec.b].map(|side| name_of_side(side))),
+    )
 }
 
 /// The levels that set a side apart.
@@ -124,7 +124,7 @@ fn p_value(pairs: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// What an interval of the ratio says of a claim. Equality is borne out by an interval within the margin.
-fn verdict(claim: Claim, interval: Option<(f64, f64)>) -> FindingVerdict {
+fn judge_claim(claim: Claim, interval: Option<(f64, f64)>) -> FindingVerdict {
     let Some((low, high)) = interval else { return FindingVerdict::CannotTell };
     let (borne_out, refuted) = match claim {
         Claim::Higher => (low > 1.0, high < 1.0),
@@ -192,7 +192,7 @@ mod tests {
             (equal, Some((0.90, 1.02)), FindingVerdict::CannotTell),
             (equal, Some((1.06, 1.20)), FindingVerdict::NotBorneOut),
         ] {
-            assert_eq!(verdict(claim, interval), expected, "{claim:?} {interval:?}");
+            assert_eq!(judge_claim(claim, interval), expected, "{claim:?} {interval:?}");
         }
     }
 

@@ -5,7 +5,7 @@ mod interaction;
 
 use super::analyse::{self, PublishedFigure};
 use super::average::{Average, average, entry};
-use super::findings::finding;
+use super::findings::find_claim;
 use super::result::{
     At, Axis, CellResult, Chart, ChartLine, ComparisonEntry, Dot, FindingResult, MARGIN_PERCENT,
     Published, RatioFinding, Row, Statistic, StudyComparison, Table, TableColumn, TableValue,
@@ -35,7 +35,7 @@ pub fn outputs(
 
 /// The findings, tested.
 pub fn findings(study: &Study, cells: &[CellResult]) -> Vec<FindingResult> {
-    study.outputs.findings.iter().map(|spec| finding(spec, cells)).collect()
+    study.outputs.findings.iter().map(|spec| find_claim(spec, cells)).collect()
 }
 
 /// The comparisons alone.
@@ -43,7 +43,7 @@ pub fn comparisons(study: &Study, cells: &[CellResult]) -> Vec<StudyComparison> 
     let seen = observations(cells);
     let again = study.published.as_ref().map(analyse::published);
     let specs = study.outputs.comparisons.iter();
-    specs.map(|spec| comparison(study, spec, &seen, again.as_ref())).collect()
+    specs.map(|spec| compare_levels(study, spec, &seen, again.as_ref())).collect()
 }
 
 /// All combinations of the levels of some factors, in the order of the file.
@@ -192,12 +192,12 @@ fn column(spec: &ColumnSpec, at: &[At]) -> TableColumn {
     let levels = levels_of(at);
     let label =
         if levels.is_empty() { spec.label.clone() } else { format!("{} {levels}", spec.label) };
-    let family = at.iter().find(|at| at.factor == FAMILY).and_then(|at| family(&at.level));
+    let family = at.iter().find(|at| at.factor == FAMILY).and_then(|at| family_of_level(&at.level));
     let (measure, unit) = (spec.measure, spec.unit.name.to_owned());
     TableColumn { label, measure, unit, family, at: at.to_vec() }
 }
 
-fn family(level: &str) -> Option<Family> {
+fn family_of_level(level: &str) -> Option<Family> {
     match level {
         "ipv6" => Some(Family::Ipv6),
         "ipv4" => Some(Family::Ipv4),
@@ -317,11 +317,11 @@ fn make_line(
     };
     let mut points: Vec<Dot> = levels.iter().zip(&numbers).enumerate().filter_map(point).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let family = of.iter().find(|at| at.factor == FAMILY).and_then(|at| family(&at.level));
+    let family = of.iter().find(|at| at.factor == FAMILY).and_then(|at| family_of_level(&at.level));
     ChartLine { label: levels_of(of), family, at: of.to_vec(), published: false, points }
 }
 
-fn comparison(
+fn compare_levels(
     study: &Study,
     spec: &ComparisonSpec,
     seen: &[Observation<'_>],

@@ -43,9 +43,9 @@ pub(super) fn unlike_between(
     let everywhere = unlike.len() == places.len() && unlike.iter().all(|(_, other)| other == said);
     Some(match (everywhere, unlike.len() - 1) {
         (true, _) => said.clone(),
-        (false, 0) => format!("{said} (at {})", label(first, &places)),
+        (false, 0) => format!("{said} (at {})", label_places(first, &places)),
         (false, n) => {
-            format!("{said} (at {}; differences also at {n} more)", label(first, &places))
+            format!("{said} (at {}; differences also at {n} more)", label_places(first, &places))
         }
     })
 }
@@ -58,7 +58,10 @@ pub(super) fn unlike_families(seen: &[&Observation<'_>], margin: f64) -> Option<
 
 /// What keeps sides of other levels from being compared: all that they gave, repetition by repetition,
 /// without sizes.
-pub(super) fn sides([a, b]: [&[&Observation<'_>]; 2], [of_a, of_b]: [String; 2]) -> Option<String> {
+pub(super) fn unlike_sides(
+    [a, b]: [&[&Observation<'_>]; 2],
+    [of_a, of_b]: [String; 2],
+) -> Option<String> {
     let repetitions: BTreeSet<u32> = a.iter().chain(b).map(|one| one.repetition).collect();
     let of = |side: &[&Observation<'_>], repetition: u32| {
         answers(side.iter().copied().filter(|one| one.repetition == repetition), false)
@@ -70,7 +73,7 @@ pub(super) fn sides([a, b]: [&[&Observation<'_>]; 2], [of_a, of_b]: [String; 2])
 }
 
 /// Those levels that are not the same at all places.
-fn label(of: &[At], places: &[UnlikePlace]) -> String {
+fn label_places(of: &[At], places: &[UnlikePlace]) -> String {
     let varied = of.iter().filter(|at| places.iter().any(|place| !place.at.contains(at)));
     varied.map(|at| spoken(&at.level)).collect::<Vec<_>>().join(", ")
 }

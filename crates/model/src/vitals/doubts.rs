@@ -36,7 +36,7 @@ pub enum VitalsDoubt {
 }
 
 /// The doubts that a change gives reason for.
-pub fn doubts(change: &VitalsSample) -> Vec<VitalsDoubt> {
+pub fn doubts_of_change(change: &VitalsSample) -> Vec<VitalsDoubt> {
     let mut found = Vec::new();
     let cpu = &change.host.cpu;
     found.extend(cpu.busy_share().filter(|share| *share > FULL).map(VitalsDoubt::CpuFull));
@@ -130,7 +130,7 @@ mod tests {
         change.host.cpu.idle_us = Counter(50);
         change.host.softnet.processed = Counter(10_000_000);
         change.host.softnet.dropped = Counter(7);
-        assert_eq!(doubts(&change), []);
+        assert_eq!(doubts_of_change(&change), []);
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         sockets.ipv6.counters.retransmitted = Counter(10);
         sockets.ipv4.counters.segments_out = Counter(1_000);
         change.network.sockets = Some(sockets);
-        let found = doubts(&change);
+        let found = doubts_of_change(&change);
         assert_eq!(found.len(), 6);
         let told: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert!(told[2].starts_with("1,000 packets"), "{told:?}");

@@ -29,8 +29,11 @@ pub fn prometheus_page(sample: &VitalsSample) -> String {
     );
     memory(&mut page, sample);
     page.counters("paging", "Paging.", [("", &host.paging)]);
-    let disks: Vec<_> =
-        host.disks.iter().map(|disk| (label("disk", &disk.name), &disk.counters)).collect();
+    let disks: Vec<_> = host
+        .disks
+        .iter()
+        .map(|disk| (prometheus_label("disk", &disk.name), &disk.counters))
+        .collect();
     page.labelled("disk", "What a disk did.", &disks);
     let nfs = [("role=\"client\"", &host.nfs_client), ("role=\"server\"", &host.nfs_server)];
     let nfs = nfs.into_iter().filter_map(|(role, nfs)| Some((role.to_owned(), nfs.as_ref()?)));
@@ -66,8 +69,11 @@ fn memory(page: &mut Page, sample: &VitalsSample) {
 }
 
 fn network(page: &mut Page, network: &Network) {
-    let families: Vec<_> =
-        network.families.iter().map(|(family, ip)| (label("family", family.word()), ip)).collect();
+    let families: Vec<_> = network
+        .families
+        .iter()
+        .map(|(family, ip)| (prometheus_label("family", family.word()), ip))
+        .collect();
     page.labelled("ip", "IP, ICMP and UDP of a family.", &families);
     page.counters("tcp", "TCP, both families together.", [("", &network.tcp)]);
     if let Some(sockets) = &network.sockets {
@@ -77,7 +83,7 @@ fn network(page: &mut Page, network: &Network) {
         }
         let live: Vec<_> = sockets
             .iter()
-            .map(|(family, of)| (label("family", family.word()), &of.counters))
+            .map(|(family, of)| (prometheus_label("family", family.word()), &of.counters))
             .collect();
         page.labelled("live_sockets", "What live sockets of a family say (TCP_INFO).", &live);
     }
@@ -90,14 +96,16 @@ fn network(page: &mut Page, network: &Network) {
     }
     let known = network.neighbours.iter();
     let known: Vec<_> = known
-        .filter_map(|(family, known)| Some((label("family", family.word()), (*known)? as f64)))
+        .filter_map(|(family, known)| {
+            Some((prometheus_label("family", family.word()), (*known)? as f64))
+        })
         .collect();
     let known: Vec<_> = known.iter().map(|(label, known)| (label.as_str(), *known)).collect();
     page.gauge("neighbours", "Neighbours known.", &known);
 }
 
 fn by_name(interface: &Interface) -> (String, &super::network::InterfaceCounters) {
-    (label("interface", &interface.name), &interface.counters)
+    (prometheus_label("interface", &interface.name), &interface.counters)
 }
 
 fn states(page: &mut Page, family: &str, sockets: &Sockets) {
@@ -108,7 +116,7 @@ fn states(page: &mut Page, family: &str, sockets: &Sockets) {
 }
 
 fn groups(page: &mut Page, sample: &VitalsSample) {
-    let labels = |group: &super::group::Group| label("group", &group.name);
+    let labels = |group: &super::group::Group| prometheus_label("group", &group.name);
     let of: Vec<_> = sample.groups.iter().map(|group| (labels(group), &group.counters)).collect();
     page.labelled("group", "What processes used.", &of);
     let of: Vec<_> = sample.groups.iter().map(labels).collect();
@@ -121,7 +129,7 @@ fn groups(page: &mut Page, sample: &VitalsSample) {
 }
 
 /// A label with its value as the format wants it.
-fn label(name: &str, value: &str) -> String {
+fn prometheus_label(name: &str, value: &str) -> String {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("{name}=\"{value}\"")
 }

@@ -154,7 +154,7 @@ impl Gatherer {
     fn decide(&mut self, connection: Option<&Observed>) {
         for one in std::mem::take(&mut self.undecided) {
             let closure = connection.filter(|of| of.ends == one.ends).map(|of| of.closure);
-            let outcome = why(closure, one.reset);
+            let outcome = outcome_of(closure, one.reset);
             let family = Family::of(one.ends.server.ip());
             self.tally[family].failures.add(Failure::new(outcome, one.phase), 1);
             self.seconds.at(one.ended_ns, family).failed += 1;
@@ -280,7 +280,7 @@ impl ExchangeTimes {
 }
 
 /// Why an exchange did not end as it should.
-fn why(closure: Option<Closure>, reset: bool) -> Outcome {
+fn outcome_of(closure: Option<Closure>, reset: bool) -> Outcome {
     match closure {
         Some(Closure::Reset { by_client: true } | Closure::Open | Closure::Evicted) => {
             Outcome::Abandoned

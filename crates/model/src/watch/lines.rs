@@ -30,7 +30,7 @@ enum LineField {
 type LineColumn<T> = (&'static str, fn(&T) -> LineField);
 
 const CONNECTION: &[LineColumn<Observed>] = &[
-    ("family", |of| family(of.ends.server.ip())),
+    ("family", |of| family_field(of.ends.server.ip())),
     ("client", |of| LineField::Text(of.ends.client.to_string())),
     ("server", |of| LineField::Text(of.ends.server.to_string())),
     ("before", |of| LineField::Number(of.before.into())),
@@ -87,7 +87,7 @@ const SENT: &[LineColumn<Sent>] = &[
 ];
 
 const EXCHANGE: &[LineColumn<Transfer>] = &[
-    ("family", |of| family(of.ends.server.ip())),
+    ("family", |of| family_field(of.ends.server.ip())),
     ("client", |of| LineField::Text(of.ends.client.to_string())),
     ("server", |of| LineField::Text(of.ends.server.to_string())),
     ("number", |of| LineField::Number(of.number.into())),
@@ -226,7 +226,7 @@ fn json(field: &LineField) -> String {
     }
 }
 
-fn family(server: std::net::IpAddr) -> LineField {
+fn family_field(server: std::net::IpAddr) -> LineField {
     LineField::Word(sixmark_units::family::Family::of(server).word())
 }
 

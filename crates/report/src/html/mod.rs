@@ -26,7 +26,7 @@ pub fn html_page(documents: &[Named<'_>]) -> String {
     let page = html! {
         (PreEscaped("<!doctype html>\n"))
         html lang="en" {
-            (page_head(&title(&sheets), &script))
+            (page_head(&page_title(&sheets), &script))
             body {
                 a.skip href="#main" { "Skip to the results" }
                 div.bar role="banner" {
@@ -47,7 +47,7 @@ pub fn html_page(documents: &[Named<'_>]) -> String {
     page.into_string() + "\n"
 }
 
-fn title(sheets: &[Sheet]) -> String {
+fn page_title(sheets: &[Sheet]) -> String {
     match sheets {
         [one] => format!("{}: {}", one.kind, one.title),
         many => format!("{} results", many.len()),

@@ -60,7 +60,7 @@ fn headline_markup(of: &SheetHeadline) -> Markup {
     let class = of.verdict.map_or("none", |verdict| verdict.word());
     html! {
         div class={ "headline " (class) } {
-            @if let Some(verdict) = of.verdict { (tables::verdict(verdict)) }
+            @if let Some(verdict) = of.verdict { (tables::verdict_markup(verdict)) }
             p.sentence { (visible(&of.sentence)) }
             @for note in &of.notes { p.note { (coded(note)) } }
         }
@@ -126,11 +126,11 @@ fn contents(of: &Sheet, number: usize) -> Markup {
 }
 
 fn blocks(all: &[Block], level: usize, ids: &mut Ids) -> Markup {
-    let each: Vec<Markup> = all.iter().map(|one| block(one, level, ids)).collect();
+    let each: Vec<Markup> = all.iter().map(|one| block_markup(one, level, ids)).collect();
     html! { @for one in each { (one) } }
 }
 
-fn block(of: &Block, level: usize, ids: &mut Ids) -> Markup {
+fn block_markup(of: &Block, level: usize, ids: &mut Ids) -> Markup {
     match of {
         Block::Heading(words) => heading(level, html! { (visible(words)) }),
         Block::Text(words) | Block::Aside(words) => html! { p { (coded(words)) } },
@@ -175,7 +175,7 @@ fn overview_row(sheet: &Sheet, number: usize) -> Markup {
             }
             td.w {
                 @match sheet.headline.verdict {
-                    Some(verdict) => (tables::verdict(verdict)),
+                    Some(verdict) => (tables::verdict_markup(verdict)),
                     None => "–",
                 }
             }

@@ -35,7 +35,7 @@ pub(super) fn table_markup(table: &Table) -> Markup {
 }
 
 /// A verdict with its sign, so that it is not told by colour alone.
-pub(super) fn verdict(verdict: Verdict) -> Markup {
+pub(super) fn verdict_markup(verdict: Verdict) -> Markup {
     let (class, sign) = match verdict {
         Verdict::Better => ("better", "▲"),
         Verdict::Worse => ("worse", "▼"),
@@ -68,7 +68,7 @@ fn row_of(table: &Table, row: &Row) -> Markup {
             @for (cell, kind) in row.cells.iter().zip(kinds) {
                 td class=(class(kind)) data-v=[number_in(cell)] {
                     @match (cell, &table.scale) {
-                        (SheetCell::Verdict(of), _) => (verdict(*of)),
+                        (SheetCell::Verdict(of), _) => (verdict_markup(*of)),
                         (SheetCell::Effect(estimate), Some(scale)) => (effect::drawn(estimate, scale)),
                         (cell, _) => (visible(cell.text())),
                     }

@@ -27,7 +27,7 @@ pub(super) fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
     Sheet {
         name: name.to_owned(),
         kind: "Comparison",
-        title: title(result),
+        title: comparison_title(result),
         when: setting::when(&result.started),
         about: describe_comparison(result),
         headline: comparison_headline(result),
@@ -38,8 +38,8 @@ pub(super) fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
 }
 
 /// What was loaded, once where both sides were the same.
-fn title(result: &ComparisonResult) -> String {
-    let [a, b] = [&result.sides.a, &result.sides.b].map(|side| setting::title(&side.plan));
+fn comparison_title(result: &ComparisonResult) -> String {
+    let [a, b] = [&result.sides.a, &result.sides.b].map(|side| setting::plan_title(&side.plan));
     if a == b { a } else { format!("{a} against {b}") }
 }
 
@@ -67,7 +67,7 @@ fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
         order.to_owned(),
         setting::pace(&result.sides.a.plan),
         setting::protocol(&result.sides.a.plan),
-        setting::ended(result.ended).to_owned(),
+        setting::describe_end(result.ended).to_owned(),
     ];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }

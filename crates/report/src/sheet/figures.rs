@@ -21,9 +21,11 @@ const QUANTILES: [Figure<Summary>; 6] = [
     ("longest", |s| s.max),
 ];
 
-/// How requests went: what is shown whatever it is, and what is shown where there is any.
+/// Shown whatever they are.
 const ALWAYS: [Quantity; 2] = [Quantity::Sent, Quantity::Completed];
-const WHERE_ANY: [Quantity; 11] = [
+
+/// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
+pub(crate) const UNUSUAL: [Quantity; 7] = [
     Quantity::Unaccepted,
     Quantity::Redirects,
     Quantity::Followed,
@@ -31,11 +33,11 @@ const WHERE_ANY: [Quantity; 11] = [
     Quantity::Unsent,
     Quantity::Waited,
     Quantity::Resent,
-    Quantity::Opened,
-    Quantity::ResetSent,
-    Quantity::Displaced,
-    Quantity::Unopened,
 ];
+
+/// Of connections, shown where there is any.
+const CONNECTIONS: [Quantity; 4] =
+    [Quantity::Opened, Quantity::ResetSent, Quantity::Displaced, Quantity::Unopened];
 const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
 
 /// All of it.
@@ -60,7 +62,7 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
         values(sides, response(quantile), write::write_time)
     };
     let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
-    let failed = values(sides, failed, write::write_percent);
+    let failed = values(sides, failed_share, write::write_percent);
     vec![
         tile("Median response", time(TimePoint::P50), times(|s| s.p50)),
         tile("99 % of responses within", time(TimePoint::P99), times(|s| s.p99)),
@@ -70,7 +72,7 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
 }
 
 /// The share of what was sent that failed, the run's own end left out.
-pub(super) fn failed(figures: &FamilyResult) -> Option<f64> {
+pub(super) fn failed_share(figures: &FamilyResult) -> Option<f64> {
     let abandoned = figures.outcomes.get("ABANDONED").copied().unwrap_or(0);
     let sent = figures.requests.sent.saturating_sub(abandoned);
     (sent > 0).then(|| figures.failed() as f64 / sent as f64)
@@ -100,7 +102,7 @@ fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: 
 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
     let is_any = |quantity: &Quantity| sides.any(|f| quantity.value(f));
-    let there = WHERE_ANY.into_iter().filter(is_any);
+    let there = UNUSUAL.into_iter().chain(CONNECTIONS).filter(is_any);
     ALWAYS
         .into_iter()
         .chain(there)
@@ -134,5 +136,5 @@ fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
     let rows = shown.iter().map(|&(name, quantile)| {
         sides.row(name, |f: &FamilyResult| phase.durations(f).and_then(quantile), write::write_time)
     });
-    Some(Group { name: Some(super::phases::title(phase)), rows: rows.collect() })
+    Some(Group { name: Some(super::phases::phase_title(phase)), rows: rows.collect() })
 }

@@ -43,7 +43,7 @@ fn chart(of: &Figure) -> Chart {
     let series: Vec<Series> = of
         .series
         .iter()
-        .zip(sides(&of.series))
+        .zip(sides_of_lines(&of.series))
         .map(|(line, side)| series(line, side, &marks))
         .collect();
     let ys = of.series.iter().flat_map(|line| &line.points).filter(drawn);
@@ -72,7 +72,7 @@ fn marks(of: &Figure) -> Vec<(f64, String)> {
 
 /// A colour and a marker for each: the families' own where each family has one line, else one
 /// after the other. What was published has those of what was measured of the same.
-fn sides(lines: &[Line]) -> Vec<usize> {
+fn sides_of_lines(lines: &[Line]) -> Vec<usize> {
     let measured: Vec<&Line> = lines.iter().filter(|line| !line.published).collect();
     let of_family =
         |family: Family| measured.iter().filter(|line| line.family == Some(family)).count();

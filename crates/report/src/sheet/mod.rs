@@ -34,6 +34,7 @@ use sixmark_model::result::RunResult;
 use sixmark_model::study::result::{Published, StudyResult};
 
 use chart::Chart;
+pub(crate) use figures::UNUSUAL;
 use table::Table;
 
 /// A document and the name under which it was given.
@@ -172,7 +173,7 @@ pub(crate) fn of_comparison(name: &str, result: &ComparisonResult) -> Sheet {
 
 /// What the pairs of a comparison so far say of its primary metric, in a few words.
 pub(crate) fn estimate(comparison: &Comparison) -> String {
-    verdict::estimate(comparison)
+    verdict::describe_estimate(comparison)
 }
 
 /// What a report shows of a study.

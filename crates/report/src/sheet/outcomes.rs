@@ -15,7 +15,7 @@ pub(super) fn outcomes_part(sides: &Sides<'_>) -> Option<Part> {
         return None;
     }
     let mut blocks = vec![Block::Table(outcomes(sides))];
-    let others = [failures(sides), addresses(sides), content(sides), status_block(sides)];
+    let others = [failures(sides), addresses_block(sides), content(sides), status_block(sides)];
     blocks.extend(others.into_iter().flatten());
     Part::new("How exchanges ended", blocks)
 }
@@ -88,7 +88,7 @@ fn failures(sides: &Sides<'_>) -> Option<Block> {
 }
 
 /// What each address gave, where one of several gave less than the others.
-fn addresses(sides: &Sides<'_>) -> Option<Block> {
+fn addresses_block(sides: &Sides<'_>) -> Option<Block> {
     let mut rows = Vec::new();
     for side in &sides.all {
         for of in &side.figures.by_address {

@@ -37,7 +37,7 @@ const ORDER: [TimedPhase; 9] = [
 ];
 
 /// The name of a phase at the start of a line.
-pub(super) fn title(phase: TimedPhase) -> String {
+pub(super) fn phase_title(phase: TimedPhase) -> String {
     write::capitalised(phase.noun())
 }
 
@@ -54,7 +54,7 @@ fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
             Ok(Some(found)) => curves.push(Curve { side, found }),
             Ok(None) => {}
             Err(why) => {
-                let (title, name) = (title(phase), &side.name);
+                let (title, name) = (phase_title(phase), &side.name);
                 return vec![Block::Text(format!("{title}, {name}: {why}."))];
             }
         }
@@ -62,11 +62,11 @@ fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
     match curves.iter().map(|curve| curve.found.max_us()).fold(0.0, f64::max) {
         _ if curves.is_empty() => Vec::new(),
         longest if longest < COMPARABLE_US => vec![
-            Block::Heading(title(phase)),
+            Block::Heading(phase_title(phase)),
             Block::Aside(format!("{} Never more than {COMPARABLE_US} µs.", phase.definition())),
         ],
         _ => vec![
-            Block::Heading(title(phase)),
+            Block::Heading(phase_title(phase)),
             Block::Aside(phase.definition().into()),
             Block::Charts(vec![percentiles(sides, phase, &curves), within(phase, &curves)]),
         ],
@@ -107,7 +107,7 @@ fn percentiles(sides: &Sides<'_>, phase: TimedPhase, curves: &[Curve<'_>]) -> Ch
     let values = || series.iter().flat_map(|series| series.ys.iter().flatten().copied());
     let y = Axis::durations("", LEAST_US, values().collect::<Vec<_>>().into_iter());
     Chart {
-        title: format!("{}: percentiles", title(phase)),
+        title: format!("{}: percentiles", phase_title(phase)),
         about: describe_curves(curves),
         table: percentile_table(sides, phase, curves, most),
         x: Axis {
@@ -149,7 +149,7 @@ fn percentile_table(
         .collect();
     rows.push(phase_row("100 %".into(), curves, |curve| Some(curve.found.max_us())));
     let columns = sides.columns("Share");
-    Table::new(format!("{}: not longer than", title(phase)), columns, rows)
+    Table::new(format!("{}: not longer than", phase_title(phase)), columns, rows)
 }
 
 fn phase_row(label: String, curves: &[Curve<'_>], of: impl Fn(&Curve<'_>) -> Option<f64>) -> Row {
@@ -175,7 +175,7 @@ fn within(phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
         })
         .collect();
     Chart {
-        title: format!("{}: cumulative distribution", title(phase)),
+        title: format!("{}: cumulative distribution", phase_title(phase)),
         about: describe_curves(curves),
         table: within_table(phase, curves, &xs),
         x,
@@ -208,7 +208,7 @@ fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
     };
     let columns = std::iter::once(super::table::Column::words("Time"))
         .chain(curves.iter().map(|curve| super::table::Column::number(&curve.side.name)));
-    let caption = format!("{}: share within", title(phase));
+    let caption = format!("{}: share within", phase_title(phase));
     Table::new(caption, columns.collect(), rows.map(row).collect())
 }
 

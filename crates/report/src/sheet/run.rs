@@ -27,7 +27,7 @@ pub(super) fn run_sheet(name: &str, result: &RunResult) -> Sheet {
     Sheet {
         name: name.to_owned(),
         kind: kind(result),
-        title: setting::title(&result.plan),
+        title: setting::plan_title(&result.plan),
         when: setting::when(&result.started),
         about: describe_run(result),
         headline: run_headline(result, &sides),
@@ -58,7 +58,7 @@ fn describe_run(result: &RunResult) -> Vec<String> {
         setting::pace(&result.plan),
         format!("IPv6 : IPv4 = {}", result.plan.ratio),
         setting::protocol(&result.plan),
-        setting::ended(result.ended).to_owned(),
+        setting::describe_end(result.ended).to_owned(),
     ];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
@@ -69,7 +69,7 @@ fn run_headline(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
         notes.push(verdict::SATURATED.to_owned());
     }
     if let Some(found) = &result.find_max {
-        return SheetHeadline { verdict: None, sentence: search::sentence(found), notes };
+        return SheetHeadline { verdict: None, sentence: search::describe_search(found), notes };
     }
     if let Some(said) = result.not_same() {
         let mut headline = verdict::unlike(said, Vec::new());

@@ -14,7 +14,7 @@ const NO_RATIO: &str =
     "IPv6 to IPv4: not told, as the rates were not limited by the server over both.";
 
 /// The same in a sentence.
-pub(super) fn sentence(found: &FindMax) -> String {
+pub(super) fn describe_search(found: &FindMax) -> String {
     let of = |(family, found): (Family, &FoundRate)| match (found.holds, found.fails) {
         (Some(holds), Some(fails)) => {
             format!(
@@ -53,7 +53,7 @@ fn brackets(found: &FindMax) -> Table {
     };
     let row = |(family, of): (Family, &FoundRate)| {
         let why = match (of.failing(), of.holds) {
-            (Some(failing), _) => find::why(&found.conditions, failing),
+            (Some(failing), _) => find::why_not_held(&found.conditions, failing),
             (None, Some(_)) => "no higher rate was decided".to_owned(),
             (None, None) => "no rate was decided".to_owned(),
         };
@@ -77,7 +77,7 @@ fn trials(found: &FindMax) -> Table {
     let row = |trial: &Trial| {
         let held = if trial.held { "held" } else { "did not hold" };
         let label = SheetCell::Number(write_rate(trial.rate), trial.rate);
-        Row::new(label, vec![held.into(), find::why(&found.conditions, trial).into()])
+        Row::new(label, vec![held.into(), find::why_not_held(&found.conditions, trial).into()])
     };
     let groups = found.families.iter().map(|(family, of)| Group {
         name: Some(family.to_string()),

@@ -111,7 +111,7 @@ impl Over<'_> {
 
     fn failures(&self) -> Option<Chart> {
         // What the end of the run cut off is in no one's way.
-        let any = self.sides.any(super::figures::failed);
+        let any = self.sides.any(super::figures::failed_share);
         let series = self.series(&FAILURES);
         let y = Axis::from_zero("failures", Unit::Count, values(&series));
         let whole = |n: f64| write::write_count(n as u64);

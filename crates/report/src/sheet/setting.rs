@@ -73,7 +73,7 @@ pub(super) fn setting_part(blocks: Vec<Block>) -> Option<Part> {
 }
 
 /// The first target, and how many more there are.
-pub(super) fn title(plan: &Plan) -> String {
+pub(super) fn plan_title(plan: &Plan) -> String {
     match plan.targets.as_slice() {
         [] => "no target".into(),
         [one] => one.url.clone(),
@@ -106,7 +106,7 @@ pub(super) fn protocol(plan: &Plan) -> String {
 }
 
 /// A word where it did not end as it should.
-pub(super) fn ended(ended: Ended) -> &'static str {
+pub(super) fn describe_end(ended: Ended) -> &'static str {
     match ended {
         Ended::Complete => "",
         Ended::Interrupted => "interrupted",

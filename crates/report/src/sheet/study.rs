@@ -27,7 +27,7 @@ pub(super) use published::published_sheet;
 pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
     let parts = [
         Part::new("Findings, tested", findings(result)).map(Part::open),
-        Part::new("Comparisons", result.comparisons.iter().flat_map(comparison).collect())
+        Part::new("Comparisons", result.comparisons.iter().flat_map(comparison_blocks).collect())
             .map(Part::open),
         Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),
         lines::charts_part(&result.figures),
@@ -63,7 +63,7 @@ fn describe_study(result: &StudyResult) -> Vec<String> {
         order.to_owned(),
     ];
     said.extend(result.factors.iter().map(|f| format!("{}: {}", f.name, f.levels.join(", "))));
-    said.extend(result.ended.map(|ended| setting::ended(ended).to_owned()));
+    said.extend(result.ended.map(|ended| setting::describe_end(ended).to_owned()));
     said.retain(|phrase| !phrase.is_empty());
     said
 }
@@ -154,7 +154,7 @@ fn tested(found: &FindingResult) -> String {
 }
 
 /// What was measured, and what was published of the same.
-fn comparison(of: &StudyComparison) -> Vec<Block> {
+fn comparison_blocks(of: &StudyComparison) -> Vec<Block> {
     let paired = match of.paired_by.is_empty() {
         true => String::new(),
         false => format!(", paired by {}", of.paired_by.join(" and ")),
@@ -323,7 +323,7 @@ fn cell_row(cell: &CellResult, result: &StudyResult) -> Row {
             SheetCell::Number(write::write_time(cell.took_s * 1e6), cell.took_s),
         ])
         .chain(Family::BOTH.map(sent))
-        .chain([codes.join(", ").into(), setting::ended(cell.ended).into()]);
+        .chain([codes.join(", ").into(), setting::describe_end(cell.ended).into()]);
     Row::new(cell.id.as_str(), cells.collect())
 }
 

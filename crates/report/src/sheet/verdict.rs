@@ -54,7 +54,7 @@ pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
     };
     let mut notes = vec!["One side at a time, in turns.".to_owned()];
     notes.extend(others(comparison));
-    let sentence = sentence(comparison, primary);
+    let sentence = describe_compared(comparison, primary);
     SheetHeadline { verdict: Some(primary.verdict), sentence, notes }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn unlike(said: &str, others: Vec<String>) -> SheetHeadline {
     SheetHeadline { verdict: Some(Verdict::NotComparable), sentence: format!("{said}."), notes }
 }
 
-fn sentence(comparison: &Comparison, of: &Compared) -> String {
+fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
     let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
     let margin = write::write_percent(comparison.settings.margin);
     let basis = basis(comparison, of);
@@ -149,7 +149,7 @@ pub(super) fn measured_change(of: &Compared) -> Option<String> {
 
 /// What the pairs so far say of the primary metric: `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12
 /// pairs`.
-pub(super) fn estimate(comparison: &Comparison) -> String {
+pub(super) fn describe_estimate(comparison: &Comparison) -> String {
     if let Some(said) = comparison.not_same() {
         return format!("not comparable: {said}");
     }

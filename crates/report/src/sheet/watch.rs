@@ -48,17 +48,20 @@ fn describe_watch(result: &WatchResult, hides_all: bool) -> Vec<String> {
         true => format!("{} connections", write::write_count(result.total.connections.opened)),
         false => format!("{} requests", write::write_count(result.total.requests.sent)),
     };
-    let said =
-        [format!("{:.1} s", result.elapsed_s), seen, setting::ended(result.ended).to_owned()];
+    let said = [
+        format!("{:.1} s", result.elapsed_s),
+        seen,
+        setting::describe_end(result.ended).to_owned(),
+    ];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
 fn watch_headline(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
     let line = describe_hidden(&result.watched.seen());
-    let notes = line.map(|line| write::sentence(&line)).into_iter().collect();
+    let notes = line.map(|line| write::write_sentence(&line)).into_iter().collect();
     match sides.hides_all() {
         true => {
-            let sentence = watched::sentence(&result.watched);
+            let sentence = watched::describe_watched(&result.watched);
             SheetHeadline { verdict: None, sentence, notes }
         }
         false => verdict::of_run(sides, notes),

@@ -63,7 +63,7 @@ fn round_trip_us(of: &WatchedFamily) -> Option<f64> {
 }
 
 /// What each family's connections did, in a sentence, where no exchange can be seen.
-pub(super) fn sentence(watched: &Watched) -> String {
+pub(super) fn describe_watched(watched: &Watched) -> String {
     let of = |(family, of): (Family, &WatchedFamily)| {
         let connections = match of.connections {
             1 => "1 connection".to_owned(),

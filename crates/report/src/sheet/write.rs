@@ -4,7 +4,7 @@ use sixmark_model::comparison::Verdict;
 use sixmark_units::quantity as number;
 
 /// A line as a sentence of a page.
-pub(crate) fn sentence(line: &str) -> String {
+pub(crate) fn write_sentence(line: &str) -> String {
     format!("{}.", capitalised(line).replace('\'', "’"))
 }
 

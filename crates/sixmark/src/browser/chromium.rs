@@ -12,9 +12,11 @@ use serde_json::{Value, json};
 use sixmark_model::study::client::PageLoad;
 use sixmark_sys::process::Running;
 
-use super::talk::{BrowserSession, Said, Way, left, text_field};
-use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
-use sixmark_machine::program::{find, plain_command};
+use super::talk::{BrowserSession, Said, Way, text_field, time_left};
+use super::{
+    Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, page_type, script, told,
+};
+use sixmark_machine::program::{find_program, plain_command};
 
 /// It speaks on descriptors 3 and 4, where a shell puts its standard ones.
 const SHELL: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;
@@ -54,8 +56,8 @@ impl Chromium {
         confinement: Confinement,
     ) -> Result<Chromium, String> {
         let unable = |error: std::io::Error| format!("can't be started: {error}");
-        let program = find("chromium").ok_or("is not there any more")?;
-        let shell = find("sh").ok_or("needs sh")?;
+        let program = find_program("chromium").ok_or("is not there any more")?;
+        let shell = find_program("sh").ok_or("needs sh")?;
         let (its_in, to) = pipe().map_err(unable)?;
         let (from, its_out) = pipe().map_err(unable)?;
         let said = folder.join(STDERR);
@@ -151,7 +153,7 @@ impl Browser for Chromium {
             (Ok(bytes), None) => account.load(bytes),
             (content, why) => {
                 let why = why.or(content.err()).unwrap_or_default();
-                Ok(failed(&why, began.elapsed()))
+                Ok(failed_load(&why, began.elapsed()))
             }
         }
     }
@@ -295,7 +297,7 @@ impl Way for Pipes {
     }
 
     fn receive(&mut self, until: Instant) -> Result<Option<String>, String> {
-        match self.from.recv_timeout(left(until).unwrap_or_default()) {
+        match self.from.recv_timeout(time_left(until).unwrap_or_default()) {
             Ok(message) => Ok(Some(message)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err("has ended".to_owned()),

@@ -11,9 +11,11 @@ use sixmark_model::study::client::PageLoad;
 use sixmark_sys::process::Running;
 use tungstenite::{Message, WebSocket};
 
-use super::talk::{BrowserSession, Said, Way, left, text_field};
-use super::{Browser, Confinement, PAGE, PATIENCE, SOON, failed, last_of, page_type, script, told};
-use sixmark_machine::program::{find, plain_command};
+use super::talk::{BrowserSession, Said, Way, text_field, time_left};
+use super::{
+    Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, page_type, script, told,
+};
+use sixmark_machine::program::{find_program, plain_command};
 
 /// What it says before the address that it listens on.
 const LISTENS: &str = "WebDriver BiDi listening on ws://";
@@ -75,7 +77,7 @@ impl Firefox {
         confinement: Confinement,
     ) -> Result<Firefox, String> {
         let unable = |error: std::io::Error| format!("can't be started: {error}");
-        let program = find("firefox").ok_or("is not there any more")?;
+        let program = find_program("firefox").ok_or("is not there any more")?;
         let settings = SETTINGS.map(|(name, value)| format!("user_pref('{name}', {value});\n"));
         let file = folder.join("user.js");
         fs::write(&file, settings.concat()).map_err(unable)?;
@@ -129,7 +131,7 @@ fn listens(running: &mut Running, said: &Path) -> Result<SocketAddr, String> {
             return address.trim().parse().map_err(|_| format!("listens on '{address}'"));
         }
         let ended = running.wait(LOOK).map_err(|error| error.to_string())?;
-        if ended.is_some() || left(until).is_none() {
+        if ended.is_some() || time_left(until).is_none() {
             let last = text.lines().last().unwrap_or_default();
             return Err(format!("does not listen; its last line: {last}"));
         }
@@ -183,10 +185,10 @@ impl Browser for Firefox {
         }
         let why = account.end["errorText"].as_str().map(str::to_owned);
         match (content.unwrap_or(Ok(0)), why) {
-            (Ok(bytes), None) => load(&account.end, bytes),
+            (Ok(bytes), None) => page_load(&account.end, bytes),
             (content, why) => {
                 let why = why.or(content.err()).unwrap_or_default();
-                Ok(failed(&why, began.elapsed()))
+                Ok(failed_load(&why, began.elapsed()))
             }
         }
     }
@@ -240,7 +242,7 @@ impl FirefoxEvents {
 }
 
 /// Its times: milliseconds of one clock, 0 where there is none.
-fn load(account: &Value, content_bytes: u64) -> Result<PageLoad, String> {
+fn page_load(account: &Value, content_bytes: u64) -> Result<PageLoad, String> {
     let (response, timings) = (&account["response"], &account["request"]["timings"]);
     let number = |value: &Value, name: &str| {
         value[name].as_f64().ok_or_else(|| format!("it says nothing of {name}"))
@@ -292,7 +294,7 @@ impl Way for Socket {
     }
 
     fn receive(&mut self, until: Instant) -> Result<Option<String>, String> {
-        while let Some(left) = left(until) {
+        while let Some(left) = time_left(until) {
             let set = self.0.get_ref().set_read_timeout(Some(left));
             set.map_err(|error| error.to_string())?;
             match self.0.read() {

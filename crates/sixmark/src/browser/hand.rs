@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 
 use sixmark_model::study::client::{Client, Job};
 
-use super::{Browser, Loads, all, start};
+use super::{Browser, Loads, load_all, start_browser};
 use sixmark_machine::Error;
 
 /// The browsers of all networks.
@@ -106,13 +106,13 @@ fn hand() -> Result<Hand, String> {
 fn work(orders: &Receiver<Order>) {
     let mut own = BrowserKey::new();
     while let Ok(order) = orders.recv() {
-        let done = one(&mut own, &order);
+        let done = serve_one(&mut own, &order);
         // Whoever asked may have gone.
         let _ = order.answer.send(done);
     }
 }
 
-fn one(own: &mut BrowserKey, order: &Order) -> Result<Option<Loads>, String> {
+fn serve_one(own: &mut BrowserKey, order: &Order) -> Result<Option<Loads>, String> {
     let Order { client, words, job, folder, stop, .. } = order;
     let key = (client.name(), job.insecure);
     let profile = folder.join(format!("{}-{}", client.name(), own.len()));
@@ -120,10 +120,10 @@ fn one(own: &mut BrowserKey, order: &Order) -> Result<Option<Loads>, String> {
         Entry::Occupied(there) => there.into_mut(),
         Entry::Vacant(free) => {
             make_profile(folder, &profile)?;
-            free.insert(start(*client, words, job.insecure, &profile)?)
+            free.insert(start_browser(*client, words, job.insecure, &profile)?)
         }
     };
-    let done = all(browser.as_mut(), job, stop);
+    let done = load_all(browser.as_mut(), job, stop);
     if done.is_err() {
         // Nobody knows what state it is in.
         own.remove(&key);

@@ -64,7 +64,7 @@ pub(crate) struct Loads {
     pub(crate) said: String,
 }
 
-fn start(
+fn start_browser(
     client: Client,
     words: &[String],
     insecure: bool,
@@ -78,7 +78,11 @@ fn start(
 }
 
 /// All loads of a job. None where the study was stopped before they were done.
-fn all(browser: &mut dyn Browser, job: &Job, stop: &AtomicBool) -> Result<Option<Loads>, String> {
+fn load_all(
+    browser: &mut dyn Browser,
+    job: &Job,
+    stop: &AtomicBool,
+) -> Result<Option<Loads>, String> {
     browser.confinement().check(&job.url)?;
     let (began, used) = (Instant::now(), usage::of_group(browser.id()));
     let count = job.count.unwrap_or(1);
@@ -124,7 +128,7 @@ fn told(text: &str) -> Result<u64, String> {
 }
 
 /// A load of which nothing is known but why it failed and how long that took.
-fn failed(error: &str, took: Duration) -> PageLoad {
+fn failed_load(error: &str, took: Duration) -> PageLoad {
     let response_us = took.as_secs_f64() * 1e6;
     PageLoad { error: Some(error.to_owned()), response_us, ..PageLoad::default() }
 }

@@ -118,6 +118,6 @@ pub(super) fn text_field(value: &Value, name: &str) -> Result<String, String> {
 }
 
 /// How long until then.
-pub(super) fn left(until: Instant) -> Option<Duration> {
+pub(super) fn time_left(until: Instant) -> Option<Duration> {
     until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
 }

@@ -30,7 +30,7 @@ pub(super) struct KeepArgs {
     store: StoreArgs,
 
     /// What `sixmark history --label` finds the result by
-    #[arg(long, value_name = "TEXT", value_parser = label, help_heading = "Output")]
+    #[arg(long, value_name = "TEXT", value_parser = parse_label, help_heading = "Output")]
     label: Option<String>,
 
     /// Keep credentials in documents, command lines and pages: Authorization, Proxy-Authorization and
@@ -163,7 +163,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// What would move a terminal's cursor has no place in a table.
-pub(super) fn label(text: &str) -> Result<String, String> {
+pub(super) fn parse_label(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("is empty".to_owned()),
         _ if text.chars().any(char::is_control) => Err("must be on one line".to_owned()),

@@ -93,7 +93,7 @@ enum AnyOrigin {
 /// Serves until a signal comes.
 pub(super) fn main(args: &OriginArgs) -> Result<u8, Error> {
     let stop = stop_flag()?;
-    let origin = start(args)?;
+    let origin = start_origin(args)?;
     print(&announcement(&origin, args.json))?;
     while !stop.load(Ordering::Relaxed) && !origin.has_ended() {
         // A signal cuts the sleep short only in its own thread, so it is kept brief.
@@ -130,9 +130,9 @@ impl OriginArgs {
     }
 }
 
-fn start(args: &OriginArgs) -> Result<AnyOrigin, Error> {
+fn start_origin(args: &OriginArgs) -> Result<AnyOrigin, Error> {
     if let Some(options) = args.bare.options(&args.kernels_own())? {
-        return bare::start(&options).map(AnyOrigin::Bare);
+        return bare::start_bare(&options).map(AnyOrigin::Bare);
     }
     let options = options(args)?;
     // As many connections as the system lets us hold; fewer are no error here.

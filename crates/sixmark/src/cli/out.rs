@@ -62,7 +62,7 @@ fn cannot_print(error: &io::Error) -> Error {
 }
 
 /// The last of what went wrong; the others are told.
-pub(super) fn all<const N: usize>(done: [Result<(), Error>; N]) -> Result<(), Error> {
+pub(super) fn do_all<const N: usize>(done: [Result<(), Error>; N]) -> Result<(), Error> {
     let mut failed: Vec<Error> = done.into_iter().filter_map(Result::err).collect();
     let last = failed.pop();
     failed.iter().for_each(|error| complain(&error.to_string()));

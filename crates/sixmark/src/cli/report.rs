@@ -61,7 +61,7 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, Error> {
     let documents: Vec<Document> = args
         .results
         .iter()
-        .map(|word| document(word, &args.store))
+        .map(|word| document_named(word, &args.store))
         .collect::<Result<_, Error>>()?;
     let both = args.results.iter().zip(&documents);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
@@ -95,7 +95,7 @@ fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), Error> {
 }
 
 /// What a word on the command line stands for. A file goes before a number in the store.
-fn document(word: &str, store: &StoreArgs) -> Result<Document, Error> {
+fn document_named(word: &str, store: &StoreArgs) -> Result<Document, Error> {
     let kept = || if Path::new(word).exists() { None } else { history::kept(store, word) };
     let (name, text) = match word {
         "-" => ("standard input".to_owned(), read_text(standard_input(), "standard input")?),

@@ -19,7 +19,7 @@ use sixmark_load as load;
 const LONG: u64 = 65_536;
 
 /// The document as it is when these blocks have been measured.
-pub(super) fn document(
+pub(super) fn assemble_comparison(
     comparing: &Comparing,
     course: &ComparisonCourse<'_>,
     settings: &Settings,
@@ -43,7 +43,7 @@ pub(super) fn document(
         tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
         started: known.started,
         elapsed_s: course.elapsed_s(),
-        ended: ended(course, &results),
+        ended: end_of_comparison(course, &results),
         seed: settings.seed,
         schedule: comparing.schedule,
         blocks: course.blocks.clone(),
@@ -95,7 +95,7 @@ fn assemble_side(of: &Contender, result: RunResult, cpu: SideCpu) -> ComparedSid
     }
 }
 
-fn ended(course: &ComparisonCourse<'_>, results: &ComparedSides<RunResult>) -> Ended {
+fn end_of_comparison(course: &ComparisonCourse<'_>, results: &ComparedSides<RunResult>) -> Ended {
     match (course.interrupted(), results.a.ended, results.b.ended) {
         (true, ..) => Ended::Interrupted,
         (_, Ended::Hopeless, Ended::Hopeless) => Ended::Hopeless,

@@ -87,7 +87,7 @@ impl<'a> ComparisonCourse<'a> {
             load::run_load(PreparedLoad::new(&plan)?, stop, watch).map_err(cannot_start)?;
         let ended_s = self.began.elapsed().as_secs_f64();
         let metered = meter.map(Meter::end);
-        let mut block = block(&plan, turn, ended_s, &loaded);
+        let mut block = block_of_turn(&plan, turn, ended_s, &loaded);
         if let Some(metered) = metered {
             let work = work(&loaded, &metered);
             let (client, server) = metered.used(&work);
@@ -197,7 +197,7 @@ fn stretch(loaded: &Loaded, elapsed_s: f64) -> Stretch {
     Stretch::new(&both, elapsed_s)
 }
 
-fn block(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded) -> Block {
+fn block_of_turn(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded) -> Block {
     let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
     let (_, figures) = result::families_of(plan, &loaded.tally, elapsed_s);
     Block {

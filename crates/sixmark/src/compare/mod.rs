@@ -113,7 +113,7 @@ pub fn run_comparison(
     };
     let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
     let document = |course: &ComparisonCourse<'_>, settings: &Settings| {
-        assemble::document(comparing, course, settings, noise.as_ref(), started.clone())
+        assemble::assemble_comparison(comparing, course, settings, noise.as_ref(), started.clone())
     };
     let mut course =
         ComparisonCourse::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)

@@ -161,7 +161,7 @@ fn read_side(row: &Row<'_>) -> rusqlite::Result<SideFigures> {
 }
 
 /// The one word that a value is in a document.
-pub(super) fn word(value: impl Serialize) -> rusqlite::Result<String> {
+pub(super) fn stored_word(value: impl Serialize) -> rusqlite::Result<String> {
     match serde_json::to_value(value).map_err(encoding)? {
         serde_json::Value::String(word) => Ok(word),
         other => Err(encoding(format!("{other} is no word"))),

@@ -150,7 +150,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        set(&connection).map_err(failed)?;
+        set_pragmas(&connection).map_err(failed)?;
         let found = patiently(|| schema::prepare(&mut connection, schema::STEPS));
         match found.map_err(failed)? {
             FoundStore::Ready => Ok(Store { connection, path: path.to_owned() }),
@@ -206,7 +206,7 @@ impl FromStr for Id {
 }
 
 /// Settings of a connection, which don't stay with the file.
-fn set(connection: &Connection) -> rusqlite::Result<()> {
+fn set_pragmas(connection: &Connection) -> rusqlite::Result<()> {
     // What was reported as kept has to survive a loss of power too; with WAL, NORMAL would promise
     // that only of what was kept before the last checkpoint. It costs one fsync a result.
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -244,11 +244,11 @@ fn put(to: &Transaction<'_>, id: Id, entry: &NewEntry<'_>) -> rusqlite::Result<(
             started(headline)?,
             humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
             headline.elapsed_s,
-            headline.ended.map(list::word).transpose()?,
+            headline.ended.map(list::stored_word).transpose()?,
             serde_json::to_string(command).map_err(list::encoding)?,
             label,
             headline.verdict.map(|judged| judged.metric.to_string()),
-            headline.verdict.map(|judged| list::word(judged.verdict)).transpose()?,
+            headline.verdict.map(|judged| list::stored_word(judged.verdict)).transpose()?,
         ],
     )?;
     for table in ["target", "side", "document"] {

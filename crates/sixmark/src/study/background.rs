@@ -62,8 +62,8 @@ impl<'a> Background<'a> {
         let mut background = Background { mix, flows: flows.len(), ends: Vec::new() };
         for family in known.families() {
             let flows: Vec<Flow> = flows.iter().filter(|f| f.family == family).cloned().collect();
-            let near = place(up, &traffic.near[family], family, TrafficSide::Near, &flows)?;
-            let far = place(up, &traffic.far[family], family, TrafficSide::Far, &flows)?;
+            let near = traffic_host(up, &traffic.near[family], family, TrafficSide::Near, &flows)?;
+            let far = traffic_host(up, &traffic.far[family], family, TrafficSide::Far, &flows)?;
             background.ends.extend(join_hosts(&near, &far, seed)?);
         }
         if background.arrives(&flows) {
@@ -134,7 +134,7 @@ fn describe_silent(flow: &FlowResult) -> String {
     format!("nothing of flow {id}, {protocol} over {family}, {sent} messages sent{problem}")
 }
 
-fn place<'a>(
+fn traffic_host<'a>(
     up: &'a Up,
     name: &str,
     family: Family,

@@ -21,7 +21,12 @@ use sixmark_machine::Error;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Begins to capture where a study says, what goes to the servers of these URLs.
-pub(super) fn begin(up: &Up, at: &str, interface: &str, urls: &[String]) -> Result<Capture, Error> {
+pub(super) fn begin_capture(
+    up: &Up,
+    at: &str,
+    interface: &str,
+    urls: &[String],
+) -> Result<Capture, Error> {
     let port = |url: &String| url.parse::<Url>().ok().map(|url| url.port);
     let mut ports: Vec<u16> = urls.iter().filter_map(port).collect();
     ports.sort_unstable();
@@ -31,9 +36,13 @@ pub(super) fn begin(up: &Up, at: &str, interface: &str, urls: &[String]) -> Resu
 }
 
 /// Ends a capture, and puts what it tells of requests for `path` among a cell's figures.
-pub(super) fn end(capture: Capture, path: &str, cell: &mut CellResult) -> Result<(), Error> {
+pub(super) fn end_capture(
+    capture: Capture,
+    path: &str,
+    cell: &mut CellResult,
+) -> Result<(), Error> {
     let captured = capture.stop(PATIENCE)?;
-    cell.warnings.extend(doubts(&captured, path));
+    cell.warnings.extend(doubts_of_capture(&captured, path));
     for family in Family::BOTH {
         let Some(figures) = figures_of(&mut cell.families, family) else { continue };
         let own = captured.transfers.iter();
@@ -74,7 +83,7 @@ fn add(figures: &mut BTreeMap<String, f64>, transfers: &[&Transfer]) {
     put(Metric::Quantity(Quantity::Retransmitted), again as f64);
 }
 
-fn doubts(captured: &Captured, path: &str) -> Vec<Warning> {
+fn doubts_of_capture(captured: &Captured, path: &str) -> Vec<Warning> {
     let mut doubts = Vec::new();
     if captured.dropped > 0 {
         let line = format!("the kernel dropped {} packets of the capture", captured.dropped);

@@ -109,7 +109,7 @@ impl Bench<'_> {
             }
         }
         if let Some(at) = self.study.lab.as_ref().and_then(|lab| lab.capture.as_ref()) {
-            let capture = captured::begin(up, &at.at, &at.interface, &place.urls)?;
+            let capture = captured::begin_capture(up, &at.at, &at.interface, &place.urls)?;
             around.capture = Some(capture);
         }
         Ok(Some(around))
@@ -241,7 +241,7 @@ impl Around<'_> {
         cell: &mut CellResult,
     ) -> Result<(), Error> {
         if let Some(capture) = self.capture {
-            captured::end(capture, &path(place), cell)?;
+            captured::end_capture(capture, &path(place), cell)?;
         }
         cell.traffic = self.traffic.map(Background::end);
         let links = stage.up().map_or(Ok(Vec::new()), |up| up.links())?;

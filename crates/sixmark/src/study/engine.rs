@@ -24,7 +24,7 @@ use super::hooks::Hook;
 use super::program::versions;
 use super::source::Source;
 use super::stage::{Stage, temporary};
-use super::start::{begin, resume};
+use super::start::{begin_study, resume};
 use super::work::Work;
 use crate::browser::Browsers;
 use sixmark_machine::Error;
@@ -102,12 +102,12 @@ pub fn run_cells(
     let (folder, mut document, complete) = match &options.resume {
         Some(path) => resume(path, source, study, options.force, &programs)?,
         None => {
-            let (folder, document) = begin(source, study, options, programs)?;
+            let (folder, document) = begin_study(source, study, options, programs)?;
             (folder, document, None)
         }
     };
     let cells = cells(study);
-    let left = left(study, &cells, &document)?;
+    let left = cells_left(study, &cells, &document)?;
     let (done, all) = (document.cells.len() as u32, document.cells_planned);
     tell(&StudyEvent::Begins { folder: folder.path(), done, all });
     if let Some(document) = complete.filter(|_| left.is_empty()) {
@@ -140,7 +140,7 @@ fn keep_hint(error: Error, folder: &Path, kept: bool) -> Error {
 }
 
 /// What is still to be measured, in its order.
-fn left(
+fn cells_left(
     study: &Study,
     cells: &[PlannedCell<'_>],
     document: &StudyResult,

@@ -53,7 +53,7 @@ struct Again {
 impl Folder {
     /// A new one.
     pub(super) fn create(path: &Path) -> Result<Folder, Error> {
-        let cannot = |error| failed("make the folder", path, &error);
+        let cannot = |error| folder_error("make the folder", path, &error);
         output::make_folder(&path.join(CELLS)).map_err(cannot)?;
         output::make_folder(&path.join(LOGS)).map_err(cannot)?;
         Folder::locked(path)
@@ -78,7 +78,7 @@ impl Folder {
     }
 
     fn locked(path: &Path) -> Result<Folder, Error> {
-        let cannot = |error| failed("lock", path, &error);
+        let cannot = |error| folder_error("lock", path, &error);
         let lock = File::create(path.join(LOCK)).map_err(cannot)?;
         match lock.try_lock() {
             Ok(()) => Ok(Folder { path: path.to_owned(), _lock: lock }),
@@ -107,18 +107,19 @@ impl Folder {
 
     /// Writes the document, whole or not at all.
     pub(super) fn write_document(&self, document: &StudyResult) -> Result<(), Error> {
-        self.write(DOCUMENT, &encode(document)?)
+        self.write(DOCUMENT, &encode_json(document)?)
     }
 
     /// Keeps a cell, whole or not at all.
     pub(super) fn keep(&self, kept: &KeptCell) -> Result<(), Error> {
-        self.write(&format!("{CELLS}/{}.json", kept.cell.id), &encode(kept)?)
+        self.write(&format!("{CELLS}/{}.json", kept.cell.id), &encode_json(kept)?)
     }
 
     /// The cells that were kept, in the order in which they were measured.
     pub(super) fn cells(&self) -> Result<Vec<CellResult>, Error> {
         let folder = self.path.join(CELLS);
-        let entries = fs::read_dir(&folder).map_err(|error| failed("read", &folder, &error))?;
+        let entries =
+            fs::read_dir(&folder).map_err(|error| folder_error("read", &folder, &error))?;
         let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
         // A draft is what a killed process left in the middle.
         let whole = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
@@ -135,7 +136,7 @@ impl Folder {
         let written = write_whole(&draft, text)
             .and_then(|()| fs::rename(&draft, &file))
             .and_then(|()| file.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all()));
-        written.map_err(|error| failed("write", &file, &error))
+        written.map_err(|error| folder_error("write", &file, &error))
     }
 }
 
@@ -182,18 +183,18 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-fn encode<T: Serialize>(value: &T) -> Result<String, Error> {
+fn encode_json<T: Serialize>(value: &T) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(value);
     text.map(|text| text + "\n").map_err(|e| Error::Measure(format!("can't encode the study: {e}")))
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
-    let text = fs::read_to_string(path).map_err(|error| failed("read", path, &error))?;
+    let text = fs::read_to_string(path).map_err(|error| folder_error("read", path, &error))?;
     serde_json::from_str(&text).map_err(|error| {
         Error::Usage(format!("'{}' can't be read: {error}; was it changed?", path.display()))
     })
 }
 
-fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
+fn folder_error(what: &str, path: &Path, error: &io::Error) -> Error {
     Error::Measure(format!("can't {what} '{}': {error}", path.display()))
 }

@@ -9,7 +9,7 @@ use sixmark_model::study::spec::PlannedCell;
 use sixmark_sys::process::Running;
 
 use sixmark_machine::Error;
-use sixmark_machine::program::{command_of, find};
+use sixmark_machine::program::{command_of, find_program};
 
 /// Between two looks whether the study is to stop.
 const LOOK: Duration = Duration::from_millis(100);
@@ -45,7 +45,7 @@ impl Hook<'_> {
 
     fn one(&self, words: &[String]) -> Result<(), String> {
         let [program, arguments @ ..] = words else { return Ok(()) };
-        let program = find(program).ok_or("is not there")?;
+        let program = find_program(program).ok_or("is not there")?;
         let mut command = command_of(&program);
         command.args(arguments).env("SIXMARK_STUDY", self.study);
         // The study's own words go to standard output.

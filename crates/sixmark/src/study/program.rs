@@ -10,7 +10,7 @@ use sixmark_model::study::spec::cells::cells;
 use sixmark_model::study::spec::{Service, Study};
 
 use sixmark_machine::Error;
-use sixmark_machine::program::{command_of, find};
+use sixmark_machine::program::{command_of, find_program};
 
 /// The variable that says which fio to use.
 const FIO: &str = "SIXMARK_FIO";
@@ -45,7 +45,7 @@ pub fn needs(study: &Study) -> Vec<Need> {
         let program = service.command.first().filter(|word| names_in_braces(word).is_empty());
         if let Some(program) = program {
             let (package, version) = (service.package.clone(), service.version.clone());
-            need(Need { program: program.clone(), package, version, found: find(program) });
+            need(Need { program: program.clone(), package, version, found: find_program(program) });
         }
     }
     for client in cells.iter().map(|cell| cell.client()) {
@@ -134,7 +134,7 @@ impl Need {
 /// Where the program of a client is. Debian's fio lacks engines, so that another may be named.
 pub(super) fn client_program(client: Client) -> Option<PathBuf> {
     match std::env::var(FIO) {
-        Ok(file) if client == Client::Fio => find(&file),
-        _ => find(client.name()),
+        Ok(file) if client == Client::Fio => find_program(&file),
+        _ => find_program(client.name()),
     }
 }

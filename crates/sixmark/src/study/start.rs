@@ -23,7 +23,7 @@ use crate::study::options::Options;
 use sixmark_machine::Error;
 
 /// A new study's folder and document.
-pub(super) fn begin(
+pub(super) fn begin_study(
     source: &Source,
     study: &Study,
     options: &Options,
@@ -41,7 +41,7 @@ pub(super) fn begin(
         folder.write(name, &text)?;
     }
     let seed = options.seed.unwrap_or_else(random_seed);
-    Ok((folder, document(source, study, seed, options, programs)))
+    Ok((folder, begin_document(source, study, seed, options, programs)))
 }
 
 /// `anma-2026-11-21T173000`, where one is.
@@ -53,7 +53,7 @@ fn usual_folder(study: &Study) -> PathBuf {
     PathBuf::from(format!("{}{lab}{quick}-{now}", study.name))
 }
 
-fn document(
+fn begin_document(
     source: &Source,
     study: &Study,
     seed: u64,

@@ -13,7 +13,7 @@ use sixmark_model::traffic::result::{
 };
 
 use super::Ears;
-use super::doubts::doubts;
+use super::doubts::doubts_of_traffic;
 use crate::environment::environment;
 
 /// What one side knows in the end.
@@ -88,7 +88,7 @@ fn join_flows(
 ) {
     let mut taken = vec![false; heard.len()];
     for sent in sent {
-        let found = find(sent, heard, &taken, listened);
+        let found = find_heard(sent, heard, &taken, listened);
         found.iter().for_each(|&at| taken[at] = true);
         let of = found.map(|at| &heard[at]);
         flows.extend(FlowResult::new(Some(from), Some(sent), of, listened, shared_clock));
@@ -100,25 +100,25 @@ fn join_flows(
 
 /// What was heard of a flow: by its address or, where nobody else can have sent it, in spite of that,
 /// since a translator of addresses may be in between.
-fn find(sent: &Sent, heard: &[Heard], taken: &[bool], ours: bool) -> Option<usize> {
+fn find_heard(sent: &Sent, heard: &[Heard], taken: &[bool], ours: bool) -> Option<usize> {
     let like = |at: &usize| {
         !taken[*at] && (heard[*at].id, heard[*at].protocol) == (sent.id, sent.protocol)
     };
     let same = |at: &usize| {
         let port = sent.source.map(|source| source.port());
         Some(heard[*at].source.port()) == port
-            && family(&heard[*at].source) == family(&sent.destination)
+            && is_of_ipv6(&heard[*at].source) == is_of_ipv6(&sent.destination)
     };
     let all = || (0..heard.len()).filter(like);
     all().find(same).or_else(|| all().next().filter(|_| ours))
 }
 
-fn family(address: &SocketAddr) -> bool {
+fn is_of_ipv6(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_ipv6()
 }
 
 /// The whole document.
-pub(super) fn document(facts: Facts, ends: &Ends) -> TrafficResult {
+pub(super) fn assemble_traffic(facts: Facts, ends: &Ends) -> TrafficResult {
     let flows = assemble(ends);
     let Facts { started, elapsed, ended, asked, seed } = facts;
     let mut result = TrafficResult {
@@ -137,7 +137,7 @@ pub(super) fn document(facts: Facts, ends: &Ends) -> TrafficResult {
         environment: environment(Vec::new()),
         warnings: Vec::new(),
     };
-    result.warnings = doubts(&result);
+    result.warnings = doubts_of_traffic(&result);
     result
 }
 

@@ -23,7 +23,7 @@ fn doubt(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
 }
 
-pub(super) fn doubts(result: &TrafficResult) -> Vec<Warning> {
+pub(super) fn doubts_of_traffic(result: &TrafficResult) -> Vec<Warning> {
     let mut doubts = Vec::new();
     if result.ended == Ended::Interrupted {
         doubts.push(doubt(

@@ -13,7 +13,7 @@ use sixmark_model::traffic::result::{OfferedTraffic, TrafficResult};
 use sixmark_model::traffic::{Flow, TrafficMix, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
-use super::assemble::{Ends, Facts, document};
+use super::assemble::{Ends, Facts, assemble_traffic};
 use super::control::{Answers, Asks, CONNECTING, ControlLine, LineBound, VERSION, clock};
 use super::doubts::far_side_lost;
 use super::{Counters, Half, ReadyFlows, TrafficReceiver, TrafficSender};
@@ -54,7 +54,7 @@ pub fn run_near_side(
     let Some(line) = lines.first_mut() else {
         return Err(Error::Usage("there is nothing to send".into()));
     };
-    let (receiver, sender) = begin(line, job, &flows, &bound)?;
+    let (receiver, sender) = begin_flows(line, job, &flows, &bound)?;
     let began = Instant::now();
     watch(job.duration, stop, |over| {
         see(sender.counters(), receiver.counters());
@@ -62,7 +62,7 @@ pub fn run_near_side(
     });
     let elapsed = began.elapsed();
     let interrupted = stop.load(Ordering::Relaxed);
-    let (near, far) = end(line, sender, receiver);
+    let (near, far) = end_flows(line, sender, receiver);
     let shared_clock = !far_clock.is_empty() && far_clock == clock();
     let (far, lost) = match far {
         Ok(far) => (Some(far), None),
@@ -80,7 +80,7 @@ pub fn run_near_side(
         },
         seed: job.seed,
     };
-    let mut result = document(facts, &ends);
+    let mut result = assemble_traffic(facts, &ends);
     result.warnings.extend(lost.map(|error| far_side_lost(&error)));
     Ok(result)
 }
@@ -101,7 +101,7 @@ fn connect(
     // Who guesses another's session could have traffic sent there.
     let session = RandomState::new().hash_one(std::process::id());
     let (mut lines, mut theirs) = (Vec::new(), String::new());
-    for to in addresses(job, flows)? {
+    for to in addresses_of_flows(job, flows)? {
         let failed = |what: &str| Error::Measure(format!("the far side at {to}: {what}"));
         let stream =
             TcpStream::connect_timeout(&to, CONNECT).map_err(|error| failed(&error.to_string()))?;
@@ -116,7 +116,7 @@ fn connect(
 }
 
 /// The far side's address in each family that is used.
-fn addresses(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error> {
+fn addresses_of_flows(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error> {
     let used = |family: &Family| flows.iter().any(|flow| flow.family == *family);
     let address = |family: Family| {
         let share = if family == Family::Ipv6 { 0 } else { 100 };
@@ -131,7 +131,7 @@ fn addresses(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error>
 }
 
 /// Has both sides listen, connect and begin.
-fn begin(
+fn begin_flows(
     line: &mut ControlLine,
     job: &TrafficJob,
     flows: &[Flow],
@@ -151,7 +151,7 @@ fn begin(
 }
 
 /// Stops both sides: what this one knows, and what the other one tells, if it does.
-fn end(
+fn end_flows(
     line: &mut ControlLine,
     sender: TrafficSender,
     receiver: TrafficReceiver,

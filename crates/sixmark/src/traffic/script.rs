@@ -7,7 +7,7 @@ use sixmark_model::provenance::Ended;
 use sixmark_model::traffic::Script;
 use sixmark_model::traffic::result::{OfferedTraffic, TrafficResult};
 
-use super::assemble::{Ends, Facts, document};
+use super::assemble::{Ends, Facts, assemble_traffic};
 use super::near::watch;
 use super::{Counters, Half, Port, ReadyFlows, TrafficReceiver};
 use crate::traffic::ports::QUIET;
@@ -71,5 +71,5 @@ pub fn run_script(
         },
         seed: *seed,
     };
-    Ok(document(facts, &ends))
+    Ok(assemble_traffic(facts, &ends))
 }

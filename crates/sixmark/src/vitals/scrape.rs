@@ -61,8 +61,8 @@ impl PageAddress {
     }
 
     fn fetch_from(&self, address: &SocketAddr, until: Instant) -> io::Result<String> {
-        let mut stream = TcpStream::connect_timeout(address, left(until)?)?;
-        stream.set_write_timeout(Some(left(until)?))?;
+        let mut stream = TcpStream::connect_timeout(address, time_left(until)?)?;
+        stream.set_write_timeout(Some(time_left(until)?))?;
         // By HTTP/1.0, so that the answer comes in one piece and ends with the connection.
         let (path, authority) = (&self.url.path, self.url.authority());
         let request = format!(
@@ -73,7 +73,7 @@ impl PageAddress {
         stream.write_all(request.as_bytes())?;
         let (mut answer, mut piece) = (Vec::new(), vec![0; PIECE]);
         loop {
-            stream.set_read_timeout(Some(left(until)?))?;
+            stream.set_read_timeout(Some(time_left(until)?))?;
             match stream.read(&mut piece) {
                 Ok(0) => return body(&answer),
                 Ok(count) if answer.len() + count > LARGEST => {
@@ -88,7 +88,7 @@ impl PageAddress {
     }
 }
 
-fn left(until: Instant) -> io::Result<Duration> {
+fn time_left(until: Instant) -> io::Result<Duration> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(late()) } else { Ok(left) }
 }

@@ -62,7 +62,7 @@ impl Diag {
             for protocol in [kernel::IPPROTO_TCP, kernel::IPPROTO_UDP] {
                 self.ask(domain, protocol, id.clone())?;
                 self.answers(|response| match protocol {
-                    kernel::IPPROTO_UDP => found[family(&response)].udp += 1,
+                    kernel::IPPROTO_UDP => found[family_of_socket(&response)].udp += 1,
                     _ => count_socket(&response, &mut found, &mut seen),
                 })?;
             }
@@ -144,7 +144,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// By the peer; of one that has none, by its own address.
-fn family(response: &InetResponse) -> Family {
+fn family_of_socket(response: &InetResponse) -> Family {
     let SocketId { source_address, destination_address, .. } = &response.header.socket_id;
     let address = match destination_address.is_unspecified() {
         true => source_address,
@@ -158,7 +158,7 @@ fn family(response: &InetResponse) -> Family {
 }
 
 fn count_socket(response: &InetResponse, found: &mut PerFamily<Sockets>, seen: &mut Seen) {
-    let family = family(response);
+    let family = family_of_socket(response);
     let of = &mut found[family];
     let state = match response.header.state {
         kernel::TCP_ESTABLISHED => &mut of.established,

@@ -1,7 +1,7 @@
 //! What makes a comparison doubtful.
 
 use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::judge::{ComparisonDoubt, doubts};
+use sixmark_model::comparison::judge::{ComparisonDoubt, doubts_of_comparison};
 use sixmark_model::provenance::Warning;
 
 use super::warning;
@@ -23,5 +23,5 @@ pub(crate) fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
             ComparisonDoubt::BelowNoiseFloor(_) => warning("below_noise_floor", line),
         }
     };
-    doubts(comparison).into_iter().map(told).collect()
+    doubts_of_comparison(comparison).into_iter().map(told).collect()
 }

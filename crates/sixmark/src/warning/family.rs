@@ -29,7 +29,7 @@ pub(super) fn of_family(
     let doubts = [
         fell_away(family, figures),
         redirects_cut(family, figures),
-        failed(family, figures),
+        failures_of_family(family, figures),
         overloaded(family, figures),
         awaited(result, family, figures),
         dropped(family, figures),
@@ -84,7 +84,7 @@ fn redirects_cut(family: Family, figures: &FamilyResult) -> Option<Warning> {
     })
 }
 
-pub(super) fn failed(family: Family, figures: &FamilyResult) -> Option<Warning> {
+pub(super) fn failures_of_family(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let failed = figures.requests.sent.checked_sub(figures.requests.completed)?;
     // What failed a check, or was not checked, has a warning of its own.
     let others = ended_as(figures, Outcome::Abandoned)

@@ -3,7 +3,7 @@
 use sixmark_model::provenance::Warning;
 use sixmark_model::vitals::VitalsSample;
 use sixmark_model::vitals::cost::Work;
-use sixmark_model::vitals::doubts::{VitalsDoubt, doubts};
+use sixmark_model::vitals::doubts::{VitalsDoubt, doubts_of_change};
 use sixmark_model::vitals::section::MachineRole;
 
 use super::warning;
@@ -20,26 +20,28 @@ pub(crate) fn of_client(place: &MachineRole) -> Vec<Warning> {
             VitalsDoubt::Stolen(_) | VitalsDoubt::SoftnetDrops(_) | VitalsDoubt::InterfaceDrops(..)
         )
     };
-    let found = place.change.iter().flat_map(doubts).filter(is_its);
+    let found = place.change.iter().flat_map(doubts_of_change).filter(is_its);
     found.map(|doubt| told("the client", &doubt)).collect()
 }
 
 /// Of the server.
 pub(crate) fn of_server(place: &MachineRole, work: &Work, problem: Option<&str>) -> Vec<Warning> {
     let mut found: Vec<Warning> = match &place.change {
-        Some(change) => doubts(change).iter().map(|doubt| told("the server", doubt)).collect(),
+        Some(change) => {
+            doubts_of_change(change).iter().map(|doubt| told("the server", doubt)).collect()
+        }
         None => {
             let full = place.machine.iter().map(|cost| cost.busy_share).find(|share| *share > 0.95);
             full.map(|share| told("the server", &VitalsDoubt::CpuFull(share))).into_iter().collect()
         }
     };
-    found.extend(apart(place, work, problem));
+    found.extend(partly_covered(place, work, problem));
     found
 }
 
 /// Of `sixmark vitals`' own document.
 pub(crate) fn of_change(change: &VitalsSample) -> Vec<Warning> {
-    doubts(change).iter().map(|doubt| told("this machine", doubt)).collect()
+    doubts_of_change(change).iter().map(|doubt| told("this machine", doubt)).collect()
 }
 
 fn told(whose: &str, doubt: &VitalsDoubt) -> Warning {
@@ -56,7 +58,7 @@ fn told(whose: &str, doubt: &VitalsDoubt) -> Warning {
 }
 
 /// What was told is not of the time that was measured.
-fn apart(place: &MachineRole, work: &Work, problem: Option<&str>) -> Option<Warning> {
+fn partly_covered(place: &MachineRole, work: &Work, problem: Option<&str>) -> Option<Warning> {
     let measured_s = work.to_us.saturating_sub(work.from_us) as f64 / 1e6;
     let name = place.name.as_deref().unwrap_or("the server");
     let why = problem.map_or_else(String::new, |why| format!(": {why}"));

@@ -7,7 +7,7 @@ use sixmark_model::watch::{Watched, WatchedFamily};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
-use super::family::{bad_status, failed, few_samples};
+use super::family::{bad_status, failures_of_family, few_samples};
 use super::{counted, warning};
 
 /// Everything that the result gives reason to doubt; `untimed` packets had no time of their own, and
@@ -32,7 +32,9 @@ pub(crate) fn of_watched(result: &WatchResult, untimed: u64, lost: &[String]) ->
     let families = watched.families.iter().flat_map(|(family, seen)| of_family(family, seen));
     let figures = result.families.iter().flat_map(|(family, figures)| {
         let unaccepted = bad_status(AcceptStatus::default(), family, figures);
-        [failed(family, figures), unaccepted, few_samples(family, figures)].into_iter().flatten()
+        [failures_of_family(family, figures), unaccepted, few_samples(family, figures)]
+            .into_iter()
+            .flatten()
     });
     of_capture.into_iter().flatten().chain(lost).chain(families).chain(figures).collect()
 }

@@ -47,13 +47,18 @@ impl Input {
     fn of(name: String, from: Box<dyn Read + Send>) -> Result<Input, Error> {
         let ended = Arc::new(AtomicBool::new(false));
         let mut from = Marked { from, ended: Arc::clone(&ended) };
-        let begin = begin(&mut from)
+        let begin = read_beginning(&mut from)
             .map_err(|error| Error::Usage(format!("can't read {name}: {error}")))?;
         let (gzip, zstd) = (begin.starts_with(&GZIP), begin.starts_with(&ZSTD));
         let whole = Cursor::new(begin).chain(from);
         let from: Box<dyn Read + Send> = match (gzip, zstd) {
-            (true, _) => apart(MultiGzDecoder::new(BufReader::with_capacity(PIECE, whole)))?,
-            (_, true) => apart(Zstd { from: BufReader::with_capacity(PIECE, whole), frame: None })?,
+            (true, _) => {
+                read_in_a_thread(MultiGzDecoder::new(BufReader::with_capacity(PIECE, whole)))?
+            }
+            (_, true) => read_in_a_thread(Zstd {
+                from: BufReader::with_capacity(PIECE, whole),
+                frame: None,
+            })?,
             _ => Box::new(whole),
         };
         Ok(Input { from, name, ended })
@@ -72,7 +77,7 @@ impl Read for Input {
 }
 
 /// The first bytes, as far as they are there.
-fn begin(from: &mut impl Read) -> io::Result<Vec<u8>> {
+fn read_beginning(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut begin = Vec::new();
     from.take(ZSTD.len() as u64).read_to_end(&mut begin)?;
     Ok(begin)
@@ -95,7 +100,7 @@ impl<R: Read> Read for Marked<R> {
 }
 
 /// Decompresses in a thread of its own, which ends when nobody reads any more.
-fn apart(from: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, Error> {
+fn read_in_a_thread(from: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, Error> {
     let ((ready, pieces), (back, used)) = (sync_channel(READY), channel());
     std::thread::Builder::new()
         .name("decompress".into())

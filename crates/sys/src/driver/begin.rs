@@ -21,7 +21,7 @@ pub(super) struct Begun {
 }
 
 /// Opens a socket and begins its connection.
-pub(super) fn begin(way: &SocketRoute) -> io::Result<Begun> {
+pub(super) fn begin_connect(way: &SocketRoute) -> io::Result<Begun> {
     let kind = if way.datagrams { libc::SOCK_DGRAM } else { libc::SOCK_STREAM };
     let fd = socket::open_socket(&way.to, kind)?;
     prepare(&fd, way)?;
@@ -63,7 +63,7 @@ pub(super) fn outcome_with_handshake(
 
 /// What is told of a connection that could not begin. The kernel has one number for a source address
 /// that is gone and for ports that are used up, so that it has to be asked which it is.
-pub(super) fn failed(error: &io::Error, way: &SocketRoute) -> EventKind {
+pub(super) fn event_of_error(error: &io::Error, way: &SocketRoute) -> EventKind {
     match errno_of(error) {
         errno @ libc::EADDRNOTAVAIL if has_no_source(way) => EventKind::NoSource(errno),
         errno => EventKind::Failed(errno),
@@ -84,15 +84,17 @@ fn prepare(fd: &OwnedFd, way: &SocketRoute) -> io::Result<()> {
     if way.datagrams {
         datagram::prepare(fd, &way.to)?;
     } else if way.no_delay {
-        socket::set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+        socket::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
     }
     let Some(from) = way.from else { return Ok(()) };
     // The port is then chosen at connect, so that one port can serve many destinations.
-    socket::set(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
+    socket::set_option(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
     if from.foreign {
         match from.address {
-            SocketAddr::V4(_) => socket::set(fd, libc::IPPROTO_IP, libc::IP_FREEBIND, 1)?,
-            SocketAddr::V6(_) => socket::set(fd, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?,
+            SocketAddr::V4(_) => socket::set_option(fd, libc::IPPROTO_IP, libc::IP_FREEBIND, 1)?,
+            SocketAddr::V6(_) => {
+                socket::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?
+            }
         }
     }
     socket::bind_socket(fd, &from.address)

@@ -70,23 +70,23 @@ struct Cast {
 /// Sets the options of a socket that is to be connected to `to`.
 pub(super) fn prepare(fd: &OwnedFd, to: &SocketAddr) -> io::Result<()> {
     use libc::{IPPROTO_IP as IP, IPPROTO_IPV6 as IPV6, SOL_SOCKET, SOL_UDP};
-    socket::set(fd, SOL_SOCKET, libc::SO_RCVBUF, RECEIVE)?;
-    socket::set(fd, SOL_SOCKET, libc::SO_SNDBUF, SEND)?;
+    socket::set_option(fd, SOL_SOCKET, libc::SO_RCVBUF, RECEIVE)?;
+    socket::set_option(fd, SOL_SOCKET, libc::SO_SNDBUF, SEND)?;
     // PROBE: nothing is fragmented, and the size of a datagram is the caller's to find out.
     if to.is_ipv6() {
-        socket::set(fd, IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)?;
-        socket::set(fd, IPV6, libc::IPV6_RECVTCLASS, 1)?;
+        socket::set_option(fd, IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)?;
+        socket::set_option(fd, IPV6, libc::IPV6_RECVTCLASS, 1)?;
     } else {
-        socket::set(fd, IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)?;
-        socket::set(fd, IP, libc::IP_RECVTOS, 1)?;
+        socket::set_option(fd, IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)?;
+        socket::set_option(fd, IP, libc::IP_RECVTOS, 1)?;
     }
     // A kernel that does not know it (before Linux 5.0) tells each datagram by itself.
-    let _ = socket::set(fd, SOL_UDP, UDP_GRO, 1);
+    let _ = socket::set_option(fd, SOL_UDP, UDP_GRO, 1);
     Ok(())
 }
 
 /// Receives into `buffer`, which has [`ROOM`].
-pub(super) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<Received> {
+pub(super) fn receive_datagrams(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<Received> {
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let mut control = [0_u64; CONTROL / 8];
     // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
@@ -351,7 +351,7 @@ mod tests {
                 assert!(!datagrams.keeps());
                 let (mut got, mut buffer) = (Vec::new(), vec![0; ROOM]);
                 while got.len() < 8_000 {
-                    let came = receive(&peer, &mut buffer).unwrap();
+                    let came = receive_datagrams(&peer, &mut buffer).unwrap();
                     assert_eq!((came.segment, came.ecn), (1_000, 1));
                     got.extend_from_slice(&buffer[..came.length]);
                 }

@@ -94,7 +94,7 @@ fn inside(
     waiting: signals::Held,
 ) -> Result<Side, Refused> {
     die_with(parent).map_err(Refused::at("end with the caller"))?;
-    apart().map_err(Refused::at("make a process group"))?;
+    set_apart().map_err(Refused::at("make a process group"))?;
     if rights == Rights::User {
         ids.map().map_err(Refused::at("name accounts in a user namespace"))?;
     }
@@ -191,7 +191,7 @@ impl Ids {
 
 /// A process group of its own for what is inside: a signal to the caller's group then comes there once,
 /// by way of the caller, and not three times, of which the second would be taken for impatience.
-fn apart() -> io::Result<()> {
+fn set_apart() -> io::Result<()> {
     // SAFETY: setpgid takes two numbers.
     check_return(unsafe { libc::setpgid(0, 0) }).map(drop)
 }

@@ -45,8 +45,8 @@ impl<'a> Block<'a> {
     /// Its packets.
     pub fn frames(&self) -> Frames<'_> {
         let bytes = self.map.bytes(self.at);
-        let left = word(bytes, COUNT).unwrap_or(0);
-        Frames { bytes, at: word(bytes, FIRST).unwrap_or(0) as usize, left }
+        let left = word_at(bytes, COUNT).unwrap_or(0);
+        Frames { bytes, at: word_at(bytes, FIRST).unwrap_or(0) as usize, left }
     }
 }
 
@@ -70,7 +70,7 @@ impl<'a> Iterator for Frames<'a> {
     fn next(&mut self) -> Option<Frame<'a>> {
         self.left = self.left.checked_sub(1)?;
         let header = self.bytes.get(self.at..)?;
-        self.at += word(header, offset_of!(tpacket3_hdr, tp_next_offset))? as usize;
+        self.at += word_at(header, offset_of!(tpacket3_hdr, tp_next_offset))? as usize;
         frame(header)
     }
 }
@@ -80,30 +80,30 @@ fn frame(header: &[u8]) -> Option<Frame<'_>> {
     if header.len() < size_of::<tpacket3_hdr>() {
         return None;
     }
-    let seconds = word(header, offset_of!(tpacket3_hdr, tp_sec))?;
-    let nanoseconds = word(header, offset_of!(tpacket3_hdr, tp_nsec))?;
+    let seconds = word_at(header, offset_of!(tpacket3_hdr, tp_sec))?;
+    let nanoseconds = word_at(header, offset_of!(tpacket3_hdr, tp_nsec))?;
     let start = usize::from(half(header, offset_of!(tpacket3_hdr, tp_mac))?);
-    let kept = word(header, offset_of!(tpacket3_hdr, tp_snaplen))? as usize;
+    let kept = word_at(header, offset_of!(tpacket3_hdr, tp_snaplen))? as usize;
     Some(Frame {
         at_ns: u64::from(seconds) * 1_000_000_000 + u64::from(nanoseconds),
-        length: word(header, offset_of!(tpacket3_hdr, tp_len))?,
+        length: word_at(header, offset_of!(tpacket3_hdr, tp_len))?,
         bytes: header.get(start..)?.get(..kept)?,
         vlan: vlan(header),
     })
 }
 
 fn vlan(header: &[u8]) -> Option<[u8; 4]> {
-    let status = word(header, offset_of!(tpacket3_hdr, tp_status))?;
+    let status = word_at(header, offset_of!(tpacket3_hdr, tp_status))?;
     if status & libc::TP_STATUS_VLAN_VALID == 0 {
         return None;
     }
     let known = status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
     let kind = if known { half(header, TPID)? } else { DOT1Q }.to_be_bytes();
-    let value = (word(header, TCI)? as u16).to_be_bytes();
+    let value = (word_at(header, TCI)? as u16).to_be_bytes();
     Some([kind[0], kind[1], value[0], value[1]])
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+fn word_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 

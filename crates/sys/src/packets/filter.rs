@@ -24,27 +24,27 @@ const IP: u32 = 14;
 /// ports; what can't be told (fragments, extension headers, inner tags) is taken too.
 pub(super) fn wanted(snap: u32, ports: &[u16]) -> Vec<sock_filter> {
     let ports = if ports.len() > MOST_PORTS { &[] } else { ports };
-    let mut program = Program(vec![load(libc::BPF_H, 12)]);
+    let mut program = Program(vec![load_at(libc::BPF_H, 12)]);
     program.unless(IPV6, |of| of.ipv6(ports));
     program.unless(IPV4, |of| of.ipv4(ports));
     TAGS.into_iter().for_each(|tag| program.unless(tag, Program::take));
-    program.0.push(end(0));
+    program.0.push(return_bytes(0));
     // What is to be taken is marked until the length of what is kept is known.
-    let taken = |one: &&mut sock_filter| one.code == end(1).code && one.k == 1;
+    let taken = |one: &&mut sock_filter| one.code == return_bytes(1).code && one.k == 1;
     program.0.iter_mut().filter(taken).for_each(|one| one.k = snap);
     program.0
 }
 
 /// Takes so many bytes of whatever comes.
-pub(super) fn all(snap: u32) -> Vec<sock_filter> {
-    vec![end(snap)]
+pub(super) fn accept_all(snap: u32) -> Vec<sock_filter> {
+    vec![return_bytes(snap)]
 }
 
 struct Program(Vec<sock_filter>);
 
 impl Program {
     fn take(&mut self) {
-        self.0.push(end(1));
+        self.0.push(return_bytes(1));
     }
 
     /// What `inner` adds is done where the accumulator is `value`, and passed over where it is not;
@@ -52,7 +52,7 @@ impl Program {
     fn unless(&mut self, value: u32, inner: impl FnOnce(&mut Program)) {
         let at = self.0.len();
         self.0.push(jump(libc::BPF_JEQ, value, 1, 0));
-        self.0.push(end(0));
+        self.0.push(return_bytes(0));
         inner(self);
         // A conditional jump reaches 255 instructions, this one any.
         let over = (self.0.len() - at - 2) as u32;
@@ -60,17 +60,17 @@ impl Program {
     }
 
     fn ipv4(&mut self, ports: &[u16]) {
-        self.0.push(load(libc::BPF_B, IP + 9));
+        self.0.push(load_at(libc::BPF_B, IP + 9));
         self.unless(ICMP, Program::take);
         for protocol in [TCP, UDP] {
             self.unless(protocol, |of| of.ports4(ports));
         }
-        self.0.push(end(0));
+        self.0.push(return_bytes(0));
     }
 
     fn ports4(&mut self, ports: &[u16]) {
         // A fragment, the first included: others of its packet can't be told by their ports.
-        self.0.push(load(libc::BPF_H, IP + 6));
+        self.0.push(load_at(libc::BPF_H, IP + 6));
         self.0.push(jump(libc::BPF_JSET, 0x3fff, 0, 1));
         self.take();
         // The length of IPv4's header goes to the index.
@@ -79,13 +79,13 @@ impl Program {
     }
 
     fn ipv6(&mut self, ports: &[u16]) {
-        self.0.push(load(libc::BPF_B, IP + 6));
+        self.0.push(load_at(libc::BPF_B, IP + 6));
         self.unless(ICMPV6, Program::take);
         for protocol in [TCP, UDP] {
             self.unless(protocol, |of| of.ports(ports, libc::BPF_ABS, IP + 40));
         }
         BEFORE.into_iter().for_each(|header| self.unless(header, Program::take));
-        self.0.push(end(0));
+        self.0.push(return_bytes(0));
     }
 
     fn ports(&mut self, ports: &[u16], mode: u32, at: u32) {
@@ -99,7 +99,7 @@ impl Program {
                 self.take();
             }
         }
-        self.0.push(end(0));
+        self.0.push(return_bytes(0));
     }
 }
 
@@ -108,7 +108,7 @@ fn statement(code: u32, k: u32) -> sock_filter {
 }
 
 /// So many bytes at a place of the packet.
-fn load(size: u32, at: u32) -> sock_filter {
+fn load_at(size: u32, at: u32) -> sock_filter {
     statement(libc::BPF_LD | size | libc::BPF_ABS, at)
 }
 
@@ -118,6 +118,6 @@ fn jump(test: u32, k: u32, yes: u8, no: u8) -> sock_filter {
 }
 
 /// Keeps so many bytes; 0: the packet is not taken.
-fn end(bytes: u32) -> sock_filter {
+fn return_bytes(bytes: u32) -> sock_filter {
     statement(libc::BPF_RET | libc::BPF_K, bytes)
 }

@@ -96,7 +96,7 @@ impl<S: Sink> Follower<S> {
 
     fn ip(&mut self, at_ns: u64, frame: Span<'_>, ip: &Ip<'_>) {
         let length = frame.length as u64;
-        let family = &mut self.counts.families[family(ip)];
+        let family = &mut self.counts.families[family_of_packet(ip)];
         family.packets += 1;
         family.bytes += length;
         match ip.fragment {
@@ -107,7 +107,7 @@ impl<S: Sink> Follower<S> {
 
     /// A packet that is in one piece, by now.
     fn whole(&mut self, ip: &Ip<'_>, frames: Frames) {
-        let family = &mut self.counts.families[family(ip)];
+        let family = &mut self.counts.families[family_of_packet(ip)];
         match wire::carried(ip) {
             Ok(Carried::Tcp(tcp)) => {
                 family.tcp += 1;
@@ -126,10 +126,10 @@ impl<S: Sink> Follower<S> {
     /// A fragment: its connection has a part of something until it is whole.
     fn fragment(&mut self, ip: &Ip<'_>, fragment: Fragment, length: u64, at_ns: u64) {
         self.counts.fragments += 1;
-        self.counts.families[family(ip)].fragments += 1;
+        self.counts.families[family_of_packet(ip)].fragments += 1;
         self.in_pieces(ip, 1);
         let Some(whole) = self.fragments.take(ip, fragment, length, at_ns) else { return };
-        self.counts.families[family(ip)].reassembled += 1;
+        self.counts.families[family_of_packet(ip)].reassembled += 1;
         let payload = Span::new(&whole.bytes, whole.total);
         let ip = Ip { fragment: None, protocol: whole.protocol, payload, ..*ip };
         self.in_pieces(&ip, -1);
@@ -167,7 +167,7 @@ impl<S: Sink> Follower<S> {
     }
 
     fn icmp(&mut self, ip: &Ip<'_>, icmp: &Icmp) {
-        let family = &mut self.counts.families[family(ip)];
+        let family = &mut self.counts.families[family_of_packet(ip)];
         family.icmp += 1;
         if let Some(too_big) = icmp.too_big {
             family.too_big += 1;
@@ -178,6 +178,6 @@ impl<S: Sink> Follower<S> {
 }
 
 /// That of the packet itself: a mapped address is one of IPv6 here.
-fn family(ip: &Ip<'_>) -> Family {
+fn family_of_packet(ip: &Ip<'_>) -> Family {
     if ip.source.is_ipv6() { Family::Ipv6 } else { Family::Ipv4 }
 }

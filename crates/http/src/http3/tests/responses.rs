@@ -214,7 +214,7 @@ fn a_request_is_its_fields_then_its_body() {
     assert_eq!((u64::from(bytes[0]), usize::from(bytes[1])), (kind::HEADERS, bytes.len() - 2));
     let mut fields = Vec::new();
     let mut scratch = qpack::Scratch::default();
-    qpack::decode(&bytes[2..], 65_536, &mut scratch, |name, value| {
+    qpack::decode_section(&bytes[2..], 65_536, &mut scratch, |name, value| {
         fields.push(String::from_utf8([name, b": ", value].concat()).unwrap());
     })
     .unwrap();

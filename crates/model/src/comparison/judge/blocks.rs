@@ -1,7 +1,7 @@
 //! Metrics of which each block has a figure of its own: medians and rates.
 
 use super::figures::{PhaseTimes, effects, formed};
-use super::{Evidence, JudgedEffect, Rules, estimate, least_p};
+use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::comparison::{BlockPair, EffectMethod, Estimate, Stretch};
 use crate::metric::{Metric, Quantity};
 use crate::timed_phase::Quantile;
@@ -80,7 +80,7 @@ fn blocks(
         method: EffectMethod::Blocks,
         unformed: figures.len() - formed.len(),
         least_p: least_p(formed.len()),
-        found: finding(&formed, &effects, rules),
+        found: judge_effects(&formed, &effects, rules),
         effects,
     }
 }
@@ -102,7 +102,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     Some((low + high) / 2.0)
 }
 
-fn finding(
+fn judge_effects(
     figures: &[(f64, f64)],
     effects: &[f64],
     rules: &Rules<'_>,
@@ -132,5 +132,5 @@ pub(super) fn of_effects(
 }
 
 fn centre(values: &[f64], confidence: f64) -> Result<Estimate, Refused> {
-    Ok(estimate(hodges_lehmann(values)?, walsh_interval(values, confidence)?))
+    Ok(make_estimate(hodges_lehmann(values)?, walsh_interval(values, confidence)?))
 }

@@ -59,7 +59,7 @@ impl fmt::Display for ComparisonDoubt {
 }
 
 /// What there is to doubt.
-pub fn doubts(comparison: &Comparison) -> Vec<ComparisonDoubt> {
+pub fn doubts_of_comparison(comparison: &Comparison) -> Vec<ComparisonDoubt> {
     let few = few(comparison);
     let correlated = doubtful_metrics(comparison, correlated).map(ComparisonDoubt::Autocorrelated);
     let below = doubtful_metrics(comparison, |of| taken_back(of, &comparison.settings))

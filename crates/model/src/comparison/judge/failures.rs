@@ -5,7 +5,7 @@
 //! Fisher's and of exchanging sides within pairs, which only takes blocks for independent; and the
 //! interval counts only as many exchanges as would scatter as much as the blocks do.
 
-use super::{Evidence, JudgedEffect, Rules, estimate, least_p};
+use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::comparison::{BlockPair, EffectMethod, Stretch};
 use crate::metric::{Metric, Quantity};
 use sixmark_stats::{
@@ -35,7 +35,7 @@ pub(super) fn failures(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidenc
         effects: Vec::new(),
         unformed: pairs.len() - used.len(),
         least_p: least_p(used.len()),
-        found: finding(&used, rules),
+        found: judge_failures(&used, rules),
     })
 }
 
@@ -44,7 +44,7 @@ fn count_failures(stretch: &Stretch) -> Count {
     Count { part: stretch.failed, whole }
 }
 
-fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<JudgedEffect, Refused> {
+fn judge_failures(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<JudgedEffect, Refused> {
     let (a, b) = sums(pairs);
     let margin = rules.settings.margin * OF_MARGIN;
     let sides = FailureShares::new(pairs)?;
@@ -52,7 +52,7 @@ fn finding(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<JudgedEffect, 
     let near = sides.interval(1.0 - 2.0 * rules.alpha())?;
     Ok(JudgedEffect {
         ratio: None,
-        difference: estimate(sides.difference(), interval),
+        difference: make_estimate(sides.difference(), interval),
         p: fisher(a, b)?.max(exchanged(pairs, rules)),
         p_equivalence: sides.beyond(margin)?.max(blocks_beyond(pairs, margin, rules)?),
         near,
@@ -90,10 +90,10 @@ fn exchanged(pairs: &[(Count, Count)], rules: &Rules<'_>) -> f64 {
 
 /// The same by the blocks alone.
 fn blocks_beyond(pairs: &[(Count, Count)], margin: f64, rules: &Rules<'_>) -> Result<f64, Refused> {
-    Ok(equivalence(&apart(pairs), margin, rules.alpha())?.p)
+    Ok(equivalence(&share_differences(pairs), margin, rules.alpha())?.p)
 }
 
-fn apart(pairs: &[(Count, Count)]) -> Vec<f64> {
+fn share_differences(pairs: &[(Count, Count)]) -> Vec<f64> {
     pairs.iter().filter_map(|(a, b)| Some(a.share()? - b.share()?)).collect()
 }
 

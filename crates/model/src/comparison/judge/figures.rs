@@ -45,7 +45,7 @@ impl PhaseTimes {
 
     /// Of each side in each pair, in microseconds; none where a side has no duration.
     pub(super) fn by_pair(&self, point: Quantile) -> Vec<Option<(f64, f64)>> {
-        let of = |counted: &Counted| block(counted, point).map(|nanos| nanos / 1e3);
+        let of = |counted: &Counted| block_figure(counted, point).map(|nanos| nanos / 1e3);
         self.pairs.iter().map(|(a, b)| Some((of(a)?, of(b)?))).collect()
     }
 }
@@ -65,7 +65,7 @@ fn counted(timing: &Timing) -> Counted {
     timing.recorded().map(|(nanos, count)| (nanos as f64, count)).collect()
 }
 
-fn block(counted: &Counted, point: Quantile) -> Option<f64> {
+fn block_figure(counted: &Counted, point: Quantile) -> Option<f64> {
     let samples: u64 = counted.iter().map(|(_, count)| count).sum();
     let estimate = if samples < FEW { harrell_davis } else { quantile };
     estimate(counted, point.share()).ok()

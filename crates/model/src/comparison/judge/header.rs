@@ -28,8 +28,8 @@ pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison
     {
         let whole = compared.effects.len() == comparison.pairs;
         compared.header_corrected = corrected(compared, expected, &rules).ok().map(|found| {
-            let verdict = verdict(&found, whole, family, rules.settings);
-            HeaderCorrected { expected, ratio: ratio(&found), verdict }
+            let verdict = corrected_verdict(&found, whole, family, rules.settings);
+            HeaderCorrected { expected, ratio: corrected_ratio(&found), verdict }
         });
     }
     comparison
@@ -47,16 +47,21 @@ fn corrected(
 /// A difference in bytes a second is nobody's question here.
 const NO_DIFFERENCE: Estimate = Estimate { value: 0.0, low: 0.0, high: 0.0 };
 
-fn ratio(found: &JudgedEffect) -> Estimate {
+fn corrected_ratio(found: &JudgedEffect) -> Estimate {
     found.ratio.unwrap_or(Estimate { value: 1.0, low: 1.0, high: 1.0 })
 }
 
-fn verdict(found: &JudgedEffect, whole: bool, family: usize, settings: &Settings) -> Verdict {
+fn corrected_verdict(
+    found: &JudgedEffect,
+    whole: bool,
+    family: usize,
+    settings: &Settings,
+) -> Verdict {
     let alpha = super::alpha(settings);
     if whole && found.within() && found.p_equivalence <= alpha {
         return Verdict::Equivalent;
     }
-    match ratio(found) {
+    match corrected_ratio(found) {
         _ if found.p * family as f64 > alpha => Verdict::Inconclusive,
         ratio if ratio.low > 1.0 => Verdict::Better,
         ratio if ratio.high < 1.0 => Verdict::Worse,

@@ -17,7 +17,7 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub use doubts::{ComparisonDoubt, doubts};
+pub use doubts::{ComparisonDoubt, doubts_of_comparison};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 
@@ -113,7 +113,7 @@ impl Evidence {
     }
 
     fn judged(self, p_holm: Option<f64>, family: usize, rules: &Rules<'_>) -> Compared {
-        let (verdict, reason) = verdict::verdict(&self, p_holm, family, rules);
+        let (verdict, reason) = verdict::judge_verdict(&self, p_holm, family, rules);
         let found = self.found.ok();
         Compared {
             metric: self.metric,
@@ -162,7 +162,7 @@ fn of_phase(phase: TimedPhase, pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Ev
     median.chain(quantiles::quantiles(&figures, &points, rules)).collect()
 }
 
-fn estimate(value: f64, interval: Interval) -> Estimate {
+fn make_estimate(value: f64, interval: Interval) -> Estimate {
     // Draws may all lie on one side of what was measured.
     Estimate { value, low: interval.low.min(value), high: interval.high.max(value) }
 }

@@ -1,7 +1,7 @@
 //! Quantiles far out, of which a single block knows too little: of all blocks of a side together.
 
 use super::figures::{PhaseTimes, effects, formed};
-use super::{Evidence, JudgedEffect, Rules, estimate, least_p};
+use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::comparison::{EffectMethod, Estimate};
 use crate::timed_phase::Quantile;
 use sixmark_stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
@@ -23,11 +23,11 @@ pub(super) fn quantiles(
     let found = findings(&whole, &with, times.phase as u64, rules);
     with.iter()
         .zip(found)
-        .filter_map(|(&point, found)| one(times, point, &whole, found, rules))
+        .filter_map(|(&point, found)| judge_quantile(times, point, &whole, found, rules))
         .collect()
 }
 
-fn one(
+fn judge_quantile(
     times: &PhaseTimes,
     point: Quantile,
     whole: &[(Counted, Counted)],
@@ -127,13 +127,13 @@ impl Pools {
         let logs: Vec<f64> = drawn.iter().map(ln_ratio).collect();
         let apart: Vec<f64> = drawn.iter().map(difference_us).collect();
         let interval = |of: &[f64], confidence| percentile(of, expanded(self.pairs, confidence)?);
-        let ratio = estimate(ln_ratio(&here), interval(&logs, rules.settings.confidence)?);
+        let ratio = make_estimate(ln_ratio(&here), interval(&logs, rules.settings.confidence)?);
         let near: Interval = interval(&logs, 1.0 - 2.0 * rules.alpha())?;
         let difference = interval(&apart, rules.settings.confidence)?;
         let (value, low, high) = (ratio.value.exp(), ratio.low.exp(), ratio.high.exp());
         Ok(JudgedEffect {
             ratio: Some(Estimate { value, low, high }),
-            difference: estimate(difference_us(&here), difference),
+            difference: make_estimate(difference_us(&here), difference),
             p: plain.two_sided,
             p_equivalence: lower.less.max(higher.greater),
             near: Interval { low: near.low.min(ratio.value), high: near.high.max(ratio.value) },

@@ -152,7 +152,7 @@ fn thin_tails_and_few_pairs_are_refused_with_a_reason() {
     let seven = judged(&pairs(7, 1.2, 500, 8));
     let reason = of(&seven, P50).reason.as_ref().unwrap();
     assert!(reason.contains("it takes 8"), "{reason}");
-    assert_eq!(doubts(&seven)[0].code(), "too_few_blocks");
+    assert_eq!(doubts_of_comparison(&seven)[0].code(), "too_few_blocks");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn what_lies_below_the_noise_floor_is_taken_back() {
     assert_eq!(of(&with, P50).verdict, Verdict::Worse);
     let loud = with_noise(found, &judged(&pairs(12, 0.9, 2_000, 12)));
     assert_eq!(of(&loud, P50).verdict, Verdict::Inconclusive);
-    assert!(doubts(&loud).iter().any(|doubt| doubt.code() == "below_noise_floor"));
+    assert!(doubts_of_comparison(&loud).iter().any(|doubt| doubt.code() == "below_noise_floor"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::metric::Metric;
 /// - **Better** or **worse** where p after Holm's correction is no larger than 1 less the confidence
 ///   and the interval does not hold equality.
 /// - Else **inconclusive**, with a reason.
-pub(super) fn verdict(
+pub(super) fn judge_verdict(
     evidence: &Evidence,
     p_holm: Option<f64>,
     family: usize,

@@ -5,7 +5,7 @@ use super::{ParsedNode, ParsedPart, Parser};
 use crate::expression::names::VERDICTS;
 use crate::expression::tree::{Added, GateValue, Opinion, Relation, Scaled, Truth};
 use crate::expression::unit::Dimension;
-use crate::expression::write::word as verdict_word;
+use crate::expression::write::verdict_word;
 use crate::expression::wrong::GateMistake;
 
 impl<'a> Parser<'a> {

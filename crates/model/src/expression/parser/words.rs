@@ -5,7 +5,7 @@ use crate::comparison::{compared_metrics, parse_compared_metric};
 use crate::expression::lexer::TokenKind;
 use crate::expression::names::{FUNCTIONS, VERDICTS};
 use crate::expression::tree::{Function, GateValue, Opinion, dimension_of};
-use crate::expression::write::word as verdict_word;
+use crate::expression::write::verdict_word;
 use crate::expression::wrong::{GateMistake, instead};
 use crate::metric::{Metric, Quantity};
 

@@ -149,7 +149,7 @@ pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
         label,
         families: read_families(&mut fields),
         routes: fields.tables("routes").into_iter().filter_map(route).collect(),
-        congestion: fields.take("congestion").and_then(|field| word(&field)),
+        congestion: fields.take("congestion").and_then(|field| read_word(&field)),
         initial_window: fields
             .take("initial-window")
             .and_then(|field| field.whole(1, 1000))
@@ -196,7 +196,7 @@ fn destination(text: &str) -> Result<Option<Net>, String> {
 }
 
 /// A word of a kernel's or a program's: letters, digits, `-` and `_`.
-fn word(field: &FileField<'_>) -> Option<String> {
+fn read_word(field: &FileField<'_>) -> Option<String> {
     let fits = |text: &str| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
         match !text.is_empty() && text.len() < 16 && text.bytes().all(plain) {

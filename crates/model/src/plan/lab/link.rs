@@ -85,7 +85,7 @@ pub(super) fn link(field: &FileField<'_>, find: Find<'_>) -> Option<LabLink> {
     super::names::check_name(field, "a link");
     if field.is_list() {
         let names = between(field, find)?;
-        let ends = [end(&names, 0, None, MTU), end(&names, 1, None, MTU)];
+        let ends = [read_end(&names, 0, None, MTU), read_end(&names, 1, None, MTU)];
         let toward = [Impairment::default(), Impairment::default()];
         let name = field.name.clone();
         return Some(LabLink { name, ends, toward, mechanism: LinkMechanism::Auto });
@@ -99,7 +99,7 @@ pub(super) fn link(field: &FileField<'_>, find: Find<'_>) -> Option<LabLink> {
     fields.end();
     let (names, mtu) = (names?, mtu?);
     let at = per_end(at, &names);
-    let ends = [end(&names, 0, at.0, mtu), end(&names, 1, at.1, mtu)];
+    let ends = [read_end(&names, 0, at.0, mtu), read_end(&names, 1, at.1, mtu)];
     let (first, second) = per_end(toward, &names);
     let of = |fields: Option<FileFields<'_>>| fields.map_or(both.clone(), directed);
     let toward = [of(second), of(first)];
@@ -161,7 +161,7 @@ fn per_end<'a>(
     found
 }
 
-fn end(
+fn read_end(
     names: &[(String, LabNode); 2],
     at: usize,
     fields: Option<FileFields<'_>>,

@@ -85,7 +85,7 @@ pub(super) fn browser_arguments(client: Client, job: &Job) -> Result<Vec<String>
 }
 
 pub(super) fn read_browser(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
-    let loads = said.out.lines().map(load).collect::<Result<Vec<PageLoad>, _>>()?;
+    let loads = said.out.lines().map(read_page_load).collect::<Result<Vec<PageLoad>, _>>()?;
     let sent = job.counted()?;
     if loads.len() as u64 != sent {
         return Err(format!("told of {} loads where {sent} were asked for", loads.len()));
@@ -132,7 +132,7 @@ fn as_asked(job: &Job, load: &PageLoad) -> Result<(), String> {
     }
 }
 
-fn load(line: &str) -> Result<PageLoad, String> {
+fn read_page_load(line: &str) -> Result<PageLoad, String> {
     let wrong = |why: String| format!("'{line}' is no account of a load: {why}");
     let load: PageLoad = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
     let times = [load.connect_us, load.tls_us, load.wait_us, load.transfer_us];

@@ -243,7 +243,7 @@ pub(super) fn read_fio(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, St
             "it lacks the engine {engine}, which scripts/install-fio builds; SIXMARK_FIO=FILE says which fio to use"
         ));
     }
-    let document: FioOutput = serde_json::from_str(document(said.out))
+    let document: FioOutput = serde_json::from_str(json_part(said.out))
         .map_err(|error| format!("no document of fio's: {error}"))?;
     let [done] = &document.jobs[..] else {
         return Err(format!("told of {} jobs where one was asked for", document.jobs.len()));
@@ -286,7 +286,7 @@ fn figures_of_side(side: &FioSide) -> Result<ClientFigures, String> {
 }
 
 /// The document without what engines say before it: that of NBD greets with lines of its own.
-fn document(out: &str) -> &str {
+fn json_part(out: &str) -> &str {
     let start = if out.starts_with("{\n") { Some(0) } else { out.find("\n{\n").map(|at| at + 1) };
     start.map_or(out, |start| &out[start..])
 }

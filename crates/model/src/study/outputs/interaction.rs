@@ -3,7 +3,7 @@
 
 use super::{combinations, pretty, side_of};
 use crate::metric::Bounds;
-use crate::study::average::{average, finding, geometric};
+use crate::study::average::{average, geometric, ratio_finding};
 use crate::study::observation::Observation;
 use crate::study::result::{At, ComparisonEntry, Interaction, RatioFinding, Statistic};
 use crate::study::spec::published::at_family;
@@ -90,7 +90,7 @@ pub(super) fn entry(
     pairs: &[(f64, f64)],
 ) -> ComparisonEntry {
     let ratio = geometric(pairs);
-    let finding = finding(ratio, Some(spec.margin_percent));
+    let finding = ratio_finding(ratio, Some(spec.margin_percent));
     let [a, b, of, over] = [&spec.a, &spec.b, &with.of, &with.over].map(|level| pretty(level));
     let percent = ratio.map_or(0.0, |ratio| (ratio.value - 1.0).abs() * 100.0);
     let factor = &with.factor;

@@ -75,7 +75,7 @@ fn setting(field: &FileField<'_>, known: &Known<'_>) -> Option<Setting> {
         true => SettingValue::List(field.texts()),
         false => given(field.scalar()?),
     };
-    checked(Setting { key, value, line: field.line() }, field, known)
+    check_setting(Setting { key, value, line: field.line() }, field, known)
 }
 
 fn given(scalar: Scalar) -> SettingValue {
@@ -113,7 +113,7 @@ fn key_of(field: &FileField<'_>, known: &Known<'_>) -> Option<String> {
     None
 }
 
-fn checked(setting: Setting, field: &FileField<'_>, known: &Known<'_>) -> Option<Setting> {
+fn check_setting(setting: Setting, field: &FileField<'_>, known: &Known<'_>) -> Option<Setting> {
     let wrong = match (setting.key.as_str(), &setting.value) {
         ("family", value) => among(value, &["ipv6", "ipv4", "both"]),
         ("protocol", value) => among(value, &PROTOCOLS),
@@ -207,7 +207,7 @@ fn level(factor: &FileField<'_>, item: &FileField<'_>, known: &Known<'_>) -> Opt
         item.wrong(&format!("'{name}' is none of: {}", FAMILIES.join(", ")));
         return None;
     }
-    let setting = checked(Setting { key, value, line: item.line() }, item, known)?;
+    let setting = check_setting(Setting { key, value, line: item.line() }, item, known)?;
     printable(&name, item).then(|| Level { name, settings: vec![setting] })
 }
 

@@ -37,10 +37,10 @@ pub struct FindingSpec {
 
 /// The findings of a file.
 pub(super) fn findings(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<FindingSpec> {
-    tables.into_iter().filter_map(|fields| finding(fields, names)).collect()
+    tables.into_iter().filter_map(|fields| read_finding(fields, names)).collect()
 }
 
-fn finding(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<FindingSpec> {
+fn read_finding(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<FindingSpec> {
     let text = fields.need("text").and_then(|field| field.text());
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let claim = fields.need("claim").and_then(|field| field.one_of(&CLAIMS));

@@ -47,11 +47,11 @@ pub(super) fn in_lab(
         open(&name).map_err(|why| file.wrong(&format!("can't read '{name}': {why}"))).ok()?;
     let lab = lab::parse_lab(&text, Some(&name), &BTreeMap::new());
     let lab = lab.map_err(|wrongs| book.extend(wrongs)).ok()?;
-    let capture = capture.and_then(|field| place(&field, &lab));
+    let capture = capture.and_then(|field| read_capture(&field, &lab));
     Some(InLab { file: name, text, lab, anew, capture })
 }
 
-fn place(field: &FileField<'_>, lab: &Lab) -> Option<Capture> {
+fn read_capture(field: &FileField<'_>, lab: &Lab) -> Option<Capture> {
     let mut fields = field.fields()?;
     let (at, interface) = (fields.need("at")?.text()?, fields.need("interface")?.text()?);
     fields.end();

@@ -237,21 +237,21 @@ fn analysis(mut fields: FileFields<'_>, tables: &[PublishedTable]) -> Option<Ana
     let kinds = [("ratio", true), ("shares", false)];
     let kind = fields.need("kind").and_then(|field| field.one_of(&kinds));
     let of = match kind {
-        Some(true) => ratio(&mut fields),
-        Some(false) => shares(&mut fields).map(AnalysisSubject::Shares),
+        Some(true) => read_ratio(&mut fields),
+        Some(false) => read_shares(&mut fields).map(AnalysisSubject::Shares),
         None => None,
     };
     fields.end();
     Some(AnalysisSpec { title: title?, table: table?.name.clone(), of: of?, claim, conclusion })
 }
 
-fn ratio(fields: &mut FileFields<'_>) -> Option<AnalysisSubject> {
+fn read_ratio(fields: &mut FileFields<'_>) -> Option<AnalysisSubject> {
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse));
     let by = fields.texts("by");
     Some(AnalysisSubject::Ratio { measure: measure?, by })
 }
 
-fn shares(fields: &mut FileFields<'_>) -> Option<SharesSpec> {
+fn read_shares(fields: &mut FileFields<'_>) -> Option<SharesSpec> {
     let mut count = |name| {
         let field = fields.need(name)?;
         field.parsed(|text| match text.parse::<Metric>()? {

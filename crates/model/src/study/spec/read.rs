@@ -78,7 +78,7 @@ fn read_whole(
     let names = KnownNames { factors: &factors, long: &long, published: published.as_ref() };
     let exclude = exclude(fields.tables("exclude"), &names);
     let outputs = outputs_of(&mut fields, made, &names, context);
-    end(fields, services.is_empty() == targets.is_empty());
+    end_fields(fields, services.is_empty() == targets.is_empty());
     let study = Study {
         quick: context.quick,
         in_lab: context.in_lab,
@@ -238,7 +238,7 @@ fn made_in_lab(
     found
 }
 
-fn end(fields: FileFields<'_>, nowhere: bool) {
+fn end_fields(fields: FileFields<'_>, nowhere: bool) {
     if nowhere {
         fields.wrong("say what to load: [services.NAME], or targets = [\"http://HOST:PORT\"]");
     }

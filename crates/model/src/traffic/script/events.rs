@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::super::flow::largest;
 use super::super::{Flow, FlowPhase, FlowProtocol, TrafficSide, least};
 use super::Outgoing;
-use super::line::{Words, shown};
+use super::line::{Words, shown_word};
 use super::pattern::pattern;
 use sixmark_units::family::Family;
 
@@ -77,7 +77,7 @@ pub(super) fn read_event(words: &[String]) -> Result<ScriptLine, String> {
     };
     match words.next() {
         None => Ok(said),
-        Some(word) => Err(format!("'{}' is not supported here", shown(word))),
+        Some(word) => Err(format!("'{}' is not supported here", shown_word(word))),
     }
 }
 
@@ -95,7 +95,7 @@ fn setting(name: &str, words: &mut Words<'_>) -> Result<ScriptLine, String> {
         _ => {
             let known = HARMLESS.iter().find(|(harmless, _)| *harmless == upper);
             let Some((_, follow)) = known else {
-                return Err(format!("'{}' is not supported", shown(name)));
+                return Err(format!("'{}' is not supported", shown_word(name)));
             };
             for _ in 0..*follow {
                 words.word("a value")?;
@@ -122,7 +122,7 @@ fn event(at_ns: u64, words: &mut Words<'_>) -> Result<ScriptEventKind, String> {
         "LISTEN" => Ok(ScriptEventKind::Listen(protocol(words)?, ports(words)?)),
         "IGNORE" => Ok(ScriptEventKind::Ignore(protocol(words)?, ports(words)?)),
         other => {
-            let other = shown(other);
+            let other = shown_word(other);
             Err(format!("the event {other} is not supported: ON, MOD, OFF, LISTEN, IGNORE"))
         }
     }
@@ -148,7 +148,7 @@ fn on(at_ns: u64, words: &mut Words<'_>) -> Result<Outgoing, String> {
             "PERIODIC" | "POISSON" | "BURST" | "JITTER" | "CLONE" if what.is_none() => {
                 what = Some(pattern(word, words)?);
             }
-            _ => return Err(format!("'{}' is not supported in ON", shown(word))),
+            _ => return Err(format!("'{}' is not supported in ON", shown_word(word))),
         }
     }
     let to = to.ok_or("ON needs a destination, DST ADDRESS/PORT")?;
@@ -168,20 +168,20 @@ fn protocol(words: &mut Words<'_>) -> Result<FlowProtocol, String> {
     let name = words.word("UDP or TCP")?;
     let named = |p: &FlowProtocol| p.to_string().eq_ignore_ascii_case(name);
     let found = FlowProtocol::BOTH.into_iter().find(named);
-    found.ok_or_else(|| format!("the protocol '{}' is not supported: UDP, TCP", shown(name)))
+    found.ok_or_else(|| format!("the protocol '{}' is not supported: UDP, TCP", shown_word(name)))
 }
 
 /// `ADDRESS/PORT`.
 fn destination(text: &str) -> Result<SocketAddr, String> {
     let wrong = || {
-        let text = shown(text);
+        let text = shown_word(text);
         format!("'{text}' is not an address and a port, as in 192.0.2.1/5000 or 2001:db8::1/5000")
     };
     let (address, port) = text.rsplit_once('/').ok_or_else(wrong)?;
     let address: IpAddr = address.parse().map_err(|_| wrong())?;
     let port: u16 = port.parse().map_err(|_| wrong())?;
     if address.is_multicast() {
-        return Err(format!("'{}': multicast is not supported", shown(text)));
+        return Err(format!("'{}': multicast is not supported", shown_word(text)));
     }
     if port == 0 {
         return Err(wrong());
@@ -192,7 +192,7 @@ fn destination(text: &str) -> Result<SocketAddr, String> {
 /// `5000`, `5000-5003`, several of them with commas.
 fn ports(words: &mut Words<'_>) -> Result<Vec<u16>, String> {
     let text = words.word("ports")?;
-    let wrong = |part: &str| format!("'{}' is not a port or a range of ports", shown(part));
+    let wrong = |part: &str| format!("'{}' is not a port or a range of ports", shown_word(part));
     let mut all = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

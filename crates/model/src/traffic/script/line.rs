@@ -71,7 +71,7 @@ impl<'a> Words<'a> {
         let found = self.word(&format!("'{wanted}'"))?;
         match found.eq_ignore_ascii_case(wanted) {
             true => Ok(()),
-            false => Err(format!("'{}' should be '{wanted}'", shown(found))),
+            false => Err(format!("'{}' should be '{wanted}'", shown_word(found))),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Words<'a> {
         };
         let found = value.filter(|&value| value <= most);
         found.ok_or_else(|| {
-            format!("'{}' is not {what}, a whole number from 0 to {most}", shown(text))
+            format!("'{}' is not {what}, a whole number from 0 to {most}", shown_word(text))
         })
     }
 
@@ -93,7 +93,8 @@ impl<'a> Words<'a> {
         let text = self.word(what)?;
         let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         let value = text.parse::<f64>().ok().filter(|v| plain && *v <= 1e9);
-        value.ok_or_else(|| format!("'{}' is not {what}, a number from 0 to 10^9", shown(text)))
+        value
+            .ok_or_else(|| format!("'{}' is not {what}, a number from 0 to 10^9", shown_word(text)))
     }
 
     /// Seconds, as nanoseconds.
@@ -103,6 +104,6 @@ impl<'a> Words<'a> {
 }
 
 /// A word as a line can show it.
-pub(super) fn shown(word: &str) -> String {
+pub(super) fn shown_word(word: &str) -> String {
     word.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect()
 }

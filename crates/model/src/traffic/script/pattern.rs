@@ -2,7 +2,7 @@
 //! `BURST [REGULAR|RANDOM EVERY PATTERN FIXED|EXPONENTIAL LENGTH]`.
 
 use super::super::{Burst, Gap, LARGEST, Length, Pattern, Steady};
-use super::line::{Words, shown};
+use super::line::{Words, shown_word};
 
 /// Reads a pattern from its name on, with the size of its messages.
 pub(super) fn pattern(name: &str, words: &mut Words<'_>) -> Result<(Pattern, u32), String> {
@@ -15,7 +15,7 @@ pub(super) fn pattern(name: &str, words: &mut Words<'_>) -> Result<(Pattern, u32
     let every = match &*kind.to_ascii_uppercase() {
         "REGULAR" => Gap::Regular,
         "RANDOM" => Gap::Random,
-        _ => return Err(format!("'{}' should be REGULAR or RANDOM", shown(kind))),
+        _ => return Err(format!("'{}' should be REGULAR or RANDOM", shown_word(kind))),
     };
     let every_ns = words.seconds("the time between bursts in seconds")?;
     let inner = words.word("the pattern within bursts")?;
@@ -24,7 +24,7 @@ pub(super) fn pattern(name: &str, words: &mut Words<'_>) -> Result<(Pattern, u32
     let length = match &*kind.to_ascii_uppercase() {
         "FIXED" => Length::Fixed,
         "EXP" | "EXPONENTIAL" => Length::Exponential,
-        _ => return Err(format!("'{}' should be FIXED or EXPONENTIAL", shown(kind))),
+        _ => return Err(format!("'{}' should be FIXED or EXPONENTIAL", shown_word(kind))),
     };
     let length_ns = words.seconds("the length of a burst in seconds")?;
     words.exactly("]")?;
@@ -43,7 +43,7 @@ fn steady(name: &str, words: &mut Words<'_>) -> Result<(Steady, u32), String> {
         "PERIODIC" => Gap::Regular,
         "POISSON" => Gap::Random,
         _ => {
-            let name = shown(name);
+            let name = shown_word(name);
             return Err(format!("the pattern '{name}' is not supported: PERIODIC, POISSON, BURST"));
         }
     };

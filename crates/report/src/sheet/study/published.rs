@@ -83,12 +83,12 @@ fn analysis(of: &Analysis) -> Vec<Block> {
         table.scale = Some(scale(&all));
         blocks.push(Block::Table(table));
     }
-    blocks.extend((!of.shares.is_empty()).then(|| shares("Shares", &of.shares)));
+    blocks.extend((!of.shares.is_empty()).then(|| shares_table("Shares", &of.shares)));
     blocks.push(Block::Text(of.conclusion.clone()));
     blocks
 }
 
-fn shares(caption: &str, all: &[PublishedShare]) -> Block {
+fn shares_table(caption: &str, all: &[PublishedShare]) -> Block {
     let share = |v: f64| SheetCell::Number(write::write_percent(v), v);
     let row = |of: &PublishedShare| {
         let Estimate { value, low, high } = of.difference;

@@ -23,7 +23,7 @@ pub(super) struct Asked<'a> {
 ///
 /// # Errors
 /// There is one family, and not two URLs of it; or a name can't be looked up.
-pub(super) fn sides(args: &CompareArgs) -> Result<[Asked<'_>; 2], Error> {
+pub(super) fn sides_asked(args: &CompareArgs) -> Result<[Asked<'_>; 2], Error> {
     let target = &args.shared.workload.target;
     let named = args.a.is_some() || args.b.is_some() || target.targets.is_some();
     let only = if named { None } else { run::only_family(target)? };

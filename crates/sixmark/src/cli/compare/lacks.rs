@@ -9,7 +9,7 @@ use crate::cli::run::{RunArgs, SessionArgs};
 /// Of an option of `sixmark run` that a comparison has not.
 pub(in crate::cli) fn of_comparison(error: &clap::Error) -> Option<String> {
     let option = unknown(error).filter(|option| has::<RunArgs>(option))?;
-    Some(format!("{option} is for `sixmark run`{}", why(option)))
+    Some(format!("{option} is for `sixmark run`{}", why_lacking(option)))
 }
 
 /// Of an option that is not one side's alone.
@@ -22,7 +22,7 @@ pub(super) fn of_side(error: &clap::Error) -> Option<String> {
 }
 
 /// Why a comparison has not got it, where there is more to say than that.
-fn why(option: &str) -> &'static str {
+fn why_lacking(option: &str) -> &'static str {
     match option {
         "-d" | "--duration" => ": --block says how long each block is measured",
         "--find-max" => ": it is a comparison of its own: sixmark run",

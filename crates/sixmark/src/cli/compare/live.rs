@@ -88,7 +88,7 @@ impl LiveComparison {
     }
 
     fn pair(&mut self, comparison: &Comparison) {
-        self.estimate = report::comparison::estimate(comparison);
+        self.estimate = report::comparison::estimate_text(comparison);
         match self.terminal {
             true => self.show(),
             false => complain(&format!("{}: {}", self.place, self.estimate)),

@@ -48,7 +48,7 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, Error> {
     result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
     let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     let printed = show(&result, doubts.len(), shown);
-    out::all([printed, write_outputs(&result, args, &mut keeper)])?;
+    out::do_all([printed, write_outputs(&result, args, &mut keeper)])?;
     let could_not = nothing_normal(&result).map(Error::Measure);
     let failed = gates::status_of_gates(&result.gates, shown);
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
@@ -83,7 +83,7 @@ fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), Error> {
 }
 
 fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, Error> {
-    let [a, b] = asked::sides(args)?;
+    let [a, b] = asked::sides_asked(args)?;
     // Both meet the same arrivals, and what the seed decides is decided once.
     let seed = args.session.seed.unwrap_or_else(run::random_seed);
     let side = |asked: &Asked<'_>| sides::contender(asked, args, seed);
@@ -126,7 +126,7 @@ fn write_outputs(
     let page = report::write_page(args.session.html.as_ref(), || {
         Document::Comparison(Box::new(result.clone()))
     });
-    out::all([written, kept, also, page])
+    out::do_all([written, kept, also, page])
 }
 
 /// One line on the sides without a single response of an accepted status, where there are any.

@@ -9,7 +9,7 @@ pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
-        let (word, after) = word(rest)?;
+        let (word, after) = next_word(rest)?;
         words.push(word);
         rest = after.trim_start();
     }
@@ -17,7 +17,7 @@ pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// The first word, and what follows it.
-fn word(text: &str) -> Result<(String, &str), String> {
+fn next_word(text: &str) -> Result<(String, &str), String> {
     let (mut word, mut quote) = (String::new(), None);
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {

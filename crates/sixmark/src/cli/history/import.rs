@@ -22,7 +22,7 @@ pub(super) struct HistoryImportArgs {
     files: Vec<String>,
 
     /// What `sixmark history --label` finds them by
-    #[arg(long, value_name = "TEXT", value_parser = super::super::keep::label)]
+    #[arg(long, value_name = "TEXT", value_parser = super::super::keep::parse_label)]
     label: Option<String>,
 
     #[command(flatten)]

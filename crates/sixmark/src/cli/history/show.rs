@@ -31,7 +31,7 @@ pub(super) fn main(args: &HistoryShowArgs) -> Result<(), Error> {
     for id in numbers(&store, &[args.id])? {
         let document = store.document(id)?;
         match store.entry(id)? {
-            Some(entry) if !args.json => print(&shown(&entry, &document)?)?,
+            Some(entry) if !args.json => print(&shown_entry(&entry, &document)?)?,
             _ => print_document(&visible_json(&document))?,
         }
     }
@@ -39,7 +39,7 @@ pub(super) fn main(args: &HistoryShowArgs) -> Result<(), Error> {
 }
 
 /// What it was, and what it found.
-fn shown(entry: &Listed, document: &str) -> Result<String, Error> {
+fn shown_entry(entry: &Listed, document: &str) -> Result<String, Error> {
     let parsed = Document::parse(document).map_err(|why| {
         let id = entry.id;
         Error::Measure(format!("{id} {why}; `sixmark history show {id} --json` shows it as it is"))

@@ -35,14 +35,14 @@ pub(super) fn entry_line(entry: &Listed) -> String {
     let label = label.unwrap_or_default();
     let head =
         format!("{id:>5}  {}  {}  {label}", short_time(&headline.started), headline.kind.name());
-    let end = format!("{}{}", ended(headline), verdict(headline));
+    let end = format!("{}{}", ended_mark(headline), short_verdict(headline));
     let room = WIDTH.saturating_sub(head.chars().count() + end.chars().count());
     let line = format!("{head}{}{end}", shortened(&targets(&headline.targets), room));
     shortened(&line, WIDTH)
 }
 
 /// The figures of each side, a line for each.
-pub(super) fn sides(entry: &Listed) -> String {
+pub(super) fn sides_line(entry: &Listed) -> String {
     let watched = entry.headline.kind == DocumentKind::Watch;
     let line = |of: &SideFigures| match watched && of.requests == 0 {
         // There may have been some that nobody could see.
@@ -53,7 +53,7 @@ pub(super) fn sides(entry: &Listed) -> String {
 }
 
 fn paragraph(entry: &Listed) -> String {
-    format!("{}\n{}", entry_line(entry).trim_end(), sides(entry))
+    format!("{}\n{}", entry_line(entry).trim_end(), sides_line(entry))
 }
 
 fn side_figures(of: &SideFigures) -> String {
@@ -92,7 +92,7 @@ fn targets(urls: &[String]) -> String {
     }
 }
 
-fn ended(of: &ListHeadline) -> &'static str {
+fn ended_mark(of: &ListHeadline) -> &'static str {
     match of.ended {
         Some(Ended::Complete) => "",
         Some(Ended::Interrupted) => "  interrupted",
@@ -101,7 +101,7 @@ fn ended(of: &ListHeadline) -> &'static str {
     }
 }
 
-fn verdict(of: &ListHeadline) -> String {
+fn short_verdict(of: &ListHeadline) -> String {
     let word = |judged| serde_json::to_value(judged).ok()?.as_str().map(str::to_owned);
     let said = of.verdict.and_then(|of| Some(format!("  {} {}", of.metric, word(of.verdict)?)));
     said.unwrap_or_default()

@@ -119,7 +119,7 @@ impl BareArgs {
 }
 
 /// Starts it.
-pub(super) fn start(options: &BareOptions) -> Result<Bare, Error> {
+pub(super) fn start_bare(options: &BareOptions) -> Result<Bare, Error> {
     Bare::start(options).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidInput => Error::Usage(format!("--stack bare: {error}")),
         _ => Error::Measure(error.to_string()),

@@ -63,7 +63,7 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, Error> {
     });
     let also = demanded.write(|| junit::of_measurement(&result, &result.gates));
     let page = report::write_page(html.as_ref(), || Document::Run(Box::new(result.clone())));
-    out::all([printed, written, also, page])?;
+    out::do_all([printed, written, also, page])?;
     // A family that was asked for and gave no response to time could not be measured.
     let could_not = text::nothing_normal(&result).map(Error::Measure);
     let failed = gates::status_of_gates(&result.gates, shown && reached);
@@ -109,7 +109,7 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
 fn show(result: &RunResult, told: usize, table: bool) -> Result<(), Error> {
     let printed = if table { print(&shown::measurement_text(result)) } else { Ok(()) };
-    warn(text::doubts(result, told));
+    warn(text::doubts_untold(result, told));
     printed
 }
 
@@ -124,5 +124,5 @@ fn write_outputs(
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let kept = keep(&text, json.filter(|_| written.is_ok()));
     let also = csv.map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
-    out::all([written, kept, also])
+    out::do_all([written, kept, also])
 }

@@ -49,14 +49,14 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, Error> {
     let http = http(connection, tls)?;
     let mut resolver = Resolver::new(target.resolve.clone());
     let mut targets = resolved(&entries, tls, &mut resolver)?;
-    let ratio = search::ratio(options, ratio(target, &targets)?);
+    let ratio = search::search_ratio(options, plan_ratio(target, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
     let Sent { requests, timetable, warning } = requests::sent(options, &targets)?;
     let warnings = alone(target, ratio).into_iter().chain(left_out).chain(warning).collect();
     let plan = Plan {
         http,
         ratio,
-        load: search::load(options, load(options, ratio, timetable)?)?,
+        load: search::search_load(options, load_plan(options, ratio, timetable)?)?,
         requests,
         location: request.location,
         accept_status: request.accept_status,
@@ -166,7 +166,7 @@ fn target(entry: &ListEntry, args: &TlsArgs, resolver: &mut Resolver) -> Result<
 }
 
 /// What was asked for; else the list's ratio; else as many of the one family as of the other.
-fn ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, Error> {
+fn plan_ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, Error> {
     let weight = |family| weight_of(targets, family);
     let ratio = match (args.ratio, args.ipv6, args.ipv4) {
         (Some(ratio), ..) => ratio,
@@ -215,7 +215,7 @@ fn keep_used(targets: &mut Vec<Target>, ratio: PlanRatio) -> usize {
     before - targets.len()
 }
 
-fn load(
+fn load_plan(
     options: &PlanOptions<'_>,
     ratio: PlanRatio,
     timetable: Option<Timetable>,

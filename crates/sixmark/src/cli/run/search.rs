@@ -37,13 +37,13 @@ pub(super) fn run_search(
 }
 
 /// A family's requests are its own trials': both count alike, whatever a list of targets says.
-pub(super) fn ratio(options: &PlanOptions<'_>, ratio: PlanRatio) -> PlanRatio {
+pub(super) fn search_ratio(options: &PlanOptions<'_>, ratio: PlanRatio) -> PlanRatio {
     let both = Family::BOTH.into_iter().all(|family| ratio.uses(family));
     if !options.course.find_max.is_empty() && both { PlanRatio::EVEN } else { ratio }
 }
 
 /// The load of the first trial.
-pub(super) fn load(options: &PlanOptions<'_>, load: LoadPlan) -> Result<LoadPlan, Error> {
+pub(super) fn search_load(options: &PlanOptions<'_>, load: LoadPlan) -> Result<LoadPlan, Error> {
     if options.course.find_max.is_empty() {
         return Ok(load);
     }

@@ -69,7 +69,8 @@ fn expand(wanted: &WantedSource) -> Result<Vec<SourceAddresses>, Error> {
     match wanted {
         WantedSource::Addresses(source) => Ok(vec![*source]),
         WantedSource::Interface(name) => {
-            let addresses = sixmark_sys::interface::addresses(name).unwrap_or_default();
+            let addresses =
+                sixmark_sys::interface::addresses_of_interface(name).unwrap_or_default();
             if addresses.is_empty() {
                 let line = format!("--source {name}: neither an address nor an interface with one");
                 return Err(Error::Usage(line));

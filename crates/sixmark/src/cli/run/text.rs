@@ -15,7 +15,7 @@ use crate::warning::{counted, most_failed};
 use advice::Case;
 
 /// The warnings worth a line after the first `told`, and besides what [`nothing_normal`] says.
-pub(super) fn doubts(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
+pub(super) fn doubts_untold(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
     let answered = result.total.accepted() > 0;
     let untold = result.warnings.iter().skip(told);
     untold.filter(move |warning| answered && warning.code != "family_fell_away")

@@ -48,7 +48,7 @@ impl LiveStudy {
             }
             StudyEvent::Cell { .. } => {}
             StudyEvent::Kept { number, all, cell, comparison } => {
-                self.estimate = comparison.map_or(String::new(), |all| estimate(all, cell));
+                self.estimate = comparison.map_or(String::new(), |all| estimate_of_cell(all, cell));
                 if !self.terminal {
                     let estimate = &self.estimate;
                     complain(&format!("cell {number}/{all}: {}{estimate}", cell_line(cell)));
@@ -73,7 +73,7 @@ fn cell_line(cell: &CellResult) -> String {
 }
 
 /// What the main comparison comes to so far, of the entry that the cell belongs to.
-fn estimate(comparison: &StudyComparison, cell: &CellResult) -> String {
+fn estimate_of_cell(comparison: &StudyComparison, cell: &CellResult) -> String {
     let of_cell = |entry: &&ComparisonEntry| {
         let mut levels = entry.label.split(", ").filter(|level| !level.is_empty());
         levels.all(|level| cell.levels.iter().any(|at| at.level.eq_ignore_ascii_case(level)))

@@ -156,7 +156,7 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, Error> {
 
 fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let (source, form) = wanted(args)?;
-    let (study, of_cells) = checked(&source, form, commands)?;
+    let (study, of_cells) = checked_study(&source, form, commands)?;
     out::check_places([&args.markdown, &args.html])?;
     // First of all: what is open and what runs would be on both sides.
     let rights = match study.lab.as_ref().map(|_| lab::enclose()).transpose()? {
@@ -198,7 +198,7 @@ fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result
     let page = html::html_page(&[Named { name: &name, document: &parsed }]);
     let written = OutputPlace::File(folder.join("report.html")).write(&page);
     let also = args.html.as_ref().map_or(Ok(()), |place| place.write(&page));
-    out::all([kept, written, also])
+    out::do_all([kept, written, also])
 }
 
 /// The study to carry out, and in which form: of one that goes on, what its folder says.
@@ -209,7 +209,7 @@ fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), Error> {
         return Source::find(name).map(|source| (source, form));
     };
     study::check_begun(folder)?;
-    let before = document(folder)?;
+    let before = document_in_folder(folder)?;
     let name = args.study.clone().unwrap_or(before.file.name);
     // Where the file is gone, its copy in the folder will do: it has the same digest.
     let copy = folder.join("study.toml");
@@ -219,7 +219,7 @@ fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), Error> {
 }
 
 /// The document of a study's folder.
-fn document(folder: &Path) -> Result<StudyResult, Error> {
+fn document_in_folder(folder: &Path) -> Result<StudyResult, Error> {
     let path = if folder.is_dir() { folder.join("study.json") } else { folder.to_owned() };
     let shown = path.display();
     let text = std::fs::read_to_string(&path)
@@ -233,7 +233,7 @@ fn document(folder: &Path) -> Result<StudyResult, Error> {
 
 /// The study and the options of its cells, if nothing is wrong with them. Everything else that is wrong goes
 /// before the last line.
-fn checked(
+fn checked_study(
     source: &Source,
     form: Form,
     commands: &Commands<'_>,
@@ -266,7 +266,7 @@ fn tell(args: &StudyRunArgs, finished: &Finished) -> Result<u8, Error> {
     let printed = if shown { print(&study_text(document)) } else { Ok(()) };
     let markdown = || study_markdown(document);
     let written = args.markdown.as_ref().map_or(Ok(()), |place| place.write(&markdown()));
-    out::all([printed, written])?;
+    out::do_all([printed, written])?;
     if document.ended == Some(Ended::Complete) {
         if !args.quiet {
             complain(&format!("kept in '{folder}'; its report is '{folder}/report.html'"));
@@ -284,23 +284,23 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let path = Path::new(&args.study);
     if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
         let written = if args.markdown { study_markdown } else { study_text };
-        return print(&written(&document(path)?)).map(|()| 0);
+        return print(&written(&document_in_folder(path)?)).map(|()| 0);
     }
     let source = Source::find(&args.study)?;
     let form = Form { quick: args.quick, in_lab: args.in_lab };
-    let (study, _) = checked(&source, form, commands)?;
+    let (study, _) = checked_study(&source, form, commands)?;
     print(&show::describe(&study)).map(|()| 0)
 }
 
 fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let source = Source::find(&args.study)?;
-    let (study, _) = checked(&source, Form::default(), commands)?;
+    let (study, _) = checked_study(&source, Form::default(), commands)?;
     // The other forms have levels of their own.
     let forms = [(study.has_quick, false), (false, study.has_lab_form), (true, true)];
     let all = study.has_quick && study.has_lab_form;
     for (quick, in_lab) in forms {
         if quick != in_lab || all {
-            checked(&source, Form { quick, in_lab }, commands)?;
+            checked_study(&source, Form { quick, in_lab }, commands)?;
         }
     }
     print(&format!("{}: nothing is wrong; {}\n", source.name, show::amount(&study))).map(|()| 0)
@@ -308,7 +308,7 @@ fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
 
 fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     let source = Source::find(&args.study)?;
-    let (study, _) = checked(&source, Form::default(), commands)?;
+    let (study, _) = checked_study(&source, Form::default(), commands)?;
     let Some(figures) = &study.published else {
         let line =
             format!("'{}' has no published figures (published = \"published.toml\")", study.name);

@@ -22,7 +22,7 @@ const SHOWN: usize = 20;
 pub(super) fn list(commands: &Commands<'_>) -> Result<u8, Error> {
     let mut text = String::new();
     for name in builtin_names() {
-        let (study, _) = super::checked(&Source::find(name)?, Form::default(), commands)?;
+        let (study, _) = super::checked_study(&Source::find(name)?, Form::default(), commands)?;
         let _ = writeln!(text, "{name:<12}{}", study.title);
     }
     text.push_str(

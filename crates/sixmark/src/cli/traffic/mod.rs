@@ -41,7 +41,7 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, Error> {
     warn(&result.warnings);
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
-    out::all([printed, written])?;
+    out::do_all([printed, written])?;
     let could_not = lost(&result).or_else(|| nothing(&result));
     signals::status_after(result.ended, could_not.map_or(Ok(0), Err))
 }

@@ -52,7 +52,7 @@ pub(super) fn main(args: &VitalsArgs) -> Result<u8, Error> {
     warn(result.warnings.iter().filter(|warning| warning.code != FILE_INCOMPLETE));
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
-    out::all([printed, written])?;
+    out::do_all([printed, written])?;
     if out::is_incomplete(&result.warnings) {
         return Ok(out::INCOMPLETE);
     }

@@ -35,7 +35,7 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
     let shown = !args.quiet && !places.contains(&&Some(OutputPlace::Standard));
     let printed = if shown { print(&text::measurement_text(&result)) } else { Ok(()) };
     warn(result.warnings.iter().filter(|warning| !told.contains(warning)));
-    out::all([printed, write_document(args, &result, &mut keeper), also(args, &result)])?;
+    out::do_all([printed, write_document(args, &result, &mut keeper), also(args, &result)])?;
     if out::is_incomplete(&result.warnings) {
         return Ok(out::INCOMPLETE);
     }
@@ -82,7 +82,7 @@ fn write_document(
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
     let kept =
         keeper.finish(&ListHeadline::of_measurement(result), &document, elsewhere, args.quiet);
-    out::all([written, kept])
+    out::do_all([written, kept])
 }
 
 /// Everything else that was asked for.
@@ -91,7 +91,7 @@ fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), Error> {
         args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
     let gates = args.gates.write(|| junit::of_measurement(result, &result.gates));
     let page = report::write_page(args.html.as_ref(), || Document::Watch(Box::new(result.clone())));
-    out::all([lines, gates, page])
+    out::do_all([lines, gates, page])
 }
 
 /// Where there was nothing to watch.

@@ -17,7 +17,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
-use super::begin::{Begun, begin, failed};
+use super::begin::{Begun, begin_connect, event_of_error};
 use super::datagram::{self, Datagrams};
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare, rest};
@@ -114,7 +114,7 @@ impl Epoll {
 
     /// Begins a connection in a slot: when the connect call began.
     fn begin(&mut self, slot: Slot, way: &SocketRoute) -> io::Result<u64> {
-        let Begun { fd, called, returned, peer, handshake } = begin(way)?;
+        let Begun { fd, called, returned, peer, handshake } = begin_connect(way)?;
         let track = match &self.stamped {
             Some(_) if way.datagrams => {
                 // One without stamps counts them as missing.
@@ -321,7 +321,7 @@ impl Driver for Epoll {
         let generation = self.sockets[slot as usize].generation.wrapping_add(1);
         self.sockets[slot as usize] = EpollSocket { generation, ..EpollSocket::default() };
         self.begin(slot, way).unwrap_or_else(|error| {
-            let (at, kind) = (self.now(), failed(&error, way));
+            let (at, kind) = (self.now(), event_of_error(&error, way));
             self.ready.push_back(Event { slot, at, kind });
             at
         })

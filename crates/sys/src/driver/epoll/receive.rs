@@ -12,7 +12,7 @@ impl Epoll {
     pub(super) fn receive_datagrams(&mut self, slot: Slot) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         loop {
-            match datagram::receive(socket.fd.as_ref()?, &mut self.buffer) {
+            match datagram::receive_datagrams(socket.fd.as_ref()?, &mut self.buffer) {
                 Ok(Received { length, segment, ecn, stamp }) => {
                     self.received = length;
                     self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
@@ -47,7 +47,7 @@ impl Epoll {
                 })
             }
             (true, None) => socket::discard(fd, asked),
-            (false, None) => socket::receive(fd, &mut self.buffer),
+            (false, None) => socket::receive_bytes(fd, &mut self.buffer),
         };
         match received {
             Ok(0) => socket.ended(EventKind::Ended),

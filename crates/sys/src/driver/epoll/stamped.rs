@@ -71,7 +71,7 @@ impl Stamped {
     ) -> io::Result<(usize, u64)> {
         let fd = socket.fd.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         let (count, real) = match buffer {
-            Some(buffer) => stamp::receive(fd, buffer)?,
+            Some(buffer) => stamp::receive_stamped(fd, buffer)?,
             None => stamp::discard(fd, most)?,
         };
         let Some(track) = &mut socket.track else {
@@ -119,7 +119,7 @@ fn guard() -> io::Result<UdpSocket> {
     let own = guard.local_addr()?;
     for _ in 0..ATTEMPTS {
         guard.send_to(b"?", own)?;
-        if let Ok((_, Some(_))) = stamp::receive(&fd, &mut [0; 1]) {
+        if let Ok((_, Some(_))) = stamp::receive_stamped(&fd, &mut [0; 1]) {
             return Ok(guard);
         }
         std::thread::sleep(Duration::from_millis(1));

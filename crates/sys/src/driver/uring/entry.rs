@@ -78,7 +78,12 @@ pub(super) fn install(socket: &UringSocket, slot: Slot) -> Entry {
 }
 
 /// Receive what comes next into a buffer of the ring's choice; `again` and again, or once.
-pub(super) fn receive(socket: &UringSocket, slot: Slot, file: &FixedFile, again: bool) -> Entry {
+pub(super) fn receive_entry(
+    socket: &UringSocket,
+    slot: Slot,
+    file: &FixedFile,
+    again: bool,
+) -> Entry {
     let mark = socket.mark(slot, Operation::Receive);
     let flags = if again { POLL_FIRST | AGAIN_AND_AGAIN } else { POLL_FIRST };
     let entry = on!(file, slot, |target| Recv::new(target, null_mut(), 0));

@@ -32,7 +32,7 @@ use self::mark::Operation;
 pub use self::ring::PeerWrites;
 use self::ring::{Completion, DriverRing, Pool};
 use self::socket::{Ear, FixedFile, UringSocket};
-use super::begin::{Begun, begin, failed};
+use super::begin::{Begun, begin_connect, event_of_error};
 use super::datagram::{Datagrams, drops};
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare};
@@ -150,10 +150,10 @@ impl Uring {
         if let Some(errno) = self.broken {
             return Err(io::Error::from_raw_os_error(errno));
         }
-        match begin(way) {
+        match begin_connect(way) {
             Err(error) if errno_of(&error) == libc::EMFILE && !self.last.is_empty() => {
                 self.close_now();
-                begin(way)
+                begin_connect(way)
             }
             begun => begun,
         }
@@ -235,7 +235,7 @@ impl Uring {
                 (Ear::Discarding, entry::discard(socket, slot, file, most))
             }
             Ear::Closed if hears == Operation::Hear => (Ear::Open, entry::hear(socket, slot, file)),
-            Ear::Closed => (Ear::Open, entry::receive(socket, slot, file, again)),
+            Ear::Closed => (Ear::Open, entry::receive_entry(socket, slot, file, again)),
             Ear::Open if dropping => {
                 (Ear::Closing, entry::cancel(socket, slot, Operation::Receive))
             }
@@ -315,7 +315,7 @@ impl Driver for Uring {
         self.sockets[slot as usize].renew(way.lasting);
         self.open += 1;
         self.begin(slot, way).unwrap_or_else(|error| {
-            let (at, kind) = (self.now(), failed(&error, way));
+            let (at, kind) = (self.now(), event_of_error(&error, way));
             self.ready.push_back(Event { slot, at, kind });
             at
         })

@@ -41,7 +41,7 @@ impl Head {
     pub(super) fn take<'a>(&'a mut self, next: &Span<'a>, budget: &mut Budget) -> Collected<'a> {
         let known = self.0.len();
         if known == 0
-            && let Some(end) = end(next.bytes)
+            && let Some(end) = end_of_head(next.bytes)
         {
             return Collected::Whole(&next.bytes[..end], end);
         }
@@ -52,7 +52,7 @@ impl Head {
         self.0.extend_from_slice(&next.bytes[..room]);
         // Its end may have begun in what was there.
         let from = known.saturating_sub(3);
-        match end(&self.0[from..]) {
+        match end_of_head(&self.0[from..]) {
             Some(end) => {
                 Collected::Whole(&self.0[..from + end], (from + end).saturating_sub(known))
             }
@@ -63,7 +63,7 @@ impl Head {
 }
 
 /// Behind the empty line.
-fn end(bytes: &[u8]) -> Option<usize> {
+fn end_of_head(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = bytes.get(from..)?.iter().position(|byte| *byte == b'\n') {
         let behind = from + at + 1;

@@ -76,17 +76,21 @@ pub(super) fn width(text: &str) -> f64 {
 }
 
 /// Places a lab.
-pub(super) fn place(lab: &Lab) -> Picture {
+pub(super) fn place_lab(lab: &Lab) -> Picture {
     let mut spots: Vec<Spot> =
         layers(lab).iter().map(|found| spot(lab, found.node, found.depth)).collect();
     let index: BTreeMap<LabNode, usize> =
         spots.iter().enumerate().map(|(at, spot)| (spot.node, at)).collect();
     let joined: Vec<[usize; 2]> =
-        lab.links.iter().map(|link| sides(link, &index, &spots)).collect();
+        lab.links.iter().map(|link| sides_of_link(link, &index, &spots)).collect();
     let columns = columns(&spots);
     heights(&mut spots, &columns, &joined);
-    let labels: Vec<Vec<String>> =
-        lab.links.iter().zip(&joined).map(|(link, ends)| label(link, &spots, ends[0])).collect();
+    let labels: Vec<Vec<String>> = lab
+        .links
+        .iter()
+        .zip(&joined)
+        .map(|(link, ends)| label_link(link, &spots, ends[0]))
+        .collect();
     let edges = widths(&mut spots, &columns, &joined, &labels);
     let mut lines = lines_between(&spots, &edges, &joined, labels);
     settle(&mut lines, &spots);
@@ -94,7 +98,7 @@ pub(super) fn place(lab: &Lab) -> Picture {
 }
 
 fn spot(lab: &Lab, node: LabNode, column: usize) -> Spot {
-    let title = words::title(lab, node);
+    let title = words::title_of_node(lab, node);
     let mut caption = Vec::new();
     if title != lab.node_name(node) {
         caption.push(lab.node_name(node).to_owned());
@@ -104,7 +108,7 @@ fn spot(lab: &Lab, node: LabNode, column: usize) -> Spot {
         LabNode::Host(at) => {
             let host = lab.hosts.get(at);
             if let Some(host) = host {
-                caption.extend(lab.ends(at).flat_map(words::addresses));
+                caption.extend(lab.ends(at).flat_map(words::addresses_of_end));
                 caption.extend(words::marks(host));
                 caption
                     .extend(words::services(lab, host).iter().map(|name| format!("runs {name}")));
@@ -137,7 +141,7 @@ impl Spot {
 }
 
 /// A link's ends, the left one first: of one column, the upper one.
-fn sides(link: &LabLink, index: &BTreeMap<LabNode, usize>, spots: &[Spot]) -> [usize; 2] {
+fn sides_of_link(link: &LabLink, index: &BTreeMap<LabNode, usize>, spots: &[Spot]) -> [usize; 2] {
     let at = |end: usize| index.get(&link.ends[end].node).copied().unwrap_or_default();
     let (first, second) = (at(0), at(1));
     if spots[first].column > spots[second].column { [second, first] } else { [first, second] }
@@ -230,7 +234,7 @@ fn widths(
 }
 
 /// What is said of a link, arrows from left to right.
-fn label(link: &LabLink, spots: &[Spot], left: usize) -> Vec<String> {
+fn label_link(link: &LabLink, spots: &[Spot], left: usize) -> Vec<String> {
     let left = usize::from(link.ends[0].node != spots[left].node);
     let (there, back) = (&link.toward[left], &link.toward[1 - left]);
     let mut found = Vec::new();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::Lab;
-use super::place::{LINE, MARGIN, Picture, PlacedLink, Shape, Spot, place};
+use super::place::{LINE, MARGIN, Picture, PlacedLink, Shape, Spot, place_lab};
 
 /// Colours of paper and of a dark screen; nothing is loaded and nothing runs.
 const STYLE: &str = "\
@@ -25,7 +25,7 @@ font: 12px system-ui, sans-serif; fill: var(--ink) }\n\
 
 /// A lab as an SVG picture that stands alone: hosts are boxes, routers circles, bridges bars.
 pub fn svg(lab: &Lab) -> String {
-    let picture = place(lab);
+    let picture = place_lab(lab);
     let Picture { width, height, .. } = picture;
     let (title, about) = (escape(&lab.title), escape(&describe_lab(lab)));
     let mut text = format!(
@@ -37,7 +37,7 @@ pub fn svg(lab: &Lab) -> String {
          <text class=\"title\" x=\"{MARGIN}\" y=\"36\">{title}</text>\n"
     );
     picture.lines.iter().for_each(|line| path(&mut text, line));
-    picture.lines.iter().for_each(|line| label(&mut text, line));
+    picture.lines.iter().for_each(|line| write_label(&mut text, line));
     picture.spots.iter().for_each(|spot| node(&mut text, spot));
     text + "</svg>\n"
 }
@@ -68,7 +68,7 @@ fn path(text: &mut String, line: &PlacedLink) {
     );
 }
 
-fn label(text: &mut String, line: &PlacedLink) {
+fn write_label(text: &mut String, line: &PlacedLink) {
     if line.label.is_empty() {
         return;
     }

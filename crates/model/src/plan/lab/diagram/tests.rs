@@ -1,6 +1,6 @@
 use super::super::Lab;
 use super::super::tests::lab;
-use super::place::{Area, place};
+use super::place::{Area, place_lab};
 use super::{diagram_text, svg};
 
 const TWO: &str = r#"
@@ -76,7 +76,7 @@ fn all() -> [Lab; 3] {
 #[test]
 fn nothing_lies_over_anything_else() {
     for lab in all() {
-        let picture = place(&lab);
+        let picture = place_lab(&lab);
         let spots = picture.spots.iter().map(|spot| (spot.title.clone(), Area::of_spot(spot)));
         let labels = picture.lines.iter().filter(|line| !line.label.is_empty());
         let labels =

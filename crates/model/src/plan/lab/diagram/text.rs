@@ -67,7 +67,7 @@ fn is_below(lab: &Lab, above: &LayeredNode, found: &LayeredNode) -> bool {
 }
 
 fn name_of_node(lab: &Lab, node: LabNode) -> String {
-    let (name, title) = (lab.node_name(node), words::title(lab, node));
+    let (name, title) = (lab.node_name(node), words::title_of_node(lab, node));
     let kind = match node {
         LabNode::Bridge(_) => " (bridge)",
         LabNode::Host(at) if lab.hosts.get(at).is_some_and(|host| host.forwards) => " (router)",
@@ -97,7 +97,7 @@ fn of_link(lab: &Lab, link: &LabLink, first: usize) -> Vec<String> {
     let mut found = Vec::new();
     for end in [first, 1 - first] {
         let end = &link.ends[end];
-        let all = words::addresses(end);
+        let all = words::addresses_of_end(end);
         let gap = if all.is_empty() { "" } else { ", " };
         let name = lab.node_name(end.node);
         let (interface, all) = (&end.interface, all.join(" "));

@@ -33,7 +33,7 @@ pub(super) fn services<'a>(lab: &'a Lab, host: &LabHost) -> Vec<&'a str> {
 }
 
 /// What people call a node.
-pub(super) fn title(lab: &Lab, node: LabNode) -> String {
+pub(super) fn title_of_node(lab: &Lab, node: LabNode) -> String {
     let label = match node {
         LabNode::Host(at) => lab.hosts.get(at).map(|host| host.label.as_str()),
         LabNode::Bridge(at) => lab.bridges.get(at).map(|bridge| bridge.label.as_str()),
@@ -42,7 +42,7 @@ pub(super) fn title(lab: &Lab, node: LabNode) -> String {
 }
 
 /// The addresses of an interface.
-pub(super) fn addresses(end: &LinkEnd) -> Vec<String> {
+pub(super) fn addresses_of_end(end: &LinkEnd) -> Vec<String> {
     end.addresses.iter().map(ToString::to_string).collect()
 }
 

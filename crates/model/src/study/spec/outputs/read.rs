@@ -24,7 +24,7 @@ pub(in crate::study::spec) fn outputs(
     let charts = charts.into_iter().filter_map(|fields| chart(fields, names)).collect();
     let comparisons = fields.tables("comparisons");
     let comparisons =
-        comparisons.into_iter().filter_map(|fields| comparison(fields, names)).collect();
+        comparisons.into_iter().filter_map(|fields| read_comparison(fields, names)).collect();
     let findings = findings(fields.tables("findings"), names);
     Outputs { tables, charts, comparisons, findings }
 }
@@ -132,7 +132,7 @@ fn chart(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ChartSpec
     Some(ChartSpec { name, title, x, y, series, logarithmic, statistic, only, x_unit, published })
 }
 
-fn comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ComparisonSpec> {
+fn read_comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ComparisonSpec> {
     let name = read_name(&mut fields);
     let title = fields.text("title");
     let factor = match fields.take("factor") {
