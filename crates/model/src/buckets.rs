@@ -9,6 +9,8 @@ const EXACT_BITS: u32 = EXACT.ilog2();
 /// Buckets that each doubling of the value adds.
 const STEP: usize = EXACT as usize / 2;
 const STEP_BITS: u32 = EXACT_BITS - 1;
+/// Buckets that are passed at once.
+const CHUNK: usize = 32;
 
 /// How often values were counted, each right to three digits. Memory depends on the largest value:
 /// none before the first, 16 KiB to 2 us of nanoseconds, 8 KiB more for each doubling.
@@ -48,16 +50,41 @@ impl LogLinearBuckets {
         self.total
     }
 
+    /// The largest value of each bucket up to which a share (0 to 1, ascending) of all values lies; none
+    /// where nothing was counted.
+    pub(crate) fn values_at<const N: usize>(&self, shares: [f64; N]) -> Option<[u64; N]> {
+        let mut wanted = shares.map(|q| ((q * self.total as f64).ceil() as u64).max(1)).into_iter();
+        let mut next = wanted.next()?;
+        let (mut found, mut number, mut reached) = ([0; N], 0, 0_u64);
+        // Most buckets are passed: several at once.
+        for (nth, chunk) in self.counts.chunks(CHUNK).enumerate() {
+            let beyond = chunk.iter().fold(reached, |sum, count| sum.saturating_add(*count));
+            if beyond < next {
+                reached = beyond;
+                continue;
+            }
+            for (at, count) in chunk.iter().enumerate() {
+                reached = reached.saturating_add(*count);
+                while reached >= next {
+                    found[number] = highest(nth * CHUNK + at);
+                    number += 1;
+                    let Some(more) = wanted.next() else { return Some(found) };
+                    next = more;
+                }
+            }
+        }
+        None
+    }
+
     /// The largest value of the bucket up to which a share `q` (0 to 1) of all values lies; none where
     /// nothing was counted.
     pub(crate) fn value_at(&self, q: f64) -> Option<u64> {
-        let wanted = ((q * self.total as f64).ceil() as u64).max(1);
-        let mut reached = 0_u64;
-        let at = self.counts.iter().position(|count| {
-            reached = reached.saturating_add(*count);
-            reached >= wanted
-        });
-        at.map(highest)
+        self.values_at([q]).map(|[value]| value)
+    }
+
+    /// The largest value of the last bucket with anything in it.
+    pub(crate) fn highest_recorded(&self) -> Option<u64> {
+        self.counts.iter().rposition(|count| *count > 0).map(highest)
     }
 
     /// The largest value of each bucket with anything in it, ascending, with its count.
@@ -137,8 +164,8 @@ mod tests {
         let mut ours = LogLinearBuckets::default();
         let mut theirs = Histogram::<u64>::new(3).unwrap();
         for (nth, value) in values.into_iter().enumerate() {
-            ours.record_many(value, nth as u64 % 3);
-            theirs.record_n(value, nth as u64 % 3).unwrap();
+            ours.record_many(value, nth as u64 % 3 + 1);
+            theirs.record_n(value, nth as u64 % 3 + 1).unwrap();
         }
         assert_eq!(ours.total(), theirs.len());
         for permille in 1..=1_000 {
@@ -148,6 +175,9 @@ mod tests {
         let listed = theirs.iter_recorded();
         let listed = listed.map(|at| (at.value_iterated_to(), at.count_at_value()));
         assert!(ours.recorded().eq(listed));
+        assert_eq!(ours.highest_recorded(), Some(theirs.max()));
+        let shares = [0.0, 0.5, 0.5, 0.999, 1.0];
+        assert_eq!(ours.values_at(shares), Some(shares.map(|q| ours.value_at(q).unwrap())));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::buckets::LogLinearBuckets;
 
 /// Significant decimal digits that a quantile is right to.
 const DIGITS: u8 = 3;
+/// The largest duration that the library has room for, in nanoseconds: some 146 years.
+const MOST: u64 = 1 << 62;
 
 /// Durations in nanoseconds. Memory depends on the largest value, not on how many there are.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,17 +99,19 @@ impl Timing {
     /// The figures of a result document.
     pub fn summary(&self) -> Summary {
         let us = |nanos: f64| nanos / 1e3;
-        let quantile = |q| self.quantile(q).map(|nanos| us(nanos as f64));
         let some = self.count() > 0;
+        let quantiles = self.buckets.values_at([0.5, 0.9, 0.99, 0.999]);
+        let exact = |nanos: u64| us(nanos.clamp(self.min, self.max) as f64);
+        let quantile = |at: usize| quantiles.map(|found| exact(found[at]));
         Summary {
             count: self.count(),
             min: some.then(|| us(self.min as f64)),
             mean: self.mean().map(us),
             stddev: self.stddev().map(us),
-            p50: quantile(0.5),
-            p90: quantile(0.9),
-            p99: quantile(0.99),
-            p999: quantile(0.999),
+            p50: quantile(0),
+            p90: quantile(1),
+            p99: quantile(2),
+            p999: quantile(3),
             max: some.then(|| us(self.max as f64)),
             hdr: self.encode(),
         }
@@ -122,11 +126,12 @@ impl Timing {
         }
     }
 
-    /// The same as the library has it, which grows by itself. Where a value is beyond what it can
+    /// The same as the library has it, with room for what there is. Where a value is beyond what it can
     /// count, some 2^63 ns, the exact maximum still gives it.
     fn histogram(&self) -> Histogram<u64> {
-        let empty = Histogram::new(DIGITS);
-        let mut histogram = empty.unwrap_or_else(|_| unreachable!("{DIGITS} is within 0..=5"));
+        let room = self.buckets.highest_recorded().unwrap_or(0).clamp(2, MOST);
+        let empty = Histogram::new_with_bounds(1, room, DIGITS);
+        let mut histogram = empty.unwrap_or_else(|why| unreachable!("{room} is in bounds: {why}"));
         for (value, count) in self.buckets.recorded() {
             if histogram.record_n(value, count).is_err() {
                 histogram.saturating_record_n(value, count);
