@@ -17,6 +17,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Counts a content of so many bytes.
+    #[inline]
     pub fn add(&mut self, bytes: u64) {
         self.count += 1;
         self.sum = self.sum.saturating_add(bytes);

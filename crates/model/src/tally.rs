@@ -92,6 +92,7 @@ impl AddAssign<&EndpointTally> for EndpointTally {
 
 impl FamilyTally {
     /// The counts of one endpoint.
+    #[inline]
     pub fn endpoint(&mut self, number: usize) -> &mut EndpointTally {
         if self.endpoints.len() <= number {
             self.endpoints.resize_with(number + 1, EndpointTally::default);

@@ -35,6 +35,7 @@ impl Default for Timing {
 
 impl Timing {
     /// Counts one duration.
+    #[inline]
     pub fn record(&mut self, nanos: u64) {
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);

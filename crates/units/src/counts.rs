@@ -15,6 +15,7 @@ impl<K> Default for Counts<K> {
 
 impl<K: Copy + Ord> Counts<K> {
     /// Counts `more` of `key`.
+    #[inline]
     pub fn add(&mut self, key: K, more: u64) {
         match self.0.iter_mut().find(|(known, _)| *known == key) {
             Some((_, count)) => *count += more,

@@ -15,6 +15,7 @@ impl Random {
     }
 
     /// The next 64 bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
@@ -23,11 +24,13 @@ impl Random {
     /// A whole number below `bound`, 0 of a bound of 0. The high half of a product (Lemire: Fast
     /// Random Integer Generation in an Interval, 2019) without his correction: no number is
     /// preferred by more than `bound` in 2^64.
+    #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A number from 0 to below 1, in steps of 2^-53.
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -68,6 +68,7 @@ impl Deal {
     }
 
     /// The next index; 0 where there is nothing to choose.
+    #[inline]
     pub fn draw(&mut self) -> usize {
         if self.due.len() < 2 {
             return 0;
@@ -105,6 +106,7 @@ impl Choice {
     }
 
     /// The number of the request that goes to endpoint number `endpoint` next.
+    #[inline]
     pub fn draw(&mut self, endpoint: usize) -> usize {
         self.deals.get_mut(endpoint).map_or(0, Deal::draw)
     }

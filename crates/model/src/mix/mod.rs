@@ -67,6 +67,7 @@ impl FamilyMix {
     }
 
     /// The family of draw number `position`; draws go on from there.
+    #[inline]
     pub fn family_at(&mut self, position: u64) -> Family {
         let place = position.wrapping_sub(self.first);
         match place < self.length {
@@ -77,6 +78,7 @@ impl FamilyMix {
     }
 
     /// The next family.
+    #[inline]
     pub fn draw(&mut self) -> Family {
         if self.next >= self.length {
             self.turn_to(self.first + self.length);

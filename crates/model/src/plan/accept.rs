@@ -21,6 +21,7 @@ pub struct AcceptStatus([u64; 16]);
 
 impl AcceptStatus {
     /// True where a response with this status is as good as wanted.
+    #[inline]
     pub fn accepts(&self, status: u16) -> bool {
         let word = self.0.get(usize::from(status / 64)).copied().unwrap_or(0);
         word & (1 << (status % 64)) != 0

@@ -31,6 +31,7 @@ impl Message {
     }
 
     /// All bytes, head and body.
+    #[inline]
     pub fn length(&self) -> usize {
         self.head.len() + self.tail().len()
     }
@@ -46,6 +47,7 @@ impl Message {
     }
 
     /// What is left to be sent after `from` bytes, in its pieces.
+    #[inline]
     pub fn rest(&self, from: usize) -> [&[u8]; 2] {
         let head = self.head.len();
         [&self.head[from.min(head)..], &self.tail()[from.saturating_sub(head)..]]

@@ -14,6 +14,7 @@ pub(super) enum OwnBytes {
 }
 
 impl OwnBytes {
+    #[inline]
     pub(super) fn length(&self) -> usize {
         match self {
             OwnBytes::Shared(message) => message.length(),
@@ -22,6 +23,7 @@ impl OwnBytes {
     }
 
     /// What is left to be sent after `from` bytes, in its pieces.
+    #[inline]
     pub(super) fn rest(&self, from: usize) -> [&[u8]; 2] {
         match self {
             OwnBytes::Shared(message) => message.rest(from),
@@ -31,6 +33,7 @@ impl OwnBytes {
 }
 
 /// What is left of `bytes` after `from` of them, in one piece and an empty one.
+#[inline]
 pub(super) fn rest(bytes: &[u8], from: usize) -> [&[u8]; 2] {
     [&bytes[from.min(bytes.len())..], &[]]
 }
