@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use sixmark_model::watch::Gatherer;
 use sixmark_wire::Span;
-use sixmark_wire::file::{CaptureFile, Step};
+use sixmark_wire::file::{CaptureFile, ReadStep};
 use sixmark_wire::flow::{Follower, Settings};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut last_ns = 0;
     while let Some(rest) = bytes.get(at..) {
         match file.step(rest) {
-            Step::Packet(packet, used) => {
+            ReadStep::Packet(packet, used) => {
                 assert!(used > packet.bytes.len() && used <= rest.len());
                 if let Some(link) = packet.link {
                     let frame = Span::new(packet.bytes, packet.length as usize);
@@ -22,15 +22,15 @@ fuzz_target!(|bytes: &[u8]| {
                 }
                 (at, last_ns) = (at + used, packet.at_ns);
             }
-            Step::Nothing(used) => {
+            ReadStep::Nothing(used) => {
                 assert!(used > 0);
                 at += used;
             }
-            Step::More(needed) => {
+            ReadStep::More(needed) => {
                 assert!(needed > rest.len());
                 break;
             }
-            Step::End | Step::Broken(_) => break,
+            ReadStep::End | ReadStep::Broken(_) => break,
         }
     }
     let (gatherer, counts) = follower.finish();

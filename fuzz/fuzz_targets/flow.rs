@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sixmark_wire::flow::{Follower, InitialOpener, Observed, Settings, Sink, Transfer};
+use sixmark_wire::flow::{Follower, InitialOpener, Observed, Settings, FlowObserver, Transfer};
 use sixmark_wire::{Link, Span};
 
 /// What streams are made of, by number; bytes of the fuzzer's own are among it.
@@ -72,7 +72,7 @@ struct Checked {
     claimed: u64,
 }
 
-impl Sink for Checked {
+impl FlowObserver for Checked {
     fn connection(&mut self, connection: &Observed) {
         self.connections += 1;
         self.claimed += connection.exchanges;

@@ -13,14 +13,14 @@ use super::cable::Cable;
 use super::host::Host;
 use super::part::{BRIDGE, at, error_of_part};
 use super::{TEMPORARY, ends, settings};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::netlink::Netlink;
 
 /// Files that each host has of its own.
 const OWN: [&str; 2] = ["/etc/hosts", "/etc/resolv.conf"];
 
 /// Makes every host and bridge, hosts first, each in the file's order.
-pub(super) fn nodes(lab: &Lab, rights: Rights) -> Result<Vec<Host>, Error> {
+pub(super) fn nodes(lab: &Lab, rights: Rights) -> Result<Vec<Host>, CommandError> {
     let mut found = Vec::new();
     for host in &lab.hosts {
         let own = own_files(lab, host).map_err(error_of_part(&host.name))?;
@@ -34,13 +34,13 @@ pub(super) fn nodes(lab: &Lab, rights: Rights) -> Result<Vec<Host>, Error> {
 }
 
 /// Lays every link, in the file's order.
-pub(super) fn links(lab: &Lab, nodes: &[Host]) -> Result<Vec<Cable>, Error> {
+pub(super) fn links(lab: &Lab, nodes: &[Host]) -> Result<Vec<Cable>, CommandError> {
     let lay = |(number, link)| Cable::lay(lab, link, nodes, lab.seed.wrapping_add(number));
     (0..).zip(&lab.links).map(lay).collect()
 }
 
 /// Gives every host its routes.
-pub(super) fn routes(lab: &Lab, nodes: &[Host]) -> Result<(), Error> {
+pub(super) fn routes(lab: &Lab, nodes: &[Host]) -> Result<(), CommandError> {
     for (number, host) in lab.hosts.iter().enumerate() {
         let node = at(lab, nodes, LabNode::Host(number))?;
         node.net().within(|| ends::routes(lab, number)).map_err(error_of_part(&host.name))?;

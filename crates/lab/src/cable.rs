@@ -15,7 +15,7 @@ use super::emulator::Emulator;
 use super::host::Host;
 use super::part::{at, error_of_part};
 use super::{ends, netem, settings};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::netlink::Netlink;
 use sixmark_machine::program::{command_of, find_program};
 
@@ -38,7 +38,7 @@ impl Cable {
         link: &LabLink,
         nodes: &[Host],
         seed: u64,
-    ) -> Result<Cable, Error> {
+    ) -> Result<Cable, CommandError> {
         let mechanisms = mechanisms(link)?;
         let hosts = [at(lab, nodes, link.ends[0].node)?, at(lab, nodes, link.ends[1].node)?];
         let emulated = mechanisms.contains(&Some(ReportedMechanism::Emulator));
@@ -66,12 +66,13 @@ impl Cable {
         lab: &Lab,
         link: &LabLink,
         nodes: &[Host],
-    ) -> Result<LinkReport, Error> {
+    ) -> Result<LinkReport, CommandError> {
         let emulator = match self {
             Cable::Kernel(report) => return Ok(report.as_ref().clone()),
             Cable::Emulated(emulator) => emulator,
         };
-        let mut report = emulator.report().map_err(|error| Error::Measure(error.to_string()))?;
+        let mut report =
+            emulator.report().map_err(|error| CommandError::Measure(error.to_string()))?;
         for (end, way) in link.ends.iter().zip([&mut report.a_to_b, &mut report.b_to_a]) {
             let host = at(lab, nodes, end.node)?;
             let dropped = host.net().within(|| ends::dropped(&end.interface));
@@ -82,9 +83,10 @@ impl Cable {
 }
 
 /// What the file asks for, as far as this kernel has it.
-fn mechanisms(link: &LabLink) -> Result<Mechanisms, Error> {
+fn mechanisms(link: &LabLink) -> Result<Mechanisms, CommandError> {
     let ways = [&link.toward[0], &link.toward[1]];
-    let wrong = |why: String| Error::Measure(format!("can't build the lab: {}: {why}", link.name));
+    let wrong =
+        |why: String| CommandError::Measure(format!("can't build the lab: {}: {why}", link.name));
     match link.mechanism {
         Wanted::Emulator if ways.iter().any(|way| !way.is_nothing()) => {
             Ok([Some(ReportedMechanism::Emulator); 2])

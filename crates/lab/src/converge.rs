@@ -11,7 +11,7 @@ use super::host::Hosts;
 use super::part::error_of_part;
 use super::until::until;
 use crate::service::Services;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::netlink::Netlink;
 
 /// A BGP speaker, and what its table is to hold.
@@ -30,7 +30,7 @@ pub(super) fn wait_until_converged(
     hosts: &Hosts,
     programs: &mut Services,
     stop: &AtomicBool,
-) -> Result<Option<Duration>, Error> {
+) -> Result<Option<Duration>, CommandError> {
     let mut speakers = speakers(lab, hosts)?;
     until(programs, stop, || {
         for speaker in &mut speakers {
@@ -42,7 +42,7 @@ pub(super) fn wait_until_converged(
     })
 }
 
-fn speakers<'a>(lab: &'a Lab, hosts: &Hosts) -> Result<Vec<Speaker<'a>>, Error> {
+fn speakers<'a>(lab: &'a Lab, hosts: &Hosts) -> Result<Vec<Speaker<'a>>, CommandError> {
     let mut found = Vec::new();
     for (number, host) in lab.hosts.iter().enumerate().filter(|(_, host)| host.bgp.is_some()) {
         let ways = Family::BOTH.into_iter().flat_map(|family| routes::ways(lab, number, family));

@@ -16,7 +16,7 @@ use sixmark_model::plan::lab::is_lab_name;
 use sixmark_sys::{handover, join};
 
 use super::Hosts;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long the other side may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -107,15 +107,15 @@ impl Door {
     ///
     /// # Errors
     /// A lab of this name is up.
-    pub fn open(name: &str) -> Result<Door, Error> {
+    pub fn open(name: &str) -> Result<Door, CommandError> {
         let opened = address_of(name).and_then(|address| UnixListener::bind_addr(&address));
         let opened = opened.and_then(|door| door.set_nonblocking(true).map(|()| door));
         opened.map(Door).map_err(|error| match error.kind() {
-            io::ErrorKind::AddrInUse => Error::Usage(format!(
+            io::ErrorKind::AddrInUse => CommandError::Usage(format!(
                 "a lab '{name}' is up: take it down with `sixmark lab down {name}`, or give this one \
                  another name with --name"
             )),
-            _ => Error::Measure(format!("can't open a socket for the lab: {error}")),
+            _ => CommandError::Measure(format!("can't open a socket for the lab: {error}")),
         })
     }
 
@@ -126,7 +126,7 @@ impl Door {
     pub fn answer(
         &self,
         mut look: impl FnMut(&Question) -> (Answer, Vec<OwnedFd>),
-    ) -> Result<Visit, Error> {
+    ) -> Result<Visit, CommandError> {
         match self.0.accept() {
             // Whoever asks and goes is no concern of the lab's.
             Ok((stream, _)) => match answer_one(&stream, &mut look) {
@@ -135,7 +135,9 @@ impl Door {
             },
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Visit::Nobody),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Visit::Answered),
-            Err(error) => Err(Error::Measure(format!("the lab's socket is broken: {error}"))),
+            Err(error) => {
+                Err(CommandError::Measure(format!("the lab's socket is broken: {error}")))
+            }
         }
     }
 }
@@ -172,9 +174,10 @@ pub(super) fn open_way(hosts: &Hosts, name: &str) -> (Answer, Vec<OwnedFd>) {
     }
 }
 
-fn files(hosts: &Hosts, name: &str) -> Result<(Answer, Vec<OwnedFd>), Error> {
+fn files(hosts: &Hosts, name: &str) -> Result<(Answer, Vec<OwnedFd>), CommandError> {
     let host = hosts.get(name)?;
-    let cannot = |error: io::Error| Error::Measure(format!("can't open the host {name}: {error}"));
+    let cannot =
+        |error: io::Error| CommandError::Measure(format!("can't open the host {name}: {error}"));
     let space = |kind: &str| fs::File::open(format!("/proc/self/ns/{kind}")).map(OwnedFd::from);
     let user = host.is_in_user_namespace();
     let mut files = Vec::new();
@@ -192,7 +195,7 @@ fn files(hosts: &Hosts, name: &str) -> Result<(Answer, Vec<OwnedFd>), Error> {
 ///
 /// # Errors
 /// The kernel does not list its sockets.
-pub fn names_of_labs() -> Result<Vec<String>, Error> {
+pub fn names_of_labs() -> Result<Vec<String>, CommandError> {
     let mut names = listed()?;
     names.retain(|name| is_ours(name));
     Ok(names)
@@ -202,13 +205,13 @@ pub fn names_of_labs() -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 /// The kernel does not list its sockets.
-pub fn is_there(name: &str) -> Result<bool, Error> {
+pub fn is_there(name: &str) -> Result<bool, CommandError> {
     listed().map(|names| names.iter().any(|listed| listed == name))
 }
 
-fn listed() -> Result<Vec<String>, Error> {
+fn listed() -> Result<Vec<String>, CommandError> {
     let list = fs::read_to_string(LIST)
-        .map_err(|error| Error::Measure(format!("can't read {LIST}: {error}")))?;
+        .map_err(|error| CommandError::Measure(format!("can't read {LIST}: {error}")))?;
     let prefix = format!("@{}", prefix());
     let named = list.lines().filter_map(|line| line.split_whitespace().last());
     let named =
@@ -230,18 +233,18 @@ fn is_ours(name: &str) -> bool {
 ///
 /// # Errors
 /// None is up, or there are several and none was named.
-pub fn choose(name: Option<&str>) -> Result<String, Error> {
+pub fn choose(name: Option<&str>) -> Result<String, CommandError> {
     if let Some(name) = name {
         return Ok(name.to_owned());
     }
     let mut names = names_of_labs()?;
     match (names.pop(), names.is_empty()) {
         (Some(name), true) => Ok(name),
-        (None, _) => Err(Error::Usage("no lab is up: `sixmark lab up FILE`".to_owned())),
+        (None, _) => Err(CommandError::Usage("no lab is up: `sixmark lab up FILE`".to_owned())),
         (Some(last), false) => {
             names.push(last);
             let line = format!("several labs are up ({}): say which", names.join(", "));
-            Err(Error::Usage(line))
+            Err(CommandError::Usage(line))
         }
     }
 }
@@ -250,7 +253,7 @@ pub fn choose(name: Option<&str>) -> Result<String, Error> {
 ///
 /// # Errors
 /// None of that name is up, or it can't.
-pub fn ask(name: &str, question: &Question) -> Result<Answer, Error> {
+pub fn ask(name: &str, question: &Question) -> Result<Answer, CommandError> {
     talk(name, question, None).map(|(answer, _)| answer)
 }
 
@@ -258,7 +261,7 @@ pub fn ask(name: &str, question: &Question) -> Result<Answer, Error> {
 ///
 /// # Errors
 /// It is not up yet, or can't.
-pub fn ask_process(name: &str, process: u32, question: &Question) -> Result<Answer, Error> {
+pub fn ask_process(name: &str, process: u32, question: &Question) -> Result<Answer, CommandError> {
     talk(name, question, Some(process)).map(|(answer, _)| answer)
 }
 
@@ -266,9 +269,10 @@ pub fn ask_process(name: &str, process: u32, question: &Question) -> Result<Answ
 ///
 /// # Errors
 /// None of that name is up, or it has no such host.
-pub fn way(name: &str, host: &str) -> Result<Way, Error> {
+pub fn way(name: &str, host: &str) -> Result<Way, CommandError> {
     let (answer, stream) = talk(name, &Question::Enter(host.to_owned()), None)?;
-    let odd = || Error::Measure(format!("the lab '{name}' answers what can't be understood"));
+    let odd =
+        || CommandError::Measure(format!("the lab '{name}' answers what can't be understood"));
     let Answer::Enter { hosts, resolv_conf, user } = answer else { return Err(odd()) };
     let mut files = handover::receive_files(&stream).map_err(|_| odd())?.into_iter();
     let user = if user { Some(files.next().ok_or_else(odd)?) } else { None };
@@ -280,27 +284,27 @@ fn talk(
     name: &str,
     question: &Question,
     process: Option<u32>,
-) -> Result<(Answer, UnixStream), Error> {
+) -> Result<(Answer, UnixStream), CommandError> {
     let absent = |error: io::Error| match error.kind() {
-        io::ErrorKind::ConnectionRefused => Error::Usage(format!(
+        io::ErrorKind::ConnectionRefused => CommandError::Usage(format!(
             "no lab '{name}' is up: `sixmark lab status` names those that are"
         )),
-        _ => Error::Measure(format!("can't ask the lab '{name}': {error}")),
+        _ => CommandError::Measure(format!("can't ask the lab '{name}': {error}")),
     };
     let mut stream = address_of(name).and_then(|a| UnixStream::connect_addr(&a)).map_err(absent)?;
     // Anybody may have taken the name.
     let peer = handover::peer(&stream).map_err(absent)?;
     if peer.account != join::account() {
-        return Err(Error::Measure(format!("the lab '{name}' is somebody else's")));
+        return Err(CommandError::Measure(format!("the lab '{name}' is somebody else's")));
     }
     if process.is_some_and(|process| peer.process != process) {
-        return Err(Error::Measure(format!("another lab '{name}' is up")));
+        return Err(CommandError::Measure(format!("another lab '{name}' is up")));
     }
     stream.set_write_timeout(Some(ANSWER)).map_err(absent)?;
     let question = serde_json::to_string(question).map_err(|error| absent(error.into()))? + "\n";
     stream.write_all(question.as_bytes()).map_err(absent)?;
     match serde_json::from_str(&read_line(&stream).map_err(absent)?) {
-        Ok(Answer::No(why)) => Err(Error::Usage(why)),
+        Ok(Answer::No(why)) => Err(CommandError::Usage(why)),
         Ok(answer) => Ok((answer, stream)),
         Err(error) => Err(absent(error.into())),
     }

@@ -14,7 +14,7 @@ use super::part::error_of_part;
 use super::until::until;
 use super::{TEMPORARY, converge};
 use crate::service::{ServiceGround, Services};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::netlink::{Netlink, NewRoute};
 
 /// Duties that hosts have taken up.
@@ -31,7 +31,7 @@ pub(super) fn take_up(
     lab: &Lab,
     hosts: &Hosts,
     ground: &ServiceGround<'_>,
-) -> Result<Option<Duties>, Error> {
+) -> Result<Option<Duties>, CommandError> {
     filters(lab, hosts)?;
     let Some(mut programs) = Services::start(&lab.daemons(), ground)? else { return Ok(None) };
     if translate(lab, hosts, &mut programs, ground)?.is_none() {
@@ -44,7 +44,7 @@ pub(super) fn take_up(
     Ok(took.map(|took| Duties { programs, converged: Some(took) }))
 }
 
-fn filters(lab: &Lab, hosts: &Hosts) -> Result<(), Error> {
+fn filters(lab: &Lab, hosts: &Hosts) -> Result<(), CommandError> {
     for (number, plan) in lab.hosts.iter().enumerate() {
         if let Some(rules) = nft::rules(lab, number) {
             filter(hosts.get(&plan.name)?, &rules)?;
@@ -59,7 +59,7 @@ fn translate(
     hosts: &Hosts,
     programs: &mut Services,
     ground: &ServiceGround<'_>,
-) -> Result<Option<()>, Error> {
+) -> Result<Option<()>, CommandError> {
     for plan in &lab.hosts {
         let Some(nat) = &plan.nat64 else { continue };
         let host = hosts.get(&plan.name)?;
@@ -74,14 +74,14 @@ fn translate(
 }
 
 /// Gives a host its packet filter.
-fn filter(host: &Host, rules: &str) -> Result<(), Error> {
+fn filter(host: &Host, rules: &str) -> Result<(), CommandError> {
     let file = Path::new(TEMPORARY).join("hosts").join(host.name()).join("nft.conf");
     fs::write(&file, rules).map_err(error_of_part(host.name()))?;
     let file = file.display().to_string();
     run_errand(host, &Errand { program: "nft", package: "nftables", arguments: &["-f", &file] })
 }
 
-fn lacks_tayga(host: &Host) -> Result<Option<String>, Error> {
+fn lacks_tayga(host: &Host) -> Result<Option<String>, CommandError> {
     let look = || Ok(interface::index(tayga::INTERFACE).is_none());
     let absent = host.net().within(look).map_err(error_of_part(host.name()))?;
     Ok(absent.then(|| format!("tayga has made no interface in {}", host.name())))

@@ -13,15 +13,15 @@ use sixmark_sys::process::lead_among;
 
 use super::TEMPORARY;
 use super::door::Way;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Moves this **process**, which has one thread, into a host for good: what it begins is in the host's
 /// network and finds its names. Its files stay those of outside.
 ///
 /// # Errors
 /// The kernel refuses, or the process has threads already.
-pub fn go(way: &Way) -> Result<(), Error> {
-    let cannot = |error| Error::Measure(format!("can't go into the lab: {error}"));
+pub fn go(way: &Way) -> Result<(), CommandError> {
+    let cannot = |error| CommandError::Measure(format!("can't go into the lab: {error}"));
     let walk = || {
         if let Some(user) = &way.user {
             join::join_namespace(NamespaceKind::User, user.as_fd())?;
@@ -54,9 +54,10 @@ fn mount_names(way: &Way) -> io::Result<()> {
 ///
 /// # Errors
 /// It can't be started.
-pub fn run_inside(way: &Way, command: &mut Command) -> Result<u8, Error> {
+pub fn run_inside(way: &Way, command: &mut Command) -> Result<u8, CommandError> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let cannot = |error| Error::Measure(format!("can't run '{program}' in the lab: {error}"));
+    let cannot =
+        |error| CommandError::Measure(format!("can't run '{program}' in the lab: {error}"));
     let walk = || {
         if let Some(user) = &way.user {
             join::join_namespace(NamespaceKind::User, user.as_fd())?;

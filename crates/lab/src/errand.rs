@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::TEMPORARY;
 use super::host::Host;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::program::{command_of, find_program};
 
 /// None of them has much to do.
@@ -26,10 +26,10 @@ pub(super) struct Errand<'a> {
 ///
 /// # Errors
 /// It is not there or fails: what it said first.
-pub(super) fn run_errand(host: &Host, errand: &Errand<'_>) -> Result<(), Error> {
+pub(super) fn run_errand(host: &Host, errand: &Errand<'_>) -> Result<(), CommandError> {
     let Errand { program, package, arguments } = errand;
     let cannot = |why: &str| {
-        Error::Measure(format!("can't build the lab: {}: {program}: {why}", host.name()))
+        CommandError::Measure(format!("can't build the lab: {}: {program}: {why}", host.name()))
     };
     let path = find_program(program);
     let path = path.ok_or_else(|| cannot(&format!("install the Debian package {package}")))?;

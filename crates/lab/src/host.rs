@@ -13,7 +13,7 @@ use sixmark_sys::netns::NetNs;
 use sixmark_sys::process::{Account, Place, Running, lead_among};
 
 use super::TEMPORARY;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// A host that is up: a network and mounts of its own.
 #[derive(Debug)]
@@ -62,8 +62,9 @@ impl Host {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn enter(&self) -> Result<(), Error> {
-        let cannot = |error| Error::Measure(format!("can't go to the host {}: {error}", self.name));
+    pub fn enter(&self) -> Result<(), CommandError> {
+        let cannot =
+            |error| CommandError::Measure(format!("can't go to the host {}: {error}", self.name));
         self.net.enter().and_then(|()| self.mounts.enter()).map_err(cannot)
     }
 
@@ -73,13 +74,14 @@ impl Host {
     /// It can't be entered, or what is done fails.
     pub fn within<T: Send>(
         &self,
-        work: impl FnOnce() -> Result<T, Error> + Send,
-    ) -> Result<T, Error> {
+        work: impl FnOnce() -> Result<T, CommandError> + Send,
+    ) -> Result<T, CommandError> {
         let there = || {
             self.enter()?;
             work()
         };
-        let lost = || Err(Error::Measure(format!("what was done in {} panicked", self.name)));
+        let lost =
+            || Err(CommandError::Measure(format!("what was done in {} panicked", self.name)));
         std::thread::scope(|scope| scope.spawn(there).join().unwrap_or_else(|_| lost()))
     }
 
@@ -129,11 +131,14 @@ impl Hosts {
     ///
     /// # Errors
     /// There is none.
-    pub fn get(&self, name: &str) -> Result<&Host, Error> {
+    pub fn get(&self, name: &str) -> Result<&Host, CommandError> {
         let found = self.list.iter().find(|host| host.name == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = self.list.iter().map(Host::name).collect();
-            Error::Usage(format!("the lab has no host '{name}'; it has: {}", names.join(", ")))
+            CommandError::Usage(format!(
+                "the lab has no host '{name}'; it has: {}",
+                names.join(", ")
+            ))
         })
     }
 

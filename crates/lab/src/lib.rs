@@ -28,7 +28,7 @@ pub use up::{Ground, Up};
 
 use sixmark_sys::enclosure::{self, Refused, Rights, Side};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Where temporary files of a lab are.
 pub const TEMPORARY: &str = enclosure::TEMPORARY;
@@ -38,14 +38,14 @@ pub const TEMPORARY: &str = enclosure::TEMPORARY;
 ///
 /// # Errors
 /// The kernel allows no namespaces to this user, the process has threads, or what was inside was killed.
-pub fn enclose() -> Result<Result<Rights, u8>, Error> {
+pub fn enclose() -> Result<Result<Rights, u8>, CommandError> {
     match enclosure::enter() {
         Ok(Side::Inside(rights)) => Ok(Ok(rights)),
         Ok(Side::Outside(status)) => match killed(status) {
-            Some(line) => Err(Error::Measure(line)),
+            Some(line) => Err(CommandError::Measure(line)),
             None => Ok(Err(status)),
         },
-        Err(refused) => Err(Error::Measure(describe_refusal(&refused))),
+        Err(refused) => Err(CommandError::Measure(describe_refusal(&refused))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::service::Services;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// BGP among four routers takes one second, everything else less.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,8 +18,8 @@ const LOOK: Duration = Duration::from_millis(10);
 pub(super) fn until(
     programs: &mut Services,
     stop: &AtomicBool,
-    mut lacking: impl FnMut() -> Result<Option<String>, Error>,
-) -> Result<Option<Duration>, Error> {
+    mut lacking: impl FnMut() -> Result<Option<String>, CommandError>,
+) -> Result<Option<Duration>, CommandError> {
     let begin = Instant::now();
     loop {
         let Some(what) = lacking()? else { return Ok(Some(begin.elapsed())) };
@@ -29,7 +29,9 @@ pub(super) fn until(
         programs.check()?;
         if begin.elapsed() > PATIENCE {
             let after = PATIENCE.as_secs();
-            return Err(Error::Measure(format!("can't build the lab: after {after} s {what}")));
+            return Err(CommandError::Measure(format!(
+                "can't build the lab: after {after} s {what}"
+            )));
         }
         std::thread::sleep(LOOK);
     }

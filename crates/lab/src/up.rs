@@ -15,7 +15,7 @@ use super::door::{self, Answer};
 use super::duties::{self, Duties};
 use super::host::Hosts;
 use crate::service::{self, Services, generated};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// A lab that is up: hosts, links, and services that run. It goes when dropped.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Up {
     ///
     /// # Errors
     /// What the kernel refuses, or the service that does not start.
-    pub fn build(lab: Lab, ground: &Ground<'_>) -> Result<Option<Up>, Error> {
+    pub fn build(lab: Lab, ground: &Ground<'_>) -> Result<Option<Up>, CommandError> {
         let nodes = build::nodes(&lab, ground.rights)?;
         let cables = build::links(&lab, &nodes)?;
         build::routes(&lab, &nodes)?;
@@ -118,7 +118,7 @@ impl Up {
     ///
     /// # Errors
     /// An emulator has ended.
-    pub fn links(&self) -> Result<Vec<LinkReport>, Error> {
+    pub fn links(&self) -> Result<Vec<LinkReport>, CommandError> {
         let of_link = |(cable, link): (&Cable, _)| cable.report(&self.lab, link, self.hosts.all());
         self.cables.iter().zip(&self.lab.links).map(of_link).collect()
     }
@@ -132,7 +132,7 @@ impl Up {
     ///
     /// # Errors
     /// The kernel can't say.
-    pub fn newly_ended(&mut self) -> Result<Vec<String>, Error> {
+    pub fn newly_ended(&mut self) -> Result<Vec<String>, CommandError> {
         let mut lines = self.duties.programs.newly_ended()?;
         lines.extend(self.services.newly_ended()?);
         Ok(lines)
@@ -142,7 +142,7 @@ impl Up {
     ///
     /// # Errors
     /// Which, and what it said last.
-    pub fn check(&mut self) -> Result<(), Error> {
+    pub fn check(&mut self) -> Result<(), CommandError> {
         self.duties.programs.check()?;
         self.services.check()
     }

@@ -16,7 +16,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use super::reachability::Reachability;
 use crate::tls;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Requests longer than this are sent with TCP_NODELAY: their last, short segment would else wait
 /// for an acknowledgement (RFC 9293, 3.7.4). A short one is a single segment and never waits.
@@ -106,7 +106,7 @@ impl PreparedLoad {
     ///
     /// # Errors
     /// What can't be sent, or a file that TLS needs and that is wrong.
-    pub fn new(plan: &Plan) -> Result<PreparedLoad, Error> {
+    pub fn new(plan: &Plan) -> Result<PreparedLoad, CommandError> {
         let mut prepared = PreparedLoad {
             tls: tls::Setup::new(plan)?,
             plan: plan.clone(),
@@ -161,19 +161,19 @@ fn takes_notes(plan: &Plan) -> bool {
     plan.location || plan.cookies || plan.requests.check_anything() || (filled && changes())
 }
 
-fn urls(plan: &Plan) -> Result<Vec<Url>, Error> {
+fn urls(plan: &Plan) -> Result<Vec<Url>, CommandError> {
     match plan.location || plan.cookies {
-        true => plan.targets.iter().map(|t| t.url.parse().map_err(Error::Usage)).collect(),
+        true => plan.targets.iter().map(|t| t.url.parse().map_err(CommandError::Usage)).collect(),
         false => Ok(Vec::new()),
     }
 }
 
-fn requests_of_target(plan: &Plan, target: &Target) -> Result<Arc<[Requests]>, Error> {
+fn requests_of_target(plan: &Plan, target: &Target) -> Result<Arc<[Requests]>, CommandError> {
     plan.requests.iter().map(|request| Requests::new(plan, target, request)).collect()
 }
 
 impl Requests {
-    fn new(plan: &Plan, target: &Target, request: &Request) -> Result<Requests, Error> {
+    fn new(plan: &Plan, target: &Target, request: &Request) -> Result<Requests, CommandError> {
         let version = |version| plan.http.version == version;
         let http2 = version(HttpVersion::Http2)
             .then(|| with_parts(plan, target, request, http2::Http2Request::new))
@@ -230,18 +230,18 @@ fn with_parts<T>(
     target: &Target,
     request: &Request,
     make: impl FnOnce(&http2::Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
-) -> Result<Arc<T>, Error> {
+) -> Result<Arc<T>, CommandError> {
     // The one field whose fitness depends on its value: what is made in the run can't be refused.
     let filled_in = |(name, value): &(String, Template)| {
         name.eq_ignore_ascii_case("te") && value.as_constant().is_none()
     };
     if request.headers.iter().any(filled_in) {
         let message = "header te can't be filled in for each request: it may only say \"trailers\"";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(CommandError::Usage(message.to_owned()));
     }
     let filled =
         FilledRequest::new(request, &target.path, &mut TemplateValues::new(plan.seed, 0, 1));
     let sees = Sees::new(plan, request).anything();
     let parts = filled.parts(target.scheme(), &target.authority);
-    make(&parts, filled.body().cloned(), sees).map(Arc::new).map_err(Error::Usage)
+    make(&parts, filled.body().cloned(), sees).map(Arc::new).map_err(CommandError::Usage)
 }

@@ -8,7 +8,7 @@ pub const INTERRUPTED: u8 = 130;
 
 /// A reason to stop, in one line that says what was wrong, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
+pub enum CommandError {
     /// The command was used wrongly: exit status 2.
     Usage(String),
     /// It was used rightly but could not measure: exit status 3.
@@ -17,34 +17,34 @@ pub enum Error {
     Interrupted(String),
 }
 
-impl Error {
+impl CommandError {
     /// The exit status.
     pub fn status(&self) -> u8 {
         match self {
-            Error::Usage(_) => 2,
-            Error::Measure(_) => 3,
-            Error::Interrupted(_) => INTERRUPTED,
+            CommandError::Usage(_) => 2,
+            CommandError::Measure(_) => 3,
+            CommandError::Interrupted(_) => INTERRUPTED,
         }
     }
 
     /// The same with another line, made of this one's.
-    pub fn map(self, change: impl FnOnce(String) -> String) -> Error {
+    pub fn map(self, change: impl FnOnce(String) -> String) -> CommandError {
         match self {
-            Error::Usage(line) => Error::Usage(change(line)),
-            Error::Measure(line) => Error::Measure(change(line)),
-            Error::Interrupted(line) => Error::Interrupted(change(line)),
+            CommandError::Usage(line) => CommandError::Usage(change(line)),
+            CommandError::Measure(line) => CommandError::Measure(change(line)),
+            CommandError::Interrupted(line) => CommandError::Interrupted(change(line)),
         }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Usage(line) | Error::Measure(line) | Error::Interrupted(line) => {
-                f.write_str(line)
-            }
+            CommandError::Usage(line)
+            | CommandError::Measure(line)
+            | CommandError::Interrupted(line) => f.write_str(line),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for CommandError {}

@@ -10,4 +10,4 @@ pub mod program;
 pub mod threads;
 pub mod usage;
 
-pub use error::{Error, INTERRUPTED};
+pub use error::{CommandError, INTERRUPTED};

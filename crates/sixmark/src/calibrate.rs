@@ -16,7 +16,7 @@ use sixmark_sys::limit;
 use sixmark_units::family::{Family, PerFamily};
 
 use sixmark_load::{self as load, PreparedLoad};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_origin::{Options, Origin};
 
 /// How long each family is loaded at a time, and before that without being measured.
@@ -30,7 +30,10 @@ const OTHER_FILES: u64 = 128;
 
 /// The noise floor of `plan`; none where `stop` came in between. Fails where this host can't serve
 /// itself over a family of the plan.
-pub(crate) fn calibrate(plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Option<Calibration>, Error> {
+pub(crate) fn calibrate(
+    plan: &Plan,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Calibration>, CommandError> {
     open_files(plan)?;
     let origin = start_origin(plan)?;
     // In an open loop -c is no more than a bound: how many are in flight is the server's doing.
@@ -46,26 +49,26 @@ pub(crate) fn calibrate(plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Option<Ca
 }
 
 /// Both ends of each connection are ours.
-fn open_files(plan: &Plan) -> Result<(), Error> {
+fn open_files(plan: &Plan) -> Result<(), CommandError> {
     let needed = 2 * u64::from(plan.load.connections.get()) + OTHER_FILES;
     let allowed = limit::raise_open_files(needed).unwrap_or(0);
     if allowed >= needed {
         return Ok(());
     }
-    Err(Error::Measure(format!(
+    Err(CommandError::Measure(format!(
         "--calibrate needs {needed} open files, but only {allowed} are allowed; raise the limit \
          (ulimit -Hn), lower -c, or leave it out"
     )))
 }
 
-fn start_origin(plan: &Plan) -> Result<Origin, Error> {
+fn start_origin(plan: &Plan) -> Result<Origin, CommandError> {
     let loopback = |family| match family {
         Family::Ipv6 => SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
         Family::Ipv4 => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
     };
     let listen = plan.families().map(loopback).collect();
     Origin::start(Options { listen, ..Options::default() })
-        .map_err(|error| Error::Measure(format!("--calibrate: {error}; or leave it out")))
+        .map_err(|error| CommandError::Measure(format!("--calibrate: {error}; or leave it out")))
 }
 
 /// Each family twice, in the order A B B A, so that what drifts hits both alike.
@@ -74,7 +77,7 @@ fn leg(
     origin: &Origin,
     in_flight: NonZeroU32,
     stop: &Arc<AtomicBool>,
-) -> Result<Leg, Error> {
+) -> Result<Leg, CommandError> {
     let mut order: Vec<Family> = plan.families().collect();
     let mut halves = Vec::new();
     for _ in 0..2 {
@@ -89,14 +92,19 @@ fn leg(
     Ok(Leg::new(in_flight.get(), &halves))
 }
 
-fn measure(turn: &Plan, family: Family, stop: &Arc<AtomicBool>) -> Result<FamilyTally, Error> {
-    let cannot = |error| Error::Measure(format!("--calibrate can't start its workers ({error})"));
+fn measure(
+    turn: &Plan,
+    family: Family,
+    stop: &Arc<AtomicBool>,
+) -> Result<FamilyTally, CommandError> {
+    let cannot =
+        |error| CommandError::Measure(format!("--calibrate can't start its workers ({error})"));
     let mut loaded = load::run_load(PreparedLoad::new(turn)?, stop, |_| {}).map_err(cannot)?;
     let tally = std::mem::take(&mut loaded.tally[family]);
     if tally.completed() > 0 || stop.load(Ordering::Relaxed) {
         return Ok(tally);
     }
-    Err(Error::Measure(format!(
+    Err(CommandError::Measure(format!(
         "--calibrate got no answer from its own server over {family}: check the loopback \
          interface, or leave it out"
     )))

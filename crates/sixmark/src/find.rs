@@ -22,7 +22,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use crate::run::{self, BUSY, Measured, Runnable};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Exchanges that fall due in the shortest trial worth making: below this its quantiles are luck.
 pub const FEWEST: f64 = 10.0;
@@ -40,7 +40,7 @@ pub fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(Family, &Trial),
-) -> Result<RunResult, Error> {
+) -> Result<RunResult, CommandError> {
     let before = usage();
     let (conditions, more_places) = (runnable.conditions().to_vec(), runnable.more_places);
     let (prepared, known) = runnable.begin();
@@ -71,9 +71,9 @@ fn search(
     plan: &Plan,
     conditions: &[Condition],
     more_places: bool,
-    mut load: impl FnMut(&Plan) -> Result<Loaded, Error>,
+    mut load: impl FnMut(&Plan) -> Result<Loaded, CommandError>,
     mut watch: impl FnMut(Family, &Trial),
-) -> Result<PerFamily<Option<Side>>, Error> {
+) -> Result<PerFamily<Option<Side>>, CommandError> {
     let side = |family| plan.ratio.uses(family).then(|| Side::new(family, plan));
     let mut sides = PerFamily::from_fn(side);
     for family in TURNS.into_iter().cycle() {
@@ -110,9 +110,10 @@ impl Side {
 
     /// The next trial. Arrivals at random differ from trial to trial, or two that agree would be
     /// no more than one.
-    fn plan(&self, plan: &Plan, rate: f64) -> Result<Plan, Error> {
+    fn plan(&self, plan: &Plan, rate: f64) -> Result<Plan, CommandError> {
         let plan = plan.clone();
-        let stages = vec![RateStage::endless(RequestRate::new(rate).map_err(Error::Measure)?)];
+        let stages =
+            vec![RateStage::endless(RequestRate::new(rate).map_err(CommandError::Measure)?)];
         let pace = match plan.load.pace {
             Pace::Open(open) => Pace::Open(OpenLoop { stages, ..open }),
             Pace::Closed => Pace::Closed,

@@ -14,7 +14,7 @@ use sixmark_units::family::Family;
 
 use crate::warning;
 use sixmark_load::PreparedLoad;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long Linux keeps a connection that this side closed in TIME-WAIT (TCP_TIMEWAIT_LEN).
 const TIME_WAIT_S: f64 = 60.0;
@@ -25,7 +25,7 @@ const OTHER_FILES: u64 = 64;
 /// to its addresses, and doubts about it.
 pub(crate) fn check_plan(
     plan: Plan,
-) -> Result<(PreparedLoad, Vec<RouteTaken>, Vec<Warning>), Error> {
+) -> Result<(PreparedLoad, Vec<RouteTaken>, Vec<Warning>), CommandError> {
     multiplexed(&plan)?;
     let driver = driver(&plan)?;
     let plan = Plan { load: LoadPlan { driver, ..plan.load }, ..plan };
@@ -45,19 +45,19 @@ pub(crate) fn check_plan(
 }
 
 /// The driver that will be used: of those that work here, and can do what is asked for.
-fn driver(plan: &Plan) -> Result<Driver, Error> {
+fn driver(plan: &Plan) -> Result<Driver, CommandError> {
     let works = || Uring::new(1, PeerWrites::Single).map(drop);
     match (plan.load.driver, plan.load.timestamps) {
         (Driver::Uring, Timestamps::Kernel) => {
             let line = "--timestamps kernel needs the epoll driver; leave --driver uring out";
-            Err(Error::Usage(line.into()))
+            Err(CommandError::Usage(line.into()))
         }
         (_, Timestamps::Kernel) => stamps(),
         (Driver::Epoll, _) => Ok(Driver::Epoll),
         (Driver::Uring, _) => works().map(|()| Driver::Uring).map_err(|error| {
             let line =
                 format!("io_uring can't be used here ({error}); --driver epoll does without");
-            Error::Measure(line)
+            CommandError::Measure(line)
         }),
         // Old kernels and many containers don't have it; the result says which one it was.
         (Driver::Auto, _) => Ok(if works().is_ok() { Driver::Uring } else { Driver::Epoll }),
@@ -65,14 +65,14 @@ fn driver(plan: &Plan) -> Result<Driver, Error> {
 }
 
 /// What several exchanges on a connection can't be had with.
-fn multiplexed(plan: &Plan) -> Result<(), Error> {
+fn multiplexed(plan: &Plan) -> Result<(), CommandError> {
     if plan.http.version.is_http1() {
         return Ok(());
     }
     let name = plan.http.version.name();
     match plan.load.timestamps {
         // One stamp of the kernel's for what several exchanges send would be nobody's.
-        Timestamps::Kernel => Err(Error::Usage(format!(
+        Timestamps::Kernel => Err(CommandError::Usage(format!(
             "--timestamps kernel is for HTTP/1.1; leave it out for {name}"
         ))),
         Timestamps::User => Ok(()),
@@ -80,7 +80,7 @@ fn multiplexed(plan: &Plan) -> Result<(), Error> {
 }
 
 /// To let responses lie is something that only io_uring can, and only from Linux 6.12 on.
-fn linger(plan: &Plan) -> Result<(), Error> {
+fn linger(plan: &Plan) -> Result<(), CommandError> {
     if plan.load.linger.is_none() {
         return Ok(());
     }
@@ -91,22 +91,22 @@ fn linger(plan: &Plan) -> Result<(), Error> {
             Ok(())
         }
         Driver::Uring => {
-            Err(Error::Measure("--linger needs Linux 6.12 or newer; leave it out".into()))
+            Err(CommandError::Measure("--linger needs Linux 6.12 or newer; leave it out".into()))
         }
-        _ => Err(Error::Usage(
+        _ => Err(CommandError::Usage(
             "--linger needs io_uring, and this run would use epoll; leave it out".into(),
         )),
     }
 }
 
 /// Stamps of the kernel's that are asked for must be had: no other clock takes their place unasked.
-fn stamps() -> Result<Driver, Error> {
-    let cannot = |error| Error::Measure(format!("--timestamps kernel: {error}"));
+fn stamps() -> Result<Driver, CommandError> {
+    let cannot = |error| CommandError::Measure(format!("--timestamps kernel: {error}"));
     Epoll::with_kernel_stamps().map(|_| Driver::Epoll).map_err(cannot)
 }
 
 /// Raises the limit on open files to what the plan needs; where that can't be had, the run can't be.
-fn open_files(plan: &Plan) -> Result<(), Error> {
+fn open_files(plan: &Plan) -> Result<(), CommandError> {
     let wanted = u64::from(plan.connection.most_open.get());
     let allowed = limit::raise_open_files(wanted + OTHER_FILES).unwrap_or(0);
     if room(plan, allowed) < wanted { Err(too_many(plan, allowed)) } else { Ok(()) }
@@ -137,10 +137,10 @@ fn is_listed(plan: &Plan) -> bool {
     lasting && Uring::new(1, PeerWrites::Single).is_ok_and(|driver| driver.has_table())
 }
 
-fn too_many(plan: &Plan, allowed: u64) -> Error {
+fn too_many(plan: &Plan, allowed: u64) -> CommandError {
     let in_flight = plan.load.connections.get();
     let needed = u64::from(in_flight) + OTHER_FILES;
-    Error::Measure(match is_listed(plan) {
+    CommandError::Measure(match is_listed(plan) {
         true => format!(
             "{in_flight} connections over {} threads need more than the {allowed} open files that each \
              may hold; give it at least {} threads (-t), raise the limit (ulimit -Hn) or lower -c",
@@ -155,7 +155,7 @@ fn too_many(plan: &Plan, allowed: u64) -> Error {
 }
 
 /// A single address must be one of this host's; those of a prefix must be routed to it.
-fn source(source: &SourceAddresses) -> Result<(), Error> {
+fn source(source: &SourceAddresses) -> Result<(), CommandError> {
     let (address, whole) = match source.address {
         IpAddr::V4(v4) => (SocketAddr::new(v4.into(), 0), 32),
         IpAddr::V6(v6) => (SocketAddrV6::new(v6, 0, 0, source.scope).into(), 128),
@@ -165,20 +165,20 @@ fn source(source: &SourceAddresses) -> Result<(), Error> {
     }
     let cannot = |error| {
         let line = format!("--source {address}: {error}; give an address of this host");
-        Error::Measure(line.replace(":0: ", ": "))
+        CommandError::Measure(line.replace(":0: ", ": "))
     };
     route::check_source(address).map_err(cannot)
 }
 
 /// Answers to what is sent from a prefix come back only where it is routed to this host.
-fn prefix(source: &SourceAddresses) -> Result<(), Error> {
+fn prefix(source: &SourceAddresses) -> Result<(), CommandError> {
     let SourceAddresses { address, prefix, .. } = source;
     // One address of it may be an interface's own while its neighbours are other hosts'.
     if ends(source).into_iter().all(|end| route::is_local(end).unwrap_or(true)) {
         return Ok(());
     }
     let ip = if address.is_ipv6() { "ip -6" } else { "ip" };
-    Err(Error::Measure(format!(
+    Err(CommandError::Measure(format!(
         "--source {address}/{prefix}: not routed to this host, so that no answer would come back; \
          route it here: {ip} route add local {address}/{prefix} dev lo"
     )))
@@ -202,7 +202,10 @@ fn ends(source: &SourceAddresses) -> [IpAddr; 2] {
 
 /// The routes to all addresses of a family, and a doubt where there are none to some of them. Exchanges
 /// with those fail, and are counted; where there is not one route, nothing could be measured.
-fn look_up_all(plan: &Plan, family: Family) -> Result<(Vec<RouteTaken>, Option<Warning>), Error> {
+fn look_up_all(
+    plan: &Plan,
+    family: Family,
+) -> Result<(Vec<RouteTaken>, Option<Warning>), CommandError> {
     let addresses: BTreeSet<SocketAddr> =
         plan.endpoints(family).into_iter().map(|endpoint| endpoint.address).collect();
     let mut routes = Vec::new();
@@ -219,7 +222,7 @@ fn look_up_all(plan: &Plan, family: Family) -> Result<(Vec<RouteTaken>, Option<W
     match unroutable.first() {
         Some((to, error)) if unroutable.len() == routes.len() => {
             let other = if family == Family::Ipv6 { "-4" } else { "-6" };
-            Err(Error::Measure(format!(
+            Err(CommandError::Measure(format!(
                 "this host can't send to {to} over {family} ({error}); \
                  give it a route, or load the other family alone with {other}"
             )))

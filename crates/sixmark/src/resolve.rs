@@ -6,7 +6,7 @@ use std::time::Instant;
 use sixmark_http::url::{Host, Url};
 use sixmark_model::provenance::Lookup;
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// An answer given beforehand, as curl's `--resolve HOST:PORT:ADDR[,ADDR]…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Resolver {
     }
 
     /// All addresses of the URL's host, each once, in the resolver's order.
-    pub(crate) fn addresses(&mut self, url: &Url) -> Result<Vec<SocketAddr>, Error> {
+    pub(crate) fn addresses(&mut self, url: &Url) -> Result<Vec<SocketAddr>, CommandError> {
         match &url.host {
             Host::Address(address, zone) => Ok(vec![literal(*address, zone.as_deref(), url.port)?]),
             Host::Name(name) => {
@@ -61,7 +61,7 @@ impl Resolver {
         self.lookups
     }
 
-    fn look_up(&mut self, name: &str, port: u16) -> Result<Vec<IpAddr>, Error> {
+    fn look_up(&mut self, name: &str, port: u16) -> Result<Vec<IpAddr>, CommandError> {
         let given = |known: &&Override| known.host == name && known.port == port;
         if let Some(known) = self.overrides.iter().find(given) {
             return Ok(known.addresses.clone());
@@ -78,12 +78,12 @@ impl Resolver {
 }
 
 /// Asks the system's resolver.
-fn ask(name: &str) -> Result<Vec<IpAddr>, Error> {
+fn ask(name: &str) -> Result<Vec<IpAddr>, CommandError> {
     let failed = |error: std::io::Error| {
         let reason = error.to_string();
         let reason = reason.rsplit(": ").next().unwrap_or(&reason);
         let line = format!("can't resolve '{name}': {reason}; check the name, or use --resolve");
-        Error::Measure(line)
+        CommandError::Measure(line)
     };
     let mut found: Vec<IpAddr> = Vec::new();
     for address in (name, 0).to_socket_addrs().map_err(failed)? {
@@ -101,13 +101,15 @@ fn lookup(name: &str, begin: Instant, found: &[IpAddr]) -> Lookup {
 }
 
 /// A literal address with its zone's number.
-fn literal(address: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, Error> {
+fn literal(address: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, CommandError> {
     let (IpAddr::V6(v6), Some(zone)) = (address, zone) else {
         return Ok(SocketAddr::new(address, port));
     };
     let scope = zone.parse().ok().or_else(|| sixmark_sys::interface::index(zone));
     let missing = || {
-        Error::Usage(format!("[{v6}%{zone}]: this host has no interface '{zone}'; see `ip link`"))
+        CommandError::Usage(format!(
+            "[{v6}%{zone}]: this host has no interface '{zone}'; see `ip link`"
+        ))
     };
     Ok(SocketAddrV6::new(v6, port, 0, scope.ok_or_else(missing)?).into())
 }

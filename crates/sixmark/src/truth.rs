@@ -12,7 +12,7 @@ use sixmark_sys::{clock, route};
 use sixmark_units::family::PerFamily;
 
 use crate::capture::{Capture, CaptureSettings};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long connections may take to come to rest when the load has ended.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -34,11 +34,11 @@ impl Witness {
     /// # Errors
     /// Nothing can be compared over what the plan speaks, an interface can't be captured on, or there
     /// is no way to a target.
-    pub(crate) fn start(plan: &Plan) -> Result<Witness, Error> {
+    pub(crate) fn start(plan: &Plan) -> Result<Witness, CommandError> {
         if plan.http.version == HttpVersion::Http3 {
             let line = "--truth has nothing to compare over HTTP/3: QUIC has no connect, and the \
                         rest of it can't be read; leave it out";
-            return Err(Error::Usage(line.into()));
+            return Err(CommandError::Usage(line.into()));
         }
         let ports: BTreeSet<u16> =
             addresses_of_targets(plan).map(|address| address.port()).collect();
@@ -59,7 +59,7 @@ impl Witness {
     ///
     /// # Errors
     /// An interface went away.
-    pub(crate) fn end(self, plan: &Plan, book: TruthBook) -> Result<Truth, Error> {
+    pub(crate) fn end(self, plan: &Plan, book: TruthBook) -> Result<Truth, CommandError> {
         let (mut interfaces, mut packets) = (Vec::new(), Packets::default());
         let (mut seen, mut dropped, mut settled) = (0, 0, true);
         for (interface, capture) in self.captures {
@@ -81,9 +81,11 @@ fn addresses_of_targets(plan: &Plan) -> impl Iterator<Item = SocketAddr> {
     plan.families().flat_map(of)
 }
 
-fn interface(to: SocketAddr) -> Result<String, Error> {
+fn interface(to: SocketAddr) -> Result<String, CommandError> {
     route::interface_to(to).map_err(|error| {
-        Error::Measure(format!("--truth can't tell over which interface {to} is reached: {error}"))
+        CommandError::Measure(format!(
+            "--truth can't tell over which interface {to} is reached: {error}"
+        ))
     })
 }
 
@@ -98,10 +100,10 @@ fn both_clocks() -> Clock {
     looks.map_or(Clock { client_ns: 0, packets_ns: 0 }, |(_, clock)| clock)
 }
 
-fn cannot(what: &str, error: &std::io::Error) -> Error {
-    Error::Measure(format!("--truth can't {what}: {error}"))
+fn cannot(what: &str, error: &std::io::Error) -> CommandError {
+    CommandError::Measure(format!("--truth can't {what}: {error}"))
 }
 
-fn of_option(error: Error) -> Error {
-    Error::Measure(format!("--truth: {error}"))
+fn of_option(error: CommandError) -> CommandError {
+    CommandError::Measure(format!("--truth: {error}"))
 }

@@ -34,7 +34,7 @@ pub struct Drawn {
 }
 
 /// Where to look for a quantile.
-struct Range {
+struct QuantileBracket {
     q: f64,
     low: usize,
     high: usize,
@@ -104,23 +104,23 @@ impl Pool {
         })
     }
 
-    fn ranges(&self, qs: &[f64]) -> Vec<Range> {
+    fn ranges(&self, qs: &[f64]) -> Vec<QuantileBracket> {
         qs.iter().map(|&q| self.range(q)).collect()
     }
 
     /// A quantile of blocks together lies between the least and the largest of their own.
-    fn range(&self, q: f64) -> Range {
-        let whole = Range { q, low: 0, high: self.values.len() - 1 };
+    fn range(&self, q: f64) -> QuantileBracket {
+        let whole = QuantileBracket { q, low: 0, high: self.values.len() - 1 };
         let of = |side: &[u64], pair: usize| {
             let count = |row: usize| self.row(side, row)[pair];
             (count(whole.high) > 0).then(|| self.place(count, &whole))
         };
         let all = (0..self.pairs).flat_map(|pair| [of(&self.a, pair), of(&self.b, pair)]).flatten();
         let (low, high) = all.fold((whole.high, 0), |(low, high), at| (low.min(at), high.max(at)));
-        Range { q, low, high }
+        QuantileBracket { q, low, high }
     }
 
-    fn effect(&self, swapped: &[bool], range: &Range) -> f64 {
+    fn effect(&self, swapped: &[bool], range: &QuantileBracket) -> f64 {
         let straight = |row: usize| chosen(self.row(&self.a, row), self.row(&self.b, row), swapped);
         let crossed = |row: usize| chosen(self.row(&self.b, row), self.row(&self.a, row), swapped);
         // A nanosecond is what nothing at all is taken for, so that there is a ratio to it.
@@ -128,7 +128,7 @@ impl Pool {
         (a / self.find(crossed, range).max(1.0)).ln()
     }
 
-    fn drawn(&self, times: &[u32], range: &Range) -> Drawn {
+    fn drawn(&self, times: &[u32], range: &QuantileBracket) -> Drawn {
         let of = |side| self.find(|row| weighted(self.row(side, row), times), range);
         Drawn { a: of(&self.a), b: of(&self.b) }
     }
@@ -137,12 +137,12 @@ impl Pool {
         &side[row * self.pairs..(row + 1) * self.pairs]
     }
 
-    fn find(&self, count: impl Fn(usize) -> u64, range: &Range) -> f64 {
+    fn find(&self, count: impl Fn(usize) -> u64, range: &QuantileBracket) -> f64 {
         self.values[self.place(count, range)]
     }
 
     /// Where the least value is up to which a share `q` of the chosen samples lies.
-    fn place(&self, count: impl Fn(usize) -> u64, range: &Range) -> usize {
+    fn place(&self, count: impl Fn(usize) -> u64, range: &QuantileBracket) -> usize {
         let wanted = ((range.q * count(self.values.len() - 1) as f64).ceil() as u64).max(1);
         let (mut low, mut high) = (range.low, range.high);
         while low < high {

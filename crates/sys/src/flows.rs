@@ -172,7 +172,7 @@ fn any(v6: bool) -> std::net::IpAddr {
 
 /// A socket that messages arrive at: a port for datagrams, a port for connections, or one of these.
 #[derive(Debug)]
-pub struct Sink(OwnedFd);
+pub struct InboxSocket(OwnedFd);
 
 /// Bytes of a datagram, where it came from and when.
 #[derive(Clone, Copy, Debug)]
@@ -187,12 +187,12 @@ pub struct Arrived<'a> {
     pub at_ns: u64,
 }
 
-impl Sink {
+impl InboxSocket {
     /// A port for datagrams; 0 is a free one. One of IPv6 takes no IPv4.
     ///
     /// # Errors
     /// As socket and bind have them.
-    pub fn datagrams(at: &SocketAddr) -> io::Result<Sink> {
+    pub fn datagrams(at: &SocketAddr) -> io::Result<InboxSocket> {
         let fd = socket::open_socket(at, libc::SOCK_DGRAM)?;
         only(&fd, at)?;
         // Beyond net.core.rmem_max where that is allowed.
@@ -201,28 +201,28 @@ impl Sink {
         }
         stamp::enable_received(&fd)?;
         socket::bind_socket(&fd, at)?;
-        Ok(Sink(fd))
+        Ok(InboxSocket(fd))
     }
 
     /// A port for connections; 0 is a free one. One of IPv6 takes no IPv4.
     ///
     /// # Errors
     /// As socket, bind and listen have them.
-    pub fn listener(at: &SocketAddr) -> io::Result<Sink> {
+    pub fn listener(at: &SocketAddr) -> io::Result<InboxSocket> {
         let fd = socket::open_socket(at, libc::SOCK_STREAM)?;
         only(&fd, at)?;
         socket::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
         socket::bind_socket(&fd, at)?;
         // SAFETY: listen takes an open descriptor and a number.
         check_return(unsafe { libc::listen(fd.as_raw_fd(), BACKLOG) })?;
-        Ok(Sink(fd))
+        Ok(InboxSocket(fd))
     }
 
     /// The next connection of a port.
     ///
     /// # Errors
     /// As accept has them; WouldBlock where there is none.
-    pub fn accept(&self) -> io::Result<Sink> {
+    pub fn accept(&self) -> io::Result<InboxSocket> {
         use std::os::fd::FromRawFd as _;
         let (none, flags) = (std::ptr::null_mut(), libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
         // SAFETY: accept4 writes no address where it is given no room for one.
@@ -232,7 +232,7 @@ impl Sink {
         // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         stamp::enable_received(&fd)?;
-        Ok(Sink(fd))
+        Ok(InboxSocket(fd))
     }
 
     /// The local address.
@@ -388,7 +388,7 @@ mod tests {
     const PATIENCE: u64 = 20_000_000_000;
     const LOOPBACKS: [&str; 2] = ["[::1]:0", "127.0.0.1:0"];
 
-    fn arrive(sink: &Sink) {
+    fn arrive(sink: &InboxSocket) {
         let mut watched = [sink.arrivals()];
         wait_for_flows(&mut watched, PATIENCE).unwrap();
         assert!(watched[0].ready());
@@ -398,7 +398,7 @@ mod tests {
     fn datagrams_arrive_one_by_one_with_their_length_source_and_time() {
         for at in LOOPBACKS {
             let before = clock::real();
-            let sink = Sink::datagrams(&at.parse().unwrap()).unwrap();
+            let sink = InboxSocket::datagrams(&at.parse().unwrap()).unwrap();
             let outlet =
                 Outlet::datagrams(&sink.local().unwrap(), &FlowSocketSettings::default()).unwrap();
             let bytes: Vec<u8> = (0..3_000).map(|n| (n / 1_000) as u8).collect();
@@ -421,7 +421,7 @@ mod tests {
     #[test]
     fn a_stream_connects_and_ends() {
         for at in LOOPBACKS {
-            let port = Sink::listener(&at.parse().unwrap()).unwrap();
+            let port = InboxSocket::listener(&at.parse().unwrap()).unwrap();
             let settings = FlowSocketSettings {
                 hops: Some(3),
                 class: Some(16),

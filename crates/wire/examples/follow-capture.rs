@@ -12,7 +12,7 @@
 use std::time::Instant;
 
 use sixmark_wire::Span;
-use sixmark_wire::flow::{Follower, Observed, Settings, Sink, Transfer};
+use sixmark_wire::flow::{FlowObserver, Follower, Observed, Settings, Transfer};
 use sixmark_wire::pcap::{Format, HEADER, NextRecord};
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct Sums {
     out_of_order: u64,
 }
 
-impl Sink for Sums {
+impl FlowObserver for Sums {
     fn connection(&mut self, connection: &Observed) {
         self.connections += 1;
         for sent in [&connection.sent.from_client, &connection.sent.from_server] {

@@ -4,7 +4,7 @@ use super::pcap::{self, Format, NextRecord};
 use super::pcapng::{self, Sections};
 use super::{Link, pcap::HEADER};
 
-pub use super::step::{Packet, Step};
+pub use super::step::{Packet, ReadStep};
 
 /// A file that is being read.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl CaptureFile {
 
     /// What the rest of the file begins with.
     #[inline]
-    pub fn step<'a>(&mut self, rest: &'a [u8]) -> Step<'a> {
+    pub fn step<'a>(&mut self, rest: &'a [u8]) -> ReadStep<'a> {
         match self {
             CaptureFile::Pcap(format) => of_pcap(*format, rest),
             CaptureFile::PcapNg(sections) => sections.step(rest),
@@ -82,16 +82,16 @@ impl CaptureFile {
 }
 
 #[inline]
-fn of_pcap(format: Format, rest: &[u8]) -> Step<'_> {
+fn of_pcap(format: Format, rest: &[u8]) -> ReadStep<'_> {
     match format.next(rest) {
         NextRecord::Record(record, behind) => {
             let pcap::Record { at_ns, length, bytes } = record;
             let packet = Packet { link: Some(format.link), at_ns, length, bytes };
-            Step::Packet(packet, rest.len() - behind.len())
+            ReadStep::Packet(packet, rest.len() - behind.len())
         }
-        NextRecord::End => Step::End,
-        NextRecord::More(bytes) => Step::More(bytes),
-        NextRecord::Broken => Step::Broken("a packet is longer than it can be"),
+        NextRecord::End => ReadStep::End,
+        NextRecord::More(bytes) => ReadStep::More(bytes),
+        NextRecord::Broken => ReadStep::Broken("a packet is longer than it can be"),
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         pcap::write_record(&Record { at_ns: 5, length: 9, bytes: b"abc" }, &mut file);
         let (mut read, used) = CaptureFile::begin(&file).unwrap();
         let packet = Packet { link: Some(Link::Ethernet), at_ns: 5, length: 9, bytes: b"abc" };
-        assert_eq!(read.step(&file[used..]), Step::Packet(packet, 19));
+        assert_eq!(read.step(&file[used..]), ReadStep::Packet(packet, 19));
         assert_eq!((read.kind(), read.snap(), read.dropped()), ("pcap", 64, None));
         let (read, used) = CaptureFile::begin(&[0x0a, 0x0d, 0x0d, 0x0a]).unwrap();
         assert_eq!((read.kind(), used), ("pcapng", 0));

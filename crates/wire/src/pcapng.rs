@@ -4,7 +4,7 @@
 mod interface;
 
 use super::Link;
-use super::step::{Packet, Step};
+use super::step::{Packet, ReadStep};
 use interface::Interface;
 
 /// What a file begins with, the same in either byte order.
@@ -81,41 +81,41 @@ impl Sections {
     }
 
     /// What the rest of a file begins with.
-    pub(super) fn step<'a>(&mut self, rest: &'a [u8]) -> Step<'a> {
+    pub(super) fn step<'a>(&mut self, rest: &'a [u8]) -> ReadStep<'a> {
         if rest.is_empty() {
-            return Step::End;
+            return ReadStep::End;
         }
         let Some(kind) = number_at(rest, 0, self.big_endian).filter(|_| rest.len() >= AROUND)
         else {
-            return Step::More(AROUND);
+            return ReadStep::More(AROUND);
         };
         if kind == SECTION {
             match number_at(rest, 8, true) {
                 Some(ORDER) => self.big_endian = true,
                 Some(order) if order.swap_bytes() == ORDER => self.big_endian = false,
-                _ => return Step::Broken("a section has no byte order"),
+                _ => return ReadStep::Broken("a section has no byte order"),
             }
         }
         let length = number_at(rest, 4, self.big_endian).unwrap_or(0);
         if length < AROUND as u32 || !length.is_multiple_of(4) {
-            return Step::Broken("a block has an impossible length");
+            return ReadStep::Broken("a block has an impossible length");
         }
         if !matches!(kind, SECTION | INTERFACE | OBSOLETE | SIMPLE | STATISTICS | ENHANCED) {
-            return Step::Nothing(length as usize);
+            return ReadStep::Nothing(length as usize);
         }
         if length > LONGEST {
-            return Step::Broken("a block is impossibly long");
+            return ReadStep::Broken("a block is impossibly long");
         }
         let used = length as usize;
-        let Some(block) = rest.get(..used) else { return Step::More(used) };
+        let Some(block) = rest.get(..used) else { return ReadStep::More(used) };
         if number_at(block, used - 4, self.big_endian) != Some(length) {
-            return Step::Broken("a block's two lengths differ");
+            return ReadStep::Broken("a block's two lengths differ");
         }
         let body = BlockBody { bytes: &block[8..used - 4], big_endian: self.big_endian, used };
         self.block(kind, body)
     }
 
-    fn block<'a>(&mut self, kind: u32, body: BlockBody<'a>) -> Step<'a> {
+    fn block<'a>(&mut self, kind: u32, body: BlockBody<'a>) -> ReadStep<'a> {
         let step = match kind {
             SECTION => self.section(body),
             INTERFACE => self.interface(body),
@@ -125,8 +125,8 @@ impl Sections {
             _ => return self.simple(body).unwrap_or(TOO_SHORT),
         };
         match step {
-            Ok(()) => Step::Nothing(body.used),
-            Err(wrong) => Step::Broken(wrong),
+            Ok(()) => ReadStep::Nothing(body.used),
+            Err(wrong) => ReadStep::Broken(wrong),
         }
     }
 
@@ -178,7 +178,7 @@ impl Sections {
         Ok(())
     }
 
-    fn enhanced<'a>(&mut self, body: BlockBody<'a>) -> Option<Step<'a>> {
+    fn enhanced<'a>(&mut self, body: BlockBody<'a>) -> Option<ReadStep<'a>> {
         let index = body.word(0)? as usize;
         let units = u64::from(body.word(4)?) << 32 | u64::from(body.word(8)?);
         let (kept, length) = (body.word(12)?, body.word(16)?);
@@ -196,10 +196,10 @@ impl Sections {
         }
         let (at_ns, link) = (interface.at_ns(units), interface.link);
         self.last_ns = at_ns;
-        Some(Step::Packet(Packet { link, at_ns, length, bytes }, body.used))
+        Some(ReadStep::Packet(Packet { link, at_ns, length, bytes }, body.used))
     }
 
-    fn obsolete<'a>(&mut self, body: BlockBody<'a>) -> Option<Step<'a>> {
+    fn obsolete<'a>(&mut self, body: BlockBody<'a>) -> Option<ReadStep<'a>> {
         let (index, lost) = (usize::from(body.half(0)?), body.half(2)?);
         let units = u64::from(body.word(4)?) << 32 | u64::from(body.word(8)?);
         let (kept, length) = (body.word(12)?, body.word(16)?);
@@ -210,11 +210,11 @@ impl Sections {
         interface.lost_before((lost != u16::MAX).then(|| lost.into()));
         let (at_ns, link) = (interface.at_ns(units), interface.link);
         self.last_ns = at_ns;
-        Some(Step::Packet(Packet { link, at_ns, length, bytes }, body.used))
+        Some(ReadStep::Packet(Packet { link, at_ns, length, bytes }, body.used))
     }
 
     /// Of the first interface, without a time: that of the packet before it.
-    fn simple<'a>(&mut self, body: BlockBody<'a>) -> Option<Step<'a>> {
+    fn simple<'a>(&mut self, body: BlockBody<'a>) -> Option<ReadStep<'a>> {
         let length = body.word(0)?;
         let Some(interface) = self.interfaces.first() else { return Some(NO_INTERFACE) };
         let snap = if interface.snap == 0 { u32::MAX } else { interface.snap };
@@ -222,13 +222,14 @@ impl Sections {
         let bytes = rest.get(..(length.min(snap) as usize).min(rest.len()))?;
         let (link, at_ns) = (interface.link, self.last_ns);
         self.untimed += 1;
-        Some(Step::Packet(Packet { link, at_ns, length, bytes }, body.used))
+        Some(ReadStep::Packet(Packet { link, at_ns, length, bytes }, body.used))
     }
 }
 
-const TOO_SHORT: Step<'static> = Step::Broken("a packet's block is too short");
-const NO_INTERFACE: Step<'static> = Step::Broken("a packet is of an interface that is not there");
-const LONGER: Step<'static> = Step::Broken("a packet is longer than it can be");
+const TOO_SHORT: ReadStep<'static> = ReadStep::Broken("a packet's block is too short");
+const NO_INTERFACE: ReadStep<'static> =
+    ReadStep::Broken("a packet is of an interface that is not there");
+const LONGER: ReadStep<'static> = ReadStep::Broken("a packet is longer than it can be");
 
 impl<'a> BlockBody<'a> {
     fn word(&self, at: usize) -> Option<u32> {

@@ -17,7 +17,7 @@ pub struct Packet<'a> {
 
 /// What comes next in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum ReadStep<'a> {
     /// A packet, and how many bytes it takes with all that is around it.
     Packet(Packet<'a>, usize),
     /// So many bytes that hold none; they may be more than are there by now.

@@ -261,13 +261,13 @@ type Whole = (MessageHead, Vec<u8>);
 /// A head that came in more than one piece. Empty, and without memory, whenever no head is
 /// half read: a connection that waits must cost next to nothing.
 #[derive(Debug, Default)]
-pub(super) struct Split {
+pub(super) struct SplitHead {
     held: Vec<u8>,
     /// How much of it was judged already.
     judged: usize,
 }
 
-impl Split {
+impl SplitHead {
     pub(super) fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
@@ -278,7 +278,7 @@ impl Split {
     }
 
     pub(super) fn clear(&mut self) {
-        *self = Split::default();
+        *self = SplitHead::default();
     }
 
     /// Takes up to the end of the head from `bytes`; returns how much, and the head once it is

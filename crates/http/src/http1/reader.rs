@@ -2,7 +2,7 @@
 
 use super::Http1Violation;
 use super::chunked::Chunked;
-use super::head::{self, Coding, Length, MessageHead, Split};
+use super::head::{self, Coding, Length, MessageHead, SplitHead};
 use super::known::KnownHead;
 
 /// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
@@ -44,7 +44,7 @@ pub struct ResponseReader {
     status: u16,
     keep_alive: bool,
     body: u64,
-    split: Split,
+    split: SplitHead,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

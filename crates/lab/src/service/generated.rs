@@ -7,24 +7,24 @@ use std::path::Path;
 use sixmark_model::plan::generated::{Generated, bytes};
 use sixmark_units::random::Random;
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Makes the files of a lab. One that is there already stays: it is the study's, or the user's own.
-pub(crate) fn of_lab(files: &[Generated], www: &Path) -> Result<(), Error> {
+pub(crate) fn of_lab(files: &[Generated], www: &Path) -> Result<(), CommandError> {
     for file in files.iter().filter(|file| !www.join(&file.path).exists()) {
         let size = bytes(&file.size)
-            .map_err(|why| Error::Usage(format!("files: '{}': size {why}", file.path)))?;
+            .map_err(|why| CommandError::Usage(format!("files: '{}': size {why}", file.path)))?;
         make(www, &file.path, size, file.random)?;
     }
     Ok(())
 }
 
 /// Makes a file of this size in a folder, and the folders that it is in.
-pub fn make(www: &Path, name: &str, size: u64, random: bool) -> Result<(), Error> {
+pub fn make(www: &Path, name: &str, size: u64, random: bool) -> Result<(), CommandError> {
     let path = www.join(name);
     let folder = path.parent().unwrap_or(&path).to_owned();
     let made = fs::create_dir_all(folder).and_then(|()| fill_file(&path, size, random));
-    made.map_err(|error| Error::Measure(format!("can't make '{name}' of {size} B: {error}")))
+    made.map_err(|error| CommandError::Measure(format!("can't make '{name}' of {size} B: {error}")))
 }
 
 /// A hole takes no room on the disk, whatever its size.

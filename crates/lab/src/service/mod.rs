@@ -17,7 +17,7 @@ use sixmark_sys::process::Running;
 
 use crate::Hosts;
 use ready::Look;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::program::{find_program, plain_command};
 use sixmark_machine::usage;
 
@@ -64,7 +64,7 @@ impl Services {
     pub fn start(
         services: &[Service],
         ground: &ServiceGround<'_>,
-    ) -> Result<Option<Services>, Error> {
+    ) -> Result<Option<Services>, CommandError> {
         let mut all = Services::default();
         for service in services {
             match ground.start(service)? {
@@ -87,17 +87,17 @@ impl Services {
     }
 
     /// Fails where one has ended.
-    pub fn check(&mut self) -> Result<(), Error> {
+    pub fn check(&mut self) -> Result<(), CommandError> {
         for service in &mut self.started {
             if let Some(status) = service.end()? {
-                return Err(Error::Measure(service.line_of_end(&status)));
+                return Err(CommandError::Measure(service.line_of_end(&status)));
             }
         }
         Ok(())
     }
 
     /// A line for each that has ended since this was asked last.
-    pub(crate) fn newly_ended(&mut self) -> Result<Vec<String>, Error> {
+    pub(crate) fn newly_ended(&mut self) -> Result<Vec<String>, CommandError> {
         let mut lines = Vec::new();
         for service in self.started.iter_mut().filter(|service| service.ended.is_none()) {
             if let Some(status) = service.end()? {
@@ -114,11 +114,14 @@ impl Services {
     }
 
     /// Ends them, the last one first.
-    pub fn stop(&mut self) -> Result<(), Error> {
+    pub fn stop(&mut self) -> Result<(), CommandError> {
         while let Some(mut service) = self.started.pop() {
             if let Some(running) = &mut service.running {
                 running.stop(PATIENCE).map_err(|error| {
-                    Error::Measure(format!("can't stop the service {}: {error}", service.name))
+                    CommandError::Measure(format!(
+                        "can't stop the service {}: {error}",
+                        service.name
+                    ))
                 })?;
             }
         }
@@ -128,7 +131,7 @@ impl Services {
 
 impl Started {
     /// How it ended, if it has.
-    fn end(&mut self) -> Result<Option<String>, Error> {
+    fn end(&mut self) -> Result<Option<String>, CommandError> {
         let Some(running) = &mut self.running else { return Ok(None) };
         let exit = running.wait(Duration::ZERO).map_err(|error| self.cannot(&error))?;
         Ok(exit.map(|exit| exit.status.to_string()))
@@ -138,8 +141,8 @@ impl Started {
         format!("the service {} ended by itself ({status}){}", self.name, last_lines_of(&self.log))
     }
 
-    fn cannot(&self, error: &std::io::Error) -> Error {
-        Error::Measure(format!("can't tell how the service {} is: {error}", self.name))
+    fn cannot(&self, error: &std::io::Error) -> CommandError {
+        CommandError::Measure(format!("can't tell how the service {} is: {error}", self.name))
     }
 }
 
@@ -154,7 +157,7 @@ fn last_lines_of(log: &Path) -> String {
 }
 
 impl ServiceGround<'_> {
-    fn start(&self, service: &Service) -> Result<Option<Started>, Error> {
+    fn start(&self, service: &Service) -> Result<Option<Started>, CommandError> {
         let log = self.logs.join(format!("{}.log", service.name));
         if service.command.is_empty() {
             let (name, urls) = (service.name.clone(), service.urls.clone());
@@ -162,7 +165,7 @@ impl ServiceGround<'_> {
             return match self.wait(service, &mut there)? {
                 Waited::Ready => Ok(Some(there)),
                 Waited::Stopped => Ok(None),
-                Waited::Ended(why) => Err(Error::Measure(why)),
+                Waited::Ended(why) => Err(CommandError::Measure(why)),
             };
         }
         let mut why = String::new();
@@ -174,10 +177,10 @@ impl ServiceGround<'_> {
                 Waited::Ended(line) => why = line,
             }
         }
-        Err(Error::Measure(why))
+        Err(CommandError::Measure(why))
     }
 
-    fn try_start(&self, service: &Service, log: &Path) -> Result<Started, Error> {
+    fn try_start(&self, service: &Service, log: &Path) -> Result<Started, CommandError> {
         let values = self.values(service)?;
         let value = |name: &str| values.get(name).cloned();
         let dir = PathBuf::from(values.get("dir").cloned().unwrap_or_default());
@@ -192,7 +195,7 @@ impl ServiceGround<'_> {
     }
 
     /// What stands in braces: ports that are free now, folders, this program, addresses of hosts.
-    fn values(&self, service: &Service) -> Result<BTreeMap<String, String>, Error> {
+    fn values(&self, service: &Service) -> Result<BTreeMap<String, String>, CommandError> {
         let dir = self.dir(service)?;
         let texts = || service.command.iter().chain(&service.urls).chain(service.files.values());
         let wants = |name: &str| texts().any(|text| text.contains(&format!("{{{name}}}")));
@@ -206,10 +209,10 @@ impl ServiceGround<'_> {
     }
 
     /// A service's own folder, for the account that it runs as.
-    fn dir(&self, service: &Service) -> Result<PathBuf, Error> {
+    fn dir(&self, service: &Service) -> Result<PathBuf, CommandError> {
         let path = self.dirs.join(format!("service-{}", service.name));
         let cannot = |error: std::io::Error| {
-            Error::Measure(format!("can't make the folder '{}': {error}", path.display()))
+            CommandError::Measure(format!("can't make the folder '{}': {error}", path.display()))
         };
         fs::create_dir_all(&path).map_err(cannot)?;
         // Whatever a strict umask says: a service that is another account must get in.
@@ -224,17 +227,23 @@ impl ServiceGround<'_> {
     fn within<T: Send>(
         &self,
         service: &Service,
-        work: impl FnOnce() -> Result<T, Error> + Send,
-    ) -> Result<T, Error> {
+        work: impl FnOnce() -> Result<T, CommandError> + Send,
+    ) -> Result<T, CommandError> {
         match (self.hosts, &service.host) {
             (Some(hosts), Some(name)) => hosts.get(name)?.within(work),
             _ => work(),
         }
     }
 
-    fn launch(&self, service: &Service, words: &[String], log: &Path) -> Result<Running, Error> {
+    fn launch(
+        &self,
+        service: &Service,
+        words: &[String],
+        log: &Path,
+    ) -> Result<Running, CommandError> {
         let name = &service.name;
-        let cannot = |why: &str| Error::Measure(format!("can't start the service {name}: {why}"));
+        let cannot =
+            |why: &str| CommandError::Measure(format!("can't start the service {name}: {why}"));
         let [program, arguments @ ..] = words else { return Err(cannot("it has no command")) };
         let program = find_program(program).ok_or_else(|| cannot(&missing(service, program)))?;
         let out = File::create(log).map_err(|e| cannot(&e.to_string()))?;
@@ -250,7 +259,7 @@ impl ServiceGround<'_> {
         started.map_err(|error| cannot(&error.to_string()))
     }
 
-    fn wait(&self, service: &Service, started: &mut Started) -> Result<Waited, Error> {
+    fn wait(&self, service: &Service, started: &mut Started) -> Result<Waited, CommandError> {
         let end = Instant::now() + service.patience;
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -258,7 +267,7 @@ impl ServiceGround<'_> {
             }
             let ended = match &mut started.running {
                 Some(running) => {
-                    running.wait(LOOK).map_err(|error| Error::Measure(error.to_string()))?
+                    running.wait(LOOK).map_err(|error| CommandError::Measure(error.to_string()))?
                 }
                 None => None,
             };
@@ -278,7 +287,7 @@ impl ServiceGround<'_> {
                 let lacks = self.within(service, || Ok(look.lacks()))?;
                 let line =
                     format!("the service {name} was not ready after {after} s: {lacks}{said}");
-                return Err(Error::Measure(line));
+                return Err(CommandError::Measure(line));
             }
             if started.running.is_none() {
                 std::thread::sleep(LOOK);
@@ -293,10 +302,12 @@ enum Waited {
     Ended(String),
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), Error> {
+fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
     let folder = path.parent().unwrap_or(path);
     let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
-    written.map_err(|error| Error::Measure(format!("can't write '{}': {error}", path.display())))
+    written.map_err(|error| {
+        CommandError::Measure(format!("can't write '{}': {error}", path.display()))
+    })
 }
 
 fn missing(service: &Service, program: &str) -> String {
@@ -307,13 +318,16 @@ fn missing(service: &Service, program: &str) -> String {
 }
 
 /// Ports of loopback that are free now, by the names that stand for them.
-fn free_ports(wants: &(dyn Fn(&str) -> bool + Sync)) -> Result<BTreeMap<String, String>, Error> {
+fn free_ports(
+    wants: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<BTreeMap<String, String>, CommandError> {
     let mut values = BTreeMap::new();
     // Both are held until both are known. A host without IPv6 need not have one it won't use.
     let mut held = Vec::new();
     for (name, host) in [("port", "127.0.0.1"), ("port6", "::1")] {
         if wants(name) {
-            let cannot = |error| Error::Measure(format!("can't get a port of {host}: {error}"));
+            let cannot =
+                |error| CommandError::Measure(format!("can't get a port of {host}: {error}"));
             let listener = TcpListener::bind((host, 0)).map_err(cannot)?;
             let number = listener.local_addr().map_err(cannot)?.port();
             values.insert(name.to_owned(), number.to_string());

@@ -16,7 +16,7 @@ use sixmark_wire::x509;
 
 use super::names;
 use super::verifier::{Anyone, GivenCertificates};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// What every handshake of a run has in common. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Setup {
     /// Reads and checks all that the plan says of TLS; none where it has no `https://` target. The
     /// error is one line: a file that can't be read or has the wrong content, an unknown name, a
     /// key of another certificate.
-    pub fn new(plan: &Plan) -> Result<Option<Setup>, Error> {
+    pub fn new(plan: &Plan) -> Result<Option<Setup>, CommandError> {
         let Some(tls) = &plan.tls else { return Ok(None) };
         let named = |target: &sixmark_model::plan::Target| {
             target.server_name.as_deref().map(server_name).transpose()
@@ -42,13 +42,13 @@ impl Setup {
     }
 }
 
-fn server_name(text: &str) -> Result<ServerName<'static>, Error> {
+fn server_name(text: &str) -> Result<ServerName<'static>, CommandError> {
     ServerName::try_from(text.to_owned()).map_err(|_| {
         usage(format!("'{text}' is no name that a certificate can have; give one with --sni"))
     })
 }
 
-fn config(tls: &PlanTls) -> Result<ClientConfig, Error> {
+fn config(tls: &PlanTls) -> Result<ClientConfig, CommandError> {
     let provider = Arc::new(provider(tls)?);
     let verifier = verifier(tls, &provider)?;
     let built = ClientConfig::builder_with_provider(provider.clone())
@@ -67,13 +67,13 @@ fn config(tls: &PlanTls) -> Result<ClientConfig, Error> {
 }
 
 /// Suites of a version that is not spoken are left out, so that asking for nothing else is told.
-fn provider(tls: &PlanTls) -> Result<CryptoProvider, Error> {
+fn provider(tls: &PlanTls) -> Result<CryptoProvider, CommandError> {
     let mut provider = aws_lc_rs::default_provider();
     if !tls.ciphers.is_empty() {
-        provider.cipher_suites = names::ciphers(&tls.ciphers).map_err(Error::Usage)?;
+        provider.cipher_suites = names::ciphers(&tls.ciphers).map_err(CommandError::Usage)?;
     }
     if !tls.groups.is_empty() {
-        provider.kx_groups = names::groups(&tls.groups).map_err(Error::Usage)?;
+        provider.kx_groups = names::groups(&tls.groups).map_err(CommandError::Usage)?;
     }
     let spoken = versions(tls.version);
     provider.cipher_suites.retain(|suite| spoken.contains(&suite.version()));
@@ -106,7 +106,7 @@ fn versions(only: Option<TlsVersion>) -> &'static [&'static SupportedProtocolVer
 fn verifier(
     tls: &PlanTls,
     provider: &Arc<CryptoProvider>,
-) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+) -> Result<Arc<dyn ServerCertVerifier>, CommandError> {
     if tls.insecure {
         return Ok(Arc::new(Anyone(provider.clone())));
     }
@@ -123,7 +123,7 @@ fn verifier(
     Ok(Arc::new(GivenCertificates::new(issued, given)))
 }
 
-fn roots_of(file: &str, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {
+fn roots_of(file: &str, given: &[CertificateDer<'static>]) -> Result<RootCertStore, CommandError> {
     let mut roots = RootCertStore::empty();
     for certificate in given {
         let wrong =
@@ -134,11 +134,11 @@ fn roots_of(file: &str, given: &[CertificateDer<'static>]) -> Result<RootCertSto
 }
 
 /// Those of the system that can be read: it may well have some that are too old to be.
-fn system_roots() -> Result<RootCertStore, Error> {
+fn system_roots() -> Result<RootCertStore, CommandError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     match roots.is_empty() {
-        true => Err(Error::Measure(
+        true => Err(CommandError::Measure(
             "this host trusts no certificates at all: install ca-certificates, or use --cacert or \
              --insecure"
                 .into(),
@@ -151,7 +151,7 @@ fn own_certificate(
     file: &str,
     tls: &PlanTls,
     provider: &CryptoProvider,
-) -> Result<Arc<dyn ResolvesClientCert>, Error> {
+) -> Result<Arc<dyn ResolvesClientCert>, CommandError> {
     let chain = certificates("--cert", file)?;
     let (option, key_file) = tls.key.as_deref().map_or(("--cert", file), |key| ("--key", key));
     let pem = read_file(option, key_file)?;
@@ -175,7 +175,7 @@ fn own_certificate(
 }
 
 /// At least one certificate.
-fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, Error> {
+fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, CommandError> {
     let pem = read_file(option, file)?;
     let found = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
     let found = found.map_err(|error| usage(format!("{option} '{file}': not PEM: {error}")))?;
@@ -185,10 +185,10 @@ fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>
     }
 }
 
-fn read_file(option: &str, file: &str) -> Result<Vec<u8>, Error> {
+fn read_file(option: &str, file: &str) -> Result<Vec<u8>, CommandError> {
     std::fs::read(file).map_err(|error| usage(format!("can't read {option} '{file}': {error}")))
 }
 
-fn usage(line: String) -> Error {
-    Error::Usage(line)
+fn usage(line: String) -> CommandError {
+    CommandError::Usage(line)
 }

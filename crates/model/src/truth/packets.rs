@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sixmark_units::family::Family;
-use sixmark_wire::flow::{Ends, Observed, Sink, Transfer};
+use sixmark_wire::flow::{Ends, FlowObserver, Observed, Transfer};
 
 /// So many of each are kept at most, oldest first: more than clients can tell of.
 const MOST: usize = 1 << 22;
@@ -78,7 +78,7 @@ impl Packets {
     }
 }
 
-impl Sink for Packets {
+impl FlowObserver for Packets {
     fn connection(&mut self, connection: &Observed) {
         let Some(answered_ns) = connection.opening.answered_ns else { return };
         if self.connections.len() < MOST {

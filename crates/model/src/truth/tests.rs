@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use super::*;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{
-    Closure, Doubts, Ends, Observed, Opening, Sink as _, Spoken, Transfer, Way,
+    Closure, Doubts, Ends, FlowObserver as _, Observed, Opening, Spoken, Transfer, Way,
 };
 
 /// What the packets' clock is ahead.

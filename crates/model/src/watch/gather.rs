@@ -13,7 +13,7 @@ use crate::plan::accept::AcceptStatus;
 use crate::tally::{FamilyTally, Tally};
 use crate::tcp::TcpSample;
 use sixmark_units::family::{Family, PerFamily};
-use sixmark_wire::flow::{Closure, Counts, Ends, Observed, Sink, Transfer};
+use sixmark_wire::flow::{Closure, Counts, Ends, FlowObserver, Observed, Transfer};
 
 /// Servers that have figures of their own: each needs some memory for its histograms.
 const MOST_SERVERS: usize = 32;
@@ -190,7 +190,7 @@ impl Gatherer {
     }
 }
 
-impl Sink for Gatherer {
+impl FlowObserver for Gatherer {
     fn connection(&mut self, connection: &Observed) {
         self.decide(Some(connection));
         let family = Family::of(connection.ends.server.ip());

@@ -5,8 +5,8 @@ use super::*;
 use crate::outcome::Outcome;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{
-    Closure, Counts, Doubts, Ends, FamilyCounts, Hello, Observed, Opening, RoundTrips, Sent, Sink,
-    Spoken, Transfer, Unmeasured, Way,
+    Closure, Counts, Doubts, Ends, FamilyCounts, FlowObserver, Hello, Observed, Opening,
+    RoundTrips, Sent, Spoken, Transfer, Unmeasured, Way,
 };
 
 const MS: u64 = 1_000_000;

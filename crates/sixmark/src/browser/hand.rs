@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use sixmark_model::study::client::{Client, Job};
 
 use super::{Browser, Loads, load_all, start_browser};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The browsers of all networks.
 #[derive(Default)]
@@ -54,8 +54,8 @@ impl Browsers {
         job: &Job,
         folder: &Path,
         stop: &Arc<AtomicBool>,
-    ) -> Result<Option<Loads>, Error> {
-        let unable = |why: String| Error::Measure(format!("{}: {why}", client.name()));
+    ) -> Result<Option<Loads>, CommandError> {
+        let unable = |why: String| CommandError::Measure(format!("{}: {why}", client.name()));
         let lost = || unable("the thread that drives it has ended".to_owned());
         let network = network().map_err(unable)?;
         let (answer, told) = mpsc::channel();

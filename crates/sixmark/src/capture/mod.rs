@@ -14,9 +14,9 @@ use std::time::Duration;
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::packets::{self, Begin, PacketRing};
 use sixmark_wire::Link;
-use sixmark_wire::flow::{self, Counts, Follower, Sink, Transfer, Transfers};
+use sixmark_wire::flow::{self, Counts, FlowObserver, Follower, Transfer, Transfers};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::threads::no_thread;
 use taker::Taker;
 use writer::CaptureWriter;
@@ -39,7 +39,7 @@ pub struct CaptureSettings {
 /// A capture that has begun. Dropped, it ends at once and tells nothing.
 #[derive(Debug)]
 pub struct Capture<S = Transfers> {
-    thread: JoinHandle<Result<CaptureResult<S>, Error>>,
+    thread: JoinHandle<Result<CaptureResult<S>, CommandError>>,
     stop: Sender<Duration>,
     /// Closed, it wakes the thread.
     wake: PipeWriter,
@@ -76,7 +76,7 @@ impl Capture {
     ///
     /// # Errors
     /// The interface can't be captured on, or the file can't be written.
-    pub fn start(namespace: &NetNs, settings: CaptureSettings) -> Result<Capture, Error> {
+    pub fn start(namespace: &NetNs, settings: CaptureSettings) -> Result<Capture, CommandError> {
         Capture::telling(namespace, settings, SNAP, Transfers::default())
     }
 
@@ -85,20 +85,20 @@ impl Capture {
     ///
     /// # Errors
     /// The interface went down or away, or the file could not be written.
-    pub fn stop(self, patience: Duration) -> Result<Captured, Error> {
+    pub fn stop(self, patience: Duration) -> Result<Captured, CommandError> {
         let CaptureResult { sink, packets, dropped, counts, settled } = self.end(patience)?;
         Ok(Captured { transfers: sink.finish(dropped), packets, dropped, counts, settled })
     }
 }
 
-impl<S: Sink + Send + 'static> Capture<S> {
+impl<S: FlowObserver + Send + 'static> Capture<S> {
     /// As [`Capture::start`], telling `sink` of what is found in the first `snap` bytes of packets.
     pub(crate) fn telling(
         namespace: &NetNs,
         settings: CaptureSettings,
         snap: u32,
         sink: S,
-    ) -> Result<Capture<S>, Error> {
+    ) -> Result<Capture<S>, CommandError> {
         let CaptureSettings { interface, ports, file } = settings;
         let writer =
             file.map(|path| CaptureWriter::create(path, snap, Link::Ethernet)).transpose()?;
@@ -116,24 +116,24 @@ impl<S: Sink + Send + 'static> Capture<S> {
         let thread = std::thread::Builder::new()
             .name("capture".into())
             .spawn(move || watch.run(&reader, &stopped))
-            .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
+            .map_err(|error| CommandError::Measure(no_thread(&error).to_string()))?;
         Ok(Capture { thread, stop, wake })
     }
 
     /// As [`Capture::stop`].
-    pub(crate) fn end(self, patience: Duration) -> Result<CaptureResult<S>, Error> {
+    pub(crate) fn end(self, patience: Duration) -> Result<CaptureResult<S>, CommandError> {
         // A thread that has ended with an error tells it below.
         let _ = self.stop.send(patience);
         drop(self.wake);
-        let lost = || Err(Error::Measure("the thread that captures panicked".into()));
+        let lost = || Err(CommandError::Measure("the thread that captures panicked".into()));
         self.thread.join().unwrap_or_else(|_| lost())
     }
 }
 
-pub(crate) fn unable(interface: &str, error: &std::io::Error) -> Error {
+pub(crate) fn unable(interface: &str, error: &std::io::Error) -> CommandError {
     let how = match error.kind() {
         std::io::ErrorKind::PermissionDenied => ": it needs root, or the right CAP_NET_RAW",
         _ => "",
     };
-    Error::Measure(format!("can't capture on {interface}: {error}{how}"))
+    CommandError::Measure(format!("can't capture on {interface}: {error}{how}"))
 }

@@ -4,7 +4,7 @@ use sixmark_sys::packets::{Begin, Frame, PacketRing};
 use sixmark_wire::Link;
 
 use super::unable;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// So many blocks are taken at once, so that other rings have their turn.
 const BLOCKS: usize = 16;
@@ -49,8 +49,8 @@ impl Taker {
     /// Whatever `each` gives.
     pub(crate) fn look(
         &mut self,
-        mut each: impl FnMut(Taken<'_>) -> Result<(), Error>,
-    ) -> Result<bool, Error> {
+        mut each: impl FnMut(Taken<'_>) -> Result<(), CommandError>,
+    ) -> Result<bool, CommandError> {
         let mut any = false;
         for _ in 0..BLOCKS {
             let Some(block) = self.ring.block() else { break };
@@ -65,7 +65,7 @@ impl Taker {
     }
 
     /// Asks the kernel what came.
-    pub(crate) fn count(&mut self) -> Result<(), Error> {
+    pub(crate) fn count(&mut self) -> Result<(), CommandError> {
         let counts = self.ring.counts().map_err(|error| unable(&self.interface, &error))?;
         self.came += counts.packets;
         self.dropped += counts.dropped;

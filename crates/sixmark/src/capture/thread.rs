@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use sixmark_wire::Span;
-use sixmark_wire::flow::{Follower, Sink};
+use sixmark_wire::flow::{FlowObserver, Follower};
 
 use super::taker::Taker;
 use super::writer::CaptureWriter;
 use super::{CaptureResult, unable};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The longest wait for packets when nobody has to be listened to.
 const LONG: Duration = Duration::from_secs(3600);
@@ -28,7 +28,7 @@ pub(super) struct Watch<S> {
     writer: Option<CaptureWriter>,
 }
 
-impl<S: Sink> Watch<S> {
+impl<S: FlowObserver> Watch<S> {
     pub(super) fn new(
         taker: Taker,
         follower: Follower<S>,
@@ -42,7 +42,7 @@ impl<S: Sink> Watch<S> {
         mut self,
         wake: &PipeReader,
         stopped: &Receiver<Duration>,
-    ) -> Result<CaptureResult<S>, Error> {
+    ) -> Result<CaptureResult<S>, CommandError> {
         let patience = loop {
             self.look()?;
             match stopped.try_recv() {
@@ -58,7 +58,7 @@ impl<S: Sink> Watch<S> {
     }
 
     /// Looks at all that came until now and at what belongs to it. False where patience ended before.
-    fn rest(&mut self, patience: Duration) -> Result<bool, Error> {
+    fn rest(&mut self, patience: Duration) -> Result<bool, CommandError> {
         self.taker.count()?;
         let begun = Instant::now();
         loop {
@@ -78,7 +78,7 @@ impl<S: Sink> Watch<S> {
     }
 
     /// Looks at what the kernel has handed over.
-    fn look(&mut self) -> Result<(), Error> {
+    fn look(&mut self) -> Result<(), CommandError> {
         let (follower, writer) = (&mut self.follower, &mut self.writer);
         while self.taker.look(|packet| {
             let span = Span::new(packet.bytes, packet.length as usize);
@@ -89,7 +89,7 @@ impl<S: Sink> Watch<S> {
         Ok(())
     }
 
-    fn finish(mut self, settled: bool) -> Result<CaptureResult<S>, Error> {
+    fn finish(mut self, settled: bool) -> Result<CaptureResult<S>, CommandError> {
         self.taker.count()?;
         self.writer.map_or(Ok(()), CaptureWriter::finish)?;
         let (packets, dropped) = (self.taker.packets(), self.taker.dropped());

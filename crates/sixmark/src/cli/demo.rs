@@ -4,7 +4,7 @@ use clap::Parser as _;
 
 use super::out::print;
 use super::{Cli, SixmarkCommand, run};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_origin::{Options, Origin};
 
 /// Run against an origin of its own on loopback, over both families: a first look.
@@ -16,8 +16,9 @@ pub(super) struct DemoArgs {
 }
 
 /// Starts an origin, shows the command that loads it, and runs that.
-pub(super) fn main(args: &DemoArgs) -> Result<u8, Error> {
-    let origin = Origin::start(Options::default()).map_err(|e| Error::Measure(e.to_string()))?;
+pub(super) fn main(args: &DemoArgs) -> Result<u8, CommandError> {
+    let origin =
+        Origin::start(Options::default()).map_err(|e| CommandError::Measure(e.to_string()))?;
     let mut words = vec!["sixmark".to_owned(), "run".to_owned()];
     words.extend(["-d", &args.duration, "-c", "32"].map(str::to_owned));
     words.extend(origin.addresses().iter().map(|address| format!("http://{address}/bytes/4096")));
@@ -25,7 +26,7 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8, Error> {
     // A look at sixmark itself is nothing to find again.
     words.extend(["--store", "none"].map(str::to_owned));
     let cli = Cli::try_parse_from(&words)
-        .map_err(|e| Error::Usage(super::one_line(&e.to_string(), "sixmark demo --help")))?;
+        .map_err(|e| CommandError::Usage(super::one_line(&e.to_string(), "sixmark demo --help")))?;
     let done = match cli.command {
         SixmarkCommand::Run(args) => run::main(&args),
         _ => unreachable!("the words above are those of a run"),

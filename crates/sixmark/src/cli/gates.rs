@@ -5,7 +5,7 @@ use sixmark_model::gate_result::GateResult;
 use sixmark_report::gates::gate_line;
 
 use super::out::{OutputPlace, complain};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The options.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -23,16 +23,16 @@ pub(super) struct GateArgs {
 
 impl GateArgs {
     /// The conditions, checked before anything is sent.
-    pub(super) fn gates(&self, known: &GateNames) -> Result<Vec<Gate>, Error> {
+    pub(super) fn gates(&self, known: &GateNames) -> Result<Vec<Gate>, CommandError> {
         let read = |text: &String| {
-            let wrong = |wrong| Error::Usage(format!("--fail-if '{text}': {wrong}"));
+            let wrong = |wrong| CommandError::Usage(format!("--fail-if '{text}': {wrong}"));
             Gate::parse(text, known).map_err(wrong)
         };
         self.fail_if.iter().map(read).collect()
     }
 
     /// Writes `document` where it was asked for.
-    pub(super) fn write(&self, document: impl FnOnce() -> String) -> Result<(), Error> {
+    pub(super) fn write(&self, document: impl FnOnce() -> String) -> Result<(), CommandError> {
         self.junit.as_ref().map_or(Ok(()), |place| place.write(&document()))
     }
 }

@@ -1,7 +1,7 @@
 //! `--in`: a command in a host of a lab.
 
 use sixmark_lab::{door, enter};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Where a command runs, if not here.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -37,7 +37,7 @@ impl InsideArgs {
     ///
     /// # Errors
     /// There is no such lab or host, or the kernel refuses.
-    pub(super) fn go(&self) -> Result<(), Error> {
+    pub(super) fn go(&self) -> Result<(), CommandError> {
         let Some(host) = &self.in_host else { return Ok(()) };
         let lab = door::choose(self.in_lab.as_deref())?;
         enter::go(&door::way(&lab, host)?)

@@ -10,7 +10,7 @@ use sixmark_report::headline::ListHeadline;
 use super::out::{self, complain};
 use crate::output;
 use crate::store::{self, Id, NewEntry, Store};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Where the store is. Whoever reads it and whoever writes it says so in the same way.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -53,7 +53,7 @@ impl KeepArgs {
 
 impl StoreArgs {
     /// Where that is. A variable that would lead elsewhere and is ignored is said to be.
-    pub(super) fn place(&self) -> Result<store::StorePlace, Error> {
+    pub(super) fn place(&self) -> Result<store::StorePlace, CommandError> {
         let var = |name: &str| std::env::var_os(name);
         let place = store::StorePlace::choose(self.store.as_deref(), var)?;
         if let Some(line) = store::ignored_data_home(&place, var) {
@@ -78,12 +78,12 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Opens the store. One that somebody asked for must open; without the usual one, which nobody
     /// did, the load goes on and a line says that nothing will be kept.
-    pub(super) fn open(args: &KeepArgs) -> Result<Keeper, Error> {
+    pub(super) fn open(args: &KeepArgs) -> Result<Keeper, CommandError> {
         let place = args.store.place()?;
         if args.label.is_some() && matches!(place, store::StorePlace::Nowhere) {
             let line = "--label names what is kept, and --store (or SIXMARK_STORE) none keeps \
                         nothing; leave one of them out";
-            return Err(Error::Usage(line.into()));
+            return Err(CommandError::Usage(line.into()));
         }
         let store = match (Store::open(&place), &place) {
             (Err(error), store::StorePlace::Usual(_)) => {
@@ -103,7 +103,11 @@ impl Keeper {
 
     /// Keeps the document as it is by now, in the place of what was kept of it before. Of what is
     /// not over, the headline has no `ended`.
-    pub(super) fn save(&mut self, headline: &ListHeadline, document: &str) -> Result<(), Error> {
+    pub(super) fn save(
+        &mut self,
+        headline: &ListHeadline,
+        document: &str,
+    ) -> Result<(), CommandError> {
         let Some(store) = &mut self.store else { return Ok(()) };
         let label = self.label.as_deref();
         let entry = NewEntry { headline, document, command: &self.command, label };
@@ -123,7 +127,7 @@ impl Keeper {
         document: &str,
         elsewhere: Option<&out::OutputPlace>,
         quiet: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), CommandError> {
         match (self.save(headline, document), elsewhere) {
             (Ok(()), _) => self.tell(quiet),
             (Err(error), Some(place)) => complain(&format!("warning: {error}; {}", is_in(place))),
@@ -149,9 +153,9 @@ fn is_in(place: &out::OutputPlace) -> String {
     }
 }
 
-fn rescued(error: &Error, document: &str, id: Option<Id>) -> Error {
+fn rescued(error: &CommandError, document: &str, id: Option<Id>) -> CommandError {
     let before = id.map(|id| format!(", and as {id} what there was before")).unwrap_or_default();
-    Error::Measure(format!(
+    CommandError::Measure(format!(
         "{error}; {}{before}",
         output::keep_aside(Path::new("result.json"), document)
     ))

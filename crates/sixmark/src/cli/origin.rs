@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::out::print;
 use super::stop_flag;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_origin::{Bare, Identity, Limits, Options, Origin, Pause, Turbo};
 
 /// Open files that are asked for.
@@ -91,7 +91,7 @@ enum AnyOrigin {
 }
 
 /// Serves until a signal comes.
-pub(super) fn main(args: &OriginArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &OriginArgs) -> Result<u8, CommandError> {
     let stop = stop_flag()?;
     let origin = start_origin(args)?;
     print(&announcement(&origin, args.json))?;
@@ -130,7 +130,7 @@ impl OriginArgs {
     }
 }
 
-fn start_origin(args: &OriginArgs) -> Result<AnyOrigin, Error> {
+fn start_origin(args: &OriginArgs) -> Result<AnyOrigin, CommandError> {
     if let Some(options) = args.bare.options(&args.kernels_own())? {
         return bare::start_bare(&options).map(AnyOrigin::Bare);
     }
@@ -142,10 +142,10 @@ fn start_origin(args: &OriginArgs) -> Result<AnyOrigin, Error> {
     } else {
         Origin::start(options).map(AnyOrigin::Full)
     };
-    started.map_err(|error| Error::Measure(error.to_string()))
+    started.map_err(|error| CommandError::Measure(error.to_string()))
 }
 
-fn options(args: &OriginArgs) -> Result<Options, Error> {
+fn options(args: &OriginArgs) -> Result<Options, CommandError> {
     let threads = args.threads.unwrap_or(0);
     let mut options = Options { threads, pause: args.pause, ..Options::default() };
     if !args.listen.is_empty() {
@@ -158,29 +158,29 @@ fn options(args: &OriginArgs) -> Result<Options, Error> {
     options.http3 = args.http3;
     if options.http3 && options.identity.is_none() {
         let line = "--http3 needs a certificate: add --tls, or --cert FILE --key FILE";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     }
     Ok(options)
 }
 
-fn identity(args: &OriginArgs, listen: &[SocketAddr]) -> Result<Option<Identity>, Error> {
+fn identity(args: &OriginArgs, listen: &[SocketAddr]) -> Result<Option<Identity>, CommandError> {
     if let (Some(certificate), Some(key)) = (&args.cert, &args.key) {
-        return Identity::read(certificate, key).map(Some).map_err(Error::Usage);
+        return Identity::read(certificate, key).map(Some).map_err(CommandError::Usage);
     }
     if !args.tls {
         return Ok(None);
     }
     let addresses: Vec<_> = listen.iter().map(SocketAddr::ip).collect();
-    let identity = Identity::made(&addresses).map_err(Error::Measure)?;
+    let identity = Identity::made(&addresses).map_err(CommandError::Measure)?;
     if let (Some(path), Some(pem)) = (&args.write_ca, identity.authority()) {
         write_pem(path, pem)?;
     }
     Ok(Some(identity))
 }
 
-fn write_pem(path: &Path, pem: &str) -> Result<(), Error> {
+fn write_pem(path: &Path, pem: &str) -> Result<(), CommandError> {
     let wrong = |error| format!("cannot write the certificate to {}: {error}", path.display());
-    std::fs::write(path, pem).map_err(wrong).map_err(Error::Usage)
+    std::fs::write(path, pem).map_err(wrong).map_err(CommandError::Usage)
 }
 
 fn announcement(origin: &AnyOrigin, json: bool) -> String {

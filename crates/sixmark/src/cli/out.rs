@@ -9,7 +9,7 @@ use sixmark_units::visible::{visible, visible_json};
 
 use crate::output;
 use crate::warning::FILE_INCOMPLETE;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The exit status where the result is whole and a file beside it is not.
 pub(super) const INCOMPLETE: u8 = 3;
@@ -33,14 +33,14 @@ pub(super) fn is_incomplete(warnings: &[Warning]) -> bool {
 }
 
 /// A document as it is written.
-pub(super) fn encoded(document: &impl Serialize) -> Result<String, Error> {
+pub(super) fn encoded(document: &impl Serialize) -> Result<String, CommandError> {
     let text = serde_json::to_string_pretty(document);
     text.map(|text| visible_json(&text).into_owned() + "\n")
-        .map_err(|error| Error::Measure(format!("can't encode the document: {error}")))
+        .map_err(|error| CommandError::Measure(format!("can't encode the document: {error}")))
 }
 
 /// Text for people to standard output. A reader that went away (`| head`) is no error.
-pub(super) fn print(text: &str) -> Result<(), Error> {
+pub(super) fn print(text: &str) -> Result<(), CommandError> {
     match put_out(&visible(text)) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(cannot_print(&error)),
         _ => Ok(()),
@@ -48,7 +48,7 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 }
 
 /// A document to standard output, as it is. Whoever asked for it and went away has lost it.
-pub(super) fn print_document(text: &str) -> Result<(), Error> {
+pub(super) fn print_document(text: &str) -> Result<(), CommandError> {
     put_out(text).map_err(|error| cannot_print(&error))
 }
 
@@ -57,13 +57,15 @@ fn put_out(text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-fn cannot_print(error: &io::Error) -> Error {
-    Error::Measure(format!("can't write to standard output: {error}"))
+fn cannot_print(error: &io::Error) -> CommandError {
+    CommandError::Measure(format!("can't write to standard output: {error}"))
 }
 
 /// The last of what went wrong; the others are told.
-pub(super) fn do_all<const N: usize>(done: [Result<(), Error>; N]) -> Result<(), Error> {
-    let mut failed: Vec<Error> = done.into_iter().filter_map(Result::err).collect();
+pub(super) fn do_all<const N: usize>(
+    done: [Result<(), CommandError>; N],
+) -> Result<(), CommandError> {
+    let mut failed: Vec<CommandError> = done.into_iter().filter_map(Result::err).collect();
     let last = failed.pop();
     failed.iter().for_each(|error| complain(&error.to_string()));
     last.map_or(Ok(()), Err)
@@ -87,11 +89,13 @@ impl std::str::FromStr for OutputPlace {
 }
 
 /// Checks the places of several documents: each can take one of them.
-pub(super) fn check_places<const N: usize>(places: [&Option<OutputPlace>; N]) -> Result<(), Error> {
+pub(super) fn check_places<const N: usize>(
+    places: [&Option<OutputPlace>; N],
+) -> Result<(), CommandError> {
     let given: Vec<&OutputPlace> = places.into_iter().flatten().collect();
     for (at, place) in given.iter().enumerate() {
         if given[..at].iter().any(|other| other.is_same(place)) {
-            return Err(Error::Usage(match place {
+            return Err(CommandError::Usage(match place {
                 OutputPlace::Standard => {
                     "two documents can't both have standard output (-); give one \
                                     of them a file"
@@ -109,22 +113,28 @@ pub(super) fn check_places<const N: usize>(places: [&Option<OutputPlace>; N]) ->
 
 impl OutputPlace {
     /// Fails now rather than after the run where the file can't be written.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), CommandError> {
         let OutputPlace::File(path) = self else { return Ok(()) };
         if path.as_os_str().is_empty() {
-            return Err(Error::Usage("the name of a file to write is empty; name one".into()));
+            return Err(CommandError::Usage(
+                "the name of a file to write is empty; name one".into(),
+            ));
         }
         if path.is_dir() {
-            return Err(Error::Usage(format!("'{}' is a folder; name a file", path.display())));
+            return Err(CommandError::Usage(format!(
+                "'{}' is a folder; name a file",
+                path.display()
+            )));
         }
-        let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
+        let cannot =
+            |error| CommandError::Usage(format!("can't write '{}': {error}", path.display()));
         output::check_writable(path).map_err(cannot)
     }
 
     /// Writes `text`; where that fails, keeps it elsewhere and says where.
-    pub(super) fn write(&self, text: &str) -> Result<(), Error> {
+    pub(super) fn write(&self, text: &str) -> Result<(), CommandError> {
         let rescued = |what: String, path: &Path| {
-            Error::Measure(format!("{what}; {}", output::keep_aside(path, text)))
+            CommandError::Measure(format!("{what}; {}", output::keep_aside(path, text)))
         };
         match self {
             OutputPlace::Standard => print_document(text)

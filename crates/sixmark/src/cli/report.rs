@@ -12,7 +12,7 @@ use sixmark_report::{html, long, markdown};
 use super::history;
 use super::keep::StoreArgs;
 use super::out::{OutputPlace, print, print_document, warn};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
 const LARGEST: u64 = 256 << 20;
@@ -48,7 +48,7 @@ pub(super) struct ReportArgs {
 pub(super) fn write_page(
     place: Option<&OutputPlace>,
     document: impl FnOnce() -> Document,
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let write = |place: &OutputPlace| {
         place.write(&html::html_page(&[Named { name: "", document: &document() }]))
     };
@@ -56,13 +56,13 @@ pub(super) fn write_page(
 }
 
 /// Reads all documents before anything is written.
-pub(super) fn main(args: &ReportArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
     check_places(args)?;
     let documents: Vec<Document> = args
         .results
         .iter()
         .map(|word| document_named(word, &args.store))
-        .collect::<Result<_, Error>>()?;
+        .collect::<Result<_, CommandError>>()?;
     let both = args.results.iter().zip(&documents);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
     if let Some(place) = &args.html {
@@ -72,20 +72,20 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn check_places(args: &ReportArgs) -> Result<(), Error> {
+fn check_places(args: &ReportArgs) -> Result<(), CommandError> {
     let standard = args.html == Some(OutputPlace::Standard);
     if standard && (args.md || args.text || args.csv) {
         let line = "--html - and --md, --text or --csv can't both have standard output; \
                     give --html a file";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     }
     if args.results.iter().filter(|word| *word == "-").count() > 1 {
-        return Err(Error::Usage("standard input (-) can be read only once".into()));
+        return Err(CommandError::Usage("standard input (-) can be read only once".into()));
     }
     args.html.as_ref().map_or(Ok(()), OutputPlace::check)
 }
 
-fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), Error> {
+fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), CommandError> {
     match (args.md, args.csv) {
         (true, _) => print(&markdown::markdown_page(named)),
         (_, true) => print_document(&long::csv_of_figures(named)),
@@ -95,7 +95,7 @@ fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), Error> {
 }
 
 /// What a word on the command line stands for. A file goes before a number in the store.
-fn document_named(word: &str, store: &StoreArgs) -> Result<Document, Error> {
+fn document_named(word: &str, store: &StoreArgs) -> Result<Document, CommandError> {
     let kept = || if Path::new(word).exists() { None } else { history::kept(store, word) };
     let (name, text) = match word {
         "-" => ("standard input".to_owned(), read_text(standard_input(), "standard input")?),
@@ -104,11 +104,11 @@ fn document_named(word: &str, store: &StoreArgs) -> Result<Document, Error> {
             None => (format!("'{word}'"), read_text(file(word), word)?),
         },
     };
-    Document::parse(&text).map_err(|why| Error::Usage(format!("{name} {why}")))
+    Document::parse(&text).map_err(|why| CommandError::Usage(format!("{name} {why}")))
 }
 
-fn read_text(text: std::io::Result<String>, name: &str) -> Result<String, Error> {
-    text.map_err(|error| Error::Usage(format!("can't read '{name}': {error}")))
+fn read_text(text: std::io::Result<String>, name: &str) -> Result<String, CommandError> {
+    text.map_err(|error| CommandError::Usage(format!("can't read '{name}': {error}")))
 }
 
 /// A study's folder stands for its document.
@@ -132,7 +132,7 @@ fn limited(from: impl std::io::Read) -> std::io::Result<String> {
 }
 
 /// The tables, one after the other; warnings on standard error, as they come with a run.
-fn tables(named: &[Named<'_>]) -> Result<(), Error> {
+fn tables(named: &[Named<'_>]) -> Result<(), CommandError> {
     for (at, Named { name, document }) in named.iter().enumerate() {
         let between = if at > 0 { "\n" } else { "" };
         let title = if named.len() > 1 { format!("{between}== {name}\n") } else { String::new() };

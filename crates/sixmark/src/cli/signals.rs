@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use sixmark_model::provenance::Ended;
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::INTERRUPTED;
 
 /// A flag that SIGINT, SIGTERM and SIGHUP set. A SIGINT or SIGTERM more than a second after the first
@@ -13,17 +13,22 @@ use sixmark_machine::INTERRUPTED;
 ///
 /// # Errors
 /// In one line: the kernel takes no handler.
-pub(super) fn stop_flag() -> Result<Arc<AtomicBool>, Error> {
+pub(super) fn stop_flag() -> Result<Arc<AtomicBool>, CommandError> {
     sixmark_sys::ending::flag()
-        .map_err(|error| Error::Measure(format!("can't watch for signals: {error}")))
+        .map_err(|error| CommandError::Measure(format!("can't watch for signals: {error}")))
 }
 
 /// The exit status of a command that has written what it has, where `done` is that of one that went on
 /// to its end: what a signal cut short is that before all else.
-pub(super) fn status_after(ended: Ended, done: Result<u8, Error>) -> Result<u8, Error> {
+pub(super) fn status_after(
+    ended: Ended,
+    done: Result<u8, CommandError>,
+) -> Result<u8, CommandError> {
     match (ended, done) {
         (Ended::Interrupted, Ok(_)) => Ok(INTERRUPTED),
-        (Ended::Interrupted, Err(Error::Measure(line))) => Err(Error::Interrupted(line)),
+        (Ended::Interrupted, Err(CommandError::Measure(line))) => {
+            Err(CommandError::Interrupted(line))
+        }
         (_, done) => done,
     }
 }

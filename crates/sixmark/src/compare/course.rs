@@ -21,7 +21,7 @@ use super::ComparisonEvent;
 use crate::run::{self, cannot_start};
 use crate::vitals::{Meter, Metered, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Blocks that are being measured.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl<'a> ComparisonCourse<'a> {
         turn: BlockTurn,
         stop: &Arc<AtomicBool>,
         watch: impl FnMut(&Slice),
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, CommandError> {
         let plan = self.plan(turn.side);
         // Both sides of a pair meet the same arrivals, and no two pairs do.
         let seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));

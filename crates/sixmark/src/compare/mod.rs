@@ -16,7 +16,7 @@ use sixmark_model::tally::Slice;
 use crate::run::Runnable;
 use crate::vitals::VitalsFrom;
 use course::ComparisonCourse;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Intervals that are shown while the blocks are measured are drawn so often: less than those that
 /// stay, for they come after each pair.
@@ -105,7 +105,7 @@ pub fn run_comparison(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,
     mut tell: impl FnMut(ComparisonEvent<'_>),
-) -> Result<ComparisonResult, Error> {
+) -> Result<ComparisonResult, CommandError> {
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let noise = match comparing.calibrate {
         true => Some(noise(comparing, stop, &mut tell)?),
@@ -132,7 +132,7 @@ fn noise(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,
     tell: &mut impl FnMut(ComparisonEvent<'_>),
-) -> Result<Comparison, Error> {
+) -> Result<Comparison, CommandError> {
     let a = comparing.plans().a;
     let name = comparing.sides.a.name.as_str();
     let seed = comparing.settings.seed;

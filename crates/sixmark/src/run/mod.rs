@@ -20,7 +20,7 @@ use crate::calibrate;
 use crate::truth::Witness;
 use crate::vitals::{Meter, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
 /// close to it.
@@ -46,7 +46,7 @@ pub fn run_plan(
     extras: &Extras,
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
-) -> Result<RunResult, Error> {
+) -> Result<RunResult, CommandError> {
     let plan = runnable.plan().clone();
     let calibration = match extras.calibrate {
         true => calibrate::calibrate(&plan, stop)?,
@@ -80,12 +80,12 @@ fn beside(
     prepared: PreparedLoad,
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
-) -> Result<(Loaded, Option<Truth>), Error> {
+) -> Result<(Loaded, Option<Truth>), CommandError> {
     let mut loaded = load::run_load(prepared.telling(), stop, watch).map_err(cannot_start)?;
     let truth = witness.end(plan, std::mem::take(&mut loaded.book))?;
     Ok((loaded, Some(truth)))
 }
 
-pub(crate) fn cannot_start(error: io::Error) -> Error {
-    Error::Measure(format!("can't start the workers: {error}"))
+pub(crate) fn cannot_start(error: io::Error) -> CommandError {
+    CommandError::Measure(format!("can't start the workers: {error}"))
 }

@@ -9,7 +9,7 @@ use sixmark_model::provenance::{Lookup, RouteTaken, Warning};
 use super::Circumstances;
 use crate::{environment, preflight};
 use sixmark_load::PreparedLoad;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// What options come to, with names looked up. Whether this machine can do it was not looked into: until
 /// then nobody gets at the plan.
@@ -45,7 +45,7 @@ impl Draft {
     ///
     /// # Errors
     /// What can't be done, and the way out.
-    pub fn check(self) -> Result<Runnable, Error> {
+    pub fn check(self) -> Result<Runnable, CommandError> {
         let Draft { plan, find_max, more_places, dns, warnings } = self;
         let (prepared, routes, doubts) = preflight::check_plan(plan)?;
         Ok(Runnable { prepared, find_max, more_places, dns, warnings, routes, doubts })

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sixmark_report::headline::{DocumentKind, Judged, ListHeadline, SideFigures};
 
 use super::{Id, Store};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// What to list; all of it where nothing is said.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// It can't be read.
-    pub fn list(&self, filter: &ListFilter) -> Result<ListPage, Error> {
+    pub fn list(&self, filter: &ListFilter) -> Result<ListPage, CommandError> {
         self.page(filter).map_err(|error| self.cannot("read", &error))
     }
 
@@ -74,7 +74,7 @@ impl Store {
     ///
     /// # Errors
     /// It can't be read.
-    pub fn entry(&self, id: Id) -> Result<Option<Listed>, Error> {
+    pub fn entry(&self, id: Id) -> Result<Option<Listed>, CommandError> {
         let found = self.entries(&format!("SELECT {COLUMNS} FROM entry WHERE id = ?1"), [id.0]);
         Ok(found.map_err(|error| self.cannot("read", &error))?.pop())
     }

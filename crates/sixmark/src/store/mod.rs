@@ -23,7 +23,7 @@ use sixmark_report::headline::{ListHeadline, SideFigures};
 pub use list::{ListFilter, ListPage, Listed};
 pub use place::{StorePlace, VARIABLE, ignored_data_home};
 use schema::FoundStore;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long to wait for another sixmark that writes: each takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -61,7 +61,7 @@ impl Store {
     ///
     /// # Errors
     /// It can't be made or opened, is something else, or was written by a newer sixmark.
-    pub fn open(place: &StorePlace) -> Result<Option<Store>, Error> {
+    pub fn open(place: &StorePlace) -> Result<Option<Store>, CommandError> {
         let Some(path) = place.file()? else { return Ok(None) };
         place.make(path).map_err(|error| cannot("open", path, &error))?;
         Store::connect(path).map(Some)
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn open_existing(place: &StorePlace) -> Result<Option<Store>, Error> {
+    pub fn open_existing(place: &StorePlace) -> Result<Option<Store>, CommandError> {
         match place.file()? {
             Some(path) if path.exists() => Store::connect(path).map(Some),
             _ => Ok(None),
@@ -87,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// It can't be written, or says of no time that is one when it began.
-    pub fn keep(&mut self, entry: &NewEntry<'_>) -> Result<Id, Error> {
+    pub fn keep(&mut self, entry: &NewEntry<'_>) -> Result<Id, CommandError> {
         self.change("write to", |transaction| {
             let sql = "INSERT INTO entry (kind, schema, started, kept, elapsed_s, command) \
                        VALUES ('', '', '', '', 0, '[]')";
@@ -103,7 +103,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::keep`].
-    pub fn renew(&mut self, id: Id, entry: &NewEntry<'_>) -> Result<(), Error> {
+    pub fn renew(&mut self, id: Id, entry: &NewEntry<'_>) -> Result<(), CommandError> {
         self.change("write to", |transaction| put(transaction, id, entry))
     }
 
@@ -111,7 +111,7 @@ impl Store {
     ///
     /// # Errors
     /// Nothing has that number, or it can't be read.
-    pub fn document(&self, id: Id) -> Result<String, Error> {
+    pub fn document(&self, id: Id) -> Result<String, CommandError> {
         let sql = "SELECT json FROM document WHERE entry = ?1";
         let found = self.connection.query_row(sql, [id.0], |row| row.get(0)).optional();
         found.map_err(|error| self.cannot("read", &error))?.ok_or_else(|| self.unknown(&[id]))
@@ -121,7 +121,7 @@ impl Store {
     ///
     /// # Errors
     /// Nothing has one of the numbers, or they can't be deleted.
-    pub fn delete(&mut self, ids: &[Id]) -> Result<(), Error> {
+    pub fn delete(&mut self, ids: &[Id]) -> Result<(), CommandError> {
         let missing = self.change("write to", |transaction| {
             let missing = absent(transaction, ids)?;
             let mut sql = transaction.prepare("DELETE FROM entry WHERE id = ?1")?;
@@ -133,16 +133,16 @@ impl Store {
     }
 
     /// What to say of numbers that nothing has.
-    pub fn unknown(&self, ids: &[Id]) -> Error {
+    pub fn unknown(&self, ids: &[Id]) -> CommandError {
         let names: Vec<String> = ids.iter().map(Id::to_string).collect();
         let (noun, path) = (if ids.len() == 1 { "is" } else { "are" }, self.path.display());
-        Error::Usage(format!(
+        CommandError::Usage(format!(
             "there {noun} no {} in '{path}'; `sixmark history` lists what there is",
             names.join(", ")
         ))
     }
 
-    fn connect(path: &Path) -> Result<Store, Error> {
+    fn connect(path: &Path) -> Result<Store, CommandError> {
         let failed = |error: rusqlite::Error| cannot("open", path, &describe_error(&error));
         if !path.is_file() {
             return Err(cannot("open", path, &"it is no file"));
@@ -172,7 +172,7 @@ impl Store {
         &mut self,
         doing: &str,
         mut with: impl FnMut(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, Error> {
+    ) -> Result<T, CommandError> {
         let connection = &mut self.connection;
         let done = patiently(|| {
             // Immediate: two that read first and then want to write would be in each other's way.
@@ -185,8 +185,8 @@ impl Store {
         done.map_err(|error| self.cannot(doing, &error))
     }
 
-    fn cannot(&self, doing: &str, error: &rusqlite::Error) -> Error {
-        Error::Measure(complaint_line(doing, &self.path, &describe_error(error)))
+    fn cannot(&self, doing: &str, error: &rusqlite::Error) -> CommandError {
+        CommandError::Measure(complaint_line(doing, &self.path, &describe_error(error)))
     }
 }
 
@@ -317,8 +317,8 @@ fn describe_error(error: &rusqlite::Error) -> String {
     known.to_owned()
 }
 
-fn cannot(doing: &str, path: &Path, why: &dyn fmt::Display) -> Error {
-    Error::Usage(complaint_line(doing, path, why))
+fn cannot(doing: &str, path: &Path, why: &dyn fmt::Display) -> CommandError {
+    CommandError::Usage(complaint_line(doing, path, why))
 }
 
 fn complaint_line(doing: &str, path: &Path, why: &dyn fmt::Display) -> String {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The environment variable that means the same as `--store`.
 pub const VARIABLE: &str = "SIXMARK_STORE";
@@ -37,9 +37,9 @@ impl StorePlace {
     pub fn choose(
         option: Option<&OsStr>,
         var: impl Fn(&str) -> Option<OsString>,
-    ) -> Result<StorePlace, Error> {
+    ) -> Result<StorePlace, CommandError> {
         if option.is_some_and(OsStr::is_empty) {
-            return Err(Error::Usage("--store is empty; name a file, or none".to_owned()));
+            return Err(CommandError::Usage("--store is empty; name a file, or none".to_owned()));
         }
         let said = option.map(|of| (of.to_owned(), "--store"));
         // An empty variable is as good as none, as in shells.
@@ -55,11 +55,11 @@ impl StorePlace {
     ///
     /// # Errors
     /// Nothing says where a user's data are.
-    pub fn file(&self) -> Result<Option<&Path>, Error> {
+    pub fn file(&self) -> Result<Option<&Path>, CommandError> {
         match self {
             StorePlace::Nowhere => Ok(None),
             StorePlace::Named(path, _) | StorePlace::Usual(Some(path)) => Ok(Some(path)),
-            StorePlace::Usual(None) => Err(Error::Usage(
+            StorePlace::Usual(None) => Err(CommandError::Usage(
                 "neither XDG_DATA_HOME nor HOME says where results are kept; give --store".into(),
             )),
         }

@@ -14,7 +14,7 @@ use crate::traffic::{
     Ends, Half, ReadyFlows, TrafficReceiver, TrafficSender, assemble, doors, outgoing, ports,
 };
 use sixmark_lab::{Host, Up};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long connections may take to be there, and first messages to arrive: longer than TCP waits
 /// before it sends for the fifth time, as it may have to on a link that loses much.
@@ -55,10 +55,10 @@ impl<'a> Background<'a> {
         traffic: &Traffic,
         mix: &'a str,
         seed: u64,
-    ) -> Result<Background<'a>, Error> {
+    ) -> Result<Background<'a>, CommandError> {
         let known = traffic.mixes.get(mix);
-        let known = known.ok_or_else(|| Error::Usage(format!("there is no mix '{mix}'")))?;
-        let flows = known.flows(seed).map_err(Error::Usage)?;
+        let known = known.ok_or_else(|| CommandError::Usage(format!("there is no mix '{mix}'")))?;
+        let flows = known.flows(seed).map_err(CommandError::Usage)?;
         let mut background = Background { mix, flows: flows.len(), ends: Vec::new() };
         for family in known.families() {
             let flows: Vec<Flow> = flows.iter().filter(|f| f.family == family).cloned().collect();
@@ -75,7 +75,9 @@ impl<'a> Background<'a> {
             [] => "its first messages came late".to_owned(),
             flows => flows.iter().map(|flow| describe_silent(flow)).collect::<Vec<_>>().join(", "),
         };
-        Err(Error::Measure(format!("traffic {mix} does not arrive within {PATIENCE:?}: {what}")))
+        Err(CommandError::Measure(format!(
+            "traffic {mix} does not arrive within {PATIENCE:?}: {what}"
+        )))
     }
 
     /// True once each flow has been heard of where it goes to.
@@ -140,16 +142,20 @@ fn traffic_host<'a>(
     family: Family,
     side: TrafficSide,
     flows: &[Flow],
-) -> Result<TrafficHost<'a>, Error> {
+) -> Result<TrafficHost<'a>, CommandError> {
     let lab = up.lab();
     let address = lab.host(name).and_then(|host| lab.address(host, family));
-    let absent = || Error::Usage(format!("the host {name} has no {family} for traffic"));
+    let absent = || CommandError::Usage(format!("the host {name} has no {family} for traffic"));
     let host = up.hosts().get(name)?;
     Ok(TrafficHost { side, host, address: address.ok_or_else(absent)?, flows: flows.to_vec() })
 }
 
 /// Has two hosts listen, then connect, then send.
-fn join_hosts(near: &TrafficHost<'_>, far: &TrafficHost<'_>, seed: u64) -> Result<[End; 2], Error> {
+fn join_hosts(
+    near: &TrafficHost<'_>,
+    far: &TrafficHost<'_>,
+    seed: u64,
+) -> Result<[End; 2], CommandError> {
     let hear = |place: &TrafficHost<'_>, from: TrafficSide| {
         place.host.within(|| TrafficReceiver::start(&ports(&place.flows, from)))
     };
@@ -167,11 +173,11 @@ fn send(
     to: IpAddr,
     there: &TrafficReceiver,
     seed: u64,
-) -> Result<TrafficSender, Error> {
+) -> Result<TrafficSender, CommandError> {
     let doors = doors(there);
     let to = Some(SocketAddr::new(to, 0));
     let hosts = PerFamily { ipv6: to, ipv4: to };
-    let flows = outgoing(&from.flows, from.side, &hosts, &doors).map_err(Error::Measure)?;
+    let flows = outgoing(&from.flows, from.side, &hosts, &doors).map_err(CommandError::Measure)?;
     from.host.within(|| ReadyFlows::new(flows, seed, PATIENCE)?.go())
 }
 

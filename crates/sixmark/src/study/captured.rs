@@ -15,7 +15,7 @@ use sixmark_wire::flow::{Transfer, Unmeasured};
 use super::doubts::doubt;
 use crate::capture::{Capture, CaptureSettings, Captured};
 use sixmark_lab::Up;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long connections may take to come to rest.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ pub(super) fn begin_capture(
     at: &str,
     interface: &str,
     urls: &[String],
-) -> Result<Capture, Error> {
+) -> Result<Capture, CommandError> {
     let port = |url: &String| url.parse::<Url>().ok().map(|url| url.port);
     let mut ports: Vec<u16> = urls.iter().filter_map(port).collect();
     ports.sort_unstable();
@@ -40,7 +40,7 @@ pub(super) fn end_capture(
     capture: Capture,
     path: &str,
     cell: &mut CellResult,
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let captured = capture.stop(PATIENCE)?;
     cell.warnings.extend(doubts_of_capture(&captured, path));
     for family in Family::BOTH {

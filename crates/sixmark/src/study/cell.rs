@@ -31,7 +31,7 @@ use super::work::Work;
 use crate::browser::Browsers;
 use crate::capture::Capture;
 use crate::{find, run};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// What cells are measured with.
 pub(super) struct Bench<'a> {
@@ -60,9 +60,9 @@ impl Bench<'_> {
         cell: &PlannedCell<'_>,
         repetition: u32,
         stage: &Stage<'_>,
-    ) -> Result<Option<KeptCell>, Error> {
+    ) -> Result<Option<KeptCell>, CommandError> {
         let place = CellTarget::new(self.study, cell, |name| stage.urls(name));
-        let place = place.map_err(Error::Usage)?;
+        let place = place.map_err(CommandError::Usage)?;
         let (started, began) = (SystemTime::now(), Instant::now());
         let around = match self.begin(cell, repetition, stage, &place)? {
             Some(around) => around,
@@ -97,7 +97,7 @@ impl Bench<'_> {
         repetition: u32,
         stage: &Stage<'_>,
         place: &CellTarget,
-    ) -> Result<Option<Around<'s>>, Error> {
+    ) -> Result<Option<Around<'s>>, CommandError> {
         let mut around = Around::default();
         let Some(up) = stage.up() else { return Ok(Some(around)) };
         around.links = up.links()?;
@@ -126,10 +126,11 @@ impl Bench<'_> {
         cell: &PlannedCell<'_>,
         repetition: u32,
         place: &CellTarget,
-    ) -> Result<Option<KeptCell>, Error> {
+    ) -> Result<Option<KeptCell>, CommandError> {
         let (seed, folder) = (self.seed_of(cell, repetition), |name: &str| self.value(name));
         let read = self.options.of(cell.number);
-        let read = read.ok_or_else(|| Error::Usage("its options were not read".to_owned()))?;
+        let read =
+            read.ok_or_else(|| CommandError::Usage("its options were not read".to_owned()))?;
         let (runnable, extras) = read.runnable(&place.urls, seed, &folder)?;
         let result = match runnable.searches() {
             true => find::run_search(runnable, self.stop, |_, _| {})?,
@@ -156,10 +157,10 @@ impl Bench<'_> {
         cell: &PlannedCell<'_>,
         repetition: u32,
         place: &CellTarget,
-    ) -> Result<Option<KeptCell>, Error> {
-        let (url, family) = place.single().map_err(Error::Usage)?;
+    ) -> Result<Option<KeptCell>, CommandError> {
+        let (url, family) = place.single().map_err(CommandError::Usage)?;
         let job = Job::new(client, &cell.settings(), &url, family, |key| self.study.is_text(key))
-            .map_err(|(_, why)| Error::Usage(why))?;
+            .map_err(|(_, why)| CommandError::Usage(why))?;
         let version = self.programs.get(client.name()).map_or("", String::as_str);
         let Some(done) =
             external::run_client(client, &job, version, self.work, self.browsers, self.stop)?
@@ -239,7 +240,7 @@ impl Around<'_> {
         stage: &Stage<'_>,
         place: &CellTarget,
         cell: &mut CellResult,
-    ) -> Result<(), Error> {
+    ) -> Result<(), CommandError> {
         if let Some(capture) = self.capture {
             captured::end_capture(capture, &path(place), cell)?;
         }

@@ -14,7 +14,7 @@ use sixmark_model::study::spec::words::{CellTarget, option, options};
 
 use super::Commands;
 use crate::run::{Extras, Runnable};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// An address that an option can be tried with.
 const NOWHERE: &str = "http://[::1]:1/";
@@ -37,7 +37,7 @@ pub trait CellOptions: Debug + Send + Sync {
         urls: &[String],
         seed: u64,
         folder: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<(Runnable, Extras), Error>;
+    ) -> Result<(Runnable, Extras), CommandError>;
 }
 
 /// The options of all cells that sixmark itself loads; those of several cells are read once.

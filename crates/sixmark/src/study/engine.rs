@@ -27,7 +27,7 @@ use super::stage::{Stage, temporary};
 use super::start::{begin_study, resume};
 use super::work::Work;
 use crate::browser::Browsers;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Open files that services are let have.
 const OPEN_FILES: u64 = 1 << 16;
@@ -97,7 +97,7 @@ pub fn run_cells(
     of_cells: &OptionsOfCells,
     stop: &Arc<AtomicBool>,
     tell: &mut dyn FnMut(&StudyEvent<'_>),
-) -> Result<Finished, Error> {
+) -> Result<Finished, CommandError> {
     let programs = versions(study)?;
     let (folder, mut document, complete) = match &options.resume {
         Some(path) => resume(path, source, study, options.force, &programs)?,
@@ -125,16 +125,16 @@ pub fn run_cells(
     finish(study, &mut document, carried.as_ref().ok().copied());
     folder.write_document(&document)?;
     let path = folder.path().to_owned();
-    let kept = |error: Error| keep_hint(error, &path, done < document.cells.len() as u32);
+    let kept = |error: CommandError| keep_hint(error, &path, done < document.cells.len() as u32);
     carried.map_err(kept)?;
     Ok(Finished { document: document.clone(), folder: path.clone(), is_new: true })
 }
 
 /// An error says how to go on, where something was kept.
-fn keep_hint(error: Error, folder: &Path, kept: bool) -> Error {
+fn keep_hint(error: CommandError, folder: &Path, kept: bool) -> CommandError {
     let hint = format!("; what was measured is kept, go on with --resume {}", folder.display());
     match error {
-        Error::Measure(line) if kept => Error::Measure(line + &hint),
+        CommandError::Measure(line) if kept => CommandError::Measure(line + &hint),
         other => other,
     }
 }
@@ -144,7 +144,7 @@ fn cells_left(
     study: &Study,
     cells: &[PlannedCell<'_>],
     document: &StudyResult,
-) -> Result<Vec<(usize, u32)>, Error> {
+) -> Result<Vec<(usize, u32)>, CommandError> {
     let order = schedule(study, cells.len(), document.seed);
     // Cells are numbered from 1 without gaps.
     let known = |kept: &&CellResult| {
@@ -153,7 +153,7 @@ fn cells_left(
             || kept.repetition > study.repetitions.get()
     };
     if let Some(stranger) = document.cells.iter().find(known) {
-        return Err(Error::Usage(format!(
+        return Err(CommandError::Usage(format!(
             "cell {} is none of the study's as it is now: its file has changed too much to go on",
             stranger.id
         )));
@@ -164,7 +164,7 @@ fn cells_left(
 }
 
 /// An error with the cell that it came in.
-fn error_of_cell(id: &str, error: Error) -> Error {
+fn error_of_cell(id: &str, error: CommandError) -> CommandError {
     error.map(|line| format!("cell {id}: {line}"))
 }
 
@@ -200,7 +200,7 @@ impl<'a> StudyCourse<'a> {
         of_cells: &OptionsOfCells,
         stop: &Arc<AtomicBool>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
-    ) -> Result<Ended, Error> {
+    ) -> Result<Ended, CommandError> {
         let work = Work::new(self.folder, &temporary(rights))?;
         files::make(self.study, self.cells, &work)?;
         // Services inherit the limit: thousands of connections may come. One that stays lower shows in
@@ -239,7 +239,7 @@ impl<'a> StudyCourse<'a> {
         bench: &Bench<'_>,
         stage: &mut Stage<'_>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
-    ) -> Result<Ended, Error> {
+    ) -> Result<Ended, CommandError> {
         for &(cell, repetition) in left {
             let cell = &self.cells[cell];
             self.tell_of(cell, tell);
@@ -270,7 +270,7 @@ impl<'a> StudyCourse<'a> {
         stage: &Stage<'_>,
         cell: &PlannedCell<'_>,
         repetition: u32,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, CommandError> {
         let id = id(cell.number, repetition);
         let www = bench.work.www();
         let (study, of_cell) = (&self.study.name, Some((cell, id.as_str())));
@@ -293,7 +293,7 @@ impl<'a> StudyCourse<'a> {
         kept.and_then(|kept| undone.map(|()| kept))
     }
 
-    fn keep(&mut self, kept: &KeptCell) -> Result<(), Error> {
+    fn keep(&mut self, kept: &KeptCell) -> Result<(), CommandError> {
         self.folder.keep(kept)?;
         self.took_s += kept.cell.took_s;
         self.document.cells.push(kept.cell.clone());
@@ -302,7 +302,7 @@ impl<'a> StudyCourse<'a> {
 
     /// Writes the document. One that takes long to write, having thousands of cells, is not written
     /// after each of them: their own files are what a study goes on from.
-    fn write(&mut self) -> Result<(), Error> {
+    fn write(&mut self) -> Result<(), CommandError> {
         let began = Instant::now();
         if self.wait_until.is_some_and(|time| began < time) {
             return Ok(());

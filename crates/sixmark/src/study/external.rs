@@ -12,7 +12,7 @@ use super::folder::FolderOutput;
 use super::program::client_program;
 use super::work::Work;
 use crate::browser::Browsers;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::program::plain_command;
 
 /// Between two looks whether the study is to stop.
@@ -40,7 +40,7 @@ pub(super) fn run_client(
     work: &Work,
     browsers: &Browsers,
     stop: &Arc<AtomicBool>,
-) -> Result<Option<Done>, Error> {
+) -> Result<Option<Done>, CommandError> {
     match client.is_browser() {
         true => drive(client, job, version, work, browsers, stop),
         false => run_to_end(client, job, version, work, stop),
@@ -55,20 +55,20 @@ fn drive(
     work: &Work,
     browsers: &Browsers,
     stop: &Arc<AtomicBool>,
-) -> Result<Option<Done>, Error> {
+) -> Result<Option<Done>, CommandError> {
     let name = client.name();
-    let arguments = client.arguments(job).map_err(Error::Usage)?;
+    let arguments = client.arguments(job).map_err(CommandError::Usage)?;
     let folder = work.folder("browsers")?;
     let done = browsers.load(client, &arguments, job, &folder, stop)?;
     let Some(done) = done else { return Ok(None) };
     let lines = done.loads.iter().map(|load| serde_json::to_string(load).map(|line| line + "\n"));
     let out: String = lines
         .collect::<Result<_, _>>()
-        .map_err(|error| Error::Measure(format!("{name}: {error}")))?;
+        .map_err(|error| CommandError::Measure(format!("{name}: {error}")))?;
     let said = ProgramOutput { out: &out, err: &done.said, wall_s: done.wall_s, cpu_s: done.cpu_s };
     let answer = client
         .read(job, &said)
-        .map_err(|why| Error::Measure(format!("{name} ({version}): {why}")))?;
+        .map_err(|why| CommandError::Measure(format!("{name} ({version}): {why}")))?;
     let command = [name.to_owned()].into_iter().chain(arguments).collect();
     let output = FolderOutput { stdout: out, stderr: done.said, status: "runs on".to_owned() };
     Ok(Some(Done { answer, output, command }))
@@ -80,10 +80,10 @@ fn run_to_end(
     version: &str,
     work: &Work,
     stop: &AtomicBool,
-) -> Result<Option<Done>, Error> {
+) -> Result<Option<Done>, CommandError> {
     let name = client.name();
-    let cannot = |why: &dyn std::fmt::Display| Error::Measure(format!("{name}: {why}"));
-    let mut arguments = client.arguments(job).map_err(Error::Usage)?;
+    let cannot = |why: &dyn std::fmt::Display| CommandError::Measure(format!("{name}: {why}"));
+    let mut arguments = client.arguments(job).map_err(CommandError::Usage)?;
     let program = client_program(client).ok_or_else(|| cannot(&"is not there any more"))?;
     let files = ["stdout", "stderr"].map(|name| work.file(name));
     let [out, err] = [File::create(&files[0]), File::create(&files[1])];
@@ -113,7 +113,9 @@ fn run_to_end(
     let said = ProgramOutput { out: &out, err: &err, wall_s, cpu_s: exit.user_s + exit.system_s };
     let answer = client.read(job, &said).map_err(|why| {
         let (status, last) = (exit.status, last_line([&err, &out]));
-        Error::Measure(format!("{name} ({version}) can't be understood: {why} ({status}){last}"))
+        CommandError::Measure(format!(
+            "{name} ({version}) can't be understood: {why} ({status}){last}"
+        ))
     })?;
     let command = [name.to_owned()].into_iter().chain(arguments).collect();
     let output = FolderOutput { stdout: out, stderr: err, status: exit.status.to_string() };

@@ -9,10 +9,14 @@ use sixmark_model::study::spec::Study;
 
 use super::work::Work;
 use sixmark_lab::service::generated;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Makes every file that some cell names.
-pub(super) fn make(study: &Study, cells: &[PlannedCell<'_>], work: &Work) -> Result<(), Error> {
+pub(super) fn make(
+    study: &Study,
+    cells: &[PlannedCell<'_>],
+    work: &Work,
+) -> Result<(), CommandError> {
     for (name, (size, random)) in wanted(study, cells)? {
         generated::make(&work.www(), &name, size, random)?;
     }
@@ -23,17 +27,17 @@ pub(super) fn make(study: &Study, cells: &[PlannedCell<'_>], work: &Work) -> Res
 fn wanted(
     study: &Study,
     cells: &[PlannedCell<'_>],
-) -> Result<BTreeMap<String, (u64, bool)>, Error> {
+) -> Result<BTreeMap<String, (u64, bool)>, CommandError> {
     let mut wanted = BTreeMap::new();
     for file in &study.files {
         for cell in cells {
             let value = |name: &str| cell.value(name);
             let name = fill(&file.path, value);
             let size = bytes(&fill(&file.size, value))
-                .map_err(|why| Error::Usage(format!("files: '{name}': size {why}")))?;
+                .map_err(|why| CommandError::Usage(format!("files: '{name}': size {why}")))?;
             let before = wanted.insert(name.clone(), (size, file.random));
             if before.is_some_and(|before| before != (size, file.random)) {
-                return Err(Error::Usage(format!("files: '{name}' is to have two sizes")));
+                return Err(CommandError::Usage(format!("files: '{name}' is to have two sizes")));
             }
         }
     }

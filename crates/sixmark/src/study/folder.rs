@@ -9,7 +9,7 @@ use sixmark_model::result::RunResult;
 use sixmark_model::study::result::{CellResult, StudyResult};
 
 use crate::output;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";
@@ -52,7 +52,7 @@ struct Again {
 
 impl Folder {
     /// A new one.
-    pub(super) fn create(path: &Path) -> Result<Folder, Error> {
+    pub(super) fn create(path: &Path) -> Result<Folder, CommandError> {
         let cannot = |error| folder_error("make the folder", path, &error);
         output::make_folder(&path.join(CELLS)).map_err(cannot)?;
         output::make_folder(&path.join(LOGS)).map_err(cannot)?;
@@ -72,17 +72,17 @@ impl Folder {
     }
 
     /// One that is there.
-    pub(super) fn open(path: &Path) -> Result<Folder, Error> {
+    pub(super) fn open(path: &Path) -> Result<Folder, CommandError> {
         check_begun(path)?;
         Folder::create(path)
     }
 
-    fn locked(path: &Path) -> Result<Folder, Error> {
+    fn locked(path: &Path) -> Result<Folder, CommandError> {
         let cannot = |error| folder_error("lock", path, &error);
         let lock = File::create(path.join(LOCK)).map_err(cannot)?;
         match lock.try_lock() {
             Ok(()) => Ok(Folder { path: path.to_owned(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(Error::Usage(format!(
+            Err(TryLockError::WouldBlock) => Err(CommandError::Usage(format!(
                 "another sixmark is at work in '{}'; let it end, or choose another --out",
                 path.display()
             ))),
@@ -101,22 +101,22 @@ impl Folder {
     }
 
     /// The document as it is.
-    pub(super) fn document(&self) -> Result<StudyResult, Error> {
+    pub(super) fn document(&self) -> Result<StudyResult, CommandError> {
         read_json(&self.path.join(DOCUMENT))
     }
 
     /// Writes the document, whole or not at all.
-    pub(super) fn write_document(&self, document: &StudyResult) -> Result<(), Error> {
+    pub(super) fn write_document(&self, document: &StudyResult) -> Result<(), CommandError> {
         self.write(DOCUMENT, &encode_json(document)?)
     }
 
     /// Keeps a cell, whole or not at all.
-    pub(super) fn keep(&self, kept: &KeptCell) -> Result<(), Error> {
+    pub(super) fn keep(&self, kept: &KeptCell) -> Result<(), CommandError> {
         self.write(&format!("{CELLS}/{}.json", kept.cell.id), &encode_json(kept)?)
     }
 
     /// The cells that were kept, in the order in which they were measured.
-    pub(super) fn cells(&self) -> Result<Vec<CellResult>, Error> {
+    pub(super) fn cells(&self) -> Result<Vec<CellResult>, CommandError> {
         let folder = self.path.join(CELLS);
         let entries =
             fs::read_dir(&folder).map_err(|error| folder_error("read", &folder, &error))?;
@@ -130,7 +130,7 @@ impl Folder {
     }
 
     /// Writes a file of the folder by way of a draft, and waits until it is on the disk.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), CommandError> {
         let file = self.path.join(name);
         let draft = file.with_extension("draft");
         let written = write_whole(&draft, text)
@@ -144,7 +144,7 @@ impl Folder {
 ///
 /// # Errors
 /// In one line; of a study that was killed before it had written its document, how to begin it again.
-pub fn check_begun(path: &Path) -> Result<(), Error> {
+pub fn check_begun(path: &Path) -> Result<(), CommandError> {
     if path.join(DOCUMENT).is_file() {
         return Ok(());
     }
@@ -153,7 +153,7 @@ pub fn check_begun(path: &Path) -> Result<(), Error> {
         true => format!("; it was killed before it had begun: begin it again with --out {shown}"),
         false => String::new(),
     };
-    Err(Error::Usage(format!("'{shown}' has no {DOCUMENT}: no study to go on with{how}")))
+    Err(CommandError::Usage(format!("'{shown}' has no {DOCUMENT}: no study to go on with{how}")))
 }
 
 fn is_empty(path: &Path) -> bool {
@@ -183,18 +183,19 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-fn encode_json<T: Serialize>(value: &T) -> Result<String, Error> {
+fn encode_json<T: Serialize>(value: &T) -> Result<String, CommandError> {
     let text = serde_json::to_string_pretty(value);
-    text.map(|text| text + "\n").map_err(|e| Error::Measure(format!("can't encode the study: {e}")))
+    text.map(|text| text + "\n")
+        .map_err(|e| CommandError::Measure(format!("can't encode the study: {e}")))
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, CommandError> {
     let text = fs::read_to_string(path).map_err(|error| folder_error("read", path, &error))?;
     serde_json::from_str(&text).map_err(|error| {
-        Error::Usage(format!("'{}' can't be read: {error}; was it changed?", path.display()))
+        CommandError::Usage(format!("'{}' can't be read: {error}; was it changed?", path.display()))
     })
 }
 
-fn folder_error(what: &str, path: &Path, error: &io::Error) -> Error {
-    Error::Measure(format!("can't {what} '{}': {error}", path.display()))
+fn folder_error(what: &str, path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Measure(format!("can't {what} '{}': {error}", path.display()))
 }

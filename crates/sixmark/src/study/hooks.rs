@@ -8,7 +8,7 @@ use sixmark_model::plan::braces::fill;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_sys::process::Running;
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::program::{command_of, find_program};
 
 /// Between two looks whether the study is to stop.
@@ -32,12 +32,12 @@ impl Hook<'_> {
     ///
     /// # Errors
     /// One is missing, or ends with another status than 0.
-    pub(super) fn run(&self, name: &str, commands: &[Vec<String>]) -> Result<(), Error> {
+    pub(super) fn run(&self, name: &str, commands: &[Vec<String>]) -> Result<(), CommandError> {
         for words in commands {
             let words: Vec<String> =
                 words.iter().map(|word| fill(word, |n| self.value(n))).collect();
             self.one(&words).map_err(|why| {
-                Error::Measure(format!("hook {name} '{}' {why}", words.join(" ")))
+                CommandError::Measure(format!("hook {name} '{}' {why}", words.join(" ")))
             })?;
         }
         Ok(())

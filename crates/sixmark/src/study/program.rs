@@ -9,7 +9,7 @@ use sixmark_model::study::client::{Client, engine_for};
 use sixmark_model::study::spec::cells::cells;
 use sixmark_model::study::spec::{Service, Study};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::program::{command_of, find_program};
 
 /// The variable that says which fio to use.
@@ -59,7 +59,7 @@ pub fn needs(study: &Study) -> Vec<Need> {
 }
 
 /// Fails where one is missing. Else what each says of its version.
-pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, Error> {
+pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, CommandError> {
     let needs = needs(study);
     if let Some(missing) = needs.iter().find(|need| need.found.is_none()) {
         return Err(missing.error());
@@ -73,16 +73,17 @@ pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, Error>
 }
 
 /// Fails where fio lacks an engine that a cell needs, which Debian's does.
-fn engines(study: &Study, needs: &[Need]) -> Result<(), Error> {
+fn engines(study: &Study, needs: &[Need]) -> Result<(), CommandError> {
     let fio = needs.iter().find(|need| need.program == Client::Fio.name());
     let Some(file) = fio.and_then(|fio| fio.found.as_ref()) else { return Ok(()) };
     let output = command_of(file).arg("--enghelp").stdin(Stdio::null()).output();
-    let output = output
-        .map_err(|error| Error::Measure(format!("can't start '{}': {error}", file.display())))?;
+    let output = output.map_err(|error| {
+        CommandError::Measure(format!("can't start '{}': {error}", file.display()))
+    })?;
     let has = String::from_utf8_lossy(&output.stdout).into_owned();
     let lacks = |engine: &str| !has.lines().any(|line| line.trim() == engine);
     match engines_of(study).into_iter().find(|engine| lacks(engine)) {
-        Some(engine) => Err(Error::Measure(format!(
+        Some(engine) => Err(CommandError::Measure(format!(
             "the study needs a fio with the engine {engine}, which {} lacks: scripts/install-fio builds one, \
              {FIO}=FILE says which fio to use",
             file.display()
@@ -108,7 +109,7 @@ fn engines_of(study: &Study) -> Vec<&'static str> {
 
 impl Need {
     /// One line that says what to do where it is missing.
-    pub fn error(&self) -> Error {
+    pub fn error(&self) -> CommandError {
         let program = &self.program;
         let how = match &self.package {
             Some(_) if program == Client::Fio.name() && std::env::var_os(FIO).is_some() => {
@@ -117,7 +118,7 @@ impl Need {
             Some(package) => format!(": install the Debian package {package}"),
             None => String::new(),
         };
-        Error::Measure(format!("the study needs {program}, which is not there{how}"))
+        CommandError::Measure(format!("the study needs {program}, which is not there{how}"))
     }
 
     /// The first line that it says of its version.

@@ -8,7 +8,7 @@ use sixmark_model::study::spec::{ReadContext, Study, parse_study};
 
 use super::Commands;
 use super::builtin::{BUILTIN, Builtin};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The name of the file that has the published figures of a built-in study, and of a copy.
 pub(super) const STUDY: &str = "study.toml";
@@ -48,7 +48,7 @@ impl Source {
     ///
     /// # Errors
     /// There is none, or it can't be read.
-    pub fn find(name: &str) -> Result<Source, Error> {
+    pub fn find(name: &str) -> Result<Source, CommandError> {
         match BUILTIN.iter().find(|builtin| builtin.name == name) {
             Some(builtin) => Ok(Source {
                 name: name.to_owned(),
@@ -64,11 +64,13 @@ impl Source {
     ///
     /// # Errors
     /// It can't be read.
-    pub fn file(path: &Path) -> Result<Source, Error> {
+    pub fn file(path: &Path) -> Result<Source, CommandError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
             let names = builtin_names().join(", ");
-            Error::Usage(format!("can't read the study '{name}': {error} (built in: {names})"))
+            CommandError::Usage(format!(
+                "can't read the study '{name}': {error} (built in: {names})"
+            ))
         })?;
         let folder = path.parent().map(Path::to_owned);
         Ok(Source { name, text, folder, builtin: None })

@@ -15,7 +15,7 @@ use super::work::Work;
 use crate::browser::Browsers;
 use sixmark_lab::service::{ServiceGround, Services};
 use sixmark_lab::{self as lab, Host, Up};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Services that run, and the lab that they run in.
 pub(super) struct Stage<'a> {
@@ -44,7 +44,7 @@ impl<'a> Stage<'a> {
         work: &Work,
         rights: Option<Rights>,
         stop: &'a AtomicBool,
-    ) -> Result<Option<Stage<'a>>, Error> {
+    ) -> Result<Option<Stage<'a>>, CommandError> {
         let mut stage = Stage {
             study,
             logs: folder.logs(),
@@ -80,7 +80,7 @@ impl<'a> Stage<'a> {
         &mut self,
         cell: &PlannedCell<'_>,
         browsers: &Browsers,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, CommandError> {
         self.services.check()?;
         let Some(lab) = &self.study.lab else { return Ok(true) };
         let wanted = self.wanted(cell);
@@ -107,13 +107,17 @@ impl<'a> Stage<'a> {
         WantedLab { variants, service: service.map(|service| service.name.clone()) }
     }
 
-    fn build(&self, lab: &InLab, wanted: &WantedLab) -> Result<Option<Up>, Error> {
+    fn build(&self, lab: &InLab, wanted: &WantedLab) -> Result<Option<Up>, CommandError> {
         let Some(rights) = self.rights else {
-            return Err(Error::Measure("a study in a lab is run inside an enclosure".to_owned()));
+            return Err(CommandError::Measure(
+                "a study in a lab is run inside an enclosure".to_owned(),
+            ));
         };
         let mut plan =
             parse_lab(&lab.text, Some(&lab.file), &wanted.variants).map_err(|wrongs| {
-                Error::Usage(wrongs.first().map_or(String::new(), |wrong| wrong.of_file(&lab.file)))
+                CommandError::Usage(
+                    wrongs.first().map_or(String::new(), |wrong| wrong.of_file(&lab.file)),
+                )
             })?;
         plan.demand(wanted.service.as_deref());
         let (logs, www, stop) = (&self.logs, &self.www, self.stop);
@@ -134,7 +138,7 @@ impl<'a> Stage<'a> {
     }
 
     /// The host that a cell's load comes from; none where there is no lab.
-    pub(super) fn host(&self, cell: &PlannedCell<'_>) -> Result<Option<&Host>, Error> {
+    pub(super) fn host(&self, cell: &PlannedCell<'_>) -> Result<Option<&Host>, CommandError> {
         match (self.up(), cell.text("from")) {
             (Some(up), Some(name)) => up.hosts().get(name).map(Some),
             _ => Ok(None),
@@ -142,7 +146,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Ends everything, what was begun last first.
-    pub(super) fn close(mut self) -> Result<(), Error> {
+    pub(super) fn close(mut self) -> Result<(), CommandError> {
         self.up = None;
         self.services.stop()
     }

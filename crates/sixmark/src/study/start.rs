@@ -20,7 +20,7 @@ use super::folder::Folder;
 use super::source::Source;
 use crate::environment;
 use crate::study::options::Options;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// A new study's folder and document.
 pub(super) fn begin_study(
@@ -28,13 +28,13 @@ pub(super) fn begin_study(
     study: &Study,
     options: &Options,
     programs: BTreeMap<String, String>,
-) -> Result<(Folder, StudyResult), Error> {
+) -> Result<(Folder, StudyResult), CommandError> {
     let path = options.out.clone().unwrap_or_else(|| usual_folder(study));
     if Folder::is_taken(&path) {
         let shown = path.display();
         let line =
             format!("'{shown}' is not empty: choose another --out, or go on with --resume {shown}");
-        return Err(Error::Usage(line));
+        return Err(CommandError::Usage(line));
     }
     let folder = Folder::create(&path)?;
     for (name, text) in source.copies() {
@@ -109,7 +109,7 @@ pub(super) fn resume(
     study: &Study,
     force: bool,
     programs: &BTreeMap<String, String>,
-) -> Result<(Folder, StudyResult, Option<StudyResult>), Error> {
+) -> Result<(Folder, StudyResult, Option<StudyResult>), CommandError> {
     let folder = Folder::open(path)?;
     let mut document = folder.document()?;
     let complete = Some(document.clone()).filter(|before| before.ended == Some(Ended::Complete));
@@ -119,7 +119,7 @@ pub(super) fn resume(
     let now_is = Now { environment: &environment, programs, sha256: &sha256, version };
     let found = changes::changes(&document, &now_is);
     if !found.is_empty() && !force {
-        return Err(Error::Usage(format!(
+        return Err(CommandError::Usage(format!(
             "since '{}' was begun something has changed: {}; --force goes on all the same",
             path.display(),
             changes::changes_line(&found)

@@ -8,7 +8,7 @@ use sixmark_sys::join;
 
 use super::folder::Folder;
 use crate::output;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The file of a study's folder that names it, so that one which a killed process left is found.
 const NOTE: &str = "work";
@@ -31,11 +31,11 @@ pub(super) struct Work {
 
 impl Work {
     /// A new one under `base`; the one that a killed process left is taken away.
-    pub(super) fn new(folder: &Folder, base: &Path) -> Result<Work, Error> {
+    pub(super) fn new(folder: &Folder, base: &Path) -> Result<Work, CommandError> {
         let note = folder.path().join(NOTE);
         let path = base.join(format!("{PREFIX}{}", output::unguessable()));
         let cannot = |error: std::io::Error| {
-            Error::Measure(format!("can't make the folder '{}': {error}", path.display()))
+            CommandError::Measure(format!("can't make the folder '{}': {error}", path.display()))
         };
         let owner = identity(folder.path()).map_err(cannot)?;
         if let Ok(left) = fs::read_to_string(&note) {
@@ -66,12 +66,12 @@ impl Work {
     }
 
     /// A folder in it.
-    pub(super) fn folder(&self, name: &str) -> Result<PathBuf, Error> {
+    pub(super) fn folder(&self, name: &str) -> Result<PathBuf, CommandError> {
         let path = self.path.join(name);
         let made = fs::create_dir_all(&path).and_then(|()| readable(&path));
         let path_shown = path.display().to_string();
         made.map(|()| path).map_err(|error| {
-            Error::Measure(format!("can't make the folder '{path_shown}': {error}"))
+            CommandError::Measure(format!("can't make the folder '{path_shown}': {error}"))
         })
     }
 }

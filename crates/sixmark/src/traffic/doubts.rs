@@ -5,7 +5,7 @@ use sixmark_model::traffic::result::{FlowResult, OfferedTraffic, TrafficResult};
 use sixmark_model::traffic::{Basis, FlowProtocol};
 use sixmark_units::quantity::{duration_us, write_count};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// A larger part of the messages handed over late, or of what was due not handed over, is more than the
 /// rate may be out by.
@@ -15,7 +15,7 @@ const MANY: f64 = 0.01;
 pub const FAR_SIDE_LOST: &str = "far_side_lost";
 
 /// What the far side sent and heard is unknown, for this reason.
-pub(super) fn far_side_lost(error: &Error) -> Warning {
+pub(super) fn far_side_lost(error: &CommandError) -> Warning {
     doubt(FAR_SIDE_LOST, format!("{error}: the figures are those of this side alone"))
 }
 

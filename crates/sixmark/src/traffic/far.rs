@@ -14,7 +14,7 @@ use super::control::{Answers, Asks, CONNECTING, ControlLine, Door, LineBound, VE
 use super::ports::{LONGEST, QUIET};
 use super::{Half, ReadyFlows, TrafficReceiver, TrafficSender};
 use crate::traffic::ports::{doors, outgoing};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How often a listening thread looks whether it should stop.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -35,7 +35,7 @@ impl Listener {
     ///
     /// # Errors
     /// In one line: an address that can't be listened at.
-    pub fn new(addresses: &[SocketAddr]) -> Result<Listener, Error> {
+    pub fn new(addresses: &[SocketAddr]) -> Result<Listener, CommandError> {
         let one = |address: &SocketAddr| {
             let listen = || {
                 let kind = (socket2::Domain::for_address(*address), socket2::Type::STREAM);
@@ -50,7 +50,7 @@ impl Listener {
                 Ok(TcpListener::from(socket))
             };
             listen().map_err(|error: std::io::Error| {
-                Error::Measure(format!("can't listen on {address}: {error}"))
+                CommandError::Measure(format!("can't listen on {address}: {error}"))
             })
         };
         let listeners = addresses.iter().map(one).collect::<Result<_, _>>()?;

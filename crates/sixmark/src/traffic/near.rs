@@ -18,7 +18,7 @@ use super::control::{Answers, Asks, CONNECTING, ControlLine, LineBound, VERSION,
 use super::doubts::far_side_lost;
 use super::{Counters, Half, ReadyFlows, TrafficReceiver, TrafficSender};
 use crate::traffic::ports::{LONGEST, QUIET, ports};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How often progress is looked at.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -46,13 +46,13 @@ pub fn run_near_side(
     job: &TrafficJob,
     stop: &AtomicBool,
     mut see: impl FnMut(&Counters, &Counters),
-) -> Result<TrafficResult, Error> {
-    let flows = timed(job.mix.flows(job.seed).map_err(Error::Usage)?, job.duration);
+) -> Result<TrafficResult, CommandError> {
+    let flows = timed(job.mix.flows(job.seed).map_err(CommandError::Usage)?, job.duration);
     let started = SystemTime::now();
     let bound = LineBound { stop: Some(stop), ..LineBound::ANSWERS };
     let (mut lines, far_clock) = connect(job, &flows, &bound)?;
     let Some(line) = lines.first_mut() else {
-        return Err(Error::Usage("there is nothing to send".into()));
+        return Err(CommandError::Usage("there is nothing to send".into()));
     };
     let (receiver, sender) = begin_flows(line, job, &flows, &bound)?;
     let began = Instant::now();
@@ -97,12 +97,12 @@ fn connect(
     job: &TrafficJob,
     flows: &[Flow],
     bound: &LineBound<'_>,
-) -> Result<(Vec<ControlLine>, String), Error> {
+) -> Result<(Vec<ControlLine>, String), CommandError> {
     // Who guesses another's session could have traffic sent there.
     let session = RandomState::new().hash_one(std::process::id());
     let (mut lines, mut theirs) = (Vec::new(), String::new());
     for to in addresses_of_flows(job, flows)? {
-        let failed = |what: &str| Error::Measure(format!("the far side at {to}: {what}"));
+        let failed = |what: &str| CommandError::Measure(format!("the far side at {to}: {what}"));
         let stream =
             TcpStream::connect_timeout(&to, CONNECT).map_err(|error| failed(&error.to_string()))?;
         let mut line = ControlLine::new(stream);
@@ -116,7 +116,7 @@ fn connect(
 }
 
 /// The far side's address in each family that is used.
-fn addresses_of_flows(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr>, Error> {
+fn addresses_of_flows(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr>, CommandError> {
     let used = |family: &Family| flows.iter().any(|flow| flow.family == *family);
     let address = |family: Family| {
         let share = if family == Family::Ipv6 { 0 } else { 100 };
@@ -125,7 +125,7 @@ fn addresses_of_flows(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr
             "{family} has a share of the traffic, but --to has no {family} address; give one more \
              --to, or --ipv6 {share} for {other} alone"
         );
-        job.to[family].ok_or(Error::Usage(line))
+        job.to[family].ok_or(CommandError::Usage(line))
     };
     Family::BOTH.into_iter().filter(used).map(address).collect()
 }
@@ -136,14 +136,14 @@ fn begin_flows(
     job: &TrafficJob,
     flows: &[Flow],
     bound: &LineBound<'_>,
-) -> Result<(TrafficReceiver, TrafficSender), Error> {
+) -> Result<(TrafficReceiver, TrafficSender), CommandError> {
     let receiver = TrafficReceiver::start(&ports(flows, TrafficSide::Far))?;
     let (own, seed) = (doors(&receiver), job.seed);
     let prepare = Asks::Prepare { flows: flows.to_vec(), seed, doors: own };
     let Answers::Listening { doors } = ask(line, &prepare, bound)? else {
         return Err(out_of_turn());
     };
-    let out = outgoing(flows, TrafficSide::Near, &job.to, &doors).map_err(Error::Measure)?;
+    let out = outgoing(flows, TrafficSide::Near, &job.to, &doors).map_err(CommandError::Measure)?;
     let ready = ReadyFlows::new(out, job.seed, CONNECTING)?;
     done(line, &Asks::Connect, bound)?;
     done(line, &Asks::Go, bound)?;
@@ -155,7 +155,7 @@ fn end_flows(
     line: &mut ControlLine,
     sender: TrafficSender,
     receiver: TrafficReceiver,
-) -> (Half, Result<Half, Error>) {
+) -> (Half, Result<Half, CommandError>) {
     let sent = sender.stop();
     // That it was interrupted is no reason not to wait for the far side's figures.
     let far = done(line, &Asks::Stop, &LineBound::ANSWERS).and_then(|()| {
@@ -186,13 +186,17 @@ pub(super) fn watch(
     }
 }
 
-fn ask(line: &mut ControlLine, asks: &Asks, bound: &LineBound<'_>) -> Result<Answers, Error> {
+fn ask(
+    line: &mut ControlLine,
+    asks: &Asks,
+    bound: &LineBound<'_>,
+) -> Result<Answers, CommandError> {
     let to = line.stream().peer_addr().map_or_else(|_| "?".to_owned(), |to| to.to_string());
     let failed = |why: String| {
         let line = format!("the far side at {to}: {why}");
         match bound.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            true => Error::Interrupted(line),
-            false => Error::Measure(line),
+            true => CommandError::Interrupted(line),
+            false => CommandError::Measure(line),
         }
     };
     line.say(asks).map_err(failed)?;
@@ -203,13 +207,13 @@ fn ask(line: &mut ControlLine, asks: &Asks, bound: &LineBound<'_>) -> Result<Ans
     }
 }
 
-fn done(line: &mut ControlLine, asks: &Asks, bound: &LineBound<'_>) -> Result<(), Error> {
+fn done(line: &mut ControlLine, asks: &Asks, bound: &LineBound<'_>) -> Result<(), CommandError> {
     match ask(line, asks, bound)? {
         Answers::Done => Ok(()),
         _ => Err(out_of_turn()),
     }
 }
 
-fn out_of_turn() -> Error {
-    Error::Measure("the far side answered something else than was asked".into())
+fn out_of_turn() -> CommandError {
+    CommandError::Measure("the far side answered something else than was asked".into())
 }

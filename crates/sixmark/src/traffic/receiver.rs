@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use sixmark_model::traffic::result::Heard;
 use sixmark_model::traffic::{FlowProtocol, Header, Hearing, Listening, Stream};
 use sixmark_sys::clock;
-use sixmark_sys::flows::{Arrived, Inbox, Sink, Watched, wait_for_flows};
+use sixmark_sys::flows::{Arrived, Inbox, InboxSocket, Watched, wait_for_flows};
 use sixmark_units::family::Family;
 
 use super::Counters;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::threads::no_thread;
 
 /// Nanoseconds after which a waiting thread looks whether it should stop.
@@ -81,10 +81,10 @@ impl Port {
         })
     }
 
-    fn open(&self) -> Result<Sink, String> {
+    fn open(&self) -> Result<InboxSocket, String> {
         let made = match self.protocol {
-            FlowProtocol::Tcp => Sink::listener(&self.at),
-            FlowProtocol::Udp => Sink::datagrams(&self.at),
+            FlowProtocol::Tcp => InboxSocket::listener(&self.at),
+            FlowProtocol::Udp => InboxSocket::datagrams(&self.at),
         };
         made.map_err(|error| format!("can't listen on {} {}: {error}", self.protocol, self.at))
     }
@@ -103,11 +103,11 @@ impl TrafficReceiver {
     ///
     /// # Errors
     /// In one line: a port that can't be listened on.
-    pub fn start(ports: &[Port]) -> Result<TrafficReceiver, Error> {
+    pub fn start(ports: &[Port]) -> Result<TrafficReceiver, CommandError> {
         let mut work = ReceiverLoop::default();
         for port in ports {
             match port.from_ns {
-                0 => work.open(port).map_err(Error::Measure)?,
+                0 => work.open(port).map_err(CommandError::Measure)?,
                 _ => work.later.push(*port),
             }
         }
@@ -118,7 +118,7 @@ impl TrafficReceiver {
         let thread = std::thread::Builder::new().name("traffic-in".into());
         let thread = thread
             .spawn(move || work.run(&seen, &told, &many))
-            .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
+            .map_err(|error| CommandError::Measure(no_thread(&error).to_string()))?;
         Ok(TrafficReceiver { stop, counters, streams, addresses, thread: Some(thread) })
     }
 
@@ -190,7 +190,7 @@ impl Drop for TrafficReceiver {
 
 /// An open port, or a connection to one.
 struct Open {
-    sink: Sink,
+    sink: InboxSocket,
     protocol: FlowProtocol,
     local: Option<SocketAddr>,
     until_ns: Option<u64>,
@@ -375,7 +375,7 @@ fn accept(open: &Open, new: &mut Vec<Open>) {
 
 /// Reads what there is: true at the end.
 fn stream(
-    sink: &Sink,
+    sink: &InboxSocket,
     local: Option<SocketAddr>,
     talk: &mut ReceiverSession,
     buffer: &mut [u8],

@@ -11,7 +11,7 @@ use super::assemble::{Ends, Facts, assemble_traffic};
 use super::near::watch;
 use super::{Counters, Half, Port, ReadyFlows, TrafficReceiver};
 use crate::traffic::ports::QUIET;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// A script, read, with what else bears on it.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub fn run_script(
     job: &ScriptJob,
     stop: &AtomicBool,
     mut see: impl FnMut(&Counters, &Counters),
-) -> Result<TrafficResult, Error> {
+) -> Result<TrafficResult, CommandError> {
     let ScriptJob { script, seed, .. } = job;
     let started = SystemTime::now();
     let ports: Vec<Port> = script.listening.iter().flat_map(Port::of_script).collect();

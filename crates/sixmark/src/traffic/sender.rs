@@ -14,7 +14,7 @@ use sixmark_sys::flows::{Watched, wait_for_flows};
 
 use super::line::{FlowLine, Waits};
 use super::{Counters, GRAIN};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::threads::no_thread;
 
 /// Nanoseconds after which a waiting thread looks whether it should stop.
@@ -40,7 +40,11 @@ impl ReadyFlows {
     ///
     /// # Errors
     /// In one line: a socket could not be made, or a stream not be connected.
-    pub fn new(flows: Vec<Outgoing>, seed: u64, patience: Duration) -> Result<ReadyFlows, Error> {
+    pub fn new(
+        flows: Vec<Outgoing>,
+        seed: u64,
+        patience: Duration,
+    ) -> Result<ReadyFlows, CommandError> {
         let mut ready = ReadyFlows::unconnected(flows, seed);
         for line in &mut ready.lines {
             line.open().map_err(|error| told(line, &error))?;
@@ -59,17 +63,17 @@ impl ReadyFlows {
     ///
     /// # Errors
     /// There can be no other thread.
-    pub fn go(self) -> Result<TrafficSender, Error> {
+    pub fn go(self) -> Result<TrafficSender, CommandError> {
         let (stop, counters) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
         let (seen, told) = (Arc::clone(&stop), Arc::clone(&counters));
         let thread = std::thread::Builder::new().name("traffic-out".into());
         let thread = thread
             .spawn(move || SenderLoop::new(self.lines).run(&seen, &told))
-            .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
+            .map_err(|error| CommandError::Measure(no_thread(&error).to_string()))?;
         Ok(TrafficSender { stop, counters, thread: Some(thread) })
     }
 
-    fn connect(&mut self, until: u64) -> Result<(), Error> {
+    fn connect(&mut self, until: u64) -> Result<(), CommandError> {
         loop {
             let mut waiting = Vec::new();
             let mut first = None;
@@ -82,16 +86,18 @@ impl ReadyFlows {
             let Some(first) = first else { return Ok(()) };
             let left = until.saturating_sub(clock::now());
             if left == 0 {
-                return Err(Error::Measure(format!("{first}: no connection in time")));
+                return Err(CommandError::Measure(format!("{first}: no connection in time")));
             }
             let waited = wait_for_flows(&mut waiting, left.min(GLANCE));
-            waited.map_err(|error| Error::Measure(format!("can't wait for sockets: {error}")))?;
+            waited.map_err(|error| {
+                CommandError::Measure(format!("can't wait for sockets: {error}"))
+            })?;
         }
     }
 }
 
-fn told(line: &FlowLine, error: &std::io::Error) -> Error {
-    Error::Measure(format!("{}: {error}", line.describe()))
+fn told(line: &FlowLine, error: &std::io::Error) -> CommandError {
+    CommandError::Measure(format!("{}: {error}", line.describe()))
 }
 
 impl TrafficSender {

@@ -6,7 +6,7 @@ use sixmark_model::vitals::group::Group;
 use sixmark_model::vitals::parse;
 
 use super::file::{KeptFile, text_of_file};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The files of one.
 #[derive(Debug)]
@@ -23,9 +23,9 @@ impl Cgroup {
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn open(name: &str) -> Result<Cgroup, Error> {
+    pub(super) fn open(name: &str) -> Result<Cgroup, CommandError> {
         let folder = folder(name).ok_or_else(|| {
-            Error::Usage(format!(
+            CommandError::Usage(format!(
                 "--cgroup {name}: there is no control group of version 2 at that path; \
                  /proc/PID/cgroup names a process's own"
             ))

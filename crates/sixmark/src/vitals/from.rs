@@ -12,7 +12,7 @@ use sixmark_sys::netns::NetNs;
 use super::scrape;
 use super::sources::{Sources, WantedVitals};
 use sixmark_lab::door;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// A place that was found to tell.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl VitalsFrom {
     ///
     /// # Errors
     /// Nothing there tells, in a line.
-    pub fn find(text: &str, lab: Option<&str>) -> Result<VitalsFrom, Error> {
+    pub fn find(text: &str, lab: Option<&str>) -> Result<VitalsFrom, CommandError> {
         if text.contains("://") {
             return fetch_page(text).map(VitalsFrom::Page);
         }
@@ -59,7 +59,7 @@ impl VitalsFrom {
         match Path::new(text).exists() {
             true => file(text),
             false => host(text, lab).map(VitalsFrom::Host).map_err(|_| {
-                Error::Usage(format!(
+                CommandError::Usage(format!(
                     "--vitals-from {text}: no such file, nor a host of a lab that is up; give what \
                      `sixmark vitals --jsonl FILE` writes on the server, http://HOST:PORT/metrics, or \
                      lab:HOST"
@@ -78,12 +78,12 @@ impl VitalsFrom {
     }
 }
 
-fn file(text: &str) -> Result<VitalsFrom, Error> {
+fn file(text: &str) -> Result<VitalsFrom, CommandError> {
     let path = PathBuf::from(text);
     match read_samples(&path) {
         // It may be filling up while it is used.
         Err(why) if !why.contains("fewer than two") => {
-            Err(Error::Usage(format!("--vitals-from {text}: the file {why}")))
+            Err(CommandError::Usage(format!("--vitals-from {text}: the file {why}")))
         }
         _ => Ok(VitalsFrom::File(path)),
     }
@@ -95,15 +95,15 @@ pub(super) fn read_samples(path: &Path) -> Result<Vec<VitalsSample>, String> {
     samples_of(&text)
 }
 
-fn fetch_page(text: &str) -> Result<FetchedPage, Error> {
-    let wrong = |why: String| Error::Usage(format!("--vitals-from {text}: {why}"));
+fn fetch_page(text: &str) -> Result<FetchedPage, CommandError> {
+    let wrong = |why: String| CommandError::Usage(format!("--vitals-from {text}: {why}"));
     let mut url: Url = text.parse().map_err(wrong)?;
     if url.path == "/" {
         url.path = "/metrics".to_owned();
     }
     let place = scrape::PageAddress::find(url)?;
     let found = place.fetch().map_err(|why| {
-        Error::Measure(format!("--vitals-from {text}: no metrics can be had there: {why}"))
+        CommandError::Measure(format!("--vitals-from {text}: no metrics can be had there: {why}"))
     })?;
     let (who, _) = exposition::processor_time(&found, 0).ok_or_else(|| {
         wrong(
@@ -113,13 +113,13 @@ fn fetch_page(text: &str) -> Result<FetchedPage, Error> {
     Ok(FetchedPage { name: text.to_owned(), place, who })
 }
 
-fn host(text: &str, lab: Option<&str>) -> Result<Host, Error> {
+fn host(text: &str, lab: Option<&str>) -> Result<Host, CommandError> {
     let (lab, name) = match text.split_once('/') {
         Some((lab, name)) => (Some(lab), name),
         None => (lab, text),
     };
     let way = door::way(&door::choose(lab)?, name)?;
-    let cannot = |error| Error::Measure(format!("can't look into the host {name}: {error}"));
+    let cannot = |error| CommandError::Measure(format!("can't look into the host {name}: {error}"));
     let number = std::fs::File::from(way.network.try_clone().map_err(cannot)?);
     let number = number.metadata().map_err(cannot)?.ino();
     Ok(Host { name: name.to_owned(), network: Arc::new(NetNs::from(way.network)), number })
@@ -130,7 +130,7 @@ impl Host {
     ///
     /// # Errors
     /// The kernel lets nobody in, or does not tell.
-    pub(super) fn open(&self) -> Result<Sources, Error> {
+    pub(super) fn open(&self) -> Result<Sources, CommandError> {
         let wanted = WantedVitals {
             host: Some((self.number, self.name.clone())),
             ..WantedVitals::default()
@@ -143,12 +143,12 @@ impl Host {
         let entered = self.network.within(look).map(|sources| found = Some(sources));
         match (entered, found) {
             (Ok(()), Some(sources)) => Ok(sources),
-            (Err(error), _) => Err(Error::Measure(format!(
+            (Err(error), _) => Err(CommandError::Measure(format!(
                 "--vitals-from {}: can't look into the host: {error}; as another user than root, load \
                  from a host of the same lab (--in)",
                 self.name
             ))),
-            (Ok(()), None) => Err(Error::Measure("the host tells nothing".to_owned())),
+            (Ok(()), None) => Err(CommandError::Measure("the host tells nothing".to_owned())),
         }
     }
 }

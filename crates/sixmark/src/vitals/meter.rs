@@ -17,7 +17,7 @@ use sixmark_sys::usage::processor_us;
 use super::from::{self, FetchedPage, VitalsFrom};
 use super::sources::{Sources, WantedVitals};
 use crate::warning;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::threads::no_thread;
 
 /// How often processor time is read of this machine,
@@ -84,7 +84,7 @@ impl Meter {
     pub(crate) fn start(
         server: Option<&VitalsFrom>,
         warmup: Duration,
-    ) -> Result<Option<Meter>, Error> {
+    ) -> Result<Option<Meter>, CommandError> {
         let own = || processor_us() as f64;
         let client =
             Sources::open(&WantedVitals::default()).and_then(|all| Local::start(all, Some(own)));
@@ -188,8 +188,9 @@ struct Local {
 }
 
 impl Local {
-    fn start(mut sources: Sources, own: Option<fn() -> f64>) -> Result<Local, Error> {
-        let cannot = |error| Error::Measure(format!("can't read what the kernel counts: {error}"));
+    fn start(mut sources: Sources, own: Option<fn() -> f64>) -> Result<Local, CommandError> {
+        let cannot =
+            |error| CommandError::Measure(format!("can't read what the kernel counts: {error}"));
         let first = sources.sample().map_err(cannot)?;
         let stop = Stop::default();
         let stopped = Arc::clone(&stop.0);
@@ -251,7 +252,11 @@ struct Fetching {
 }
 
 impl Fetching {
-    fn start(page: &FetchedPage, warmup: Duration, pause: Duration) -> Result<Fetching, Error> {
+    fn start(
+        page: &FetchedPage,
+        warmup: Duration,
+        pause: Duration,
+    ) -> Result<Fetching, CommandError> {
         let stop = Stop::default();
         let (stopped, page) = (Arc::clone(&stop.0), page.clone());
         let (name, who) = (page.name.clone(), page.who);
@@ -280,7 +285,8 @@ impl Fetching {
             (fetched.series, fetched.problem)
         };
         let thread = std::thread::Builder::new().name("vitals-from".into()).spawn(read);
-        let thread = thread.map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
+        let thread =
+            thread.map_err(|error| CommandError::Measure(no_thread(&error).to_string()))?;
         let source = match who {
             Exporter::Sixmark => VitalsSource::Sixmark,
             Exporter::Node => VitalsSource::NodeExporter,

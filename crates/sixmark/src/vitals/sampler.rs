@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sixmark_model::vitals::VitalsSample;
 
 use super::sources::Sources;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How soon a signal is noticed.
 const LOOK: Duration = Duration::from_millis(50);
@@ -31,8 +31,8 @@ pub fn every(
     interval: Duration,
     duration: Option<Duration>,
     stop: &AtomicBool,
-    mut see: impl FnMut(VitalsSample) -> Result<(), Error>,
-) -> Result<SamplingEnd, Error> {
+    mut see: impl FnMut(VitalsSample) -> Result<(), CommandError>,
+) -> Result<SamplingEnd, CommandError> {
     let began = Instant::now();
     let end = duration.map(|duration| began + duration);
     let (mut number, mut missed) = (0_u32, 0);
@@ -42,7 +42,7 @@ pub fn every(
             sources.want_all();
         }
         let sample = sources.sample().map_err(|error| {
-            Error::Measure(format!("can't read what the kernel counts any more: {error}"))
+            CommandError::Measure(format!("can't read what the kernel counts any more: {error}"))
         })?;
         see(sample)?;
         if is_last {

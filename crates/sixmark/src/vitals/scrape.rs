@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use sixmark_http::url::{Host, Scheme, Url};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long a page may take, from connecting to its last byte, at all of its addresses together.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -27,17 +27,17 @@ impl PageAddress {
     ///
     /// # Errors
     /// It is not http://, or its name is unknown.
-    pub(super) fn find(url: Url) -> Result<PageAddress, Error> {
+    pub(super) fn find(url: Url) -> Result<PageAddress, CommandError> {
         if url.scheme != Scheme::Http {
             let line = format!("--vitals-from {url}: metrics are fetched over http:// alone");
-            return Err(Error::Usage(line));
+            return Err(CommandError::Usage(line));
         }
         let addresses = match &url.host {
             Host::Address(address, _) => vec![SocketAddr::new(*address, url.port)],
             Host::Name(name) => (name.as_str(), url.port)
                 .to_socket_addrs()
                 .map_err(|error| {
-                    Error::Measure(format!("--vitals-from {url}: can't resolve: {error}"))
+                    CommandError::Measure(format!("--vitals-from {url}: can't resolve: {error}"))
                 })?
                 .collect(),
         };

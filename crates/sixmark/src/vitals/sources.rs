@@ -15,7 +15,7 @@ use super::machine::Machine;
 use super::namespace::Namespace;
 use super::processes::{Processes, WhichProcesses};
 use super::sockets::Diag;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Sockets are read no more often than costs one part of so many of a processor.
 const SPARING: u32 = 500;
@@ -55,9 +55,9 @@ impl Sources {
     ///
     /// # Errors
     /// Something that was asked for is not there, or the kernel does not tell.
-    pub fn open(wanted: &WantedVitals) -> Result<Sources, Error> {
+    pub fn open(wanted: &WantedVitals) -> Result<Sources, CommandError> {
         let cannot = |error: io::Error| {
-            Error::Measure(format!("can't read what the kernel counts: {error}"))
+            CommandError::Measure(format!("can't read what the kernel counts: {error}"))
         };
         let mut sources = Sources {
             machine: Machine::open().map_err(cannot)?,
@@ -73,14 +73,14 @@ impl Sources {
         Ok(sources)
     }
 
-    fn find(&mut self, wanted: &WantedVitals) -> Result<(), Error> {
+    fn find(&mut self, wanted: &WantedVitals) -> Result<(), CommandError> {
         for &pid in &wanted.pids {
-            let absent = || Error::Usage(format!("--pid {pid}: there is no such process"));
+            let absent = || CommandError::Usage(format!("--pid {pid}: there is no such process"));
             self.add(WhichProcesses::Pid(pid)).ok_or_else(absent)?;
         }
         for name in &wanted.services {
             let absent = || {
-                Error::Usage(format!(
+                CommandError::Usage(format!(
                     "--service {name}: no process is called so; start it first, or see `ps -eo comm`"
                 ))
             };

@@ -1,13 +1,13 @@
 //! What looks at packets, wherever they come from.
 
 use sixmark_model::watch::Gatherer;
-use sixmark_wire::flow::{self, Counts, Ends, Follower, Observed, Sink, Transfer};
+use sixmark_wire::flow::{self, Counts, Ends, FlowObserver, Follower, Observed, Transfer};
 use sixmark_wire::{Link, Span};
 
 use super::lines::WatchFiles;
 use super::quic::Opener;
 use super::{Sight, WatchSettings};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Packets of several processors may be this much out of order, and no clock has been set.
 const JITTER_NS: u64 = 1_000_000;
@@ -47,7 +47,10 @@ pub(super) struct WatchSinks {
 
 impl Eye {
     /// Of a capture that begins then, or with its first packet.
-    pub(super) fn new(settings: &WatchSettings, begin_ns: Option<u64>) -> Result<Eye, Error> {
+    pub(super) fn new(
+        settings: &WatchSettings,
+        begin_ns: Option<u64>,
+    ) -> Result<Eye, CommandError> {
         let gatherer = Gatherer::new(begin_ns.unwrap_or(0));
         let found = WatchSinks { gatherer, lines: WatchFiles::create(settings)? };
         let how = flow::Settings {
@@ -146,7 +149,7 @@ impl Clock {
     }
 }
 
-impl Sink for WatchSinks {
+impl FlowObserver for WatchSinks {
     fn connection(&mut self, connection: &Observed) {
         self.lines.connection(connection);
         self.gatherer.connection(connection);

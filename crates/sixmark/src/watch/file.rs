@@ -8,13 +8,13 @@ use sixmark_model::provenance::Ended;
 use sixmark_model::watch::PacketSource;
 use sixmark_model::watch::document::WatchResult;
 use sixmark_wire::Span;
-use sixmark_wire::file::{CaptureFile, Step};
+use sixmark_wire::file::{CaptureFile, ReadStep};
 
 use super::assemble::{Told, assemble};
 use super::eye::{Clock, Eye};
 use super::input::Input;
 use super::{Sight, WatchSettings};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// So much is read at once: it stays in the processor's cache while it is looked at.
 const PIECE: usize = 1 << 20;
@@ -29,7 +29,7 @@ pub fn watch_file(
     settings: &WatchSettings,
     stop: &AtomicBool,
     mut see: impl FnMut(Sight),
-) -> Result<WatchResult, Error> {
+) -> Result<WatchResult, CommandError> {
     let mut reader = Reader::open(path)?;
     let mut eye = Eye::new(settings, None)?;
     let mut clock = Clock::default();
@@ -73,7 +73,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn open(path: &Path) -> Result<Reader, Error> {
+    fn open(path: &Path) -> Result<Reader, CommandError> {
         let mut input = Input::open(path)?;
         let mut buffer = vec![0; PIECE];
         let mut end = 0;
@@ -85,12 +85,12 @@ impl Reader {
             }
         }
         let (file, begin) = CaptureFile::begin(&buffer[..end])
-            .map_err(|why| Error::Usage(format!("{} {why}", input.name)))?;
+            .map_err(|why| CommandError::Usage(format!("{} {why}", input.name)))?;
         Ok(Reader { input, file, buffer, begin, end, offset: 0, pass_over: 0, cut: false })
     }
 
     /// Looks at all packets that are there, then reads on. False at the end.
-    fn piece(&mut self, eye: &mut Eye, clock: &mut Clock) -> Result<bool, Error> {
+    fn piece(&mut self, eye: &mut Eye, clock: &mut Clock) -> Result<bool, CommandError> {
         let needed = self.look(eye, clock)?;
         self.make_room(needed);
         match self.input.read(&mut self.buffer[self.end..]) {
@@ -115,7 +115,7 @@ impl Reader {
     }
 
     /// Says how many bytes the next packet needs.
-    fn look(&mut self, eye: &mut Eye, clock: &mut Clock) -> Result<usize, Error> {
+    fn look(&mut self, eye: &mut Eye, clock: &mut Clock) -> Result<usize, CommandError> {
         loop {
             let here = self.pass_over.min(self.end - self.begin);
             self.begin += here;
@@ -124,15 +124,15 @@ impl Reader {
                 return Ok(0);
             }
             match self.file.step(&self.buffer[self.begin..self.end]) {
-                Step::Packet(packet, used) => {
+                ReadStep::Packet(packet, used) => {
                     let frame = Span::new(packet.bytes, packet.length as usize);
                     eye.packet(clock, packet.link, packet.at_ns, frame);
                     self.begin += used;
                 }
-                Step::Nothing(bytes) => self.pass_over = bytes,
-                Step::More(needed) => return Ok(needed),
-                Step::End => return Ok(0),
-                Step::Broken(why) => return Err(self.broken(why)),
+                ReadStep::Nothing(bytes) => self.pass_over = bytes,
+                ReadStep::More(needed) => return Ok(needed),
+                ReadStep::End => return Ok(0),
+                ReadStep::Broken(why) => return Err(self.broken(why)),
             }
         }
     }
@@ -147,7 +147,7 @@ impl Reader {
         }
     }
 
-    fn broken(&self, why: &str) -> Error {
+    fn broken(&self, why: &str) -> CommandError {
         let at = self.offset + self.begin as u64;
         unreadable(&self.input.name, &format!("{why}, at byte {at}"))
     }
@@ -168,6 +168,6 @@ impl Reader {
     }
 }
 
-fn unreadable(name: &str, why: &str) -> Error {
-    Error::Usage(format!("can't read {name}: {why}"))
+fn unreadable(name: &str, why: &str) -> CommandError {
+    CommandError::Usage(format!("can't read {name}: {why}"))
 }

@@ -11,7 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_machine::threads::no_thread;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -31,24 +31,24 @@ pub(super) struct Input {
 
 impl Input {
     /// A file, or standard input where its name is `-`.
-    pub(super) fn open(path: &Path) -> Result<Input, Error> {
+    pub(super) fn open(path: &Path) -> Result<Input, CommandError> {
         if path.as_os_str() == "-" {
             return Input::of("standard input".to_owned(), Box::new(io::stdin()));
         }
         let name = format!("'{}'", path.display());
-        let unable = |error: io::Error| Error::Usage(format!("can't read {name}: {error}"));
+        let unable = |error: io::Error| CommandError::Usage(format!("can't read {name}: {error}"));
         let file = File::open(path).map_err(unable)?;
         if file.metadata().map_err(unable)?.is_dir() {
-            return Err(Error::Usage(format!("{name} is a folder; name a file of packets")));
+            return Err(CommandError::Usage(format!("{name} is a folder; name a file of packets")));
         }
         Input::of(name, Box::new(file))
     }
 
-    fn of(name: String, from: Box<dyn Read + Send>) -> Result<Input, Error> {
+    fn of(name: String, from: Box<dyn Read + Send>) -> Result<Input, CommandError> {
         let ended = Arc::new(AtomicBool::new(false));
         let mut from = Marked { from, ended: Arc::clone(&ended) };
         let begin = read_beginning(&mut from)
-            .map_err(|error| Error::Usage(format!("can't read {name}: {error}")))?;
+            .map_err(|error| CommandError::Usage(format!("can't read {name}: {error}")))?;
         let (gzip, zstd) = (begin.starts_with(&GZIP), begin.starts_with(&ZSTD));
         let whole = Cursor::new(begin).chain(from);
         let from: Box<dyn Read + Send> = match (gzip, zstd) {
@@ -100,12 +100,14 @@ impl<R: Read> Read for Marked<R> {
 }
 
 /// Decompresses in a thread of its own, which ends when nobody reads any more.
-fn read_in_a_thread(from: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, Error> {
+fn read_in_a_thread(
+    from: impl Read + Send + 'static,
+) -> Result<Box<dyn Read + Send>, CommandError> {
     let ((ready, pieces), (back, used)) = (sync_channel(READY), channel());
     std::thread::Builder::new()
         .name("decompress".into())
         .spawn(move || decompress(from, &ready, &used))
-        .map_err(|error| Error::Measure(no_thread(&error).to_string()))?;
+        .map_err(|error| CommandError::Measure(no_thread(&error).to_string()))?;
     Ok(Box::new(Pieces { pieces, back, piece: Vec::new(), at: 0 }))
 }
 

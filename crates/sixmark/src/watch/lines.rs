@@ -9,7 +9,7 @@ use sixmark_wire::flow::{Observed, Transfer};
 
 use super::WatchSettings;
 use crate::output;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Lines are collected until they are so many bytes, or until [`WatchFiles::flush`].
 const FULL: usize = 1 << 16;
@@ -32,7 +32,7 @@ struct LinesWriter {
 }
 
 impl WatchFiles {
-    pub(super) fn create(settings: &WatchSettings) -> Result<WatchFiles, Error> {
+    pub(super) fn create(settings: &WatchSettings) -> Result<WatchFiles, CommandError> {
         let mut connections =
             settings.connections.as_deref().map(LinesWriter::create).transpose()?;
         let mut exchanges = settings.exchanges.as_deref().map(LinesWriter::create).transpose()?;
@@ -71,9 +71,10 @@ impl WatchFiles {
 }
 
 impl LinesWriter {
-    fn create(path: &Path) -> Result<LinesWriter, Error> {
+    fn create(path: &Path) -> Result<LinesWriter, CommandError> {
         let form = form(path)?;
-        let cannot = |error| Error::Usage(format!("can't write '{}': {error}", path.display()));
+        let cannot =
+            |error| CommandError::Usage(format!("can't write '{}': {error}", path.display()));
         let file = output::create(path).map_err(cannot)?;
         let (path, file) = (path.to_owned(), Some(file));
         Ok(LinesWriter { path, file, lines: WatchLines::new(form), lost: None })
@@ -99,12 +100,12 @@ impl LinesWriter {
 }
 
 /// What a file's name ends with says what it is.
-fn form(path: &Path) -> Result<LineForm, Error> {
+fn form(path: &Path) -> Result<LineForm, CommandError> {
     let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
     match end.as_deref() {
         Some("csv") => Ok(LineForm::Csv),
         Some("jsonl" | "ndjson") => Ok(LineForm::Json),
-        _ => Err(Error::Usage(format!(
+        _ => Err(CommandError::Usage(format!(
             "'{}' does not say what lines it is to have; let it end with .csv or .jsonl",
             path.display()
         ))),

@@ -17,7 +17,7 @@ use super::{Sight, WatchSettings};
 use crate::capture::taker::{Taken, Taker};
 use crate::capture::unable;
 use crate::capture::writer::CaptureWriter;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The longest wait for packets: a signal ends it, and so does what is to be shown.
 const WAIT: Duration = Duration::from_millis(100);
@@ -62,7 +62,7 @@ pub fn live(
     stop: &AtomicBool,
     begun: impl FnOnce(&[String]),
     mut see: impl FnMut(Sight),
-) -> Result<WatchResult, Error> {
+) -> Result<WatchResult, CommandError> {
     let mut all = open_interfaces(place, settings)?;
     let writer = place.file.as_deref().map(|path| file(path, place, &all)).transpose()?;
     let mut kept = PacketFile { writer, lost: Vec::new(), told: 0 };
@@ -127,7 +127,7 @@ impl PacketFile {
         self.lost
     }
 
-    fn note(&mut self, written: Option<Result<(), Error>>) {
+    fn note(&mut self, written: Option<Result<(), CommandError>>) {
         if let Some(Err(error)) = written {
             self.lost.push(error.to_string());
             self.writer = None;
@@ -143,7 +143,7 @@ impl PacketFile {
     }
 }
 
-fn open_interfaces(place: &Where, settings: &WatchSettings) -> Result<Vec<Watched>, Error> {
+fn open_interfaces(place: &Where, settings: &WatchSettings) -> Result<Vec<Watched>, CommandError> {
     let named = !place.interfaces.is_empty();
     let names = if named { place.interfaces.clone() } else { usual()? };
     let how = packets::PacketRingSettings {
@@ -161,33 +161,33 @@ fn open_interfaces(place: &Where, settings: &WatchSettings) -> Result<Vec<Watche
             Some(Ok(Watched { taker, clock, gone: false }))
         }
     };
-    let all: Vec<Watched> = names.iter().filter_map(one).collect::<Result<_, Error>>()?;
+    let all: Vec<Watched> = names.iter().filter_map(one).collect::<Result<_, CommandError>>()?;
     match all.is_empty() {
-        true => Err(Error::Measure("no interface is up; name one with -i".into())),
+        true => Err(CommandError::Measure("no interface is up; name one with -i".into())),
         false => Ok(all),
     }
 }
 
 /// Those that are up. What goes through a port of a bridge, or a part of a bond, goes through that too:
 /// it would be seen twice.
-fn usual() -> Result<Vec<String>, Error> {
-    let unable = |error| Error::Measure(format!("can't list the interfaces: {error}"));
+fn usual() -> Result<Vec<String>, CommandError> {
+    let unable = |error| CommandError::Measure(format!("can't list the interfaces: {error}"));
     let is_part = |name: &String| Path::new("/sys/class/net").join(name).join("master").exists();
     Ok(interface::up().map_err(unable)?.into_iter().filter(|name| !is_part(name)).collect())
 }
 
 /// Where packets are kept. A file has one kind of link.
-fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<CaptureWriter, Error> {
+fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<CaptureWriter, CommandError> {
     let mut links = all.iter().map(|one| one.taker.link());
     let Some(link) = links.next().filter(|first| links.all(|link| link == *first)) else {
         let line = "-w keeps packets of one kind of interface; name those that are alike with -i";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     };
     CaptureWriter::create(path.to_owned(), place.snap, link)
 }
 
 /// Looks at what is there. False where there was nothing.
-fn look(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<bool, Error> {
+fn look(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<bool, CommandError> {
     let mut any = false;
     for Watched { taker, clock, .. } in all {
         any |= taker.look(|packet| {
@@ -218,7 +218,7 @@ fn dropped(all: &mut [Watched]) -> u64 {
 
 /// Looks at what came before the end and is still with the kernel: that of interfaces that have gone
 /// too, whose last block it hands over in its time.
-fn rest(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<(), Error> {
+fn rest(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<(), CommandError> {
     for one in all.iter_mut() {
         one.taker.count()?;
     }

@@ -14,7 +14,7 @@ use std::path::Path;
 use sixmark_testkit::skipped;
 use sixmark_wire::Span;
 use sixmark_wire::flow::{
-    Closure, Ends, Follower, Observed, Sent, Settings, Sink, Spoken, Transfer,
+    Closure, Ends, FlowObserver, Follower, Observed, Sent, Settings, Spoken, Transfer,
 };
 use sixmark_wire::pcap::{Format, HEADER, NextRecord};
 
@@ -29,7 +29,7 @@ struct Found {
     requests: BTreeMap<Ends, u64>,
 }
 
-impl Sink for Found {
+impl FlowObserver for Found {
     fn connection(&mut self, connection: &Observed) {
         self.connections.push(connection.clone());
     }

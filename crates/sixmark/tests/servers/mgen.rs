@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use sixmark_sys::flows::Sink;
+use sixmark_sys::flows::InboxSocket;
 use sixmark_testkit::traffic::{messages, traffic_document};
 use sixmark_testkit::{command, finish, signal, skipped};
 use sixmark_units::family::Family;
@@ -50,7 +50,7 @@ fn listening(folder: &Path, family: Family) -> (Child, [u16; 2]) {
 /// Ports of UDP and TCP that nobody has just now: MGEN can't be asked which one it took.
 fn free(family: Family) -> [u16; 2] {
     let any = if family == Family::Ipv6 { "[::1]:0" } else { "127.0.0.1:0" }.parse().unwrap();
-    let sinks = [Sink::datagrams(&any).unwrap(), Sink::listener(&any).unwrap()];
+    let sinks = [InboxSocket::datagrams(&any).unwrap(), InboxSocket::listener(&any).unwrap()];
     sinks.map(|sink| sink.local().unwrap().port())
 }
 

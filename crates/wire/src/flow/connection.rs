@@ -4,7 +4,7 @@ use super::Segment;
 use super::budget::Budget;
 use super::closing::Closing;
 use super::http::{About, Came, Hands, Http, is_request, may_be_request};
-use super::observed::{Closure, Doubts, Hello, Observed, Opening, Sink, Spoken};
+use super::observed::{Closure, Doubts, FlowObserver, Hello, Observed, Opening, Spoken};
 use super::side::Side;
 use super::stream::{Brought, Stream};
 use super::tls::{Tls, is_record};
@@ -63,7 +63,7 @@ impl Connection {
     }
 
     /// Takes its next segment.
-    pub(super) fn take<S: Sink>(
+    pub(super) fn take<S: FlowObserver>(
         &mut self,
         by_client: bool,
         segment: &Segment<'_>,
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     /// Reads what a segment carries.
-    fn read<S: Sink>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
+    fn read<S: FlowObserver>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
         if came.asks && !matches!(self.spoken, Spoken::Http1) {
             self.http.get_or_insert_default();
             self.spoken = Spoken::Http1;
@@ -128,7 +128,7 @@ impl Connection {
     }
 
     /// What is spoken, unless this came before the client's first bytes: it waits until they tell.
-    fn tell<S: Sink>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
+    fn tell<S: FlowObserver>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
         if came.by_client && self.opening.seen && came.brought.begin > FIRST {
             self.http.get_or_insert_with(|| Box::new(Http::waiting(FIRST, hands.budget)));
             return;
@@ -188,7 +188,7 @@ impl Connection {
     }
 
     /// Hands out what it has. `closure` is what becomes of one that nobody ended.
-    pub(super) fn finish<S: Sink>(mut self, closure: Closure, hands: &mut Hands<'_, S>) {
+    pub(super) fn finish<S: FlowObserver>(mut self, closure: Closure, hands: &mut Hands<'_, S>) {
         let mut http = self.http.take();
         if let Some(http) = &mut http {
             http.end(&self.about(), hands);
@@ -268,7 +268,12 @@ impl Connection {
     }
 
     /// An ACK; `finished` where a FIN of the same side came before or with it.
-    fn acknowledge<S: Sink>(&mut self, came: &Came<'_>, finished: bool, hands: &mut Hands<'_, S>) {
+    fn acknowledge<S: FlowObserver>(
+        &mut self,
+        came: &Came<'_>,
+        finished: bool,
+        hands: &mut Hands<'_, S>,
+    ) {
         let (by_client, at_ns) = (came.by_client, came.segment.at_ns);
         let (own, other) = self.sides.pair(by_client);
         let Some(stream) = &other.stream else { return };

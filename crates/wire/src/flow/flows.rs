@@ -7,7 +7,7 @@ use super::budget::Budget;
 use super::connection::Connection;
 use super::http::Hands;
 use super::key::Key;
-use super::observed::{Closure, Sink};
+use super::observed::{Closure, FlowObserver};
 use super::quic::{self, Datagram, Quic};
 use super::settings::Settings;
 use super::table::{List, Table};
@@ -73,7 +73,7 @@ impl Pair {
     }
 }
 
-impl<S: Sink> Flows<S> {
+impl<S: FlowObserver> Flows<S> {
     pub(super) fn new(settings: Settings, sink: S) -> Flows<S> {
         let budget = Budget::new(settings.buffer_bytes);
         let (connections, evicted, now_ns, due_ns) = (0, 0, 0, 0);

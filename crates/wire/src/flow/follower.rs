@@ -4,7 +4,7 @@ use super::Segment;
 use super::counts::Counts;
 use super::flows::{Flows, Pair};
 use super::fragments::Fragments;
-use super::observed::Sink;
+use super::observed::FlowObserver;
 use super::quic::{Datagram, InitialOpener};
 use super::settings::Settings;
 use crate::{self as wire, Carried, Fragment, Icmp, Ip, Link, Skipped, Span, Tcp, Udp};
@@ -28,7 +28,7 @@ struct Frames {
     fragments: u64,
 }
 
-impl<S: Sink> Follower<S> {
+impl<S: FlowObserver> Follower<S> {
     /// One that has seen nothing yet.
     pub fn new(settings: Settings, sink: S) -> Follower<S> {
         let (flows, counts) = (Flows::new(settings, sink), Counts::default());

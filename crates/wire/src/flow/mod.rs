@@ -29,7 +29,9 @@ mod transfers;
 
 pub use counts::{Counts, FamilyCounts};
 pub use follower::Follower;
-pub use observed::{Closure, Doubts, Hello, Observed, Opening, RoundTrips, Sent, Sink, Spoken};
+pub use observed::{
+    Closure, Doubts, FlowObserver, Hello, Observed, Opening, RoundTrips, Sent, Spoken,
+};
 pub use quic::InitialOpener;
 pub use settings::Settings;
 pub use transfer::{Ends, Repeated, Transfer, Unmeasured, Way};

@@ -3,7 +3,7 @@
 use super::transfer::{Ends, Transfer, Way};
 
 /// Takes what a follower finds, each thing as soon as it is whole, so that nobody needs room for all.
-pub trait Sink {
+pub trait FlowObserver {
     /// A connection is over, or is followed no longer.
     fn connection(&mut self, connection: &Observed);
 

@@ -30,7 +30,7 @@ struct Kept {
     round_trips: Vec<(bool, u64)>,
 }
 
-impl Sink for Kept {
+impl FlowObserver for Kept {
     fn connection(&mut self, connection: &Observed) {
         self.connections.push(connection.clone());
         self.transfers.connection(connection);

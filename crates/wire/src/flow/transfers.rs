@@ -1,6 +1,6 @@
 //! All exchanges of a capture that is short.
 
-use super::observed::{Observed, Sink};
+use super::observed::{FlowObserver, Observed};
 use super::transfer::{Transfer, Unmeasured};
 
 /// Keeps all exchanges. For studies, where they are few.
@@ -19,7 +19,7 @@ impl Transfers {
     }
 }
 
-impl Sink for Transfers {
+impl FlowObserver for Transfers {
     /// One that carried something, and no request in plain text, is told of as one exchange of nothing.
     fn connection(&mut self, connection: &Observed) {
         let sent = &connection.sent;

@@ -59,14 +59,14 @@ fn read(file: &[u8]) -> (Vec<Read>, Sections, Option<&'static str>) {
     let (mut sections, mut rest, mut found) = (Sections::default(), file, Vec::new());
     loop {
         match sections.step(rest) {
-            Step::Packet(packet, used) => {
+            ReadStep::Packet(packet, used) => {
                 found.push((packet.link, packet.at_ns, packet.length, packet.bytes.to_vec()));
                 rest = &rest[used..];
             }
-            Step::Nothing(used) => rest = &rest[used..],
-            Step::End => return (found, sections, None),
-            Step::More(_) => return (found, sections, Some("more")),
-            Step::Broken(wrong) => return (found, sections, Some(wrong)),
+            ReadStep::Nothing(used) => rest = &rest[used..],
+            ReadStep::End => return (found, sections, None),
+            ReadStep::More(_) => return (found, sections, Some("more")),
+            ReadStep::Broken(wrong) => return (found, sections, Some(wrong)),
         }
     }
 }
@@ -171,10 +171,10 @@ fn a_file_cut_anywhere_says_how_much_is_missing() {
     for length in begin.len() + 1..file.len() {
         let mut sections = Sections::default();
         let used = sections.step(&file[..length]);
-        assert!(matches!(used, Step::Nothing(28)), "{used:?}");
-        assert!(matches!(sections.step(&file[28..length]), Step::Nothing(_)));
+        assert!(matches!(used, ReadStep::Nothing(28)), "{used:?}");
+        assert!(matches!(sections.step(&file[28..length]), ReadStep::Nothing(_)));
         let needed = if length < begin.len() + AROUND { AROUND } else { file.len() - begin.len() };
-        assert_eq!(sections.step(&file[begin.len()..length]), Step::More(needed), "{length}");
+        assert_eq!(sections.step(&file[begin.len()..length]), ReadStep::More(needed), "{length}");
     }
 }
 
@@ -204,7 +204,7 @@ fn a_long_block_of_another_kind_need_not_be_there_to_be_passed_over() {
     let order = Order(true);
     let mut sections = Sections::default();
     let section = order.section();
-    assert_eq!(sections.step(&section), Step::Nothing(28));
+    assert_eq!(sections.step(&section), ReadStep::Nothing(28));
     let secrets = order.words(&[10, 1 << 30, 0]);
-    assert_eq!(sections.step(&secrets), Step::Nothing(1 << 30));
+    assert_eq!(sections.step(&secrets), ReadStep::Nothing(1 << 30));
 }

@@ -4,7 +4,7 @@ use sixmark_units::family::Family;
 
 use super::super::run;
 use super::args::CompareArgs;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// One of the two sides, as typed.
 pub(super) struct Asked<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Asked<'a> {
 ///
 /// # Errors
 /// There is one family, and not two URLs of it; or a name can't be looked up.
-pub(super) fn sides_asked(args: &CompareArgs) -> Result<[Asked<'_>; 2], Error> {
+pub(super) fn sides_asked(args: &CompareArgs) -> Result<[Asked<'_>; 2], CommandError> {
     let target = &args.shared.workload.target;
     let named = args.a.is_some() || args.b.is_some() || target.targets.is_some();
     let only = if named { None } else { run::only_family(target)? };
@@ -42,9 +42,9 @@ fn families_of_side(args: &CompareArgs, side: usize) -> (&'static str, &str, boo
     (option, said.as_deref().unwrap_or(usual), false)
 }
 
-fn one_family(family: Family, urls: &[String]) -> Error {
+fn one_family(family: Family, urls: &[String]) -> CommandError {
     let (other, more) = (family.other(), "two URLs of one family are compared with each other");
-    Error::Usage(match urls {
+    CommandError::Usage(match urls {
         [url] => format!(
             "{url} over {family} alone has nothing to be compared with; give a second URL, name the \
              sides (--a, --b), or load {other} too (--resolve gives an address): {more}"

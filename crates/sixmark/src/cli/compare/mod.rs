@@ -28,11 +28,11 @@ use crate::compare::{self, Comparing, ComparisonEvent};
 use crate::vitals::VitalsFrom;
 use asked::Asked;
 use live::LiveComparison;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
 /// where a side has no NORMAL response at all, or errors only, else 1 where a gate failed.
-pub(super) fn main(args: &CompareArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let quiet = *quiet;
     out::check_places([json, &demanded.junit, html])?;
@@ -49,7 +49,7 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, Error> {
     let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     let printed = show(&result, doubts.len(), shown);
     out::do_all([printed, write_outputs(&result, args, &mut keeper)])?;
-    let could_not = nothing_normal(&result).map(Error::Measure);
+    let could_not = nothing_normal(&result).map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown);
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
 }
@@ -59,7 +59,7 @@ fn measure(
     comparing: &Comparing,
     quiet: bool,
     keeper: &mut Keeper,
-) -> Result<ComparisonResult, Error> {
+) -> Result<ComparisonResult, CommandError> {
     let stop = stop_flag()?;
     let mut live = LiveComparison::new(quiet, can_repaint(), comparing.threads());
     let mut kept = Ok(());
@@ -77,12 +77,12 @@ fn measure(
 }
 
 /// What is not over has not ended.
-fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), Error> {
+fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), CommandError> {
     let headline = ListHeadline { ended: None, ..ListHeadline::of_comparison(so_far) };
     keeper.save(&headline, &encoded(so_far)?)
 }
 
-fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, Error> {
+fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, CommandError> {
     let [a, b] = asked::sides_asked(args)?;
     // Both meet the same arrivals, and what the seed decides is decided once.
     let seed = args.session.seed.unwrap_or_else(run::random_seed);
@@ -105,7 +105,7 @@ fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, 
 }
 
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
-fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), Error> {
+fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), CommandError> {
     let printed = if table { print(&comparison::comparison_text(result)) } else { Ok(()) };
     warn(result.warnings.iter().skip(told));
     printed
@@ -116,7 +116,7 @@ fn write_outputs(
     result: &ComparisonResult,
     args: &CompareArgs,
     keeper: &mut Keeper,
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let (text, json) = (encoded(result)?, args.session.json.as_ref());
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let elsewhere = json.filter(|_| written.is_ok());

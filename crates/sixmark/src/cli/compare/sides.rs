@@ -5,7 +5,7 @@ use super::args::CompareArgs;
 use super::asked::Asked;
 use super::words::words;
 use crate::compare::Contender;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// What a side loads: the options of both, then its own, which go before. Its URLs take the place
 /// of those of both.
@@ -16,8 +16,9 @@ pub(super) fn contender(
     asked: &Asked<'_>,
     args: &CompareArgs,
     seed: u64,
-) -> Result<Contender, Error> {
-    let said = |why: String| Error::Usage(format!("{} '{}': {why}", asked.place, asked.text));
+) -> Result<Contender, CommandError> {
+    let said =
+        |why: String| CommandError::Usage(format!("{} '{}': {why}", asked.place, asked.text));
     let words = match asked.is_url {
         true => vec![asked.text.to_owned()],
         false => expanded(words(asked.text).map_err(&said)?),
@@ -52,6 +53,6 @@ fn expanded(words: Vec<String>) -> Vec<String> {
 }
 
 /// The same error, with the side that it is of.
-fn of_side(asked: &Asked<'_>, error: Error) -> Error {
+fn of_side(asked: &Asked<'_>, error: CommandError) -> CommandError {
     error.map(|line| format!("{} '{}': {line}", asked.place, asked.text))
 }

@@ -4,7 +4,7 @@ use super::super::keep::StoreArgs;
 use super::when::When;
 use super::{WhichEntry, numbers, open_for, print, table};
 use crate::store::{Id, ListFilter, Listed, Store};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Delete results; asks nothing, says what it deleted.
 #[derive(Debug, clap::Args)]
@@ -22,13 +22,13 @@ pub(super) struct HistoryDeleteArgs {
 }
 
 /// Deletes, all or nothing.
-pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), Error> {
+pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), CommandError> {
     let mut store = open_for(&args.store)?;
     let entries = match &args.before {
         Some(when) => older(&store, when)?,
         None if args.ids.is_empty() => {
             let line = "say what to delete: numbers that `sixmark history` shows, or --before DATE";
-            return Err(Error::Usage(line.to_owned()));
+            return Err(CommandError::Usage(line.to_owned()));
         }
         None => entries_named(&store, &args.ids)?,
     };
@@ -42,12 +42,12 @@ pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), Error> {
     }
 }
 
-fn older(store: &Store, when: &When) -> Result<Vec<Listed>, Error> {
+fn older(store: &Store, when: &When) -> Result<Vec<Listed>, CommandError> {
     let filter = ListFilter { until: Some(when.before()), ..ListFilter::default() };
     Ok(store.list(&filter)?.entries)
 }
 
-fn entries_named(store: &Store, which: &[WhichEntry]) -> Result<Vec<Listed>, Error> {
+fn entries_named(store: &Store, which: &[WhichEntry]) -> Result<Vec<Listed>, CommandError> {
     let ids = numbers(store, which)?;
     let found = ids.iter().map(|&id| store.entry(id)).collect::<Result<Vec<_>, _>>()?;
     let missing: Vec<Id> =

@@ -6,7 +6,7 @@ use super::super::keep::StoreArgs;
 use super::super::out::OutputPlace;
 use super::{WhichEntry, numbers, open_for};
 use crate::store::Id;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Write documents as they were, to the byte.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub(super) struct HistoryExportArgs {
 }
 
 /// Exports.
-pub(super) fn main(args: &HistoryExportArgs) -> Result<(), Error> {
+pub(super) fn main(args: &HistoryExportArgs) -> Result<(), CommandError> {
     let store = open_for(&args.store)?;
     let ids = numbers(&store, &args.ids)?;
     // None is written where one is missing.
@@ -36,7 +36,7 @@ pub(super) fn main(args: &HistoryExportArgs) -> Result<(), Error> {
     places.iter().zip(&documents).try_for_each(|(place, document)| place.write(document))
 }
 
-fn places(out: &str, ids: &[Id]) -> Result<Vec<OutputPlace>, Error> {
+fn places(out: &str, ids: &[Id]) -> Result<Vec<OutputPlace>, CommandError> {
     let path = Path::new(out);
     if out == "-" {
         return Ok(ids.iter().map(|_| OutputPlace::Standard).collect());
@@ -46,7 +46,7 @@ fn places(out: &str, ids: &[Id]) -> Result<Vec<OutputPlace>, Error> {
     }
     std::fs::create_dir_all(path).map_err(|error| {
         let several = "several documents go into a folder";
-        Error::Usage(format!("can't make the folder '{out}': {error}; {several}"))
+        CommandError::Usage(format!("can't make the folder '{out}': {error}; {several}"))
     })?;
     let file = |id: &Id| -> PathBuf { path.join(format!("{id}.json")) };
     Ok(ids.iter().map(|id| OutputPlace::File(file(id))).collect())

@@ -10,7 +10,7 @@ use sixmark_report::headline::ListHeadline;
 use super::super::keep::StoreArgs;
 use super::print;
 use crate::store::{NewEntry, Store};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Keep documents that --json or `sixmark history export` wrote.
 ///
@@ -30,7 +30,7 @@ pub(super) struct HistoryImportArgs {
 }
 
 /// Imports file after file. Whatever was said to be kept is, even where one that follows can't be.
-pub(super) fn main(args: &HistoryImportArgs) -> Result<(), Error> {
+pub(super) fn main(args: &HistoryImportArgs) -> Result<(), CommandError> {
     let place = args.store.place()?;
     let Some(mut store) = Store::open(&place)? else {
         return Err(super::no_store());
@@ -39,8 +39,8 @@ pub(super) fn main(args: &HistoryImportArgs) -> Result<(), Error> {
 }
 
 /// Keeps what a file has, all of which must be documents.
-fn import(file: &str, label: Option<&str>, store: &mut Store) -> Result<(), Error> {
-    let wrong = |why: String| Error::Usage(format!("'{file}' {why}"));
+fn import(file: &str, label: Option<&str>, store: &mut Store) -> Result<(), CommandError> {
+    let wrong = |why: String| CommandError::Usage(format!("'{file}' {why}"));
     let text = read_file(file).map_err(|error| wrong(format!("can't be read: {error}")))?;
     let documents = split(&text).map_err(wrong)?;
     let known = documents.iter().map(|text| headline_of(text));

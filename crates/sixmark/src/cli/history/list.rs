@@ -8,7 +8,7 @@ use super::when::When;
 use super::{open_store, print, table};
 use crate::cli::out::print_document;
 use crate::store::{ListFilter, Listed};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// List what was kept, the newest first.
 #[derive(Debug, clap::Args)]
@@ -47,7 +47,7 @@ pub(super) struct HistoryListArgs {
 }
 
 /// Lists.
-pub(super) fn main(args: HistoryListArgs) -> Result<(), Error> {
+pub(super) fn main(args: HistoryListArgs) -> Result<(), CommandError> {
     let json = args.json;
     let Some(store) = open_store(&args.store)? else {
         return print(if json { "" } else { "nothing was kept yet\n" });
@@ -70,10 +70,10 @@ fn filter(args: HistoryListArgs) -> ListFilter {
     }
 }
 
-fn csv_of_entries(entries: &[Listed]) -> Result<String, Error> {
+fn csv_of_entries(entries: &[Listed]) -> Result<String, CommandError> {
     let line = |entry| serde_json::to_string(entry).map(|line| line + "\n");
     let lines: Result<String, _> = entries.iter().map(line).collect();
-    lines.map_err(|error| Error::Measure(format!("can't encode the list: {error}")))
+    lines.map_err(|error| CommandError::Measure(format!("can't encode the list: {error}")))
 }
 
 fn kind(text: &str) -> Result<DocumentKind, String> {

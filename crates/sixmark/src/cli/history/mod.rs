@@ -13,7 +13,7 @@ use std::str::FromStr;
 use super::keep::StoreArgs;
 use super::out::print;
 use crate::store::{Id, ListFilter, Listed, Store, StorePlace};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Find, show, export and delete results that were kept.
 ///
@@ -44,7 +44,7 @@ enum HistoryCommand {
 }
 
 /// Does what the arguments say.
-pub(super) fn main(args: HistoryArgs) -> Result<u8, Error> {
+pub(super) fn main(args: HistoryArgs) -> Result<u8, CommandError> {
     match args.command.unwrap_or(HistoryCommand::List(args.list)) {
         HistoryCommand::List(args) => list::main(args),
         HistoryCommand::Show(args) => show::main(&args),
@@ -73,7 +73,7 @@ impl FromStr for WhichEntry {
 }
 
 /// The document that was kept under a number, or the last one; none of words that are neither.
-pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, Error>> {
+pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, CommandError>> {
     let which = word.parse::<WhichEntry>().ok()?;
     let document = || {
         let store = open_for(args)?;
@@ -85,33 +85,33 @@ pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, Error>
 }
 
 /// The store, where there is one; none where nothing was kept yet.
-fn open_store(args: &StoreArgs) -> Result<Option<Store>, Error> {
+fn open_store(args: &StoreArgs) -> Result<Option<Store>, CommandError> {
     let place = args.place()?;
     match (&place, Store::open_existing(&place)?) {
         (StorePlace::Nowhere, _) => Err(no_store()),
         (StorePlace::Named(path, by), None) => {
-            Err(Error::Usage(format!("there is no '{}', which {by} names", path.display())))
+            Err(CommandError::Usage(format!("there is no '{}', which {by} names", path.display())))
         }
         (_, store) => Ok(store),
     }
 }
 
 /// The store, of which something is wanted.
-fn open_for(args: &StoreArgs) -> Result<Store, Error> {
+fn open_for(args: &StoreArgs) -> Result<Store, CommandError> {
     open_store(args)?.ok_or_else(nothing)
 }
 
-fn no_store() -> Error {
+fn no_store() -> CommandError {
     let line = "there is no store: --store or SIXMARK_STORE is none; give --store PATH";
-    Error::Usage(line.to_owned())
+    CommandError::Usage(line.to_owned())
 }
 
-fn nothing() -> Error {
-    Error::Usage("nothing was kept yet".to_owned())
+fn nothing() -> CommandError {
+    CommandError::Usage("nothing was kept yet".to_owned())
 }
 
 /// The numbers of entries, each once.
-fn numbers(store: &Store, which: &[WhichEntry]) -> Result<Vec<Id>, Error> {
+fn numbers(store: &Store, which: &[WhichEntry]) -> Result<Vec<Id>, CommandError> {
     let mut ids = Vec::new();
     for &which in which {
         let id = match which {
@@ -125,7 +125,7 @@ fn numbers(store: &Store, which: &[WhichEntry]) -> Result<Vec<Id>, Error> {
     Ok(ids)
 }
 
-fn newest(store: &Store) -> Result<Listed, Error> {
+fn newest(store: &Store) -> Result<Listed, CommandError> {
     let page = store.list(&ListFilter { limit: Some(1), ..ListFilter::default() })?;
     page.entries.into_iter().next().ok_or_else(nothing)
 }

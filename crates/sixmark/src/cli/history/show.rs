@@ -7,7 +7,7 @@ use super::super::keep::{StoreArgs, quoted};
 use super::{WhichEntry, numbers, open_for, print, table};
 use crate::cli::out::print_document;
 use crate::store::Listed;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_report::document_text;
 
 /// Show one result as it was shown when it was made.
@@ -26,7 +26,7 @@ pub(super) struct HistoryShowArgs {
 }
 
 /// Shows.
-pub(super) fn main(args: &HistoryShowArgs) -> Result<(), Error> {
+pub(super) fn main(args: &HistoryShowArgs) -> Result<(), CommandError> {
     let store = open_for(&args.store)?;
     for id in numbers(&store, &[args.id])? {
         let document = store.document(id)?;
@@ -39,10 +39,12 @@ pub(super) fn main(args: &HistoryShowArgs) -> Result<(), Error> {
 }
 
 /// What it was, and what it found.
-fn shown_entry(entry: &Listed, document: &str) -> Result<String, Error> {
+fn shown_entry(entry: &Listed, document: &str) -> Result<String, CommandError> {
     let parsed = Document::parse(document).map_err(|why| {
         let id = entry.id;
-        Error::Measure(format!("{id} {why}; `sixmark history show {id} --json` shows it as it is"))
+        CommandError::Measure(format!(
+            "{id} {why}; `sixmark history show {id} --json` shows it as it is"
+        ))
     })?;
     let found = document_text(&parsed);
     let typed = entry.command.iter().skip(1).map(|word| quoted(word));

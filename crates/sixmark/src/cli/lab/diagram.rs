@@ -4,7 +4,7 @@ use sixmark_model::plan::lab::diagram::{diagram_text, svg};
 
 use super::FileArgs;
 use crate::cli::out::{OutputPlace, print};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct LabDiagramArgs {
@@ -16,7 +16,7 @@ pub(super) struct LabDiagramArgs {
     svg: Option<OutputPlace>,
 }
 
-pub(super) fn main(args: &LabDiagramArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &LabDiagramArgs) -> Result<u8, CommandError> {
     let Some(lab) = args.file.read()? else { return Ok(2) };
     match &args.svg {
         Some(place) => {

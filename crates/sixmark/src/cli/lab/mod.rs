@@ -15,7 +15,7 @@ use super::out::{complain, print};
 use crate::study::{Source, builtin_names};
 use sixmark_lab::door::{self, Answer, Question};
 use sixmark_lab::enter;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long a lab that was told to go may take.
 const GOING: Duration = Duration::from_secs(60);
@@ -93,7 +93,7 @@ fn choice(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-pub(super) fn main(args: LabArgs) -> Result<u8, Error> {
+pub(super) fn main(args: LabArgs) -> Result<u8, CommandError> {
     match args.command {
         LabCommand::Up(args) => up::main(&args),
         LabCommand::Exec(args) => exec(&args),
@@ -104,17 +104,17 @@ pub(super) fn main(args: LabArgs) -> Result<u8, Error> {
     }
 }
 
-fn exec(args: &ExecArgs) -> Result<u8, Error> {
+fn exec(args: &ExecArgs) -> Result<u8, CommandError> {
     let way = door::way(&door::choose(args.lab.as_deref())?, &args.host)?;
     let [program, arguments @ ..] = args.command.as_slice() else {
-        return Err(Error::Usage("say what to run".to_owned()));
+        return Err(CommandError::Usage("say what to run".to_owned()));
     };
     let mut command = Program::new(program);
     command.args(arguments);
     enter::run_inside(&way, &mut command)
 }
 
-fn show_status(name: Option<String>) -> Result<u8, Error> {
+fn show_status(name: Option<String>) -> Result<u8, CommandError> {
     let names = name.map_or_else(door::names_of_labs, |name| Ok(vec![name]))?;
     if names.is_empty() {
         print("No lab is up.\n")?;
@@ -127,7 +127,7 @@ fn show_status(name: Option<String>) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn down(name: Option<&str>) -> Result<u8, Error> {
+fn down(name: Option<&str>) -> Result<u8, CommandError> {
     let name = door::choose(name)?;
     door::ask(&name, &Question::Down)?;
     // It goes when its last process has: then nobody has its name any more.
@@ -135,7 +135,7 @@ fn down(name: Option<&str>) -> Result<u8, Error> {
     while door::is_there(&name)? {
         if Instant::now() >= until {
             let line = format!("the lab '{name}' is still there after {} s", GOING.as_secs());
-            return Err(Error::Measure(line));
+            return Err(CommandError::Measure(line));
         }
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -143,7 +143,7 @@ fn down(name: Option<&str>) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn check_file(args: &FileArgs) -> Result<u8, Error> {
+fn check_file(args: &FileArgs) -> Result<u8, CommandError> {
     match args.read()? {
         Some(lab) => {
             print(&format!("{}: nothing wrong with it.\n", lab.name))?;
@@ -155,12 +155,12 @@ fn check_file(args: &FileArgs) -> Result<u8, Error> {
 
 impl FileArgs {
     /// The lab; none where its mistakes have been told.
-    fn read(&self) -> Result<Option<Lab>, Error> {
+    fn read(&self) -> Result<Option<Lab>, CommandError> {
         let shown = self.file.display().to_string();
         let text = match built_in(&shown) {
             Some(text) => text.to_owned(),
             None => std::fs::read_to_string(&self.file).map_err(|error| {
-                Error::Usage(format!("can't read the lab's file '{shown}': {error}"))
+                CommandError::Usage(format!("can't read the lab's file '{shown}': {error}"))
             })?,
         };
         let chosen: BTreeMap<String, String> = self.set.iter().cloned().collect();

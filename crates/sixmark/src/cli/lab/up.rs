@@ -16,7 +16,7 @@ use crate::cli::out::{complain, print};
 use crate::cli::stop_flag;
 use sixmark_lab::door::{self, Answer, Door, Question, Visit};
 use sixmark_lab::{self as lab, Ground, TEMPORARY, Up};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Between two looks whether a lab in the background is up, and at the door of one that is.
 const LOOK: Duration = Duration::from_millis(20);
@@ -43,7 +43,7 @@ pub(super) struct LabUpArgs {
     detach: bool,
 }
 
-pub(super) fn main(args: &LabUpArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &LabUpArgs) -> Result<u8, CommandError> {
     let Some(mut plan) = args.file.read()? else { return Ok(2) };
     plan.demand(None);
     let name = args.name.clone().unwrap_or_else(|| plan.name.clone());
@@ -65,14 +65,14 @@ fn inside(
     plan: Lab,
     door: &Door,
     rights: Rights,
-) -> Result<u8, Error> {
+) -> Result<u8, CommandError> {
     let stop = stop_flag()?;
     let began = Instant::now();
     let own = |name: &str, given: &Option<PathBuf>| folder(name, given.as_deref());
     let (www, logs) = (own("www", &args.www)?, own("logs", &args.logs)?);
     let ground = Ground { rights, logs: &logs, www: &www, stop: &stop };
     let Some(mut up) = Up::build(plan, &ground)? else {
-        return Err(Error::Interrupted(format!("stopped before the lab '{name}' was up")));
+        return Err(CommandError::Interrupted(format!("stopped before the lab '{name}' was up")));
     };
     let took = began.elapsed().as_secs_f64();
     let text = format!(
@@ -102,18 +102,19 @@ fn answer(up: &Up, name: &str, question: &Question) -> (Answer, Vec<OwnedFd>) {
 }
 
 /// The folder given, or one of the lab's own.
-fn folder(name: &str, given: Option<&Path>) -> Result<PathBuf, Error> {
+fn folder(name: &str, given: Option<&Path>) -> Result<PathBuf, CommandError> {
     let path = given.map_or_else(|| Path::new(TEMPORARY).join(name), Path::to_owned);
     let made = fs::create_dir_all(&path).and_then(|()| fs::canonicalize(&path));
     made.map_err(|error| {
-        Error::Measure(format!("can't make the folder '{}': {error}", path.display()))
+        CommandError::Measure(format!("can't make the folder '{}': {error}", path.display()))
     })
 }
 
 /// Starts the same without `--detach` in a session of its own, and waits until it is up. It keeps no
 /// stream of this process: whoever waits for their ends would wait as long as the lab is up.
-fn detach(name: &str) -> Result<u8, Error> {
-    let cannot = |error| Error::Measure(format!("can't start the lab in the background: {error}"));
+fn detach(name: &str) -> Result<u8, CommandError> {
+    let cannot =
+        |error| CommandError::Measure(format!("can't start the lab in the background: {error}"));
     let own = std::env::current_exe().map_err(cannot)?;
     let same = std::env::args_os().skip(1).filter(|word| word != "--detach" && word != "-d");
     let mut command = Command::new(own);

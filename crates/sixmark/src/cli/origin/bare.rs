@@ -3,7 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_origin::{Bare, BareOptions, Congestion, Prefix, Statistics};
 
 /// Options of the bare origin.
@@ -67,8 +67,8 @@ enum Control {
 impl BareArgs {
     /// What was asked for; none where the kernel does TCP. `kernels` are the options given that
     /// only mean something there.
-    pub(super) fn options(&self, kernels: &[&str]) -> Result<Option<BareOptions>, Error> {
-        let wrong = |line: String| Err(Error::Usage(line));
+    pub(super) fn options(&self, kernels: &[&str]) -> Result<Option<BareOptions>, CommandError> {
+        let wrong = |line: String| Err(CommandError::Usage(line));
         match (self.stack, kernels.first(), self.given().first()) {
             (Stack::Kernel, _, None) => Ok(None),
             (Stack::Kernel, _, Some(name)) => wrong(format!("{name} needs --stack bare")),
@@ -94,8 +94,8 @@ impl BareArgs {
         given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
     }
 
-    fn bare(&self) -> Result<BareOptions, Error> {
-        let needs = |what| Error::Usage(format!("--stack bare needs {what}"));
+    fn bare(&self) -> Result<BareOptions, CommandError> {
+        let needs = |what| CommandError::Usage(format!("--stack bare needs {what}"));
         let tap = self.tap.clone().ok_or_else(|| needs("--tap NAME"))?;
         if self.address.is_empty() {
             return Err(needs("--address ADDR/LENGTH, such as fd00::2/64"));
@@ -119,16 +119,16 @@ impl BareArgs {
 }
 
 /// Starts it.
-pub(super) fn start_bare(options: &BareOptions) -> Result<Bare, Error> {
+pub(super) fn start_bare(options: &BareOptions) -> Result<Bare, CommandError> {
     Bare::start(options).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => Error::Usage(format!("--stack bare: {error}")),
-        _ => Error::Measure(error.to_string()),
+        io::ErrorKind::InvalidInput => CommandError::Usage(format!("--stack bare: {error}")),
+        _ => CommandError::Measure(error.to_string()),
     })
 }
 
 /// Stops it and tells what happened.
-pub(super) fn last_words(bare: Bare, json: bool) -> Result<String, Error> {
-    let counted = bare.stop().map_err(|error| Error::Measure(error.to_string()))?;
+pub(super) fn last_words(bare: Bare, json: bool) -> Result<String, CommandError> {
+    let counted = bare.stop().map_err(|error| CommandError::Measure(error.to_string()))?;
     Ok(if json { format!("{}\n", serde_json::json!(counted)) } else { statistics_line(&counted) })
 }
 

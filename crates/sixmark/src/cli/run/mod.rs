@@ -34,11 +34,11 @@ use super::{gates, report, signals, stop_flag};
 use crate::run::{Draft, Extras, Runnable};
 use crate::vitals::VitalsFrom;
 use live::LiveRun;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Plans, runs and shows. The status is 130 where a signal ended the run, else 3 where a family has no
 /// NORMAL response at all, or errors only, else 1 where a gate failed.
-pub(super) fn main(args: &RunArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let (csv, quiet) = (&args.csv, *quiet);
     out::check_places([json, csv, &demanded.junit, html])?;
@@ -65,7 +65,7 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, Error> {
     let page = report::write_page(html.as_ref(), || Document::Run(Box::new(result.clone())));
     out::do_all([printed, written, also, page])?;
     // A family that was asked for and gave no response to time could not be measured.
-    let could_not = text::nothing_normal(&result).map(Error::Measure);
+    let could_not = text::nothing_normal(&result).map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown && reached);
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
 }
@@ -75,7 +75,7 @@ impl RunArgs {
     ///
     /// # Errors
     /// See [`draft`].
-    pub(super) fn draft(&self) -> Result<Draft, Error> {
+    pub(super) fn draft(&self) -> Result<Draft, CommandError> {
         draft(&PlanOptions {
             workload: &self.workload,
             course: &self.course,
@@ -88,14 +88,14 @@ impl RunArgs {
     ///
     /// # Errors
     /// The server's vitals are not to be had where they were said to be.
-    pub(super) fn extras(&self, host: Option<VitalsFrom>) -> Result<Extras, Error> {
+    pub(super) fn extras(&self, host: Option<VitalsFrom>) -> Result<Extras, CommandError> {
         let (calibrate, truth) = (self.session.calibrate, self.truth);
         let vitals_from = vitals_from::elsewhere(&self.session)?.or(host);
         Ok(Extras { calibrate, truth, vitals_from })
     }
 }
 
-fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult, Error> {
+fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult, CommandError> {
     let stop = stop_flag()?;
     let mut live = LiveRun::new(!quiet && can_repaint(), &runnable.plan().load);
     let result = match runnable.searches() {
@@ -107,7 +107,7 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
 }
 
 /// The table on standard output, if it is wanted; warnings not told yet on standard error.
-fn show(result: &RunResult, told: usize, table: bool) -> Result<(), Error> {
+fn show(result: &RunResult, told: usize, table: bool) -> Result<(), CommandError> {
     let printed = if table { print(&shown::measurement_text(result)) } else { Ok(()) };
     warn(text::doubts_untold(result, told));
     printed
@@ -118,8 +118,8 @@ fn write_outputs(
     result: &RunResult,
     json: Option<&OutputPlace>,
     csv: Option<&OutputPlace>,
-    keep: impl FnOnce(&str, Option<&OutputPlace>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    keep: impl FnOnce(&str, Option<&OutputPlace>) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
     let text = encoded(result)?;
     let written = json.map_or(Ok(()), |place| place.write(&text));
     let kept = keep(&text, json.filter(|_| written.is_ok()));

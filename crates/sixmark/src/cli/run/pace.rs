@@ -6,21 +6,25 @@ use sixmark_model::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, T
 
 use super::options::PlanOptions;
 use super::search::FIRST;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// What decides when exchanges begin.
-pub(super) fn pace(options: &PlanOptions<'_>, timetable: Option<Timetable>) -> Result<Pace, Error> {
+pub(super) fn pace(
+    options: &PlanOptions<'_>,
+    timetable: Option<Timetable>,
+) -> Result<Pace, CommandError> {
     if let Some(timetable) = timetable {
         return replay(options, timetable);
     }
     let Some((option, stages)) = stages(options) else {
-        return alone(options).map_or(Ok(Pace::Closed), |line| Err(Error::Usage(line)));
+        return alone(options).map_or(Ok(Pace::Closed), |line| Err(CommandError::Usage(line)));
     };
-    let open = OpenLoop::new(stages).map_err(|error| Error::Usage(format!("{option}: {error}")))?;
+    let open =
+        OpenLoop::new(stages).map_err(|error| CommandError::Usage(format!("{option}: {error}")))?;
     if open.first_rate().is_zero() && !options.workload.load.warmup.is_zero() {
         let line =
             "--warmup keeps up the first rate, and that is 0; leave it out, or begin above 0";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     }
     Ok(Pace::Open(OpenLoop {
         arrivals: options.workload.open_loop.arrivals.unwrap_or(ArrivalProcess::Constant),
@@ -31,10 +35,10 @@ pub(super) fn pace(options: &PlanOptions<'_>, timetable: Option<Timetable>) -> R
 }
 
 /// When a recording says.
-fn replay(options: &PlanOptions<'_>, timetable: Timetable) -> Result<Pace, Error> {
+fn replay(options: &PlanOptions<'_>, timetable: Timetable) -> Result<Pace, CommandError> {
     if !options.workload.load.warmup.is_zero() {
         let line = "--warmup: nothing comes before the beginning of a --replay; leave it out";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     }
     Ok(Pace::Open(OpenLoop {
         overload: options.workload.open_loop.overload.unwrap_or(Overload::Wait),

@@ -25,7 +25,7 @@ use super::tls::{self, TlsArgs};
 use crate::resolve::Resolver;
 use crate::run::Draft;
 use crate::warning;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long a run lasts that says neither how long nor how many.
 const DURATION: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ const PLACES: u32 = 16;
 ///
 /// # Errors
 /// Options that make no sense together, a file that can't be read, or a name that can't be looked up.
-pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, Error> {
+pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandError> {
     let WorkloadArgs { target, request, connection, tls, .. } = options.workload;
     let entries = entries(options)?;
     tls::check_tls(tls, &entries)?;
@@ -84,7 +84,7 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, Error> {
 ///
 /// # Errors
 /// A URL is none, or its name can't be looked up.
-pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, Error> {
+pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, CommandError> {
     let asked = [(args.ipv6, Family::Ipv6), (args.ipv4, Family::Ipv4)];
     if let Some((_, family)) = asked.into_iter().find(|(asked, _)| *asked) {
         return Ok(Some(family));
@@ -105,7 +105,7 @@ fn connections(options: &PlanOptions<'_>) -> NonZeroU32 {
 }
 
 /// The URLs of the command line, then those of the list.
-fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, Error> {
+fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, CommandError> {
     let (args, replays) = (&options.workload.target, options.course.replay.is_some());
     let parse = |text: &String| entry(text, replays);
     let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
@@ -116,24 +116,25 @@ fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, Error> {
 }
 
 /// A URL of the command line. One that is none may be a speed, where a recording is to be replayed.
-fn entry(text: &str, replays: bool) -> Result<ListEntry, Error> {
+fn entry(text: &str, replays: bool) -> Result<ListEntry, CommandError> {
     match text.parse::<Url>() {
         Ok(url) => Ok(ListEntry { line: 0, url, weight: 1 }),
-        Err(_) if replays && super::values::speed(text).is_ok() => {
-            Err(Error::Usage(format!("'{text}' is no URL; a speed is written --replay={text}")))
-        }
-        Err(error) => Err(Error::Usage(format!("URL '{text}': {error}"))),
+        Err(_) if replays && super::values::speed(text).is_ok() => Err(CommandError::Usage(
+            format!("'{text}' is no URL; a speed is written --replay={text}"),
+        )),
+        Err(error) => Err(CommandError::Usage(format!("URL '{text}': {error}"))),
     }
 }
 
-fn read_list(file: &Path, path: &str) -> Result<Vec<ListEntry>, Error> {
+fn read_list(file: &Path, path: &str) -> Result<Vec<ListEntry>, CommandError> {
     if !path.starts_with('/') {
-        return Err(Error::Usage(format!("--path '{path}' does not begin with /")));
+        return Err(CommandError::Usage(format!("--path '{path}' does not begin with /")));
     }
     let name = file.display();
-    let cannot = |error| Error::Usage(format!("can't read the list '{name}': {error}"));
+    let cannot = |error| CommandError::Usage(format!("can't read the list '{name}': {error}"));
     let text = read_file(file).map_err(cannot)?;
-    list::parse_list(&text, path).map_err(|wrong| Error::Usage(wrong.of_file(&name.to_string())))
+    list::parse_list(&text, path)
+        .map_err(|wrong| CommandError::Usage(wrong.of_file(&name.to_string())))
 }
 
 fn read_file(file: &Path) -> std::io::Result<String> {
@@ -150,11 +151,15 @@ fn resolved(
     entries: &[ListEntry],
     args: &TlsArgs,
     resolver: &mut Resolver,
-) -> Result<Vec<Target>, Error> {
+) -> Result<Vec<Target>, CommandError> {
     entries.iter().map(|entry| target(entry, args, resolver)).collect()
 }
 
-fn target(entry: &ListEntry, args: &TlsArgs, resolver: &mut Resolver) -> Result<Target, Error> {
+fn target(
+    entry: &ListEntry,
+    args: &TlsArgs,
+    resolver: &mut Resolver,
+) -> Result<Target, CommandError> {
     Ok(Target {
         url: entry.url.to_string(),
         authority: entry.url.authority(),
@@ -166,15 +171,14 @@ fn target(entry: &ListEntry, args: &TlsArgs, resolver: &mut Resolver) -> Result<
 }
 
 /// What was asked for; else the list's ratio; else as many of the one family as of the other.
-fn plan_ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, Error> {
+fn plan_ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, CommandError> {
     let weight = |family| weight_of(targets, family);
     let ratio = match (args.ratio, args.ipv6, args.ipv4) {
         (Some(ratio), ..) => ratio,
         (_, true, _) => PlanRatio::only(Family::Ipv6),
         (_, _, true) => PlanRatio::only(Family::Ipv4),
-        _ if args.targets.is_some() => {
-            PlanRatio::new(weight(Family::Ipv6), weight(Family::Ipv4)).map_err(Error::Usage)?
-        }
+        _ if args.targets.is_some() => PlanRatio::new(weight(Family::Ipv6), weight(Family::Ipv4))
+            .map_err(CommandError::Usage)?,
         _ if weight(Family::Ipv4) == 0 => PlanRatio::only(Family::Ipv6),
         _ if weight(Family::Ipv6) == 0 => PlanRatio::only(Family::Ipv4),
         _ => PlanRatio::EVEN,
@@ -195,9 +199,9 @@ fn weight_of(targets: &[Target], family: Family) -> u32 {
     targets.iter().filter(has).map(|target| target.weight).fold(0, u32::saturating_add)
 }
 
-fn no_address(family: Family, targets: &[Target]) -> Error {
+fn no_address(family: Family, targets: &[Target]) -> CommandError {
     let first = targets.first().map_or("", |target| target.url.as_str());
-    Error::Measure(format!(
+    CommandError::Measure(format!(
         "{first} has no {family} address and the run asks for {family}; give one with --resolve, \
          or choose the other family with {}",
         if family == Family::Ipv6 { "-4" } else { "-6" }
@@ -219,7 +223,7 @@ fn load_plan(
     options: &PlanOptions<'_>,
     ratio: PlanRatio,
     timetable: Option<Timetable>,
-) -> Result<LoadPlan, Error> {
+) -> Result<LoadPlan, CommandError> {
     let (args, connections) = (&options.workload.load, connections(options));
     let pace = pace::pace(options, timetable)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -250,12 +254,12 @@ fn most_threads(connections: NonZeroU32, ratio: PlanRatio) -> NonZeroU32 {
 }
 
 /// What is agreed on through TLS needs TLS.
-fn agreed(args: &ConnectionArgs, entries: &[ListEntry]) -> Result<(), Error> {
+fn agreed(args: &ConnectionArgs, entries: &[ListEntry]) -> Result<(), CommandError> {
     let plain = entries.iter().find(|entry| entry.url.scheme == Scheme::Http);
     let Some(ListEntry { url, .. }) = plain.filter(|_| args.http2 || args.http3) else {
         return Ok(());
     };
-    Err(Error::Usage(match args.http2 {
+    Err(CommandError::Usage(match args.http2 {
         true => format!(
             "--http2 is agreed on through TLS, and {url} has none; give --http2-prior-knowledge"
         ),
@@ -264,7 +268,7 @@ fn agreed(args: &ConnectionArgs, entries: &[ListEntry]) -> Result<(), Error> {
 }
 
 /// Which HTTP is to be spoken.
-fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, Error> {
+fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, CommandError> {
     let version = match (args.http2 || args.http2_prior_knowledge, args.http3) {
         (true, _) => HttpVersion::Http2,
         (_, true) => HttpVersion::Http3,
@@ -273,16 +277,16 @@ fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, Error> {
     };
     if version == HttpVersion::Http3 && args.close == Close::Rst {
         let line = "--close rst is for TCP, and --http3 is spoken over QUIC; leave it out";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     }
     let streams = args.streams.unwrap_or(NonZeroU32::MIN);
     if version.is_http1() && streams > NonZeroU32::MIN {
         let line = "--streams needs --http2 or --http3: HTTP/1.1 carries one exchange at a time";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     }
     if streams > NonZeroU32::MIN && args.no_keep_alive {
         let line = "--streams needs connections that are kept; leave --no-keep-alive out";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     }
     let http = Http { version, prior_knowledge: args.http2_prior_knowledge, streams };
     tls::agrees(tls, http)?;

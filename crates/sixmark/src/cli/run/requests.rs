@@ -17,7 +17,7 @@ use super::args::RequestArgs;
 use super::options::PlanOptions;
 use crate::warning;
 use crate::warning::{ENTRIES, LINES, Unit};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The beginning of a file that tells what it is, in bytes.
 const BEGINNING: usize = 64 << 10;
@@ -35,7 +35,7 @@ pub(super) struct Sent {
 }
 
 /// The requests that the options describe.
-pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent, Error> {
+pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent, CommandError> {
     let args = &options.workload.request;
     let fields = args.header.iter().cloned();
     let fields: Vec<_> = fields.map(|(name, value)| (name, Template::constant(value))).collect();
@@ -58,14 +58,14 @@ pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent
     Ok(Sent { requests, timetable, warning })
 }
 
-fn reading_error(file: &Path, error: &str) -> Error {
-    Error::Usage(format!("can't read the requests '{}': {error}", file.display()))
+fn reading_error(file: &Path, error: &str) -> CommandError {
+    CommandError::Usage(format!("can't read the requests '{}': {error}", file.display()))
 }
 
-fn single(args: &RequestArgs) -> Result<Request, Error> {
+fn single(args: &RequestArgs) -> Result<Request, CommandError> {
     let body = match (&args.body_file, args.body.clone()) {
         (Some(file), _) => Some(std::fs::read(file).map_err(|error| {
-            Error::Usage(format!("can't read the body '{}': {error}", file.display()))
+            CommandError::Usage(format!("can't read the body '{}': {error}", file.display()))
         })?),
         (None, text) => text.map(String::into_bytes),
     };
@@ -86,7 +86,7 @@ struct RequestsReading<'a> {
 type FoundRequests = (Vec<Request>, Option<Timetable>, Option<Warning>);
 
 impl RequestsReading<'_> {
-    fn read(&self) -> Result<FoundRequests, Error> {
+    fn read(&self) -> Result<FoundRequests, CommandError> {
         let mut from = self.open().map_err(|error| self.wrong(error))?;
         let beginning = from.fill_buf().map_err(|error| self.wrong(error))?;
         let format = self.args.requests_format.unwrap_or_else(|| format_of(beginning));
@@ -106,12 +106,12 @@ impl RequestsReading<'_> {
         Ok(BufReader::with_capacity(BEGINNING, from))
     }
 
-    fn wrong(&self, error: impl ToString) -> Error {
+    fn wrong(&self, error: impl ToString) -> CommandError {
         reading_error(self.file, &error.to_string())
     }
 
     /// Options that say nothing of a file of this kind.
-    fn fits(&self, format: RequestFormat) -> Result<(), Error> {
+    fn fits(&self, format: RequestFormat) -> Result<(), CommandError> {
         let args = self.args;
         let (option, why) = match format {
             RequestFormat::Toml if self.speed.is_some() => (
@@ -130,17 +130,17 @@ impl RequestsReading<'_> {
             }
             _ => return Ok(()),
         };
-        Err(Error::Usage(format!("{option}: '{}' {why}", self.file.display())))
+        Err(CommandError::Usage(format!("{option}: '{}' {why}", self.file.display())))
     }
 
-    fn toml(&self, mut from: impl io::Read) -> Result<PlanRequests, Error> {
+    fn toml(&self, mut from: impl io::Read) -> Result<PlanRequests, CommandError> {
         let mut text = String::new();
         from.read_to_string(&mut text).map_err(|error| self.wrong(error))?;
         let folder = self.file.parent().unwrap_or(Path::new(""));
         let mut open = |name: &str| std::fs::read(folder.join(name)).map_err(|e| e.to_string());
         requests::parse_requests(&text, &mut open).map_err(|wrong| {
             let of_file = wrong.of_file(&self.file.display().to_string());
-            Error::Usage(format!("{of_file}{}", self.hint(&text)))
+            CommandError::Usage(format!("{of_file}{}", self.hint(&text)))
         })
     }
 
@@ -158,7 +158,7 @@ impl RequestsReading<'_> {
         Wanted { unsafe_methods, times }
     }
 
-    fn har(&self, mut from: impl io::Read) -> Result<Imported, Error> {
+    fn har(&self, mut from: impl io::Read) -> Result<Imported, CommandError> {
         let mut text = Vec::new();
         from.read_to_end(&mut text).map_err(|error| self.wrong(error))?;
         let hosts = match &self.args.har_host {
@@ -169,7 +169,7 @@ impl RequestsReading<'_> {
     }
 
     /// A log may be larger than memory.
-    fn log(&self, mut from: impl BufRead) -> Result<Imported, Error> {
+    fn log(&self, mut from: impl BufRead) -> Result<Imported, CommandError> {
         let (mut log, mut line) = (AccessLog::new(&self.wanted()), Vec::new());
         loop {
             line.clear();
@@ -181,7 +181,7 @@ impl RequestsReading<'_> {
         }
     }
 
-    fn imported(&self, found: Imported, unit: Unit) -> Result<FoundRequests, Error> {
+    fn imported(&self, found: Imported, unit: Unit) -> Result<FoundRequests, CommandError> {
         let Imported { requests, times, left_out } = found;
         if requests.is_empty() {
             return Err(self.wrong(warning::nothing_imported(&left_out, unit)));

@@ -16,7 +16,7 @@ use super::live::LiveRun;
 use super::options::PlanOptions;
 use crate::find::{self, FEWEST};
 use crate::run::Runnable;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The first rate tried where none is given: 100/s.
 pub(super) const FIRST: RequestRate = RequestRate::HUNDRED;
@@ -30,7 +30,7 @@ pub(super) fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
     live: &LiveRun,
-) -> Result<RunResult, Error> {
+) -> Result<RunResult, CommandError> {
     let conditions = runnable.conditions().to_vec();
     let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions));
     find::run_search(runnable, stop, tell)
@@ -43,14 +43,17 @@ pub(super) fn search_ratio(options: &PlanOptions<'_>, ratio: PlanRatio) -> PlanR
 }
 
 /// The load of the first trial.
-pub(super) fn search_load(options: &PlanOptions<'_>, load: LoadPlan) -> Result<LoadPlan, Error> {
+pub(super) fn search_load(
+    options: &PlanOptions<'_>,
+    load: LoadPlan,
+) -> Result<LoadPlan, CommandError> {
     if options.course.find_max.is_empty() {
         return Ok(load);
     }
     let trial = options.course.duration.unwrap_or(TRIAL);
     let rate = load.pace.open().map_or(FIRST, OpenLoop::first_rate);
     if let Some(line) = wrong(options, rate, trial) {
-        return Err(Error::Usage(line));
+        return Err(CommandError::Usage(line));
     }
     Ok(LoadPlan {
         duration: Some(trial),
@@ -75,7 +78,7 @@ fn wrong(options: &PlanOptions<'_>, rate: RequestRate, trial: Duration) -> Optio
 }
 
 /// A condition on what the connections of the plan don't have.
-pub(super) fn fits(options: &PlanOptions<'_>, plan: &Plan) -> Result<(), Error> {
+pub(super) fn fits(options: &PlanOptions<'_>, plan: &Plan) -> Result<(), CommandError> {
     let wrong = options.course.find_max.iter().find_map(|condition| {
         let why = match plan.http.version {
             _ if condition.needs_tls() && plan.tls.is_none() => "no target is https://",
@@ -86,7 +89,7 @@ pub(super) fn fits(options: &PlanOptions<'_>, plan: &Plan) -> Result<(), Error> 
         };
         Some(format!("--find-max '{condition}': {why}"))
     });
-    wrong.map_or(Ok(()), |line| Err(Error::Usage(line)))
+    wrong.map_or(Ok(()), |line| Err(CommandError::Usage(line)))
 }
 
 fn keeps_connections(options: &PlanOptions<'_>) -> bool {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use sixmark_model::plan::SourceAddresses;
 use sixmark_units::family::{Family, PerFamily};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// A `--source` as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,9 @@ fn source(
 }
 
 /// The local addresses of each family.
-pub(super) fn sources(wanted: &[WantedSource]) -> Result<PerFamily<Vec<SourceAddresses>>, Error> {
+pub(super) fn sources(
+    wanted: &[WantedSource],
+) -> Result<PerFamily<Vec<SourceAddresses>>, CommandError> {
     let mut found = PerFamily::<Vec<SourceAddresses>>::default();
     for wanted in wanted {
         for source in expand(wanted)? {
@@ -65,7 +67,7 @@ pub(super) fn sources(wanted: &[WantedSource]) -> Result<PerFamily<Vec<SourceAdd
     Ok(found)
 }
 
-fn expand(wanted: &WantedSource) -> Result<Vec<SourceAddresses>, Error> {
+fn expand(wanted: &WantedSource) -> Result<Vec<SourceAddresses>, CommandError> {
     match wanted {
         WantedSource::Addresses(source) => Ok(vec![*source]),
         WantedSource::Interface(name) => {
@@ -73,7 +75,7 @@ fn expand(wanted: &WantedSource) -> Result<Vec<SourceAddresses>, Error> {
                 sixmark_sys::interface::addresses_of_interface(name).unwrap_or_default();
             if addresses.is_empty() {
                 let line = format!("--source {name}: neither an address nor an interface with one");
-                return Err(Error::Usage(line));
+                return Err(CommandError::Usage(line));
             }
             Ok(addresses.iter().map(of_interface).collect())
         }

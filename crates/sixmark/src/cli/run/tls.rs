@@ -9,7 +9,7 @@ use sixmark_model::plan::http::Http;
 use sixmark_model::plan::list::ListEntry;
 use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
 
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Options for `https://` targets.
 #[derive(Clone, Debug, clap::Args)]
@@ -77,19 +77,19 @@ pub(super) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
 }
 
 /// An option of TLS without TLS is a mistake.
-pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), Error> {
+pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), CommandError> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     match given(args) {
-        Some(option) if !secure => {
-            Err(Error::Usage(format!("{option} is for https://, and no target is; leave it out")))
-        }
+        Some(option) if !secure => Err(CommandError::Usage(format!(
+            "{option} is for https://, and no target is; leave it out"
+        ))),
         _ => Ok(()),
     }
 }
 
 /// Protocols that are offered are those that a server may choose: what is spoken must be among them,
 /// and HTTP/1.1 can't be gone on with where another one was chosen.
-pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), Error> {
+pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), CommandError> {
     let Some(List(offered)) = &args.alpn else { return Ok(()) };
     let offers = |name: &str| offered.iter().any(|other| other == name);
     let all = || offered.join(",");
@@ -104,7 +104,7 @@ pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), Error> {
         }
         _ => return Ok(()),
     };
-    Err(Error::Usage(wrong))
+    Err(CommandError::Usage(wrong))
 }
 
 /// The first option of TLS that was given.
@@ -129,7 +129,7 @@ pub(super) fn plan(
     args: &TlsArgs,
     targets: &[Target],
     http: Http,
-) -> Result<Option<PlanTls>, Error> {
+) -> Result<Option<PlanTls>, CommandError> {
     if !targets.iter().any(Target::secure) {
         return Ok(None);
     }
@@ -153,21 +153,23 @@ pub(super) fn plan(
 }
 
 /// The only version to speak, where there is one: QUIC has none but 1.3 (RFC 9001, 4.2).
-fn spoken(asked: Option<TlsVersion>, http: Http) -> Result<Option<TlsVersion>, Error> {
+fn spoken(asked: Option<TlsVersion>, http: Http) -> Result<Option<TlsVersion>, CommandError> {
     match (http.version, asked) {
-        (Spoken::Http3, Some(TlsVersion::V12)) => {
-            Err(Error::Usage("--http3 is spoken over TLS 1.3 alone; leave --tls 1.2 out".into()))
-        }
+        (Spoken::Http3, Some(TlsVersion::V12)) => Err(CommandError::Usage(
+            "--http3 is spoken over TLS 1.3 alone; leave --tls 1.2 out".into(),
+        )),
         (Spoken::Http3, _) => Ok(Some(TlsVersion::V13)),
         _ => Ok(asked),
     }
 }
 
 /// The plan is text, and so are the paths in it.
-fn read_pem(option: &str, path: Option<&PathBuf>) -> Result<Option<String>, Error> {
+fn read_pem(option: &str, path: Option<&PathBuf>) -> Result<Option<String>, CommandError> {
     path.map(|path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
-        None => Err(Error::Usage(format!("{option} '{}': give a path in UTF-8", path.display()))),
+        None => {
+            Err(CommandError::Usage(format!("{option} '{}': give a path in UTF-8", path.display())))
+        }
     })
     .transpose()
 }

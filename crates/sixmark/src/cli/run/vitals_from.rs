@@ -4,17 +4,17 @@ use std::path::Path;
 
 use super::args::SessionArgs;
 use crate::vitals::VitalsFrom;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// The host of a lab, if that is what was named: to be asked for before this process goes into a lab,
 /// whose hosts don't see the way in.
-pub(in crate::cli) fn host(args: &SessionArgs) -> Result<Option<VitalsFrom>, Error> {
+pub(in crate::cli) fn host(args: &SessionArgs) -> Result<Option<VitalsFrom>, CommandError> {
     let named = args.vitals_from.as_deref().filter(|text| is_host(text));
     named.map(|text| VitalsFrom::find(text, args.inside.lab())).transpose()
 }
 
 /// A file or a page: to be asked for where the load comes from.
-pub(in crate::cli) fn elsewhere(args: &SessionArgs) -> Result<Option<VitalsFrom>, Error> {
+pub(in crate::cli) fn elsewhere(args: &SessionArgs) -> Result<Option<VitalsFrom>, CommandError> {
     let named = args.vitals_from.as_deref().filter(|text| !is_host(text));
     named.map(|text| VitalsFrom::find(text, None)).transpose()
 }

@@ -25,7 +25,7 @@ use super::stop_flag;
 use crate::study::{self, Commands, Finished, Form, Options, OptionsOfCells, Source, WrongOption};
 use live::LiveStudy;
 use sixmark_lab as lab;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Carry out an experiment from a file, or one that comes with sixmark.
 ///
@@ -142,7 +142,7 @@ struct ReanalyseArgs {
 }
 
 /// Does what the arguments say.
-pub(super) fn main(args: StudyArgs) -> Result<u8, Error> {
+pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
     match args.command {
         StudyCommand::Run(args) => words::with_commands(|commands| run_study(&args, commands)),
         StudyCommand::List => words::with_commands(show::list),
@@ -154,7 +154,7 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, Error> {
     }
 }
 
-fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let (source, form) = wanted(args)?;
     let (study, of_cells) = checked_study(&source, form, commands)?;
     out::check_places([&args.markdown, &args.html])?;
@@ -183,7 +183,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Error> 
 }
 
 /// In the store, and as a page in the study's folder and where it was asked for.
-fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), Error> {
+fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), CommandError> {
     let Finished { document, folder, is_new } = finished;
     let text = out::encoded(document)?;
     // The folder has it anyway.
@@ -202,7 +202,7 @@ fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result
 }
 
 /// The study to carry out, and in which form: of one that goes on, what its folder says.
-fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), Error> {
+fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), CommandError> {
     let Some(folder) = &args.resume else {
         let name = args.study.as_deref().unwrap_or_default();
         let form = Form { quick: args.quick, in_lab: args.in_lab };
@@ -219,15 +219,17 @@ fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), Error> {
 }
 
 /// The document of a study's folder.
-fn document_in_folder(folder: &Path) -> Result<StudyResult, Error> {
+fn document_in_folder(folder: &Path) -> Result<StudyResult, CommandError> {
     let path = if folder.is_dir() { folder.join("study.json") } else { folder.to_owned() };
     let shown = path.display();
     let text = std::fs::read_to_string(&path)
-        .map_err(|error| Error::Usage(format!("can't read '{shown}': {error}")))?;
+        .map_err(|error| CommandError::Usage(format!("can't read '{shown}': {error}")))?;
     match Document::parse(&text) {
         Ok(Document::Study(study)) => Ok(*study),
-        Ok(other) => Err(Error::Usage(format!("'{shown}' is a {}, no study", other.schema()))),
-        Err(why) => Err(Error::Usage(format!("'{shown}' {why}"))),
+        Ok(other) => {
+            Err(CommandError::Usage(format!("'{shown}' is a {}, no study", other.schema())))
+        }
+        Err(why) => Err(CommandError::Usage(format!("'{shown}' {why}"))),
     }
 }
 
@@ -237,7 +239,7 @@ fn checked_study(
     source: &Source,
     form: Form,
     commands: &Commands<'_>,
-) -> Result<(Study, OptionsOfCells), Error> {
+) -> Result<(Study, OptionsOfCells), CommandError> {
     let mut lines = Vec::new();
     match source.read(form, commands) {
         Ok(study) => match study::read_options(&study, commands) {
@@ -250,7 +252,7 @@ fn checked_study(
     }
     let last = lines.pop().unwrap_or_default();
     lines.iter().for_each(|line| complain(line));
-    Err(Error::Usage(last))
+    Err(CommandError::Usage(last))
 }
 
 fn describe_wrong_option(source: &Source, (line, key, message): WrongOption) -> String {
@@ -258,7 +260,7 @@ fn describe_wrong_option(source: &Source, (line, key, message): WrongOption) -> 
 }
 
 /// The report, and where everything is; of a study that was stopped how to go on.
-fn tell(args: &StudyRunArgs, finished: &Finished) -> Result<u8, Error> {
+fn tell(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandError> {
     let Finished { document, folder, .. } = finished;
     let folder = folder.display();
     let standard = [&args.markdown, &args.html].contains(&&Some(OutputPlace::Standard));
@@ -274,13 +276,13 @@ fn tell(args: &StudyRunArgs, finished: &Finished) -> Result<u8, Error> {
         return Ok(0);
     }
     let (done, all) = (document.cells.len(), document.cells_planned);
-    Err(Error::Interrupted(format!(
+    Err(CommandError::Interrupted(format!(
         "interrupted: {done} of {all} cells are kept in '{folder}'; go on with: sixmark study run \
          --resume {folder}"
     )))
 }
 
-fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let path = Path::new(&args.study);
     if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
         let written = if args.markdown { study_markdown } else { study_text };
@@ -292,7 +294,7 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     print(&show::describe(&study)).map(|()| 0)
 }
 
-fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let source = Source::find(&args.study)?;
     let (study, _) = checked_study(&source, Form::default(), commands)?;
     // The other forms have levels of their own.
@@ -306,13 +308,13 @@ fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, Error> {
     print(&format!("{}: nothing is wrong; {}\n", source.name, show::amount(&study))).map(|()| 0)
 }
 
-fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, Error> {
+fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let source = Source::find(&args.study)?;
     let (study, _) = checked_study(&source, Form::default(), commands)?;
     let Some(figures) = &study.published else {
         let line =
             format!("'{}' has no published figures (published = \"published.toml\")", study.name);
-        return Err(Error::Usage(line));
+        return Err(CommandError::Usage(line));
     };
     let published = published(figures);
     if args.json {

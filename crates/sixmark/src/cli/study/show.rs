@@ -13,13 +13,13 @@ use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
 use crate::study::{Commands, Form, Source, builtin_names, needs};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Levels named of a factor.
 const SHOWN: usize = 20;
 
 /// The built-in studies, a line each.
-pub(super) fn list(commands: &Commands<'_>) -> Result<u8, Error> {
+pub(super) fn list(commands: &Commands<'_>) -> Result<u8, CommandError> {
     let mut text = String::new();
     for name in builtin_names() {
         let (study, _) = super::checked_study(&Source::find(name)?, Form::default(), commands)?;

@@ -9,7 +9,7 @@ use super::super::one_line;
 use crate::cli::run::{RunArgs, vitals_from};
 use crate::run::{Extras, Runnable};
 use crate::study::{CellOptions, Commands};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Lends `use_them` what a study has to know.
 pub(super) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {
@@ -52,8 +52,8 @@ impl CellOptions for OptionsAsTyped {
         let args = self.over(urls);
         match args.draft().and_then(|_| args.extras(None)) {
             // A name that can't be resolved here and now is none of the file's faults.
-            Ok(_) | Err(Error::Measure(_) | Error::Interrupted(_)) => Ok(()),
-            Err(Error::Usage(line)) => Err(line),
+            Ok(_) | Err(CommandError::Measure(_) | CommandError::Interrupted(_)) => Ok(()),
+            Err(CommandError::Usage(line)) => Err(line),
         }
     }
 
@@ -62,14 +62,14 @@ impl CellOptions for OptionsAsTyped {
         urls: &[String],
         seed: u64,
         folder: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<(Runnable, Extras), Error> {
+    ) -> Result<(Runnable, Extras), CommandError> {
         let mut args = self.over(urls);
         args.fill_braces(folder);
         args.session.seed.get_or_insert(seed);
         if vitals_from::host(&args.session)?.is_some() {
             let line = "--vitals-from names a host: a study tells what its services use by itself \
                         (server_cpu_per_request); leave it out";
-            return Err(Error::Usage(line.into()));
+            return Err(CommandError::Usage(line.into()));
         }
         let draft = args.draft()?;
         let extras = args.extras(None)?;

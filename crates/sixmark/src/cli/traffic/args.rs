@@ -13,7 +13,7 @@ use sixmark_units::family::{Family, PerFamily};
 use super::super::listen::Listen;
 use super::super::out::OutputPlace;
 use super::super::run::positive_time;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Fill a network with background traffic of both families, and tell what arrives of it.
 ///
@@ -140,12 +140,15 @@ fn arrivals(text: &str) -> Result<Arrivals, String> {
 
 impl TrafficArgs {
     /// The mix that was asked for, to these addresses.
-    pub(super) fn mix(&self, to: &PerFamily<Option<SocketAddr>>) -> Result<TrafficMix, Error> {
+    pub(super) fn mix(
+        &self,
+        to: &PerFamily<Option<SocketAddr>>,
+    ) -> Result<TrafficMix, CommandError> {
         let rate = self.rate.ok_or_else(|| {
-            Error::Usage("--to needs a --rate, bits a second, as in --rate 75M".into())
+            CommandError::Usage("--to needs a --rate, bits a second, as in --rate 75M".into())
         })?;
         let plain = TrafficMix::default();
-        let alone = |percent| Percent::new(percent).map_err(Error::Usage);
+        let alone = |percent| Percent::new(percent).map_err(CommandError::Usage);
         let ipv6 = match (self.ipv6, to.ipv6, to.ipv4) {
             (Some(share), ..) => share,
             (None, Some(_), None) => alone(100.0)?,
@@ -179,7 +182,7 @@ impl TrafficArgs {
     }
 
     /// The far side's addresses, the first of each family.
-    pub(super) fn far(&self) -> Result<PerFamily<Option<SocketAddr>>, Error> {
+    pub(super) fn far(&self) -> Result<PerFamily<Option<SocketAddr>>, CommandError> {
         let mut far = PerFamily::<Option<SocketAddr>>::default();
         for text in &self.to {
             for address in resolve(text)? {
@@ -191,17 +194,17 @@ impl TrafficArgs {
     }
 }
 
-fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
+fn resolve(text: &str) -> Result<Vec<SocketAddr>, CommandError> {
     let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
     if port.is_none_or(|port| port == 0) {
         let line =
             format!("'{text}' is not HOST:PORT, as in far.example:5777 or [2001:db8::1]:5777");
-        return Err(Error::Usage(line));
+        return Err(CommandError::Usage(line));
     }
     let found = text.to_socket_addrs().map_err(|error| {
         let reason = error.to_string();
         let reason = reason.rsplit(": ").next().unwrap_or(&reason).to_owned();
-        Error::Measure(format!("can't resolve '{text}': {reason}; check the name"))
+        CommandError::Measure(format!("can't resolve '{text}': {reason}; check the name"))
     })?;
     Ok(found.collect())
 }

@@ -17,14 +17,14 @@ use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
 use crate::traffic::{Counters, FAR_SIDE_LOST, far, near, script};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// How long the near side goes on unless told otherwise.
 const DURATION: Duration = Duration::from_secs(10);
 
 /// Serves, or measures and shows. The status is 130 where a signal came before the end, else 3 where nothing
 /// arrived.
-pub(super) fn main(args: &TrafficArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &TrafficArgs) -> Result<u8, CommandError> {
     if !args.listen.is_empty() {
         return listen(args);
     }
@@ -47,21 +47,21 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, Error> {
 }
 
 /// Where the far side did not report.
-fn lost(result: &TrafficResult) -> Option<Error> {
+fn lost(result: &TrafficResult) -> Option<CommandError> {
     let lost = result.warnings.iter().any(|warning| warning.code == FAR_SIDE_LOST);
     let line = "the far side did not report: what arrived there is unknown";
-    lost.then(|| Error::Measure(line.into()))
+    lost.then(|| CommandError::Measure(line.into()))
 }
 
 /// Where messages were sent to somebody who listens and none arrived.
-fn nothing(result: &TrafficResult) -> Option<Error> {
+fn nothing(result: &TrafficResult) -> Option<CommandError> {
     let sent = result.total.sent.map_or(0, |sent| sent.messages);
     let received = result.total.received?.messages;
     let line = "messages were sent and none arrived; is there a way for them (firewall, routes)?";
-    (sent > 0 && received == 0).then(|| Error::Measure(line.into()))
+    (sent > 0 && received == 0).then(|| CommandError::Measure(line.into()))
 }
 
-fn listen(args: &TrafficArgs) -> Result<u8, Error> {
+fn listen(args: &TrafficArgs) -> Result<u8, CommandError> {
     let stop = stop_flag()?;
     let at: Vec<_> = args.listen.iter().flat_map(|listen| listen.0.iter().copied()).collect();
     let listener = far::Listener::new(&at)?;
@@ -76,7 +76,7 @@ fn listen(args: &TrafficArgs) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn of_mix(args: &TrafficArgs, live: &mut LiveTraffic) -> Result<TrafficResult, Error> {
+fn of_mix(args: &TrafficArgs, live: &mut LiveTraffic) -> Result<TrafficResult, CommandError> {
     let to = args.far()?;
     let mix = args.mix(&to)?;
     let duration = Some(args.duration.unwrap_or(DURATION));
@@ -99,15 +99,15 @@ fn of_script(
     args: &TrafficArgs,
     path: &Path,
     live: &mut LiveTraffic,
-) -> Result<TrafficResult, Error> {
+) -> Result<TrafficResult, CommandError> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Error::Usage(format!("can't read '{file}': {error}")))?;
+        .map_err(|error| CommandError::Usage(format!("can't read '{file}': {error}")))?;
     let script = sixmark_model::traffic::parse_script(&text)
-        .map_err(|wrong| Error::Usage(format!("{file}: {wrong}")))?;
+        .map_err(|wrong| CommandError::Usage(format!("{file}: {wrong}")))?;
     if script.flows.is_empty() && script.listening.is_empty() {
         let line = format!("{file}: it neither sends nor listens; add an ON or a LISTEN event");
-        return Err(Error::Usage(line));
+        return Err(CommandError::Usage(line));
     }
     let stop = stop_flag()?;
     let (duration, seed) = (args.duration, args.seed);

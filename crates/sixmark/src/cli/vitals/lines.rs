@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::out::OutputPlace;
 use crate::output;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 use sixmark_model::csv_lines::{CsvLines, LineEnding};
 
 /// A file, or standard output, that is written line by line.
@@ -17,27 +17,28 @@ pub(super) struct JsonLines {
 }
 
 impl JsonLines {
-    pub(super) fn open(place: &OutputPlace) -> Result<JsonLines, Error> {
+    pub(super) fn open(place: &OutputPlace) -> Result<JsonLines, CommandError> {
         let (to, name): (Box<dyn Write>, _) = match place {
             OutputPlace::Standard => (Box::new(io::stdout()), "standard output".to_owned()),
             OutputPlace::File(path) => {
                 let name = path.display().to_string();
-                let file = output::create(path)
-                    .map_err(|error| Error::Usage(format!("can't write '{name}': {error}")))?;
+                let file = output::create(path).map_err(|error| {
+                    CommandError::Usage(format!("can't write '{name}': {error}"))
+                })?;
                 (Box::new(file), name)
             }
         };
         Ok(JsonLines { to: BufWriter::new(to), name })
     }
 
-    pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Error> {
+    pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         let text = serde_json::to_string(value).map_err(io::Error::other);
         let written = text.and_then(|text| self.put(&(text + "\n")));
         self.told(written)
     }
 
     /// Text that ends with a line feed.
-    pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
+    pub(super) fn text(&mut self, text: &str) -> Result<(), CommandError> {
         let written = self.put(text);
         self.told(written)
     }
@@ -47,10 +48,10 @@ impl JsonLines {
         self.to.flush()
     }
 
-    fn told(&self, written: io::Result<()>) -> Result<(), Error> {
+    fn told(&self, written: io::Result<()>) -> Result<(), CommandError> {
         match written {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Error::Measure(format!("can't write to '{}': {error}", self.name)))
+                Err(CommandError::Measure(format!("can't write to '{}': {error}", self.name)))
             }
             _ => Ok(()),
         }

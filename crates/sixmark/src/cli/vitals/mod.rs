@@ -20,7 +20,7 @@ use crate::vitals::{self, Server, Sources, WantedVitals};
 use crate::warning::{FILE_INCOMPLETE, file_incomplete};
 use crate::{environment, warning};
 use lines::{Columns, JsonLines};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Between two lines on a terminal, and between two samples of the document, microseconds.
 const SECOND_US: u64 = 1_000_000;
@@ -29,14 +29,14 @@ const SECOND_US: u64 = 1_000_000;
 const MOST: usize = 86_400;
 
 /// Samples, shows and writes.
-pub(super) fn main(args: &VitalsArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &VitalsArgs) -> Result<u8, CommandError> {
     out::check_places([&args.json])?;
     let standard = [&args.json, &args.jsonl, &args.csv];
     let to_standard =
         standard.into_iter().flatten().filter(|p| **p == OutputPlace::Standard).count();
     if to_standard > 1 {
         let line = "two outputs can't both have standard output (-); give one of them a file";
-        return Err(Error::Usage(line.into()));
+        return Err(CommandError::Usage(line.into()));
     }
     args.inside.go()?;
     let mut sources = Sources::open(&wanted(args))?;
@@ -85,7 +85,7 @@ struct Taking {
 }
 
 impl Taking {
-    fn open(args: &VitalsArgs) -> Result<Taking, Error> {
+    fn open(args: &VitalsArgs) -> Result<Taking, CommandError> {
         let head = vitals_head(args)?;
         let mut jsonl = args.jsonl.as_ref().map(JsonLines::open).transpose()?;
         if let Some(lines) = &mut jsonl {
@@ -97,8 +97,8 @@ impl Taking {
                 let at = at.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
                 let line = format!("--prometheus: can't listen at {at}: {error}");
                 match error.kind() {
-                    std::io::ErrorKind::Other => Error::Measure(line),
-                    _ => Error::Usage(format!(
+                    std::io::ErrorKind::Other => CommandError::Measure(line),
+                    _ => CommandError::Usage(format!(
                         "{line}; choose another port, or 127.0.0.1:PORT where there is no IPv6"
                     )),
                 }
@@ -119,7 +119,7 @@ impl Taking {
         })
     }
 
-    fn see(&mut self, sample: &VitalsSample) -> Result<(), Error> {
+    fn see(&mut self, sample: &VitalsSample) -> Result<(), CommandError> {
         self.taken += 1;
         self.write(sample);
         if let Some(server) = &self.server {
@@ -190,8 +190,8 @@ impl Taking {
         }
     }
 
-    fn result(self, ended: &vitals::SamplingEnd) -> Result<VitalsResult, Error> {
-        let few = || Error::Measure("ended before a second sample was taken".to_owned());
+    fn result(self, ended: &vitals::SamplingEnd) -> Result<VitalsResult, CommandError> {
+        let few = || CommandError::Measure("ended before a second sample was taken".to_owned());
         let Total { change, resets, busiest, busiest_core, .. } = self.total;
         let change = change.ok_or_else(few)?;
         let share = change.own_cpu_us.0 as f64 / change.since_us.max(1) as f64;
@@ -212,9 +212,9 @@ impl Taking {
     }
 }
 
-fn vitals_head(args: &VitalsArgs) -> Result<VitalsHead, Error> {
+fn vitals_head(args: &VitalsArgs) -> Result<VitalsHead, CommandError> {
     let interfaces = vitals::offloads()
-        .map_err(|error| Error::Measure(format!("can't list the interfaces: {error}")))?;
+        .map_err(|error| CommandError::Measure(format!("can't list the interfaces: {error}")))?;
     let interval: Duration = args.interval;
     Ok(VitalsHead {
         schema: SCHEMA.to_owned(),

@@ -7,7 +7,7 @@ use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use super::super::{gates, inside, keep};
 use crate::watch::{WatchSettings, Where};
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// See what packets say of traffic that others make; nothing is sent.
 ///
@@ -98,11 +98,11 @@ pub(in crate::cli) struct WatchArgs {
 
 impl WatchArgs {
     /// What fits no other: one document in each place, a lab's host where there is something live.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), CommandError> {
         super::super::out::check_places([&self.json, &self.csv, &self.gates.junit, &self.html])?;
         if self.read.is_some() && self.inside.is_given() {
             let line = "--in watches a lab's host, and -r reads a file; leave one of them out";
-            return Err(Error::Usage(line.into()));
+            return Err(CommandError::Usage(line.into()));
         }
         Ok(())
     }

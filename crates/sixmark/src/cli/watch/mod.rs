@@ -20,11 +20,11 @@ use super::{gates, report, signals, stop_flag};
 use crate::warning::file_incomplete;
 use crate::watch::{self, Sight};
 use live::LiveWatch;
-use sixmark_machine::Error;
+use sixmark_machine::CommandError;
 
 /// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
 /// connection, else 1 where a gate failed.
-pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
+pub(super) fn main(args: &WatchArgs) -> Result<u8, CommandError> {
     args.check()?;
     args.inside.go()?;
     let gates = args.gates.gates(&GateNames::of_run(Family::BOTH))?;
@@ -44,7 +44,7 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, Error> {
 }
 
 /// Also the warnings that were told at once.
-fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), Error> {
+fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), CommandError> {
     let stop = stop_flag()?;
     let mut live = LiveWatch::new(!args.quiet && can_repaint());
     let mut told = Vec::new();
@@ -76,7 +76,7 @@ fn write_document(
     args: &WatchArgs,
     result: &WatchResult,
     keeper: &mut Keeper,
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let document = encoded(result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
@@ -86,7 +86,7 @@ fn write_document(
 }
 
 /// Everything else that was asked for.
-fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), Error> {
+fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), CommandError> {
     let lines =
         args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
     let gates = args.gates.write(|| junit::of_measurement(result, &result.gates));
@@ -95,7 +95,7 @@ fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), Error> {
 }
 
 /// Where there was nothing to watch.
-fn nothing(result: &WatchResult) -> Option<Error> {
+fn nothing(result: &WatchResult) -> Option<CommandError> {
     let watched = &result.watched;
     let connections: u64 = watched.families.iter().map(|(_, of)| of.connections).sum();
     (connections == 0).then(|| {
@@ -105,6 +105,6 @@ fn nothing(result: &WatchResult) -> Option<Error> {
             true => (String::new(), "is it the right interface or file?"),
             false => (format!(" to port {ports}"), "is it the right port (--port) and interface?"),
         };
-        Error::Measure(format!("no connection{to} was seen in {packets}; {what}"))
+        CommandError::Measure(format!("no connection{to} was seen in {packets}; {what}"))
     })
 }

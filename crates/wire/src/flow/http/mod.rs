@@ -12,7 +12,7 @@ mod track;
 
 use super::Segment;
 use super::budget::Budget;
-use super::observed::Sink;
+use super::observed::FlowObserver;
 use super::stream::Brought;
 pub(super) use exchange::About;
 use half::Half;
@@ -129,7 +129,7 @@ impl Http {
     }
 
     /// Reads on in what a segment brought.
-    pub(super) fn read<S: Sink>(
+    pub(super) fn read<S: FlowObserver>(
         &mut self,
         came: &Came<'_>,
         about: &About<'_>,
@@ -157,7 +157,7 @@ impl Http {
     }
 
     /// One side acknowledged the other's stream up to here: what is missing there will never come.
-    pub(super) fn acknowledged<S: Sink>(
+    pub(super) fn acknowledged<S: FlowObserver>(
         &mut self,
         came: &Came<'_>,
         to: i64,
@@ -183,7 +183,7 @@ impl Http {
     }
 
     /// The connection is over, or is followed no longer.
-    pub(super) fn end<S: Sink>(&mut self, about: &About<'_>, hands: &mut Hands<'_, S>) {
+    pub(super) fn end<S: FlowObserver>(&mut self, about: &About<'_>, hands: &mut Hands<'_, S>) {
         if about.over && self.responses.is_certain() {
             let finished = about.server.has_finished();
             let whole = finished && self.responses.ends_with(about.server.payload_end());
@@ -197,7 +197,12 @@ impl Http {
 
     /// A segment begins a request. Where it is not known where a side stands, it is now: if all that the
     /// server sent is acknowledged, what comes next of it answers this.
-    fn ask<S: Sink>(&mut self, came: &Came<'_>, about: &About<'_>, hands: &mut Hands<'_, S>) {
+    fn ask<S: FlowObserver>(
+        &mut self,
+        came: &Came<'_>,
+        about: &About<'_>,
+        hands: &mut Hands<'_, S>,
+    ) {
         let tcp = &came.segment.tcp;
         let server = about.server.stream.as_ref();
         let quiet = server.is_none_or(|server| {
@@ -217,7 +222,7 @@ impl Http {
         self.track.begin(came.segment, about);
     }
 
-    fn settle<S: Sink>(&mut self, lost: bool, about: &About<'_>, hands: &mut Hands<'_, S>) {
+    fn settle<S: FlowObserver>(&mut self, lost: bool, about: &About<'_>, hands: &mut Hands<'_, S>) {
         self.unparsed |= lost && !self.track.switched;
         match self.track.switched {
             true => self.track.release(about, hands.sink),

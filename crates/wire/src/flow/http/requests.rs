@@ -1,7 +1,7 @@
 //! What requests tell.
 
 use super::super::Segment;
-use super::super::observed::Sink;
+use super::super::observed::FlowObserver;
 use super::body::BodyState;
 use super::exchange::About;
 use super::half::{AfterHead, Reader};
@@ -20,7 +20,7 @@ pub(super) struct Requests<'a, S> {
     sink: &'a mut S,
 }
 
-impl<'a, S: Sink> Requests<'a, S> {
+impl<'a, S: FlowObserver> Requests<'a, S> {
     pub(super) fn new(
         track: &'a mut Track,
         came: &'a Came<'a>,
@@ -32,7 +32,7 @@ impl<'a, S: Sink> Requests<'a, S> {
     }
 }
 
-impl<S: Sink> Reader for Requests<'_, S> {
+impl<S: FlowObserver> Reader for Requests<'_, S> {
     fn begins(&mut self, bytes: &[u8], at_ns: u64) -> bool {
         if !std::mem::take(&mut self.begun) {
             if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::super::Segment;
-use super::super::observed::Sink;
+use super::super::observed::FlowObserver;
 use super::exchange::{About, Exchange};
 use super::{Came, Hands};
 
@@ -83,7 +83,7 @@ impl Track {
     }
 
     /// Tells of those that are over.
-    pub(super) fn tidy(&mut self, about: &About<'_>, sink: &mut impl Sink) {
+    pub(super) fn tidy(&mut self, about: &About<'_>, sink: &mut impl FlowObserver) {
         let over = |first: &Exchange| first.found.whole.is_some();
         while self.pending.len() > MOST
             || (self.pending.len() > 1 && self.pending.front().is_some_and(over))
@@ -95,7 +95,7 @@ impl Track {
 
     /// Charges waiting requests to the budget, and releases the charge of those that no longer wait.
     /// Without room in the budget the oldest request is given up.
-    pub(super) fn charge(&mut self, about: &About<'_>, hands: &mut Hands<'_, impl Sink>) {
+    pub(super) fn charge(&mut self, about: &About<'_>, hands: &mut Hands<'_, impl FlowObserver>) {
         let beyond_one = |track: &Track| track.pending.len().saturating_sub(1);
         while self.charged < beyond_one(self) {
             match hands.budget.take(SIZE) {
@@ -112,7 +112,7 @@ impl Track {
     }
 
     /// Tells of all: what comes now is no longer theirs.
-    pub(super) fn release(&mut self, about: &About<'_>, sink: &mut impl Sink) {
+    pub(super) fn release(&mut self, about: &About<'_>, sink: &mut impl FlowObserver) {
         for exchange in self.pending.drain(..) {
             sink.exchange(&exchange.finish(about));
         }
