@@ -1,19 +1,19 @@
 //! Counts in buckets whose width grows with the value: the layout of HdrHistogram with three digits.
 //!
-//! An exchange counts six durations, so that this is among the dearest things that a worker does for
-//! one. A position is three operations here; the library looks for it by a general rule, twice.
+//! A worker records four durations or more for each exchange. The library takes some 100 instructions
+//! for each, since its layout is a parameter; with a fixed layout a position takes three.
 
-/// Values below this have a bucket each; above, as many buckets halve as the value doubles.
+/// Values below this have a bucket each. Above it, buckets are twice as wide for each doubling.
 const EXACT: u64 = 2_048;
 const EXACT_BITS: u32 = EXACT.ilog2();
 /// Buckets that each doubling of the value adds.
 const STEP: usize = EXACT as usize / 2;
 const STEP_BITS: u32 = EXACT_BITS - 1;
-/// Buckets that are passed at once.
+/// Buckets whose counts are summed before one of them is looked at.
 const CHUNK: usize = 32;
 
 /// How often values were counted, each right to three digits. Memory depends on the largest value:
-/// none before the first, 16 KiB to 2 us of nanoseconds, 8 KiB more for each doubling.
+/// none before the first, 8 KiB below 1,024 (of nanoseconds: 1 us), 8 KiB more for each doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogLinearBuckets {
     counts: Vec<u64>,
@@ -38,7 +38,7 @@ impl LogLinearBuckets {
         }
     }
 
-    /// Counts where there was no room yet.
+    /// Counts a value for which there is no bucket yet.
     #[cold]
     fn record_beyond(&mut self, at: usize, times: u64) {
         self.counts.resize((at / STEP + 1) * STEP, 0);
@@ -56,7 +56,7 @@ impl LogLinearBuckets {
         let mut wanted = shares.map(|q| ((q * self.total as f64).ceil() as u64).max(1)).into_iter();
         let mut next = wanted.next()?;
         let (mut found, mut number, mut reached) = ([0; N], 0, 0_u64);
-        // Most buckets are passed: several at once.
+        // Most buckets are below what is looked for.
         for (nth, chunk) in self.counts.chunks(CHUNK).enumerate() {
             let beyond = chunk.iter().fold(reached, |sum, count| sum.saturating_add(*count));
             if beyond < next {

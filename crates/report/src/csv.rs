@@ -38,7 +38,7 @@ const EXCHANGES: [Quantity; 6] = [
 ];
 const CONNECTIONS: [Quantity; 2] = [Quantity::Opened, Quantity::Closed];
 
-/// Bytes, of which the table of metrics has only what comes of them in a second.
+/// Totals of bytes. The table of metrics has rates only.
 const BYTES: [Figure<FamilyResult>; 3] = [
     ("received_bytes", |of| Some(of.bytes.received as f64)),
     ("body_bytes", |of| Some(of.bytes.body as f64)),

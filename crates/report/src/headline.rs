@@ -69,7 +69,7 @@ pub struct SideFigures {
     /// Those that ended neither NORMAL nor ABANDONED (what the end cut off did not fail), or with a
     /// status that is not accepted.
     pub failed: u64,
-    /// Complete responses a second.
+    /// Complete requests/s.
     pub requests_per_s: f64,
     /// The median response time in microseconds.
     pub response_p50_us: Option<f64>,

@@ -58,7 +58,7 @@ const QUANTILES: [Figure<Summary>; 4] =
 /// Said under the table of a run over both families: there is no column of differences, since no
 /// statistics can tell chance that lasts as long as the run from what sets the families apart.
 const NO_VERDICT: &str =
-    "What differs within one run may be chance: sixmark compare gives a verdict.";
+    "Differences within one run may be chance. For a verdict, use sixmark compare.";
 
 /// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
 pub fn measurement_text<'a>(of: impl Into<Measurement<'a>>) -> String {
@@ -106,7 +106,7 @@ pub fn measurement_text<'a>(of: impl Into<Measurement<'a>>) -> String {
     text
 }
 
-/// What was run, how it ended, and whether to believe it.
+/// Settings, how it ended, and whether to believe it.
 fn write_headline(of: Measurement<'_>) -> String {
     let mut text = String::new();
     if of.is_saturated() {
@@ -316,12 +316,7 @@ impl Columns<'_> {
     }
 
     fn phases(&self, text: &mut String) {
-        for phase in TimedPhase::ALL.into_iter().filter(|phase| *phase != NOT_ON_SCREEN) {
-            let mut counts =
-                self.sides.iter().flatten().map(|f| phase.durations(f).map_or(0, |s| s.count));
-            if counts.all(|count| count == 0) {
-                continue;
-            }
+        for phase in TimedPhase::ALL.into_iter().filter(|phase| self.has_times(*phase)) {
             for (at, (name, quantile)) in QUANTILES.into_iter().enumerate() {
                 let label = format!("{:<10}{name}", if at == 0 { phase.name() } else { "" });
                 self.row(text, &label, |f| phase.durations(f).and_then(quantile), duration_us);
@@ -345,13 +340,18 @@ impl Columns<'_> {
         }
     }
 
-    /// Whether there are rows of a phase.
+    /// Whether there are rows of the phase of this name.
     fn shows(&self, phase: &str) -> bool {
-        let phase = TimedPhase::named(phase).filter(|phase| *phase != NOT_ON_SCREEN);
-        let counted = |f: &&FamilyResult| {
-            phase.and_then(|phase| phase.durations(f)).is_some_and(|s| s.count > 0)
+        TimedPhase::named(phase).is_some_and(|phase| self.has_times(phase))
+    }
+
+    /// Whether a phase took any time that the screen shows: where each response comes in one piece,
+    /// `transfer` takes none.
+    fn has_times(&self, phase: TimedPhase) -> bool {
+        let lasted = |f: &&FamilyResult| {
+            phase.durations(f).and_then(|s| s.max).is_some_and(|longest| longest > 0.0)
         };
-        self.sides.iter().flatten().any(counted)
+        phase != NOT_ON_SCREEN && self.sides.iter().flatten().any(lasted)
     }
 
     /// One line for each way to fail, with the phase and the kernel's or the peer's word for it.

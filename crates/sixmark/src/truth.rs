@@ -83,9 +83,7 @@ fn addresses_of_targets(plan: &Plan) -> impl Iterator<Item = SocketAddr> {
 
 fn interface(to: SocketAddr) -> Result<String, CommandError> {
     route::interface_to(to).map_err(|error| {
-        CommandError::Measure(format!(
-            "--truth can't tell over which interface {to} is reached: {error}"
-        ))
+        CommandError::Measure(format!("--truth: can't find the interface towards {to}: {error}"))
     })
 }
 

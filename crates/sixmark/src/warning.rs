@@ -103,9 +103,9 @@ fn begun_late(result: &RunResult) -> Option<Warning> {
     let p99 = slips().filter_map(|slip| slip.p99).reduce(f64::max)?;
     (late * 100 > free).then(|| {
         let message = format!(
-            "{} of {} began over 1 ms after they were due (slip p99 {}) though a connection was free \
-             and workers had time: they were woken late; response times hold that, service times \
-             don't; leave sixmark cores of its own",
+            "{} of {} began over 1 ms late (slip p99 {}) although a connection was free and \
+             workers had time: they were woken late; response times include that, service times \
+             do not; leave sixmark cores of its own",
             write_count(late),
             counted(free, "exchange", "exchanges"),
             duration_us(p99)
@@ -117,8 +117,7 @@ fn begun_late(result: &RunResult) -> Option<Warning> {
 fn linger(result: &RunResult) -> Option<Warning> {
     let linger = result.plan.load.linger.filter(|linger| !linger.is_zero())?;
     let message = format!(
-        "responses were left lying for up to {} to deal with more at once (--linger): times are late \
-         by up to that",
+        "completions were batched for up to {} (--linger): times may be late by that much",
         humantime::format_duration(linger)
     );
     Some(warning("linger", message))
@@ -126,18 +125,18 @@ fn linger(result: &RunResult) -> Option<Warning> {
 
 /// A file beside the result could not be written to its end.
 pub(crate) fn file_incomplete(why: &str) -> Warning {
-    warning("file_incomplete", format!("{why}; the file ends there, the rest went on"))
+    warning("file_incomplete", format!("{why}; the file is incomplete, the run went on"))
 }
 
 fn warn_of_end(result: &RunResult) -> Option<Warning> {
     match result.ended {
         Ended::Complete => None,
         Ended::Interrupted => {
-            let message = "a signal ended the run early; the figures are of what was done by then";
+            let message = "a signal ended the run early; figures cover the time until then";
             Some(warning("interrupted", message.to_owned()))
         }
         Ended::Hopeless => {
-            let message = "no connection could be established, so the run was given up";
+            let message = "the run was stopped: no connection could be established";
             Some(warning("hopeless", message.to_owned()))
         }
     }
@@ -151,10 +150,7 @@ fn resets(result: &RunResult) -> Option<Warning> {
                 "--close rst changes nothing over HTTP/3: QUIC has no reset, connections were \
                  closed with CONNECTION_CLOSE"
             }
-            _ => {
-                "connections were closed with a reset, which servers see as an error and which \
-                 leaves them no TIME-WAIT"
-            }
+            _ => "connections were closed with RST: servers see an error, and have no TIME-WAIT",
         };
         warning("close_rst", message.to_owned())
     })
@@ -163,7 +159,7 @@ fn resets(result: &RunResult) -> Option<Warning> {
 fn clock_stepped(result: &RunResult) -> Option<Warning> {
     let steps = result.generator.timestamps.clock_steps;
     (steps > 0).then(|| {
-        let message = "the system's clock was set during the run: times that the kernel took then \
+        let message = "the system clock was set during the run: kernel timestamps from that moment \
                        are wrong; repeat the run, or use --timestamps user";
         warning("clock_stepped", message.to_owned())
     })
@@ -173,7 +169,7 @@ fn missing_stamps(result: &RunResult) -> Option<Warning> {
     let missing = result.generator.timestamps.missing;
     (missing > 0).then(|| {
         let message = format!(
-            "{} by sixmark, since the kernel gave no stamp",
+            "{} by sixmark's clock: the kernel gave no timestamp",
             counted(missing, "time was taken", "times were taken")
         );
         warning("missing_stamps", message)
@@ -192,7 +188,8 @@ fn retransmissions(result: &RunResult) -> Option<Warning> {
         let each =
             shares.iter().map(|(family, share)| format!("{:.2} % over {family}", share * 1e2));
         let message = format!(
-            "TCP had to send segments again ({}): packets were lost, and times include the repair",
+            "TCP retransmitted segments ({}): packets were lost, and latencies include \
+             retransmissions",
             each.collect::<Vec<_>>().join(", ")
         );
         warning("retransmissions", message)
@@ -216,7 +213,8 @@ fn below_noise_floor(result: &RunResult) -> Option<Warning> {
         .collect();
     (!below.is_empty()).then(|| {
         let message = format!(
-            "the families' medians differ by less than over loopback, where they should not: {}",
+            "the difference between the families' medians is below the noise floor measured on \
+             loopback: {}",
             below.join(", ")
         );
         warning("below_noise_floor", message)

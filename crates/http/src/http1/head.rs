@@ -56,7 +56,7 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<Option<(MessageHead, usize)>, H
     })
 }
 
-/// Tells of each field of a head that [`parse_head`] has read.
+/// Passes each field of a head that [`parse_head`] has read to `tell`, as its name and value.
 pub(super) fn tell_fields(head: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
     with_response(head, |response, read| {
         if read.is_ok() {

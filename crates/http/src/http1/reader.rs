@@ -142,8 +142,8 @@ impl ResponseReader {
         self.feed_all(bytes, known, None)
     }
 
-    /// As [`feed_knowing`](ResponseReader::feed_knowing), telling `sight` what is read. Content that is
-    /// [`discarded`](ResponseReader::discarded) is never told.
+    /// As [`feed_knowing`](ResponseReader::feed_knowing), and passes what is read to `sight`, except
+    /// content that is [`discarded`](ResponseReader::discarded).
     ///
     /// # Errors
     /// As for [`feed`](ResponseReader::feed).
@@ -205,7 +205,7 @@ impl ResponseReader {
         }
     }
 
-    /// Tells the reader that `n` body bytes, at most [`discardable`](ResponseReader::discardable), were
+    /// Accounts for `n` body bytes, at most [`discardable`](ResponseReader::discardable), were
     /// received and dropped. Returns the response if they ended it.
     pub fn discarded(&mut self, n: u64) -> Option<Complete> {
         let dropped = n.min(self.discardable());

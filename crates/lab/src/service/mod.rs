@@ -142,7 +142,7 @@ impl Started {
     }
 
     fn cannot(&self, error: &std::io::Error) -> CommandError {
-        CommandError::Measure(format!("can't tell how the service {} is: {error}", self.name))
+        CommandError::Measure(format!("can't read the state of the service {}: {error}", self.name))
     }
 }
 

@@ -47,8 +47,8 @@ fn joined(findings: Vec<GateFinding>, decisive: bool) -> GateFinding {
     GateFinding { holds, because }
 }
 
-fn gate_finding(told: Result<(bool, String), String>) -> GateFinding {
-    match told {
+fn gate_finding(compared: Result<(bool, String), String>) -> GateFinding {
+    match compared {
         Ok((holds, because)) => GateFinding { holds: Some(holds), because: vec![because] },
         Err(missing) => GateFinding { holds: None, because: vec![missing] },
     }

@@ -147,7 +147,7 @@ impl FindingVerdict {
         match self {
             FindingVerdict::BorneOut => "borne out",
             FindingVerdict::NotBorneOut => "not borne out",
-            FindingVerdict::CannotTell => "can't tell",
+            FindingVerdict::CannotTell => "inconclusive",
             FindingVerdict::NotComparable => "not comparable",
         }
     }

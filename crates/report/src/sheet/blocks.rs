@@ -29,8 +29,8 @@ const TIMES: [BlockLine; 2] = [
 
 fn throughput(result: &ComparisonResult) -> Chart {
     let series = series(result, &RATE);
-    let y = Axis::from_zero("responses a second", Unit::PerS, values(&series));
-    chart(result, "Throughput", "responses a second", y, series, write::per_s)
+    let y = Axis::from_zero("requests/s", Unit::PerS, values(&series));
+    chart(result, "Throughput", "requests/s", y, series, write::per_s)
 }
 
 fn times(result: &ComparisonResult) -> Chart {

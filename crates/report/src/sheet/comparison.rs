@@ -145,7 +145,7 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
 fn setting_of_comparison(result: &ComparisonResult) -> Vec<Block> {
     let mut blocks = Vec::new();
     for side in [&result.sides.a, &result.sides.b] {
-        blocks.push(setting::plan(&side.plan, &format!("What was run: {}", shown(&side.name))));
+        blocks.push(setting::plan(&side.plan, &format!("Settings: {}", shown(&side.name))));
     }
     blocks.extend(setting::environment(
         &result.environment,

@@ -16,13 +16,13 @@ pub(super) fn costs_part(vitals: Option<&Vitals>) -> Option<Part> {
     if rows.is_empty() {
         return None;
     }
-    let columns = ["IPv6 request", "IPv4 request", "any request", "a gigabyte"];
+    let columns = ["per IPv6 request", "per IPv4 request", "per request", "per GB"];
     let columns = std::iter::once(Column::words("Of"))
         .chain(columns.map(Column::number))
         .chain([Column::words("Counted")]);
-    let caption = "Processor time of requests and of content";
+    let caption = "CPU time per request and per GB of content";
     let table = Table::new(caption, columns.collect(), rows);
-    Part::new("Processor time", vec![Block::Table(table)])
+    Part::new("CPU time", vec![Block::Table(table)])
 }
 
 fn cost_row(whose: &str, place: &MachineRole) -> Option<Row> {

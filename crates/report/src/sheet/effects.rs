@@ -124,7 +124,7 @@ fn reasons(comparison: &Comparison) -> impl Iterator<Item = Block> {
     let others = super::super::reasons::reasons(comparison).into_iter();
     others.filter(move |(reason, _)| Some(*reason) != above).map(|(reason, metrics)| {
         let metrics: Vec<String> = metrics.into_iter().map(short).collect();
-        Block::Text(format!("Can’t tell {}: {reason}.", metrics.join(", ")))
+        Block::Text(format!("Inconclusive for {}: {reason}.", metrics.join(", ")))
     })
 }
 

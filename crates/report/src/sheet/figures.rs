@@ -47,7 +47,7 @@ pub(super) fn figures_part(sides: &Sides<'_>) -> Option<Part> {
         Some(requests).filter(|_| !sides.hides_all()).into_iter().collect();
     groups.extend(TimedPhase::ALL.into_iter().filter_map(|phase| times(sides, phase)));
     let columns = sides.columns("Figure");
-    let caption = "Figures of each side".to_owned();
+    let caption = "Figures".to_owned();
     let table = Table { caption, columns, groups, scale: None };
     Part::new("Figures", vec![Block::Table(table)]).map(Part::open)
 }
@@ -64,9 +64,9 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
     let failed = values(sides, failed_share, write::write_percent);
     vec![
-        tile("Median response", time(TimePoint::P50), times(|s| s.p50)),
-        tile("99 % of responses within", time(TimePoint::P99), times(|s| s.p99)),
-        tile("Responses a second", Some(Metric::Quantity(Quantity::RequestsPerS)), rates),
+        tile("Median response time", time(TimePoint::P50), times(|s| s.p50)),
+        tile("p99 response time", time(TimePoint::P99), times(|s| s.p99)),
+        tile("Requests/s", Some(Metric::Quantity(Quantity::RequestsPerS)), rates),
         tile("Failed", Some(Metric::Quantity(Quantity::Failures)), failed),
     ]
 }

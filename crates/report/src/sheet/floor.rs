@@ -21,7 +21,7 @@ pub(super) fn floor_part(calibration: Option<&Calibration>) -> Option<Part> {
     let columns = std::iter::once(Column::words("Phase"))
         .chain(["IPv6", "IPv4", "Apart by"].map(Column::number))
         .collect();
-    let caption = "Both families against a server of sixmark’s own, over loopback".to_owned();
+    let caption = "Both families against sixmark’s own server, over loopback".to_owned();
     let table = Block::Table(Table { caption, columns, groups, scale: None });
     let text = "Over loopback the families ought to be equal. How far they were apart there is what \
                 the generator and chance make of nothing: a smaller difference can’t be told.";

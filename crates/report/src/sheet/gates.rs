@@ -13,7 +13,7 @@ pub(super) fn gates_part(gates: &[GateResult]) -> Option<Part> {
     };
     let columns = ["Fails if", "Outcome", "Because"].map(Column::words).into();
     let rows = gates.iter().map(row).collect();
-    let table = Table::new("What was demanded, and whether it was met", columns, rows);
+    let table = Table::new("Gates", columns, rows);
     let blocks = if gates.is_empty() { Vec::new() } else { vec![Block::Table(table)] };
     Part::new("Gates", blocks).map(Part::open)
 }

@@ -9,6 +9,7 @@ mod figures;
 mod floor;
 mod gates;
 mod lines;
+mod measured;
 mod outcomes;
 mod path;
 mod phases;

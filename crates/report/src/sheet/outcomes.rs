@@ -17,7 +17,7 @@ pub(super) fn outcomes_part(sides: &Sides<'_>) -> Option<Part> {
     let mut blocks = vec![Block::Table(outcomes(sides))];
     let others = [failures(sides), addresses_block(sides), content(sides), status_block(sides)];
     blocks.extend(others.into_iter().flatten());
-    Part::new("How exchanges ended", blocks)
+    Part::new("Outcomes", blocks)
 }
 
 fn outcomes(sides: &Sides<'_>) -> Table {
@@ -45,23 +45,23 @@ fn outcomes(sides: &Sides<'_>) -> Table {
     let rows = Outcome::ALL.into_iter().filter(occurred).map(row).collect();
     let mut columns = sides.columns("Outcome");
     columns.push(Column::words("Meaning"));
-    Table::new("Exchanges by how they ended", columns, rows)
+    Table::new("Exchanges by outcome", columns, rows)
 }
 
 fn meaning(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Normal => "a complete response",
-        Outcome::Reset => "the peer reset it",
-        Outcome::Timeout => "longer than the timeout",
+        Outcome::Reset => "reset by the peer",
+        Outcome::Timeout => "took longer than the timeout",
         Outcome::Refused => "nothing listens there",
         Outcome::Unreachable => "network or host unreachable",
-        Outcome::Truncated => "closed before it was whole",
-        Outcome::Protocol => "not legal HTTP",
+        Outcome::Truncated => "connection closed before the end of the response",
+        Outcome::Protocol => "violates HTTP",
         Outcome::Tls => "TLS failed",
         Outcome::Content => "failed a check",
         Outcome::NoPort => "no local port left",
         Outcome::Local => "this host refused",
-        Outcome::Abandoned => "the run ended first",
+        Outcome::Abandoned => "cut off by the end of the run",
     }
 }
 
@@ -84,10 +84,10 @@ fn failures(sides: &Sides<'_>) -> Option<Block> {
     }
     let columns = ["Side", "Outcome", "In", "Because"].map(Column::words);
     let columns = columns.into_iter().chain([Column::number("Exchanges")]).collect();
-    some("What failed, and where", columns, rows)
+    some("Failures by phase", columns, rows)
 }
 
-/// What each address gave, where one of several gave less than the others.
+/// Results by address, where one of several gave less than the others.
 fn addresses_block(sides: &Sides<'_>) -> Option<Block> {
     let mut rows = Vec::new();
     for side in &sides.all {
@@ -108,7 +108,7 @@ fn addresses_block(sides: &Sides<'_>) -> Option<Block> {
     let columns = [Column::words("Side"), Column::words("Address")];
     let counted = ["Exchanges", "Complete responses", "Not accepted"].map(Column::number);
     let columns = columns.into_iter().chain(counted).chain([Column::words("Failed")]).collect();
-    some("What each address gave", columns, rows).filter(|_| failed)
+    some("Results by address", columns, rows).filter(|_| failed)
 }
 
 fn content(sides: &Sides<'_>) -> Option<Block> {
@@ -128,7 +128,7 @@ fn content(sides: &Sides<'_>) -> Option<Block> {
     }
     let columns = ["Side", "Check", "For example"].map(Column::words);
     let columns = columns.into_iter().chain([Column::number("Responses")]).collect();
-    some("Checks that responses did not pass", columns, rows)
+    some("Failed checks", columns, rows)
 }
 
 /// The status codes, unless they are all 200.

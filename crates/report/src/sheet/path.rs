@@ -27,7 +27,7 @@ pub(super) fn path_part(sides: &Sides<'_>) -> Option<Part> {
         return None;
     }
     let columns = sides.columns("Fact");
-    let caption = "What TCP, TLS and QUIC knew of the connections".to_owned();
+    let caption = "TCP, TLS and QUIC statistics".to_owned();
     Part::new("Connections", vec![Block::Table(Table { caption, columns, groups, scale: None })])
 }
 
@@ -43,10 +43,10 @@ fn tcp(sides: &Sides<'_>) -> Vec<Row> {
     rows.extend([
         sides.row("connections asked", |f| Some(f.tcp.read as f64), write_whole),
         sides.row("round trip, median", |f| f.tcp.rtt_us.p50, write::write_time),
-        sides.row("round trip, 99 %", |f| f.tcp.rtt_us.p99, write::write_time),
+        sides.row("round trip, p99", |f| f.tcp.rtt_us.p99, write::write_time),
         sides.row("shortest round trip, median", |f| f.tcp.min_rtt_us.p50, write::write_time),
-        sides.row("segments sent again", |f| Some(f.tcp.retransmitted as f64), write_whole),
-        sides.row("of those, spurious", |f| Some(f.tcp.spurious? as f64), write_whole),
+        sides.row("segments retransmitted", |f| Some(f.tcp.retransmitted as f64), write_whole),
+        sides.row("of which spurious", |f| Some(f.tcp.spurious? as f64), write_whole),
         sides.row("segments delivered", |f| f.tcp.delivered.map(|n| n as f64), write_whole),
         sides.words("largest segment, bytes", |side| usual(&side.figures.tcp.mss)),
     ]);
@@ -64,12 +64,12 @@ fn tcp_handshakes(sides: &Sides<'_>) -> Vec<Row> {
         return Vec::new();
     }
     let mut rows = vec![
-        sides.row("handshakes asked about", count(|found| found.asked), write_whole),
+        sides.row("handshakes sampled", count(|found| found.asked), write_whole),
         sides.row("handshake by the kernel, median", time(|f| &f.kernel_us), write::write_time),
-        sides.row("the same by the client, median", time(|f| &f.client_us), write::write_time),
+        sides.row("handshake by the client, median", time(|f| &f.client_us), write::write_time),
     ];
     if sides.any(count(|found| found.sent_again + found.untimed)) {
-        rows.push(sides.row("SYN sent again", count(|f| f.sent_again), write_whole));
+        rows.push(sides.row("SYN retransmissions", count(|f| f.sent_again), write_whole));
         rows.push(sides.row("without a time otherwise", count(|f| f.untimed), write_whole));
     }
     rows
@@ -89,7 +89,7 @@ fn tls(sides: &Sides<'_>) -> Vec<Row> {
         sides.row("full handshakes", count(|tls| tls.handshakes.full), write_whole),
         sides.row("resumed handshakes", count(|tls| tls.handshakes.resumed), write_whole),
         sides.row("failed handshakes", count(|tls| tls.handshakes.failed), write_whole),
-        sides.row("asked for another group", count(|tls| tls.handshakes.retried), write_whole),
+        sides.row("HelloRetryRequest received", count(|tls| tls.handshakes.retried), write_whole),
         sides.row("full, median", |f| f.tls.as_ref()?.full_us.p50, write::write_time),
         sides.row("resumed, median", |f| f.tls.as_ref()?.resumed_us.p50, write::write_time),
         sides.words("version", words(|tls| usual(&tls.versions))),
@@ -133,7 +133,7 @@ fn quic(sides: &Sides<'_>) -> Vec<Row> {
         sides.row("packets sent", count(|quic| quic.packets_sent), write_whole),
         sides.row("packets lost", count(|quic| quic.packets_lost), write_whole),
         sides.row("datagrams dropped here", count(|quic| quic.dropped), write_whole),
-        sides.row("begun again (Retry)", count(|quic| quic.retried), write_whole),
+        sides.row("Retry received", count(|quic| quic.retried), write_whole),
         sides.row("other version", count(|quic| quic.mismatched), write_whole),
         sides.words("largest payload, bytes", mtu),
     ]

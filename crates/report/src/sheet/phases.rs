@@ -44,7 +44,7 @@ pub(super) fn phase_title(phase: TimedPhase) -> String {
 /// The curves of all phases that took any time.
 pub(super) fn phases_part(sides: &Sides<'_>) -> Option<Part> {
     let blocks = ORDER.into_iter().flat_map(|phase| blocks(sides, phase)).collect();
-    Part::new("How the times are distributed", blocks).map(Part::off_terminal)
+    Part::new("Distribution of times", blocks).map(Part::off_terminal)
 }
 
 fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {

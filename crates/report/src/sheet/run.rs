@@ -3,25 +3,20 @@
 use sixmark_model::measurement::Measurement;
 use sixmark_model::result::RunResult;
 
+use super::measured::measured_parts;
 use super::side::Sides;
 use super::{
-    Block, Part, Sheet, SheetHeadline, costs, figures, floor, gates, outcomes, path, phases,
-    search, seconds, setting, truth, verdict, write,
+    Block, Part, Sheet, SheetHeadline, costs, figures, floor, search, setting, truth, verdict,
+    write,
 };
 
 /// What is shown of a run.
 pub(super) fn run_sheet(name: &str, result: &RunResult) -> Sheet {
-    let sides = Sides::of_families(Measurement::Run(result));
-    let parts = [
-        result.find_max.as_ref().and_then(search::search_part),
-        gates::gates_part(&result.gates),
-        seconds::seconds_part(&result.intervals, &sides),
-        phases::phases_part(&sides),
-        figures::figures_part(&sides),
-        outcomes::outcomes_part(&sides),
-        path::path_part(&sides),
-    ];
-    let parts = parts.into_iter().flatten().chain(clock_checks(result));
+    let measurement = Measurement::Run(result);
+    let sides = Sides::of_families(measurement);
+    let found = result.find_max.as_ref().and_then(search::search_part);
+    let parts = found.into_iter().chain(measured_parts(measurement, &sides));
+    let parts = parts.chain(clock_checks(result));
     let parts = parts.chain(costs::costs_part(result.vitals.as_ref()));
     let parts = parts.chain(setting::setting_part(setting_of_run(result)));
     Sheet {
@@ -81,7 +76,7 @@ fn run_headline(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
 
 fn setting_of_run(result: &RunResult) -> Vec<Block> {
     let RunResult { environment, generator, dns, tool, .. } = result;
-    let plan = setting::plan(&result.plan, "What was run");
+    let plan = setting::plan(&result.plan, "Settings");
     let here = setting::environment(environment, Some(generator), dns, tool);
     [plan].into_iter().chain(here).collect()
 }

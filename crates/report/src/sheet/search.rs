@@ -10,8 +10,7 @@ use super::table::{Column, Group, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
 /// Said where both families have a rate that held and one that did not, and no ratio.
-const NO_RATIO: &str =
-    "IPv6 to IPv4: not told, as the rates were not limited by the server over both.";
+const NO_RATIO: &str = "IPv6 vs IPv4: no ratio, since the server did not limit both rates.";
 
 /// The same in a sentence.
 pub(super) fn describe_search(found: &FindMax) -> String {
@@ -24,10 +23,13 @@ pub(super) fn describe_search(found: &FindMax) -> String {
             )
         }
         (Some(holds), None) => {
-            format!("{family} held {} a second, and no higher rate was decided", write_rate(holds))
+            format!(
+                "{family} held {} a second, and no higher rate was tested to the end",
+                write_rate(holds)
+            )
         }
         (None, Some(fails)) => format!("{family} did not hold even {} a second", write_rate(fails)),
-        (None, None) => format!("of {family} nothing was decided"),
+        (None, None) => format!("no result for {family}"),
     };
     let families: Vec<String> = found.families.iter().map(of).collect();
     format!("With {}: {}.", conditions(found), families.join("; "))
@@ -54,13 +56,13 @@ fn brackets(found: &FindMax) -> Table {
     let row = |(family, of): (Family, &FoundRate)| {
         let why = match (of.failing(), of.holds) {
             (Some(failing), _) => find::why_not_held(&found.conditions, failing),
-            (None, Some(_)) => "no higher rate was decided".to_owned(),
-            (None, None) => "no rate was decided".to_owned(),
+            (None, Some(_)) => "no higher rate was tested to the end".to_owned(),
+            (None, None) => "no rate was tested to the end".to_owned(),
         };
         Row::new(family.to_string(), vec![number(of.holds), number(of.fails), why.into()])
     };
     let columns = vec![
-        Column::words("Requests a second"),
+        Column::words("Requests/s"),
         Column::number("Held"),
         Column::number("Did not hold"),
         Column::words("Because"),
@@ -84,7 +86,7 @@ fn trials(found: &FindMax) -> Table {
         rows: of.trials.iter().map(row).collect(),
     });
     let columns = ["Rate, a second", "", "Because"].map(Column::words).into();
-    let caption = "Trials in their order".to_owned();
+    let caption = "Trials, in order".to_owned();
     Table { caption, columns, groups: groups.collect(), scale: None }
 }
 
@@ -146,9 +148,9 @@ mod tests {
         let expected = "
 THE HIGHEST RATE
 Highest rate with response.p99 < 10ms, each family alone, trials of 2 s
-Requests a second    Held  Did not hold  Because
-IPv6               41,200        43,100  response.p99 12.3 ms
-IPv4               40,000        42,000  100 of 1,000 failed
+Requests/s    Held  Did not hold  Because
+IPv6        41,200        43,100  response.p99 12.3 ms
+IPv4        40,000        42,000  100 of 1,000 failed
 IPv6's highest rate is 0.98 to 1.08 times IPv4's.
 The figures below are of one trial each, IPv6 at 41,200 a second, IPv4 at 40,000
 a second.
@@ -172,11 +174,11 @@ a second.
         let text =
             of(found(None, Some(5.0), Limit::Failures), found(Some(100.0), None, Limit::Condition));
         assert!(text.contains("5.0  100 of 1,000 failed\n"), "{text}");
-        assert!(text.contains("no higher rate was decided\n"), "{text}");
+        assert!(text.contains("no higher rate was tested to the end\n"), "{text}");
         assert!(!text.contains("IPv6's highest"), "{text}");
         let text =
             of(found(None, None, Limit::Condition), found(Some(5.0), Some(6.0), Limit::Generator));
-        assert!(text.contains("no rate was decided\n"), "{text}");
+        assert!(text.contains("no rate was tested to the end\n"), "{text}");
         assert!(text.contains("6.0  sixmark itself was late or busy\n"), "{text}");
     }
 }

@@ -98,8 +98,8 @@ const FAILURES: [SecondLine; 1] = [("", Mark::Points, |of, _| Some(of.failed as 
 impl Over<'_> {
     fn throughput(&self) -> Chart {
         let series = self.series(&RATE);
-        let y = Axis::from_zero("responses a second", Unit::PerS, values(&series));
-        self.chart("Throughput", "responses a second", y, series, write::per_s)
+        let y = Axis::from_zero("requests/s", Unit::PerS, values(&series));
+        self.chart("Throughput", "requests/s", y, series, write::per_s)
     }
 
     fn times(&self) -> Chart {

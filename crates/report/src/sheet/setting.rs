@@ -27,11 +27,11 @@ pub(super) fn plan(plan: &Plan, caption: &str) -> Block {
         ("Warm-up", write_seconds(load.warmup)),
         ("Protocol", protocol(plan)),
         ("Connections", connections(plan)),
-        ("What is sent", requests(plan)),
+        ("Request", requests(plan)),
         ("Timeout", write_seconds(load.timeout)),
         ("Redirects", yes(plan.location, "followed")),
         ("Cookies", yes(plan.cookies, "kept")),
-        ("Certificates", yes(plan.tls.as_ref().is_some_and(|tls| tls.insecure), "any would do")),
+        ("Certificates", yes(plan.tls.as_ref().is_some_and(|tls| tls.insecure), "not verified")),
         ("Seed", plan.seed.to_string()),
     ];
     Block::Table(Table::facts(caption, facts))
@@ -61,7 +61,7 @@ pub(super) fn machine(
         ("Processor", format!("{}, {} cores used", environment.cpu, environment.cores)),
     ];
     facts.extend(more);
-    let mut blocks = vec![Block::Table(Table::facts("The machine that loaded", facts))];
+    let mut blocks = vec![Block::Table(Table::facts("Load generator", facts))];
     blocks.extend(routes(environment));
     blocks.extend(sysctls(environment));
     blocks
@@ -165,7 +165,7 @@ fn generator_facts(generator: &Generator) -> Vec<(&'static str, String)> {
         ),
         ("Begun late", write::write_count(generator.late)),
         ("Processor time", format!("{cpu_user_s:.1} s user, {cpu_sys_s:.1} s kernel")),
-        ("Memory at most", sixmark_units::quantity::bytes(generator.peak_rss_bytes as f64)),
+        ("Peak memory", sixmark_units::quantity::bytes(generator.peak_rss_bytes as f64)),
     ]
 }
 
@@ -214,7 +214,7 @@ fn lookups(dns: &[Lookup]) -> Option<Block> {
     let columns = std::iter::once(Column::words("Name"))
         .chain(["Took", "IPv6 addresses", "IPv4 addresses"].map(Column::number));
     let rows: Vec<Row> = dns.iter().map(row).collect();
-    let caption = "Names looked up, apart from all other times";
+    let caption = "Name resolution, not part of other times";
     (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns.collect(), rows)))
 }
 
@@ -223,7 +223,6 @@ fn sysctls(environment: &Environment) -> Option<Block> {
         |(name, value): (&String, &String)| Row::new(name.clone(), vec![value.clone().into()]);
     let rows: Vec<Row> = environment.sysctls.iter().map(row).collect();
     let columns = vec![Column::words("Setting"), Column::words("Value")];
-    let table = Block::Table(Table::new("Settings of the kernel", columns, rows));
-    (!environment.sysctls.is_empty())
-        .then(|| Block::Folded("Settings of the kernel".into(), vec![table]))
+    let table = Block::Table(Table::new("Kernel settings", columns, rows));
+    (!environment.sysctls.is_empty()).then(|| Block::Folded("Kernel settings".into(), vec![table]))
 }

@@ -132,7 +132,7 @@ fn findings(result: &StudyResult) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let caption = "Borne out where the whole 95 % interval of the ratio is where the claim has it";
+    let caption = "Confirmed where the whole 95 % interval of the ratio agrees with the claim";
     let columns = vec![
         Column::words("Claim"),
         Column::words("Tested"),
@@ -167,7 +167,7 @@ fn comparison_blocks(of: &StudyComparison) -> Vec<Block> {
     let mut groups = vec![Group { name: None, rows: entries(&of.entries) }];
     if !of.published.is_empty() {
         groups[0].name = Some("Measured".into());
-        let name = Some("Published, worked out anew".into());
+        let name = Some("Published figures, recomputed".into());
         groups.push(Group { name, rows: entries(&of.published) });
     }
     let all: Vec<&ComparisonEntry> = of.entries.iter().chain(&of.published).collect();
@@ -305,7 +305,7 @@ fn cells(result: &StudyResult) -> Vec<Block> {
         .chain([Column::words("Warnings"), Column::words("Ended")])
         .collect();
     let rows = result.cells.iter().map(|cell| cell_row(cell, result)).collect();
-    let table = Table::new("Cells in the order in which they were measured", columns, rows);
+    let table = Table::new("Cells, in the order of measurement", columns, rows);
     vec![Block::Folded(format!("All {} cells", result.cells.len()), vec![Block::Table(table)])]
 }
 
@@ -334,7 +334,7 @@ fn setting_of_study(result: &StudyResult) -> Vec<Block> {
         ("Seed", result.seed.to_string()),
         ("Last change", setting::when(&result.updated)),
     ];
-    let mut blocks = vec![Block::Table(Table::facts("What was run", facts))];
+    let mut blocks = vec![Block::Table(Table::facts("Settings", facts))];
     blocks.extend(setting::machine(&result.environment, Vec::new(), &result.tool));
     let programs = result.programs.iter();
     let rows: Vec<Row> =

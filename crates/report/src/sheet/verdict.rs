@@ -18,13 +18,10 @@ pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline
     let sentence = match (sides.all.as_slice(), medians.as_slice()) {
         ([a, b], [Some(of_a), Some(of_b)]) => {
             notes.push(
-                "What differs within one run may be chance: `sixmark compare` gives a verdict."
+                "Differences within one run may be chance. For a verdict, use `sixmark compare`."
                     .to_owned(),
             );
-            format!(
-                "Half of all responses took at most {of_a} over {} and {of_b} over {}.",
-                a.name, b.name
-            )
+            format!("Median response time time: {of_a} over {}, {of_b} over {}.", a.name, b.name)
         }
         _ => alone(sides, &medians),
     };
@@ -35,10 +32,12 @@ pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline
 fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
     let of = |(side, median): (&super::side::Side<'_>, &Option<String>)| match median {
         Some(text) => {
-            format!("Half of all responses over {} took at most {text}.", side.name)
+            format!("Median response time time over {}: {text}.", side.name)
         }
-        None if side.hidden => format!("What was exchanged over {} can’t be seen.", side.name),
-        None => format!("Not one complete response came over {}.", side.name),
+        None if side.hidden => {
+            format!("Exchanges over {} are not visible.", side.name)
+        }
+        None => format!("No complete response over {}.", side.name),
     };
     sides.all.iter().zip(medians).map(of).collect::<Vec<_>>().join(" ")
 }
@@ -49,10 +48,10 @@ pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
         return unlike(said, others(comparison));
     }
     let Some(primary) = comparison.metrics.first() else {
-        let sentence = "Can’t tell: there is no metric that both sides have.".to_owned();
+        let sentence = "The sides have no metric in common.".to_owned();
         return SheetHeadline { verdict: Some(Verdict::Inconclusive), sentence, notes: Vec::new() };
     };
-    let mut notes = vec!["One side at a time, in turns.".to_owned()];
+    let mut notes = vec!["The sides were loaded in turns, one at a time.".to_owned()];
     notes.extend(others(comparison));
     let sentence = describe_compared(comparison, primary);
     SheetHeadline { verdict: Some(primary.verdict), sentence, notes }
@@ -60,9 +59,8 @@ pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
 
 /// Said of sides that don't give the same.
 pub(super) fn unlike(said: &str, others: Vec<String>) -> SheetHeadline {
-    let mut notes = vec![
-        "The sides don’t give the same, so that their speeds say nothing about each other.".into(),
-    ];
+    let mut notes =
+        vec!["The sides give different responses, so their speeds are not comparable.".into()];
     notes.extend(others);
     SheetHeadline { verdict: Some(Verdict::NotComparable), sentence: format!("{said}."), notes }
 }
@@ -73,14 +71,14 @@ fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
     let basis = basis(comparison, of);
     match of.verdict {
         Verdict::Better | Verdict::Worse => format!("{} ({basis}).", differs(of, &a, &b)),
-        Verdict::Equivalent => format!(
-            "No difference that matters was found: {a} and {b} differ by less than {margin} ({basis})."
-        ),
+        Verdict::Equivalent => {
+            format!("{a} and {b} differ by less than {margin} ({basis}).")
+        }
         Verdict::Inconclusive => {
             let why = of.reason.clone().unwrap_or_else(|| {
                 format!("the interval neither leaves out 0 nor lies within the margin of {margin}")
             });
-            format!("Can’t tell whether {a} differs from {b}: {why} ({basis}).")
+            format!("The difference between {a} and {b} is undecided: {why} ({basis}).")
         }
         Verdict::NotComparable => format!("{a} and {b} can’t be compared ({basis})."),
     }
@@ -118,12 +116,12 @@ fn does(metric: Metric, lower: bool, by: &str) -> String {
     match metric {
         Metric::Time(phase, _) => format!("{} {by} {pace}", phase.verb()),
         Metric::Quantity(Quantity::RequestsPerS) => {
-            format!("answers {by} {} requests a second", if lower { "fewer" } else { "more" })
+            format!("answers {by} {} requests/s", if lower { "fewer" } else { "more" })
         }
-        Metric::Quantity(Quantity::Goodput) => format!("carries {by} {amount} content a second"),
+        Metric::Quantity(Quantity::Goodput) => format!("carries {by} {amount} content per second"),
         Metric::Quantity(Quantity::Failures) => format!("fails {by} {amount}"),
         Metric::Quantity(Quantity::CpuPerRequest) => {
-            format!("costs the server {by} {amount} processor time")
+            format!("costs the server {by} {amount} CPU time")
         }
         other => format!("has {by} {amount} {}", other.noun()),
     }
@@ -156,7 +154,7 @@ pub(super) fn describe_estimate(comparison: &Comparison) -> String {
     let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
     match measured_change(primary) {
         Some(said) => format!("{} {said}, {} pairs", primary.metric, comparison.pairs),
-        None => format!("{} can’t be told yet", primary.metric),
+        None => format!("{} not yet known", primary.metric),
     }
 }
 
@@ -252,18 +250,18 @@ mod tests {
         );
         assert_eq!(
             said(Metric::Quantity(Quantity::RequestsPerS), Verdict::Better, [1.1, 1.2, 1.3], None),
-            "IPv6 answers 20 % more requests a second than IPv4 (requests/s; 95 % interval \
-             +10.0 % to +30.0 %; 12 pairs)."
+            "IPv6 answers 20 % more requests/s than IPv4 (requests/s; 95 % interval +10.0 % to \
+             +30.0 %; 12 pairs)."
         );
         let far = said(response, Verdict::Worse, [33.7, 43.69, 47.0], None);
         assert!(far.starts_with("IPv6 takes 43.7 times as long as IPv4 (median"), "{far}");
         let equal = said(response, Verdict::Equivalent, [0.99, 1.0, 1.01], None);
-        assert!(
-            equal.starts_with("No difference that matters was found: IPv6 and IPv4"),
-            "{equal}"
-        );
+        assert!(equal.starts_with("IPv6 and IPv4 differ by less than"), "{equal}");
         let unknown = said(response, Verdict::Inconclusive, [0.9, 1.0, 1.1], Some("few pairs"));
-        assert!(unknown.starts_with("Can’t tell whether IPv6 differs"), "{unknown}");
+        assert!(
+            unknown.starts_with("The difference between IPv6 and IPv4 is undecided"),
+            "{unknown}"
+        );
         assert!(unknown.contains("few pairs"), "{unknown}");
     }
 }

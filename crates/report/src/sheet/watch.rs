@@ -4,28 +4,20 @@ use sixmark_model::measurement::Measurement;
 use sixmark_model::watch::describe_hidden;
 use sixmark_model::watch::document::WatchResult;
 
+use super::measured::measured_parts;
 use super::side::Sides;
-use super::{
-    Block, Sheet, SheetHeadline, figures, gates, outcomes, path, phases, seconds, setting, verdict,
-    watched, write,
-};
+use super::{Block, Sheet, SheetHeadline, figures, setting, verdict, watched, write};
 
 /// What is shown of it.
 pub(super) fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
-    let sides = Sides::of_families(Measurement::Watch(result));
+    let measurement = Measurement::Watch(result);
+    let sides = Sides::of_families(measurement);
     let hides_all = sides.hides_all();
-    let seen = || watched::watched_part(&result.watched);
-    let parts = [
-        seen().filter(|_| hides_all),
-        gates::gates_part(&result.gates),
-        seconds::seconds_part(&result.intervals, &sides),
-        phases::phases_part(&sides),
-        figures::figures_part(&sides),
-        outcomes::outcomes_part(&sides),
-        path::path_part(&sides),
-        seen().filter(|_| !hides_all),
-        setting::setting_part(machine(result)),
-    ];
+    // Where no exchange can be seen, what packets say comes first.
+    let seen = watched::watched_part(&result.watched);
+    let (before, after) = if hides_all { (seen, None) } else { (None, seen) };
+    let parts = before.into_iter().chain(measured_parts(measurement, &sides)).chain(after);
+    let parts = parts.chain(setting::setting_part(machine(result)));
     Sheet {
         name: name.to_owned(),
         kind: "Watch",
@@ -38,7 +30,7 @@ pub(super) fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
             false => figures::tiles(&sides),
         },
         warnings: result.warnings.clone(),
-        parts: parts.into_iter().flatten().collect(),
+        parts: parts.collect(),
     }
 }
 

@@ -14,26 +14,26 @@ type WatchedFigure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -
 const TIMES: [WatchedFigure; 11] = [
     ("answered, median", |of| of.answered_us.p50, write::write_time),
     ("established, median", |of| of.established_us.p50, write::write_time),
-    ("established, 99 %", |of| of.established_us.p99, write::write_time),
+    ("established, p99", |of| of.established_us.p99, write::write_time),
     ("TLS handshake, median", |of| of.handshake_us.p50, write::write_time),
     ("GET to last ACK before FIN, median", |of| of.delay_us.p50, write::write_time),
-    ("GET to last ACK before FIN, 99 %", |of| of.delay_us.p99, write::write_time),
+    ("GET to last ACK before FIN, p99", |of| of.delay_us.p99, write::write_time),
     ("throughput in that time, Mbit/s, median", |of| of.throughput.p50_bits_per_s, megabits),
     ("round trip to the client, median", |of| of.round_trips.client_us.p50, write::write_time),
-    ("round trip to the client, 99 %", |of| of.round_trips.client_us.p99, write::write_time),
+    ("round trip to the client, p99", |of| of.round_trips.client_us.p99, write::write_time),
     ("round trip to the server, median", |of| of.round_trips.server_us.p50, write::write_time),
-    ("round trip to the server, 99 %", |of| of.round_trips.server_us.p99, write::write_time),
+    ("round trip to the server, p99", |of| of.round_trips.server_us.p99, write::write_time),
 ];
 
 const COUNTS: [WatchedFigure; 16] = [
     ("connections", |of| Some(of.connections as f64), write_whole),
     ("begun before the capture", |of| Some(of.begun_before as f64), write_whole),
     ("exchanges read", |of| Some(of.exchanges as f64), write_whole),
-    ("SYNs sent again", |of| Some(of.syns_repeated as f64), write_whole),
+    ("SYN retransmissions", |of| Some(of.syns_repeated as f64), write_whole),
     ("packets of clients", |of| Some(of.from_client.packets as f64), write_whole),
     ("packets of servers", |of| Some(of.from_server.packets as f64), write_whole),
-    ("sent again by clients", |of| Some(of.from_client.retransmitted as f64), write_whole),
-    ("sent again by servers", |of| Some(of.from_server.retransmitted as f64), write_whole),
+    ("retransmissions by clients", |of| Some(of.from_client.retransmitted as f64), write_whole),
+    ("retransmissions by servers", |of| Some(of.from_server.retransmitted as f64), write_whole),
     ("out of order, clients", |of| Some(of.from_client.out_of_order as f64), write_whole),
     ("out of order, servers", |of| Some(of.from_server.out_of_order as f64), write_whole),
     ("zero windows, clients", |of| Some(of.from_client.zero_windows as f64), write_whole),
@@ -120,8 +120,8 @@ fn figures_table(watched: &Watched) -> Block {
     let groups = [
         ("Times", rows(&TIMES)),
         ("Counts", rows(&COUNTS)),
-        ("Connections by how they ended", named(|of| &of.closures)),
-        ("Connections by what they spoke", named(|of| &of.spoken)),
+        ("Connections by closure", named(|of| &of.closures)),
+        ("Connections by protocol", named(|of| &of.spoken)),
         ("Names asked for", named(|of| &of.server_names)),
         ("Protocols offered", named(|of| &of.alpn)),
     ];
@@ -129,7 +129,7 @@ fn figures_table(watched: &Watched) -> Block {
     let groups = groups.map(|(name, rows)| Group { name: Some(name.into()), rows }).collect();
     let names = used.iter().map(|(family, _)| Column::number(family.to_string()));
     let columns = std::iter::once(Column::words("Figure")).chain(names).collect();
-    let caption = "What packets say of each family".to_owned();
+    let caption = "Packets of each family".to_owned();
     Block::Table(Table { caption, columns, groups, scale: None })
 }
 

@@ -28,7 +28,7 @@ const KINDS: [HandshakeKind; 2] = [
 
 /// Handshakes of TCP of which the kernel has no time, each label standing alone.
 const UNTIMED: [Figure<FamilyResult>; 2] = [
-    ("syn sent again", |f| Some(f.tcp.handshake.as_ref()?.sent_again as f64)),
+    ("syn retransmits", |f| Some(f.tcp.handshake.as_ref()?.sent_again as f64)),
     ("handshakes untimed", |f| Some(f.tcp.handshake.as_ref()?.untimed as f64)),
 ];
 

@@ -37,7 +37,7 @@ const FIGURES: [(&str, Written); 12] = [
 /// Of both directions together, shown where any family has any.
 const COUNTS: [(&str, Counted); 12] = [
     ("begun before", |of| of.begun_before),
-    ("syns sent again", |of| of.syns_repeated),
+    ("syn retransmits", |of| of.syns_repeated),
     ("retransmitted up", |of| of.from_client.retransmitted),
     ("retransmitted down", |of| of.from_server.retransmitted),
     ("out of order", |of| of.from_client.out_of_order + of.from_server.out_of_order),
@@ -47,7 +47,7 @@ const COUNTS: [(&str, Counted); 12] = [
     ("fragments", |of| of.from_client.fragments + of.from_server.fragments),
     ("packet too big", |of| of.packet_too_big),
     ("with gaps", |of| of.gaps),
-    ("http not followed", |of| of.unparsed),
+    ("http not parsed", |of| of.unparsed),
 ];
 
 /// Where packets came from, and how many, above the table.

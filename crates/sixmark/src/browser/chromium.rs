@@ -14,7 +14,8 @@ use sixmark_sys::process::Running;
 
 use super::talk::{BrowserSession, Said, Way, text_field, time_left};
 use super::{
-    Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, page_type, script, told,
+    Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, loaded_bytes, page_type,
+    script,
 };
 use sixmark_machine::program::{find_program, plain_command};
 
@@ -138,7 +139,7 @@ impl Browser for Chromium {
                 Some(Said::Returned(id, result)) if id == number => {
                     let result = result?;
                     let said = result["result"]["value"].as_str();
-                    let said = told(said.unwrap_or("its script failed"));
+                    let said = loaded_bytes(said.unwrap_or("its script failed"));
                     // Why it failed may be told of a little later, or never.
                     until = if said.is_err() { Instant::now() + SOON } else { until };
                     content = Some(said);

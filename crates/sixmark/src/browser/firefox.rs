@@ -13,7 +13,8 @@ use tungstenite::{Message, WebSocket};
 
 use super::talk::{BrowserSession, Said, Way, text_field, time_left};
 use super::{
-    Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, page_type, script, told,
+    Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, loaded_bytes, page_type,
+    script,
 };
 use sixmark_machine::program::{find_program, plain_command};
 
@@ -170,7 +171,7 @@ impl Browser for Firefox {
             match self.talk.listen(until)? {
                 Some(Said::Returned(id, result)) if id == number => {
                     let said = result?["result"]["value"].as_str().map(str::to_owned);
-                    let said = told(said.as_deref().unwrap_or("its script failed"));
+                    let said = loaded_bytes(said.as_deref().unwrap_or("its script failed"));
                     // Why it failed may be told of a little later, or never.
                     until = if said.is_err() { Instant::now() + SOON } else { until };
                     content = Some(said);

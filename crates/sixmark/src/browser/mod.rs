@@ -123,7 +123,7 @@ fn script(url: &str, timeout: Duration) -> String {
 }
 
 /// What the script returned: bytes of content, or why there are none.
-fn told(text: &str) -> Result<u64, String> {
+fn loaded_bytes(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| text.trim_start_matches('!').to_owned())
 }
 

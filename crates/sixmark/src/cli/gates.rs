@@ -16,7 +16,7 @@ pub(super) struct GateArgs {
     #[arg(long, value_name = "CONDITION", help_heading = "Measurement")]
     pub(super) fail_if: Vec<String>,
 
-    /// Write what became of --fail-if as JUnit XML
+    /// Write the results of --fail-if as JUnit XML
     #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 0)]
     pub(super) junit: Option<OutputPlace>,
 }

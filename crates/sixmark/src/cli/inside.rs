@@ -8,11 +8,11 @@ use sixmark_machine::CommandError;
 // It would have the name of the commands' own arguments.
 #[group(skip)]
 pub(super) struct InsideArgs {
-    /// From this host of a lab that is up (`sixmark lab up`)
+    /// Run on this host of a running lab (`sixmark lab up`)
     #[arg(long = "in", value_name = "HOST", help_heading = "Where from")]
     in_host: Option<String>,
 
-    /// The lab; need not be named where one alone is up
+    /// The lab; optional if only one is running
     #[arg(long = "lab", value_name = "NAME", requires = "in_host", help_heading = "Where from")]
     in_lab: Option<String>,
 }

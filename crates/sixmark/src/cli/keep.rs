@@ -29,7 +29,7 @@ pub(super) struct KeepArgs {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// What `sixmark history --label` finds the result by
+    /// Label for `sixmark history --label`
     #[arg(long, value_name = "TEXT", value_parser = parse_label, help_heading = "Output")]
     label: Option<String>,
 
@@ -129,14 +129,14 @@ impl Keeper {
         quiet: bool,
     ) -> Result<(), CommandError> {
         match (self.save(headline, document), elsewhere) {
-            (Ok(()), _) => self.tell(quiet),
+            (Ok(()), _) => self.announce(quiet),
             (Err(error), Some(place)) => complain(&format!("warning: {error}; {}", is_in(place))),
             (Err(error), None) => return Err(rescued(&error, document, self.id)),
         }
         Ok(())
     }
 
-    fn tell(&self, quiet: bool) {
+    fn announce(&self, quiet: bool) {
         let Some(id) = self.id.filter(|_| !quiet && io::stderr().is_terminal()) else { return };
         let named =
             self.named.as_ref().map(|path| format!(" --store {}", quoted(&path.to_string_lossy())));

@@ -50,15 +50,15 @@ enum SixmarkCommand {
     Report(report::ReportArgs),
     /// Serve HTTP on both families to test against
     Origin(origin::OriginArgs),
-    /// Carry out an experiment from a file, or one that comes with sixmark
+    /// Run an experiment from a file, or a built-in one
     Study(study::StudyArgs),
-    /// Build a network of hosts and links on this machine, run programs in it, take it down
+    /// Build a network of hosts and links on this machine, and run programs in it
     Lab(lab::LabArgs),
-    /// Fill a network with background traffic of both families, and tell what arrives of it
+    /// Generate background traffic over both families, and report what arrives
     Traffic(traffic::TrafficArgs),
-    /// Watch what others load: connections and exchanges as packets show them
+    /// Passively measure connections and exchanges from packets
     Watch(Box<watch::WatchArgs>),
-    /// Show what the kernel counts: processors, each family's packets, sockets, processes
+    /// Show kernel counters: CPUs, packets of each family, sockets, processes
     Vitals(Box<vitals::VitalsArgs>),
     /// Run against an origin of its own on loopback: a first look
     Demo(demo::DemoArgs),

@@ -57,7 +57,7 @@ impl<'a> Background<'a> {
         seed: u64,
     ) -> Result<Background<'a>, CommandError> {
         let known = traffic.mixes.get(mix);
-        let known = known.ok_or_else(|| CommandError::Usage(format!("there is no mix '{mix}'")))?;
+        let known = known.ok_or_else(|| CommandError::Usage(format!("no mix '{mix}'")))?;
         let flows = known.flows(seed).map_err(CommandError::Usage)?;
         let mut background = Background { mix, flows: flows.len(), ends: Vec::new() };
         for family in known.families() {

@@ -255,7 +255,7 @@ impl ReceiverLoop {
                 std::thread::sleep(ROUND);
             }
         }
-        self.tell()
+        self.finish()
     }
 
     /// Opens and closes what it is time for.
@@ -315,7 +315,7 @@ impl ReceiverLoop {
         came
     }
 
-    fn tell(mut self) -> Ears {
+    fn finish(mut self) -> Ears {
         self.open.iter_mut().for_each(|open| open.done = true);
         self.close();
         let heard =

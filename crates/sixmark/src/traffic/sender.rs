@@ -47,7 +47,7 @@ impl ReadyFlows {
     ) -> Result<ReadyFlows, CommandError> {
         let mut ready = ReadyFlows::unconnected(flows, seed);
         for line in &mut ready.lines {
-            line.open().map_err(|error| told(line, &error))?;
+            line.open().map_err(|error| flow_error(line, &error))?;
         }
         ready.connect(clock::now() + patience.as_nanos() as u64)?;
         Ok(ready)
@@ -78,7 +78,7 @@ impl ReadyFlows {
             let mut waiting = Vec::new();
             let mut first = None;
             for line in &mut self.lines {
-                if !line.connected().map_err(|error| told(line, &error))? {
+                if !line.connected().map_err(|error| flow_error(line, &error))? {
                     waiting.extend(line.room());
                     first.get_or_insert_with(|| line.describe());
                 }
@@ -96,7 +96,7 @@ impl ReadyFlows {
     }
 }
 
-fn told(line: &FlowLine, error: &std::io::Error) -> CommandError {
+fn flow_error(line: &FlowLine, error: &std::io::Error) -> CommandError {
     CommandError::Measure(format!("{}: {error}", line.describe()))
 }
 
@@ -157,14 +157,14 @@ impl SenderLoop {
             self.serve(now);
             if now - told > GLANCE {
                 told = now;
-                self.tell(counters);
+                self.publish_counters(counters);
             }
             self.wait();
         }
         let end = clock::now();
         // Nothing is left behind for want of a last look.
         self.serve(end);
-        self.tell(counters);
+        self.publish_counters(counters);
         self.lines.into_iter().map(|line| line.finish(end)).collect()
     }
 
@@ -222,7 +222,7 @@ impl SenderLoop {
         }
     }
 
-    fn tell(&self, counters: &Counters) {
+    fn publish_counters(&self, counters: &Counters) {
         let sums = self.lines.iter().map(FlowLine::sent).fold((0, 0, 0), |(m, b, f), sent| {
             (m + sent.sent, b + sent.sent_bytes, f + u64::from(sent.sent > 0))
         });

@@ -37,16 +37,15 @@ pub(crate) fn unroutable(
         }
     };
     let message = format!(
-        "this host can't send to {to} over {family} ({error}){more}: exchanges with it fail, and are \
-         counted by address"
+        "this host can't send to {to} over {family} ({error}){more}: exchanges with this address \
+         fail and are counted by address"
     );
     warning("unroutable", message)
 }
 
 /// Before the run: only one family, though nobody asked for that.
 pub(crate) fn single_family(missing: Family) -> Warning {
-    let message =
-        format!("the targets have no {missing} address: there is nothing to compare with");
+    let message = format!("the targets have no {missing} address: nothing to compare with");
     warning("single_family", message)
 }
 

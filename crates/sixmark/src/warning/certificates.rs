@@ -24,7 +24,7 @@ pub(super) fn of_certificates(result: &RunResult) -> impl Iterator<Item = Warnin
 
 fn insecure(result: &RunResult) -> Option<Warning> {
     result.plan.tls.as_ref().is_some_and(|tls| tls.insecure).then(|| {
-        let message = "any certificate was accepted (--insecure): who answered is not known";
+        let message = "certificate not verified (--insecure)";
         warning("insecure", message.to_owned())
     })
 }
@@ -40,8 +40,8 @@ fn certificates_differ(result: &RunResult) -> Option<Warning> {
     let (v6, v4) = (seen(v6), seen(v4));
     (v6 != v4 && !v6.is_empty() && !v4.is_empty()).then(|| {
         let message = format!(
-            "the servers show other certificates over IPv6 (SHA-256 {}) than over IPv4 ({}): the \
-             families may not have reached the same server",
+            "certificates differ between IPv6 (SHA-256 {}) and IPv4 ({}): the families may reach \
+             different servers",
             beginnings(&v6),
             beginnings(&v4)
         );
@@ -65,7 +65,7 @@ fn certificate_expires(result: &RunResult) -> Option<Warning> {
     (end < started + SOON).then(|| {
         let what = if end < started { "expired on" } else { "is about to expire, on" };
         let over = families_shown(result, text);
-        let message = format!("a certificate that the server shows over {over} {what} {text}");
+        let message = format!("a server certificate over {over} {what} {text}");
         warning("certificate_expires", message)
     })
 }

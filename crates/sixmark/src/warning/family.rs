@@ -63,11 +63,11 @@ fn unchecked_by(figures: &FamilyResult) -> u64 {
 fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
     (figures.accepted() == 0).then(|| {
         let what = match (figures.content.is_empty(), figures.requests.completed) {
-            (true, 0) => format!("not one request over {family} was answered"),
+            (true, 0) => format!("no request over {family} was answered"),
             (true, _) => format!("every response over {family} was an error"),
-            (false, _) => format!("not one response over {family} passed its checks"),
+            (false, _) => format!("no response over {family} passed its checks"),
         };
-        warning("family_fell_away", format!("{what}: it can't be compared"))
+        warning("family_fell_away", format!("{what}: nothing to compare"))
     })
 }
 
@@ -94,8 +94,8 @@ pub(super) fn failures_of_family(family: Family, figures: &FamilyResult) -> Opti
     (failed > 0 && figures.requests.completed > 0).then(|| {
         let share = failed as f64 / figures.requests.sent as f64 * 100.0;
         let message = format!(
-            "{} of {} over {family} ({share:.2} %) had no complete response; the times are of the \
-             others",
+            "{} of {} over {family} ({share:.2} %) had no complete response; times cover the other \
+             requests",
             write_count(failed),
             counted(figures.requests.sent, "request", "requests")
         );
@@ -120,9 +120,8 @@ fn awaited(result: &RunResult, family: Family, figures: &FamilyResult) -> Option
     let share = figures.connections.awaited_s / (plan.in_flight() as f64 * result.elapsed_s);
     (share >= AWAITED).then(|| {
         let message = format!(
-            "{:.0} % of what -c may have in flight was not used, since all connections of {family} were \
-             busy and no more may be open: it answers later than the ratio needs, or -c is too small \
-             for the ratio",
+            "{:.0} % of -c was unused, since all connections of {family} were busy and no more may \
+             be open: it answers later than the ratio needs, or -c is too small for the ratio",
             share * 100.0
         );
         warning("connections_awaited", message)
@@ -133,8 +132,8 @@ fn dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let dropped = figures.requests.dropped;
     (dropped > 0).then(|| {
         let message = format!(
-            "{} over {family}, since no connection was free when they were due: raise -c or lower the \
-             rate; the times are of the others",
+            "{} over {family}, since no connection was free when they were due: raise -c or lower \
+             the rate; times cover the other exchanges",
             counted(dropped, "exchange was dropped", "exchanges were dropped")
         );
         warning("dropped", message)
@@ -146,8 +145,8 @@ fn datagrams_dropped(family: Family, figures: &FamilyResult) -> Option<Warning> 
     let dropped = figures.quic.as_ref().map_or(0, |quic| quic.dropped);
     (dropped > 0).then(|| {
         let message = format!(
-            "{} over {family} came to this host and found no room in its sockets' buffers, which \
-             QUIC takes for loss and slows down; raise net.core.rmem_max or use more connections",
+            "{} over {family} were dropped at this host's full socket buffers, which QUIC takes \
+             for loss; raise net.core.rmem_max or use more connections",
             counted(dropped, "datagram", "datagrams")
         );
         warning("datagrams_dropped", message)
@@ -158,8 +157,8 @@ fn unsent(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let unsent = figures.requests.unsent;
     (unsent > 0).then(|| {
         let message = format!(
-            "{} due over {family} before the end never began: the rate was not kept up, and the \
-             longest waits are missing from the times",
+            "{} due over {family} never began: the rate was not reached, and times omit the \
+             longest waits",
             counted(unsent, "exchange", "exchanges")
         );
         warning("unsent", message)
@@ -202,7 +201,7 @@ fn given_up(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let given_up = figures.requests.given_up;
     (given_up > 0).then(|| {
         let message = format!(
-            "{family} was given up: no answer for 10 s and longer, to {}; {} not sent",
+            "{family} was given up: no answer for 10 s to {}; {} not sent",
             counted(figures.requests.sent, "request", "requests"),
             counted(given_up, "other was", "others were"),
         );
@@ -319,8 +318,8 @@ fn unopened(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let missing = figures.connections.unopened;
     (missing > 0).then(|| {
         let message = format!(
-            "{} over {family} that --preopen was to open could not be opened: the server may be at a \
-             limit of its own, on open files or on connections",
+            "{} over {family} could not be opened (--preopen): the server may have reached a limit \
+             on open files or connections",
             counted(missing, "connection", "connections")
         );
         warning("unopened", message)

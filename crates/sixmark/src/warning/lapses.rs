@@ -32,9 +32,9 @@ pub(super) fn slow_checks(result: &RunResult) -> Option<Warning> {
     let share = if all_s > 0.0 { generator.checking_s / all_s } else { 0.0 };
     (generator.longest_check_s >= LONG_CHECK_S || share >= MUCH).then(|| {
         let message = format!(
-            "decoding and checking contents took up to {} for one response, and {:.0} % of the \
-             workers' time: other exchanges waited for it, and their times include that; check less, \
-             or use more threads (-t)",
+            "decoding and checking content took up to {} for one response, and {:.0} % of the \
+             workers' time: other exchanges waited for it, and their times include that; check \
+             less, or use more threads (-t)",
             duration_us(generator.longest_check_s * 1e6),
             (share * 100.0).min(100.0),
         );

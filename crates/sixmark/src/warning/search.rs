@@ -40,15 +40,15 @@ fn limited(result: &RunResult, family: Family, found: &FoundRate) -> Option<Warn
         Limit::Generator => Some(warning(
             "generator_limited",
             format!(
-                "sixmark itself could not keep up with more over {family}: the server may sustain a \
-                 higher rate; give sixmark more threads (-t) or cores of its own"
+                "sixmark could not generate a higher rate over {family}, so the server may sustain \
+                 more; give sixmark more threads (-t) or cores of its own"
             ),
         )),
         Limit::Connections | Limit::Unsent => Some(warning(
             "connections_limited",
             format!(
-                "all {in_flight} exchanges that may be were in flight at the rate that did not hold \
-                 over {family}: a higher one may hold with more (-c)"
+                "all {in_flight} connections were busy at the rate that failed over {family}: a \
+                 higher rate may hold with more (-c)"
             ),
         )),
         Limit::Condition | Limit::Failures | Limit::Interrupted => None,

@@ -28,7 +28,7 @@ fn incomplete(truth: &Truth) -> Option<Warning> {
     let why = [
         (truth.dropped > 0)
             .then(|| format!("the kernel dropped {}", counted(truth.dropped, "packet", "packets"))),
-        (!truth.settled).then(|| "connections had not come to rest".to_owned()),
+        (!truth.settled).then(|| "connections were still active".to_owned()),
         (connections > 0).then(|| {
             let connections = counted(connections, "connection was", "connections were");
             format!("{connections} not found among the packets")

@@ -21,18 +21,21 @@ pub(crate) fn of_client(place: &MachineRole) -> Vec<Warning> {
         )
     };
     let found = place.change.iter().flat_map(doubts_of_change).filter(is_its);
-    found.map(|doubt| told("the client", &doubt)).collect()
+    found.map(|doubt| warning_of_doubt("the client", &doubt)).collect()
 }
 
 /// Of the server.
 pub(crate) fn of_server(place: &MachineRole, work: &Work, problem: Option<&str>) -> Vec<Warning> {
     let mut found: Vec<Warning> = match &place.change {
-        Some(change) => {
-            doubts_of_change(change).iter().map(|doubt| told("the server", doubt)).collect()
-        }
+        Some(change) => doubts_of_change(change)
+            .iter()
+            .map(|doubt| warning_of_doubt("the server", doubt))
+            .collect(),
         None => {
             let full = place.machine.iter().map(|cost| cost.busy_share).find(|share| *share > 0.95);
-            full.map(|share| told("the server", &VitalsDoubt::CpuFull(share))).into_iter().collect()
+            full.map(|share| warning_of_doubt("the server", &VitalsDoubt::CpuFull(share)))
+                .into_iter()
+                .collect()
         }
     };
     found.extend(partly_covered(place, work, problem));
@@ -41,10 +44,10 @@ pub(crate) fn of_server(place: &MachineRole, work: &Work, problem: Option<&str>)
 
 /// Of `sixmark vitals`' own document.
 pub(crate) fn of_change(change: &VitalsSample) -> Vec<Warning> {
-    doubts_of_change(change).iter().map(|doubt| told("this machine", doubt)).collect()
+    doubts_of_change(change).iter().map(|doubt| warning_of_doubt("this machine", doubt)).collect()
 }
 
-fn told(whose: &str, doubt: &VitalsDoubt) -> Warning {
+fn warning_of_doubt(whose: &str, doubt: &VitalsDoubt) -> Warning {
     let line = format!("{whose}: {doubt}");
     match doubt {
         VitalsDoubt::CpuFull(_) => warning("cpu_full", line),
@@ -64,8 +67,8 @@ fn partly_covered(place: &MachineRole, work: &Work, problem: Option<&str>) -> Op
     let why = problem.map_or_else(String::new, |why| format!(": {why}"));
     (place.covered_s < COVERED * measured_s).then(|| {
         let message = format!(
-            "{name} tells of {:.1} of {measured_s:.1} s that were measured{why}; was `sixmark vitals` \
-             running all the time, and do both clocks agree?",
+            "{name} covers {:.1} of {measured_s:.1} s measured{why}; was `sixmark vitals` running \
+             all the time, and do both clocks agree?",
             place.covered_s
         );
         warning("vitals_apart", message)

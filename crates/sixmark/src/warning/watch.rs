@@ -26,7 +26,7 @@ pub(crate) fn of_watched(result: &WatchResult, untimed: u64, lost: &[String]) ->
         unreadable(watched),
     ];
     let lost = lost.iter().map(|why| {
-        let message = format!("an interface went away, what came later is missing: {why}");
+        let message = format!("an interface disappeared, later packets are missing: {why}");
         warning("interface_lost", message)
     });
     let families = watched.families.iter().flat_map(|(family, seen)| of_family(family, seen));
@@ -41,7 +41,7 @@ pub(crate) fn of_watched(result: &WatchResult, untimed: u64, lost: &[String]) ->
 
 fn interrupted(result: &WatchResult) -> Option<Warning> {
     (result.ended == Ended::Interrupted).then(|| {
-        let message = "a signal ended the watch early; the figures are of what came by then";
+        let message = "a signal ended the watch early; figures cover traffic seen until then";
         warning("interrupted", message.to_owned())
     })
 }
@@ -49,7 +49,7 @@ fn interrupted(result: &WatchResult) -> Option<Warning> {
 fn dropped(watched: &Watched) -> Option<Warning> {
     let dropped = watched.dropped.filter(|dropped| *dropped > 0)?;
     let message = format!(
-        "{} lost before anybody looked, of {} or more: connections and exchanges are missing or look \
+        "{} dropped by the capture, of {} or more: connections and exchanges are missing or look \
          broken; make the ring larger (--ring), keep less (--snap) or watch fewer ports (--port)",
         counted(dropped, "packet was", "packets were"),
         write_count(watched.packets + dropped)
@@ -80,7 +80,7 @@ fn clock_went_back(watched: &Watched) -> Option<Warning> {
 fn without_time(untimed: u64) -> Option<Warning> {
     (untimed > 0).then(|| {
         let message = format!(
-            "{} no time (Simple Packet Blocks): the time of the one before was taken",
+            "{} no timestamp (Simple Packet Blocks): that of the packet before was used",
             counted(untimed, "packet has", "packets have")
         );
         warning("capture_untimed", message)
@@ -100,7 +100,7 @@ fn evicted(watched: &Watched) -> Option<Warning> {
 fn snapped(watched: &Watched) -> Option<Warning> {
     (watched.cut > 0).then(|| {
         let message = format!(
-            "of {} too little was kept to tell what they are: capture with a larger --snap",
+            "{} are cut too short to be decoded: capture with a larger --snap",
             counted(watched.cut, "packet", "packets")
         );
         warning("packets_cut", message)
@@ -110,7 +110,7 @@ fn snapped(watched: &Watched) -> Option<Warning> {
 fn malformed(watched: &Watched) -> Option<Warning> {
     (watched.malformed > 0).then(|| {
         let message = format!(
-            "{} headers that contradict each other, and no figure counts them",
+            "{} contradictory headers and are not counted",
             counted(watched.malformed, "packet has", "packets have")
         );
         warning("packets_malformed", message)
@@ -120,7 +120,7 @@ fn malformed(watched: &Watched) -> Option<Warning> {
 fn unreadable(watched: &Watched) -> Option<Warning> {
     (watched.unreadable > 0).then(|| {
         let message = format!(
-            "{} of a kind of link that can't be read",
+            "{} of an unsupported link type",
             counted(watched.unreadable, "packet is", "packets are")
         );
         warning("packets_unreadable", message)
@@ -141,7 +141,8 @@ fn of_family(family: Family, seen: &WatchedFamily) -> Vec<Warning> {
 
 fn hidden(family: Family, seen: &WatchedFamily) -> Option<Warning> {
     let line = sixmark_model::watch::describe_hidden(&[seen])?;
-    let message = format!("over {family} {line}: no count of requests, no goodput has them");
+    let message =
+        format!("over {family} {line}: they are in no count of requests and in no goodput");
     Some(warning("exchanges_hidden", message))
 }
 
@@ -152,7 +153,7 @@ fn connections(number: u64) -> String {
 fn begun_before(family: Family, number: u64) -> Option<Warning> {
     (number > 0).then(|| {
         let message = format!(
-            "{} over {family} had begun before the capture did: they have no connect times",
+            "{} over {family} began before the capture: they have no connect time",
             connections(number)
         );
         warning("begun_before", message)
@@ -162,8 +163,8 @@ fn begun_before(family: Family, number: u64) -> Option<Warning> {
 fn gaps(family: Family, number: u64) -> Option<Warning> {
     (number > 0).then(|| {
         let message = format!(
-            "of {} over {family} packets are missing that the other side acknowledged: the capture \
-             did not see all",
+            "{} over {family} lack packets that the other side acknowledged: the capture is \
+             incomplete",
             connections(number)
         );
         warning("capture_gaps", message)
@@ -173,7 +174,7 @@ fn gaps(family: Family, number: u64) -> Option<Warning> {
 fn fragmented(family: Family, number: u64) -> Option<Warning> {
     (number > 0).then(|| {
         let message = format!(
-            "segments of {} over {family} came in fragments that could not be put together",
+            "{} over {family} had fragments that could not be reassembled",
             connections(number)
         );
         warning("fragments_unjoined", message)
@@ -195,7 +196,7 @@ fn coalesced(family: Family, number: u64) -> Option<Warning> {
 fn unparsed(family: Family, number: u64) -> Option<Warning> {
     (number > 0).then(|| {
         let message = format!(
-            "HTTP on {} over {family} could not be followed to its end: exchanges are missing",
+            "HTTP on {} over {family} could not be parsed to the end: exchanges are missing",
             connections(number)
         );
         warning("http_unparsed", message)

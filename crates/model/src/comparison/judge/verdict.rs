@@ -48,12 +48,10 @@ fn reason(evidence: &Evidence, found: &JudgedEffect, family: usize, rules: &Rule
     }
     if evidence.least_p * family as f64 > alpha {
         let needed = pairs_needed(family, rules.settings);
-        return format!(
-            "so few pairs show no difference among {family} metrics: it takes {needed}"
-        );
+        return format!("too few pairs for {family} metrics: {needed} are needed");
     }
     if found.p <= alpha && different(evidence.metric, found).is_some() {
-        return format!("a difference that one of {family} metrics may show by chance");
+        return format!("one of {family} metrics may differ this much by chance");
     }
-    "no difference is shown, and one beyond the margin is not ruled out".to_owned()
+    "too noisy (the interval includes no difference and one beyond the margin)".to_owned()
 }

@@ -11,16 +11,15 @@ use crate::sheet::write::{self, figure};
 use crate::sheet::{Block, Part, Sheet, SheetHeadline};
 
 /// Said where published figures stand beside others.
-const ELSEWHERE: &str = "Machines and networks were others there: compare directions and forms, not \
-                         absolute figures.";
+const ELSEWHERE: &str = "The published machines and networks differ: compare directions and \
+                         shapes, not absolute figures.";
 
 /// The published figures by themselves, worked out anew.
 pub(in crate::sheet) fn published_sheet(of: &Published) -> Sheet {
     let conclusions = of.analyses.iter().map(|of| of.conclusion.clone());
     let parts = [
         Part::new("Published tables", of.tables.iter().map(printed).collect()).map(Part::open),
-        Part::new("Worked out anew", of.analyses.iter().flat_map(analysis).collect())
-            .map(Part::open),
+        Part::new("Recomputed", of.analyses.iter().flat_map(analysis).collect()).map(Part::open),
         Part::new("Published findings", list(&of.findings)).map(Part::open),
         Part::new("Remarks", list(&of.remarks)).map(Part::open),
     ];
@@ -44,7 +43,7 @@ pub(in crate::sheet) fn published_sheet(of: &Published) -> Sheet {
 /// What others published, beside a study that repeats it.
 pub(super) fn published_part(of: &Published) -> Option<Part> {
     let mut blocks = vec![Block::Table(Table::facts(
-        "What this study repeats",
+        "Published source",
         vec![
             ("Title", of.title.clone()),
             ("Source", of.source.clone()),
@@ -52,7 +51,7 @@ pub(super) fn published_part(of: &Published) -> Option<Part> {
         ],
     ))];
     blocks.push(Block::Text(ELSEWHERE.to_owned()));
-    blocks.extend(headed("What its authors concluded", list(&of.findings)));
+    blocks.extend(headed("Conclusions of the authors", list(&of.findings)));
     blocks.extend(headed("Remarks", list(&of.remarks)));
     blocks.extend(of.analyses.iter().flat_map(analysis));
     let tables: Vec<Block> = of.tables.iter().map(printed).collect();

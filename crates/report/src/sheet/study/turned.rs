@@ -29,7 +29,7 @@ fn turned(comparison: &StudyComparison) -> Option<String> {
         })
     };
     let rows = rows(&comparison.entries, against)?;
-    Some(format!("The direction came out the other way than the published figures have it{rows}."))
+    Some(format!("The direction{rows} is opposite to the published figures."))
 }
 
 /// A published difference that is none here.
@@ -37,7 +37,7 @@ fn gone(comparison: &StudyComparison) -> Option<String> {
     direction(&comparison.published)?;
     let rows = rows(&comparison.entries, |entry| entry.finding == RatioFinding::Equivalent)?;
     let margin = comparison.margin_percent;
-    Some(format!("The published difference is not there, within {margin} %{rows}."))
+    Some(format!("No difference beyond {margin} %{rows}, unlike the published figures."))
 }
 
 /// Which rows something is so in, where it is so in any: all of them need no names.
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_direction_that_turned_is_said() {
         let said = |published| said(vec![entry("x", RatioFinding::Lower, [0.8, 0.95])], published);
-        assert!(said(RatioFinding::Higher).contains("other way"));
+        assert!(said(RatioFinding::Higher).contains("opposite"));
         assert_eq!(
             (said(RatioFinding::Lower), said(RatioFinding::Unshown)),
             (String::new(), String::new())
@@ -95,10 +95,10 @@ mod tests {
         let little = entry("nginx", RatioFinding::Equivalent, [0.995, 0.999]);
         let some = entry("apache", RatioFinding::Lower, [0.93, 0.98]);
         let both = said(vec![little.clone(), some.clone()], RatioFinding::Higher);
-        assert_eq!(both, "The published difference is not there, within 5 % in nginx.");
+        assert_eq!(both, "No difference beyond 5 % in nginx, unlike the published figures.");
         let much = entry("caddy", RatioFinding::Lower, [0.5, 0.6]);
         let all = said(vec![little, some, much], RatioFinding::Higher);
-        let turned = "the other way than the published figures have it in caddy.";
+        let turned = "The direction in caddy is opposite to the published figures.";
         assert!(all.contains(turned), "{all}");
     }
 }

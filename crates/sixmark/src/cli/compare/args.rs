@@ -87,7 +87,7 @@ pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {
         .mut_arg("count", |arg| arg.help("End each block after this many requests"))
         .mut_arg("calibrate", |arg| {
             arg.help(
-                "Compare A with itself first: what differs by less than that is called by no verdict",
+                "First compare A with itself: differences below that noise floor get no verdict",
             )
         })
         .mut_arg("json", |arg| arg.help("Write the result document (sixmark.comparison/1)"))

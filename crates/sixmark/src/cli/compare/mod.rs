@@ -104,10 +104,10 @@ fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, 
     Ok(Comparing::new(sides, schedule, settings, args.session.calibrate, server))
 }
 
-/// The table on standard output, if it is wanted; warnings not told yet on standard error.
-fn show(result: &ComparisonResult, told: usize, table: bool) -> Result<(), CommandError> {
+/// The table on standard output, if it is wanted; warnings not shown yet on standard error.
+fn show(result: &ComparisonResult, already_shown: usize, table: bool) -> Result<(), CommandError> {
     let printed = if table { print(&comparison::comparison_text(result)) } else { Ok(()) };
-    warn(result.warnings.iter().skip(told));
+    warn(result.warnings.iter().skip(already_shown));
     printed
 }
 

@@ -18,7 +18,7 @@ const NAME: usize = 10;
 /// A paragraph for each entry, or a line that there is none.
 pub(super) fn entries_table(page: &ListPage) -> String {
     if page.entries.is_empty() {
-        return "nothing that was kept fits\n".to_owned();
+        return "no matching results\n".to_owned();
     }
     let mut text: String = page.entries.iter().map(paragraph).collect();
     if page.more > 0 {

@@ -32,15 +32,15 @@ pub(super) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 enum LabCommand {
-    /// Build a lab, start its services, and keep it up until Ctrl-C or `sixmark lab down`
+    /// Build a lab and start its services; runs until Ctrl-C or `sixmark lab down`
     Up(up::LabUpArgs),
     /// Run a program in a host
     Exec(ExecArgs),
-    /// Show the labs that are up: hosts, addresses, links, services
+    /// Show running labs: hosts, addresses, links, services
     Status(NameArgs),
     /// Take a lab down
     Down(NameArgs),
-    /// Look for what is wrong in a lab's file: each with its line, key and what is allowed
+    /// Check a lab's file: report each mistake with line, key and allowed values
     Check(FileArgs),
     /// Draw a lab, as text or as a picture, without building it
     Diagram(diagram::LabDiagramArgs),
@@ -49,14 +49,14 @@ enum LabCommand {
 /// Which lab.
 #[derive(Debug, clap::Args)]
 struct NameArgs {
-    /// The lab; need not be named where one alone is up
+    /// The lab; optional if only one is running
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 struct ExecArgs {
-    /// The lab; need not be named where one alone is up
+    /// The lab; optional if only one is running
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
 
@@ -77,11 +77,11 @@ struct ExecArgs {
 /// A lab's file, and what is chosen of its variants.
 #[derive(Debug, clap::Args)]
 struct FileArgs {
-    /// The lab's file, or the name of a study that comes with sixmark
+    /// The lab's file, or the name of a built-in study
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Choose one of the file's variants; may be given for each
+    /// Choose one of the file's variants; repeatable
     #[arg(long, value_name = "VARIANT=VALUE", value_parser = choice)]
     set: Vec<(String, String)>,
 }

@@ -26,19 +26,19 @@ pub(super) struct LabUpArgs {
     #[command(flatten)]
     file: FileArgs,
 
-    /// The name by which other commands find it [default: that of the file]
+    /// Name of the lab for other commands [default: that of the file]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// The folder of files that services give out, `{www}` [default: one of its own]
+    /// Folder of files that services serve, `{www}` [default: a temporary one]
     #[arg(long, value_name = "FOLDER")]
     www: Option<PathBuf>,
 
-    /// The folder for what services say [default: one of its own, which goes with the lab]
+    /// Folder for the services' output [default: a temporary one, removed with the lab]
     #[arg(long, value_name = "FOLDER")]
     logs: Option<PathBuf>,
 
-    /// Return when it is up, and leave it in the background
+    /// Return when the lab is up; it stays in the background
     #[arg(short, long)]
     detach: bool,
 }

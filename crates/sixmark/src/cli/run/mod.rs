@@ -49,7 +49,7 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let runnable = draft.check()?;
     let gates = demanded.gates(&GateNames::of_run(runnable.plan().families()))?;
     let mut keeper = Keeper::open(keep)?;
-    let told = runnable.doubts().len();
+    let already_shown = runnable.doubts().len();
     warn(runnable.doubts().iter());
     let mut result = measure(runnable, &extras, quiet)?;
     result.gates = gates.iter().map(|g| g.of_measurement(&result)).collect();
@@ -57,7 +57,7 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
         !quiet && ![json, csv, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
-    let printed = if reached { show(&result, told, shown) } else { Ok(()) };
+    let printed = if reached { show(&result, already_shown, shown) } else { Ok(()) };
     let written = write_outputs(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
         keeper.finish(&ListHeadline::of_measurement(&result), document, elsewhere, quiet)
     });
@@ -106,10 +106,10 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
     Ok(result)
 }
 
-/// The table on standard output, if it is wanted; warnings not told yet on standard error.
-fn show(result: &RunResult, told: usize, table: bool) -> Result<(), CommandError> {
+/// The table on standard output, if it is wanted; warnings not shown yet on standard error.
+fn show(result: &RunResult, already_shown: usize, table: bool) -> Result<(), CommandError> {
     let printed = if table { print(&shown::measurement_text(result)) } else { Ok(()) };
-    warn(text::doubts_untold(result, told));
+    warn(text::new_doubts(result, already_shown));
     printed
 }
 

@@ -14,11 +14,11 @@ use sixmark_units::quantity::write_count;
 use crate::warning::{counted, most_failed};
 use advice::Case;
 
-/// The warnings worth a line after the first `told`, and besides what [`nothing_normal`] says.
-pub(super) fn doubts_untold(result: &RunResult, told: usize) -> impl Iterator<Item = &Warning> {
+/// The warnings worth a line after the first `shown`, and besides what [`nothing_normal`] says.
+pub(super) fn new_doubts(result: &RunResult, shown: usize) -> impl Iterator<Item = &Warning> {
     let answered = result.total.accepted() > 0;
-    let untold = result.warnings.iter().skip(told);
-    untold.filter(move |warning| answered && warning.code != "family_fell_away")
+    let new = result.warnings.iter().skip(shown);
+    new.filter(move |warning| answered && warning.code != "family_fell_away")
 }
 
 /// One line on the families without a single response that is as it was to be, where there are any:

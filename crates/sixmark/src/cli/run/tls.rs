@@ -24,7 +24,7 @@ pub(in crate::cli) struct TlsArgs {
     #[arg(short = 'k', long)]
     insecure: bool,
 
-    /// Certificate to show to a server that asks for one, and what issued it (PEM)
+    /// Client certificate and its chain (PEM)
     #[arg(long, value_name = "FILE")]
     cert: Option<PathBuf>,
 
@@ -36,7 +36,7 @@ pub(in crate::cli) struct TlsArgs {
     #[arg(long, value_name = "NAME")]
     sni: Option<String>,
 
-    /// Speak this version alone [default: 1.3, or 1.2 with servers that have no more]
+    /// Use only this version [default: 1.3, or 1.2 with servers that have no more]
     #[arg(long, value_name = "1.2|1.3", value_parser = version)]
     tls: Option<TlsVersion>,
 

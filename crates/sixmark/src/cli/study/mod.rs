@@ -27,7 +27,7 @@ use live::LiveStudy;
 use sixmark_lab as lab;
 use sixmark_machine::CommandError;
 
-/// Carry out an experiment from a file, or one that comes with sixmark.
+/// Run an experiment from a file, or a built-in one.
 ///
 /// A study varies factors (family, ratio, server, size, concurrency, protocol, rate, client, any
 /// option of `sixmark run`), measures every combination several times, and sets what was published
@@ -40,46 +40,46 @@ pub(super) struct StudyArgs {
 
 #[derive(Debug, Subcommand)]
 enum StudyCommand {
-    /// Carry a study out, or go on with one
+    /// Run or resume a study
     Run(StudyRunArgs),
-    /// Name the studies that come with sixmark
+    /// List the built-in studies
     List,
-    /// Say what a study varies, how many cells that makes, how long it takes and what it needs; of the
-    /// folder or the document of one that was carried out, what came of it
+    /// Show a study's factors, number of cells, duration and requirements; given a result's folder
+    /// or document, its results
     Show(ShowArgs),
-    /// Look for what is wrong in a study's file: each with its line, key and what is allowed
+    /// Check a study's file: report each mistake with line, key and allowed values
     Check(CheckArgs),
-    /// Work out anew what the published figures of a study say
+    /// Recompute the published figures of a study
     Reanalyse(ReanalyseArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct StudyRunArgs {
-    /// A study's file, or the name of one that comes with sixmark
+    /// A study's file, or the name of a built-in one
     #[arg(value_name = "FILE|NAME", required_unless_present = "resume")]
     study: Option<String>,
 
-    /// The short form, which ends within a minute or so
+    /// Short form, about a minute
     #[arg(long, conflicts_with = "resume")]
     quick: bool,
 
-    /// In a lab, with delay or a narrow link, where the study has a form for one
+    /// Run in a lab, with delay or a narrow link, if the study has such a form
     #[arg(long, conflicts_with = "resume")]
     in_lab: bool,
 
-    /// New folder to keep the study in [default: NAME-TIME here]
+    /// New folder for the results [default: NAME-TIME here]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     out: Option<PathBuf>,
 
-    /// Go on with the study in this folder: cells that are done stay as they are
+    /// Resume the study in this folder; completed cells are kept
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
 
-    /// Go on even though the study's file, the machine or a program has changed
+    /// Resume even if the study's file, the machine or a program has changed
     #[arg(long, requires = "resume")]
     force: bool,
 
-    /// Decides the order of the cells [default: random]
+    /// Seed of the order of cells [default: random]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(..1 << 53))]
     seed: Option<u64>,
 
@@ -121,14 +121,14 @@ struct ShowArgs {
 
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
-    /// A study's file, or the name of one that comes with sixmark
+    /// A study's file, or the name of a built-in one
     #[arg(value_name = "FILE|NAME")]
     study: String,
 }
 
 #[derive(Debug, clap::Args)]
 struct ReanalyseArgs {
-    /// A study's file, or the name of one that comes with sixmark
+    /// A study's file, or the name of a built-in one
     #[arg(value_name = "FILE|NAME")]
     study: String,
 
@@ -179,7 +179,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
     live.clear();
     let finished = done?;
     keep(args, &finished, &mut keeper)?;
-    tell(args, &finished)
+    show_outcome(args, &finished)
 }
 
 /// In the store, and as a page in the study's folder and where it was asked for.
@@ -260,7 +260,7 @@ fn describe_wrong_option(source: &Source, (line, key, message): WrongOption) -> 
 }
 
 /// The report, and where everything is; of a study that was stopped how to go on.
-fn tell(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandError> {
+fn show_outcome(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandError> {
     let Finished { document, folder, .. } = finished;
     let folder = folder.display();
     let standard = [&args.markdown, &args.html].contains(&&Some(OutputPlace::Standard));

@@ -15,7 +15,7 @@ use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use sixmark_machine::CommandError;
 
-/// Fill a network with background traffic of both families, and tell what arrives of it.
+/// Generate background traffic over both families, and report what arrives.
 ///
 /// One side listens (`sixmark traffic --listen '*:5777'`), the other says what there is to be (`--to`): flows
 /// of TCP and UDP, over IPv6 and IPv4, whose rates add up to the one asked for. Or this host does what a
@@ -24,12 +24,12 @@ use sixmark_machine::CommandError;
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["script", "listen", "to"]))]
 pub(in crate::cli) struct TrafficArgs {
-    /// A script of MGEN's: ON, MOD, OFF, LISTEN and IGNORE events
+    /// An MGEN script: ON, MOD, OFF, LISTEN and IGNORE events
     #[arg(value_name = "SCRIPT")]
     pub(super) script: Option<PathBuf>,
 
-    /// Serve others at this control port, of loopback unless an address is given ('*': all);
-    /// repeatable; port 0 is a free one
+    /// Accept peers at this control port, on loopback unless an address is given ('*': all);
+    /// repeatable; port 0 chooses a free one
     #[arg(long, value_name = "[ADDR:]PORT")]
     pub(super) listen: Vec<Listen>,
 
@@ -38,11 +38,11 @@ pub(in crate::cli) struct TrafficArgs {
     #[arg(long, value_name = "HOST:PORT")]
     pub(super) to: Vec<String>,
 
-    /// The rate of all flows together, bits a second: 75M, 1G, 500k
+    /// Total rate of all flows in bit/s: 75M, 1G, 500k
     #[arg(long, value_name = "BITS", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) rate: Option<BitRate>,
 
-    /// The rate counts headers of UDP or TCP (32 bytes), IP and Ethernet (14) too, not payload alone
+    /// The rate includes headers of UDP or TCP (32 bytes), IP and Ethernet (14), not only payload
     #[arg(long, requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) wire: bool,
 
@@ -54,7 +54,7 @@ pub(in crate::cli) struct TrafficArgs {
     #[arg(long, value_name = "PERCENT", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) ipv6: Option<Percent>,
 
-    /// How many flows; those of a kind have rates as 1 : 2 : 3 and so on [default: 10]
+    /// Number of flows; rates of flows of a kind are as 1 : 2 : 3 and so on [default: 10]
     #[arg(long, value_name = "N", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) flows: Option<u32>,
 
@@ -81,7 +81,7 @@ pub(in crate::cli) struct TrafficArgs {
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, conflicts_with = "listen")]
     pub(super) duration: Option<Duration>,
 
-    /// Decides random gaps and where regular ones begin
+    /// Seed of random gaps and of where regular ones begin
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
 

@@ -12,7 +12,7 @@ use super::super::run::positive_time;
 /// tells `sixmark run --vitals-from` what a request of each family costs there.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct VitalsArgs {
-    /// Between two samples (100ms, 1s)
+    /// Time between two samples (100ms, 1s)
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = interval)]
     pub(super) interval: Duration,
 

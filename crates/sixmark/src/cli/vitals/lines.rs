@@ -34,13 +34,13 @@ impl JsonLines {
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         let text = serde_json::to_string(value).map_err(io::Error::other);
         let written = text.and_then(|text| self.put(&(text + "\n")));
-        self.told(written)
+        self.unless_pipe_closed(written)
     }
 
     /// Text that ends with a line feed.
     pub(super) fn text(&mut self, text: &str) -> Result<(), CommandError> {
         let written = self.put(text);
-        self.told(written)
+        self.unless_pipe_closed(written)
     }
 
     fn put(&mut self, text: &str) -> io::Result<()> {
@@ -48,7 +48,7 @@ impl JsonLines {
         self.to.flush()
     }
 
-    fn told(&self, written: io::Result<()>) -> Result<(), CommandError> {
+    fn unless_pipe_closed(&self, written: io::Result<()>) -> Result<(), CommandError> {
         match written {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(CommandError::Measure(format!("can't write to '{}': {error}", self.name)))

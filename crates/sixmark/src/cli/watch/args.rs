@@ -21,11 +21,12 @@ pub(in crate::cli) struct WatchArgs {
     #[arg(short, long, value_name = "IFACE", conflicts_with = "read", help_heading = "What")]
     interface: Vec<String>,
 
-    /// Read packets from a file, pcap or pcapng, also with gzip or zstd around it ('-': standard input)
+    /// Read packets from a pcap or pcapng file, optionally compressed with gzip or zstd ('-':
+    /// standard input)
     #[arg(short, long, value_name = "FILE|-", help_heading = "What")]
     pub(super) read: Option<PathBuf>,
 
-    /// Follow connections to servers at these ports alone [default: any]
+    /// Only follow connections to these server ports [default: any]
     #[arg(short, long, value_name = "PORT", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..),
           help_heading = "What")]
     port: Vec<u16>,
@@ -35,30 +36,30 @@ pub(in crate::cli) struct WatchArgs {
           help_heading = "What")]
     duration: Option<Duration>,
 
-    /// Keep the packets as well, in a file that tcpdump and Wireshark read
+    /// Also write the packets to a file for tcpdump and Wireshark
     #[arg(short, long, value_name = "FILE", conflicts_with = "read", help_heading = "Capture")]
     write: Option<PathBuf>,
 
-    /// Keep so many bytes of each packet: less is faster, and HTTP's heads must fit [default: 2048]
+    /// Bytes captured of each packet: less is faster, but HTTP heads must fit [default: 2048]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(64..=262_144), conflicts_with = "read",
           help_heading = "Capture")]
     snap: Option<u32>,
 
-    /// How large each interface's ring is, in which packets wait to be looked at, in MiB [default: 32]
+    /// Size of each interface's capture ring in MiB [default: 32]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=4_095), conflicts_with = "read",
           help_heading = "Capture")]
     ring: Option<u32>,
 
-    /// Have interfaces take what is meant for other hosts too
+    /// Set interfaces to promiscuous mode
     #[arg(long, conflicts_with = "read", help_heading = "Capture")]
     promiscuous: bool,
 
-    /// Follow so many connections at once at most: the longest idle one makes room
+    /// Maximum number of connections followed at once; the longest idle one is evicted
     #[arg(long, value_name = "N", default_value = "262144", value_parser = clap::value_parser!(u32).range(1..),
           help_heading = "Memory")]
     max_flows: u32,
 
-    /// No longer follow a connection on which nothing comes for so long
+    /// Stop following a connection that is idle for this time
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = positive_time, help_heading = "Memory")]
     idle: Duration,
 
@@ -68,11 +69,11 @@ pub(in crate::cli) struct WatchArgs {
     #[command(flatten)]
     pub(super) gates: gates::GateArgs,
 
-    /// Write a line for each connection: CSV, or JSON where the name ends with .jsonl
+    /// Write one line per connection: CSV, or JSON if the name ends in .jsonl
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     connections: Option<PathBuf>,
 
-    /// Write a line for each exchange of HTTP/1, in the same way
+    /// Write one line per HTTP/1 exchange, in the same way
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     exchanges: Option<PathBuf>,
 
@@ -80,7 +81,7 @@ pub(in crate::cli) struct WatchArgs {
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(super) json: Option<OutputPlace>,
 
-    /// Write a line for each family
+    /// Write one line per family
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(super) csv: Option<OutputPlace>,
 

@@ -299,7 +299,8 @@ fn wait_for_second_syn(server: SocketAddr) {
 #[test]
 fn the_table_says_whose_clock_each_phase_is_from() {
     let origin = Origin::start();
-    let [v6, v4] = origin.urls("/bytes/1");
+    // More than one segment: else transfer takes no time, and has no row.
+    let [v6, v4] = origin.urls("/bytes/1000000");
     for (options, said) in [
         (
             &["--timestamps", "kernel"][..],

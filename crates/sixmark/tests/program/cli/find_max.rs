@@ -158,9 +158,9 @@ fn the_report_says_what_was_found_and_fits() {
     let (table, said) = (String::from_utf8(output.stdout).unwrap(), output.stderr);
     for expected in [
         "Highest rate with response.max < 1ns, each family alone, trials of 0.1 s",
-        "Requests a second  Did not hold  Because",
-        "IPv6                        100  ",
-        "IPv4                        100  ",
+        "Requests/s  Did not hold  Because",
+        "IPv6                 100  ",
+        "IPv4                 100  ",
         "The figures below are of one trial each, IPv6 at 100 a second, IPv4 at 100 a",
         "open loop, poisson, at most 50 in flight, ",
     ] {

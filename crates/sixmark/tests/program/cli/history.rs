@@ -265,7 +265,7 @@ fn a_list_is_filtered_fits_100_columns_and_says_what_it_leaves_out() {
     assert_eq!(count(&["--since", "1h", "--kind", "run", "--limit", "0"]), 1);
     assert_eq!(count(&["--until", "2026-07-31", "--since", "2026-07-31"]), 1);
     assert_eq!(count(&["--label", "none such"]), 0);
-    assert!(site.history(&["--label", "none such"]).contains("nothing"));
+    assert!(site.history(&["--label", "none such"]).contains("no matching results"));
 }
 
 #[test]

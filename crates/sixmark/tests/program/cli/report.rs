@@ -79,7 +79,7 @@ fn a_verdict_is_told_in_plain_words() {
     assert!(markdown.contains("**WORSE** – IPv6 answers 10"), "{markdown}");
     assert!(markdown.contains(" % slower than IPv4 (median response; 95 % interval"), "{markdown}");
     let markdown = shown(folder.path(), real_run(), &["--md"]);
-    assert!(markdown.contains("`sixmark compare` gives a verdict"), "{markdown}");
+    assert!(markdown.contains("For a verdict, use `sixmark compare`."), "{markdown}");
     assert!(!markdown.contains("IPv6 to IPv4"), "{markdown}");
 }
 

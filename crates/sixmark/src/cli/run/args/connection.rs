@@ -31,7 +31,7 @@ pub(in crate::cli) struct ConnectionArgs {
     #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
     pub(in crate::cli) streams: Option<NonZeroU32>,
 
-    /// One connection a request
+    /// New connection for each request
     #[arg(long, conflicts_with = "requests_per_connection")]
     pub(in crate::cli) no_keep_alive: bool,
 

@@ -34,22 +34,22 @@ pub(in crate::cli) struct LoadArgs {
           help_heading = "Load")]
     pub(in crate::cli) threads: Option<NonZeroU32>,
 
-    /// Load for this long before measuring
+    /// Load this long before measuring
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time, help_heading = "Load")]
     pub(in crate::cli) warmup: Duration,
 
-    /// The longest an exchange may last from its start (in an open loop too), connecting included
+    /// Maximum duration of an exchange from its start (in an open loop too), including connecting
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = positive_time,
           help_heading = "Load")]
     pub(in crate::cli) timeout: Duration,
 
-    /// How to speak to the kernel: io_uring where it is allowed, else epoll
+    /// Kernel interface: io_uring where it is allowed, else epoll
     #[arg(long, value_name = "auto|uring|epoll", default_value = "auto", value_parser = driver,
           help_heading = "Load")]
     pub(in crate::cli) driver: Driver,
 
-    /// Let responses lie for so long to deal with more at once (50us): far cheaper against a fast
-    /// server, and times are late by as much; closed loop over io_uring only
+    /// Batch completions for up to this time (50us): costs less CPU against a fast server, but
+    /// times may be late by as much; closed loop over io_uring only
     #[arg(long, value_name = "TIME", value_parser = linger, conflicts_with = "rate",
           help_heading = "Load")]
     pub(in crate::cli) linger: Option<Duration>,
@@ -60,21 +60,21 @@ pub(in crate::cli) struct LoadArgs {
 #[group(skip)]
 #[command(next_help_heading = "Open loop")]
 pub(in crate::cli) struct OpenLoopArgs {
-    /// Begin so many exchanges a second (200, 10k/s, 12000/m), over all threads and both families,
-    /// whatever the server does; response times then count from when an exchange was due
+    /// Start this many exchanges per second (200, 10k/s, 12000/m), over all threads and both
+    /// families, whatever the server does; response times count from when an exchange was due
     #[arg(long, value_name = "N/s", display_order = 0)]
     pub(in crate::cli) rate: Option<RequestRate>,
 
-    /// Evenly spaced, or at random as those of many users are [default: constant]
+    /// Evenly spaced, or at random like those of many users [default: constant]
     #[arg(long, value_name = "constant|poisson", value_parser = process)]
     pub(in crate::cli) arrivals: Option<ArrivalProcess>,
 
-    /// What becomes of an exchange that is due when -c are in flight: it waits, its response time
-    /// counting from when it was due, or it is dropped and counted [default: wait]
+    /// If -c exchanges are in flight when one is due: let it wait (its response time counts from
+    /// when it was due), or drop and count it [default: wait]
     #[arg(long, value_name = "wait|drop", value_parser = overload)]
     pub(in crate::cli) overload: Option<Overload>,
 
-    /// Don't sleep in this last time before an exchange is due (50us); costs a core a thread
+    /// Busy-wait for this time before each send (50us); uses one core per thread
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(in crate::cli) spin: Option<Duration>,
 }
@@ -89,29 +89,29 @@ pub(in crate::cli) struct CourseArgs {
           display_order = 1)]
     pub(in crate::cli) duration: Option<Duration>,
 
-    /// Let the rate change evenly, and end then (0:1000/s:1m)
+    /// Change the rate linearly, then end (0:1000/s:1m)
     #[arg(long, value_name = "FROM:TO:DURATION", value_parser = ramp,
           conflicts_with_all = ["rate", "steps", "duration", "linger"],
           help_heading = "Open loop", display_order = 1)]
     pub(in crate::cli) ramp: Option<RateStage>,
 
-    /// One rate after the other, and end then (100:10s,200:10s)
+    /// One rate after another, then end (100:10s,200:10s)
     #[arg(long, value_name = "RATE:DURATION,…", value_parser = step, value_delimiter = ',',
           conflicts_with_all = ["rate", "duration", "linger"],
           help_heading = "Open loop", display_order = 2)]
     pub(in crate::cli) steps: Vec<RateStage>,
 
-    /// Send what a HAR file or an access log has when it has it, or so many times as fast (2x), and
-    /// end then
+    /// Replay a HAR file or an access log at its recorded times, or this many times as fast (2x),
+    /// then end
     #[arg(long, value_name = "SPEED", value_parser = speed, num_args = 0..=1,
           require_equals = true, default_missing_value = "1x", requires = "requests",
           conflicts_with_all = ["rate", "ramp", "steps", "find_max", "arrivals", "linger"],
           help_heading = "Open loop", display_order = 3)]
     pub(in crate::cli) replay: Option<Speed>,
 
-    /// Find the highest rate at which this holds ('response.p99 < 10ms', 'failures < 0.1%'), for
-    /// each family alone: trials of -d each [default: 2s], the first at --rate [default: 100/s];
-    /// repeatable, all must hold
+    /// Find the highest rate at which this condition holds ('response.p99 < 10ms', 'failures <
+    /// 0.1%'), for each family alone: trials of -d each [default: 2s], the first at --rate
+    /// [default: 100/s]; repeatable, all must hold
     #[arg(long, value_name = "CONDITION",
           conflicts_with_all = ["ratio", "count", "ramp", "steps", "linger", "calibrate", "truth",
                                 "vitals_from"],

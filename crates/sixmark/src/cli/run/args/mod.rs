@@ -36,12 +36,11 @@ pub(in crate::cli) struct RunArgs {
     #[command(flatten)]
     pub(in crate::cli) session: SessionArgs,
 
-    /// Capture the packets meanwhile, and say what they say beside sixmark's clock; needs root or
-    /// CAP_NET_RAW
+    /// Also capture packets, and report their times beside sixmark's; needs root or CAP_NET_RAW
     #[arg(long, help_heading = "Measurement", display_order = 2)]
     pub(in crate::cli) truth: bool,
 
-    /// Write a line for each family
+    /// Write one line per family
     #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 2)]
     pub(in crate::cli) csv: Option<OutputPlace>,
 }

@@ -43,8 +43,8 @@ pub(in crate::cli) struct RequestArgs {
     #[arg(long, value_name = "HOST", requires = "requests")]
     pub(in crate::cli) har_host: Option<String>,
 
-    /// Take other methods than GET and HEAD from a HAR file or an access log too: this may change
-    /// what is on the server, and logs have no content
+    /// Also replay methods other than GET and HEAD from a HAR file or an access log: this may
+    /// change data on the server, and logs have no content
     #[arg(long, requires = "requests")]
     pub(in crate::cli) unsafe_methods: bool,
 
@@ -66,7 +66,7 @@ pub(in crate::cli) struct RequestArgs {
     #[arg(long)]
     pub(in crate::cli) location: bool,
 
-    /// Keep the cookies of each of the -c exchanges in flight apart, and send them
+    /// Keep and send cookies, separately for each of the -c exchanges in flight
     #[arg(long)]
     pub(in crate::cli) cookies: bool,
 }

@@ -13,13 +13,13 @@ pub(in crate::cli) struct SessionArgs {
     #[command(flatten)]
     pub(in crate::cli) inside: InsideArgs,
 
-    /// Measure first what sixmark itself adds, against a server of its own on loopback: over HTTP/1.1
-    /// without TLS, whatever the run speaks
+    /// First measure what sixmark itself adds, against its own server on loopback, over HTTP/1.1
+    /// without TLS
     #[arg(long, help_heading = "Measurement", display_order = 1)]
     pub(in crate::cli) calibrate: bool,
 
-    /// What the server uses meanwhile, so that the result says what a request of each family costs there:
-    /// the file that `sixmark vitals --jsonl` writes on it, the URL of its node_exporter or of `sixmark
+    /// The server's resource use, to report the cost of a request there for each family: the file
+    /// that `sixmark vitals --jsonl` writes on it, the URL of its node_exporter or of `sixmark
     /// vitals --prometheus`, or lab:HOST
     #[arg(long, value_name = "FILE|URL|lab:HOST", help_heading = "Measurement")]
     pub(in crate::cli) vitals_from: Option<String>,

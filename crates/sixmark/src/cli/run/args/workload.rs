@@ -31,8 +31,7 @@ pub(in crate::cli) struct WorkloadArgs {
     #[command(flatten)]
     pub(in crate::cli) tls: TlsArgs,
 
-    /// Whose clock times connecting, sending and receiving: kernel leaves this program's own delays
-    /// out, for HTTP/1.1 alone
+    /// Clock for connect, send and receive: kernel excludes sixmark's own delays, HTTP/1.1 only
     #[arg(long, value_name = "user|kernel", default_value = "user", value_parser = timestamps,
           help_heading = "Measurement", display_order = 0)]
     pub(in crate::cli) timestamps: Timestamps,

@@ -31,14 +31,12 @@ impl Case<'_> {
             Outcome::Unreachable => "check the route".into(),
             Outcome::NoPort => "give more local addresses with --source".into(),
             Outcome::Local => self.failed_here().to_owned(),
-            Outcome::Content => "what came is not what was to be expected".into(),
+            Outcome::Content => "the response failed a check".into(),
             Outcome::Reset | Outcome::Truncated => self.broken_off().to_owned(),
             Outcome::Abandoned | Outcome::Normal if self.interrupted => {
                 "a signal ended the run first".into()
             }
-            Outcome::Abandoned | Outcome::Normal => {
-                "the run ended first: give it longer (-d)".into()
-            }
+            Outcome::Abandoned | Outcome::Normal => "the run ended first: use a longer -d".into(),
         }
     }
 
@@ -48,7 +46,7 @@ impl Case<'_> {
 
     fn failed_here(self) -> &'static str {
         match self.failure.cause {
-            Some(LocalCause::HeadLimit) => "that is no fault of the server's",
+            Some(LocalCause::HeadLimit) => "not a fault of the server",
             Some(LocalCause::NoSource) => {
                 "see `ip address`: the address given by --source, or the only one, is gone"
             }
@@ -62,9 +60,9 @@ impl Case<'_> {
         match self.failure.code_name(self.http.version) {
             Some("HTTP_1_1_REQUIRED") => "the server wants HTTP/1.1: leave --http2 out",
             Some("H3_VERSION_FALLBACK") => "the server wants HTTP/1.1: leave --http3 out",
-            _ if self.failure.phase == FailurePhase::Transfer => "the server breaks responses off",
-            Some(_) => "the server breaks requests off: its log may say why",
-            None => "the server ends connections without answering",
+            _ if self.failure.phase == FailurePhase::Transfer => "the server ends responses early",
+            Some(_) => "the server resets requests: its log may say why",
+            None => "the server closes connections without answering",
         }
     }
 
@@ -73,11 +71,10 @@ impl Case<'_> {
             FailurePhase::Connect | FailurePhase::Tls if self.over_quic() => {
                 "a firewall may drop UDP, or nothing there speaks HTTP/3"
             }
-            FailurePhase::Connect => {
-                "check that a firewall lets it through, or give it longer (--timeout)"
-            }
+            FailurePhase::Connect => "check for a firewall in between, or raise --timeout",
             FailurePhase::Tls => {
-                "something listens there and did not finish the TLS handshake within --timeout"
+                "the server accepted the connection, but did not finish the TLS handshake within \
+                 --timeout"
             }
             FailurePhase::Send => "the server did not take the whole request within --timeout",
             FailurePhase::Wait => "the server took the request and did not answer within --timeout",
@@ -94,17 +91,17 @@ impl Case<'_> {
                 format!("what the server sent is malformed as {name} ({code}), if it speaks that")
             }
             Some(code) if spoken => format!("what the server sent is malformed ({code})"),
-            _ => "what listens there does not speak the HTTP that was asked for".to_owned(),
+            _ => "the server does not speak the requested version of HTTP".to_owned(),
         }
     }
 
     fn tls_failed(self) -> String {
         let text = match self.reason {
             Some(Reason::CertificateIssuer) => {
-                "give who issued the certificate with --cacert, or accept any with --insecure"
+                "give the issuer's certificate with --cacert, or accept any with --insecure"
             }
             Some(Reason::CertificateName) => {
-                "the certificate is for another name: give that with --sni"
+                "the certificate is for another name: set it with --sni"
             }
             Some(Reason::CertificateDate) => "check the certificate's dates and this host's clock",
             Some(Reason::CertificateNameless) => {
@@ -123,11 +120,11 @@ impl Case<'_> {
                 "the certificate is not for servers (extended key usage): accept any with --insecure"
             }
             Some(Reason::Certificate) if self.tls.is_some_and(|tls| tls.insecure) => {
-                "the server does not prove that the certificate is its own"
+                "the server does not prove possession of the certificate's key"
             }
             Some(Reason::Certificate) => "the certificate is bad: accept any with --insecure",
             Some(Reason::Incompatible) => {
-                "nothing that the server has suits --tls, --ciphers, --groups and --alpn"
+                "the server supports nothing that --tls, --ciphers, --groups and --alpn allow"
             }
             None if self.failure.code.is_some() => return self.alert(),
             _ => "see tls.failures in the result: perhaps what listens there does not speak TLS",
@@ -292,9 +289,9 @@ mod tests {
             let failure = Failure { code, ..Failure::new(Outcome::Reset, phase) };
             advice(failure, HttpVersion::Http2, &tls(HttpVersion::Http2))
         };
-        assert!(said(FailurePhase::Wait, None).contains("ends connections"));
-        assert!(said(FailurePhase::Transfer, Some(2)).contains("breaks responses off"));
-        assert!(said(FailurePhase::Wait, Some(7)).contains("breaks requests off"));
+        assert!(said(FailurePhase::Wait, None).contains("closes connections"));
+        assert!(said(FailurePhase::Transfer, Some(2)).contains("ends responses early"));
+        assert!(said(FailurePhase::Wait, Some(7)).contains("resets requests"));
         assert!(said(FailurePhase::Wait, Some(13)).contains("leave --http2 out"));
     }
 
