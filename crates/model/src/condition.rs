@@ -40,10 +40,11 @@ const PHASES: [TimedPhase; 7] = [
 ];
 
 /// The figures of theirs that it may bound: none that gets better as responses get slower.
-const QUANTILES: [TimePoint; 6] = [
+const QUANTILES: [TimePoint; 7] = [
     TimePoint::Mean,
     TimePoint::P50,
     TimePoint::P90,
+    TimePoint::P95,
     TimePoint::P99,
     TimePoint::P999,
     TimePoint::Max,
@@ -246,7 +247,10 @@ mod tests {
             ("response.p99", "compare it with something (as in response.p99 < 10ms)"),
             ("response < 1ms", "expected a figure of response, as in response.p99"),
             ("answer.p99 < 1ms", "no figure is called 'answer'"),
-            ("response.p98 < 1ms", "response has no figure 'p98': did you mean 'p90' or 'p99'?"),
+            (
+                "response.p98 < 1ms",
+                "response has no figure 'p98': did you mean 'p90', 'p95' or 'p99'?",
+            ),
             ("response.min < 1ms", "a search can bound failures, and mean, p50"),
             ("slip.p99 < 1ms", "a search can bound"),
             ("sent < 5", "a search can bound"),

@@ -167,6 +167,8 @@ pub enum TimePoint {
     P50,
     /// 90 % are not longer.
     P90,
+    /// 95 % are not longer.
+    P95,
     /// 99 % are not longer.
     P99,
     /// 99.9 % are not longer.
@@ -177,12 +179,13 @@ pub enum TimePoint {
 
 impl TimePoint {
     /// All of them, from the shortest to the longest.
-    pub const ALL: [TimePoint; 8] = [
+    pub const ALL: [TimePoint; 9] = [
         TimePoint::Min,
         TimePoint::Mean,
         TimePoint::Stddev,
         TimePoint::P50,
         TimePoint::P90,
+        TimePoint::P95,
         TimePoint::P99,
         TimePoint::P999,
         TimePoint::Max,
@@ -196,6 +199,7 @@ impl TimePoint {
             TimePoint::Stddev => "stddev",
             TimePoint::P50 => "p50",
             TimePoint::P90 => "p90",
+            TimePoint::P95 => "p95",
             TimePoint::P99 => "p99",
             TimePoint::P999 => "p999",
             TimePoint::Max => "max",
@@ -210,6 +214,7 @@ impl TimePoint {
             TimePoint::Stddev => "standard deviation",
             TimePoint::P50 => "median",
             TimePoint::P90 => "90 %",
+            TimePoint::P95 => "95 %",
             TimePoint::P99 => "99 %",
             TimePoint::P999 => "99.9 %",
             TimePoint::Max => "longest",
@@ -220,7 +225,7 @@ impl TimePoint {
     pub fn phrase(self, noun: &str) -> String {
         let title = self.title();
         match self {
-            TimePoint::P90 | TimePoint::P99 | TimePoint::P999 => {
+            TimePoint::P90 | TimePoint::P95 | TimePoint::P99 | TimePoint::P999 => {
                 format!("{title} quantile of {noun}")
             }
             TimePoint::Stddev => format!("{title} of {noun}"),
@@ -243,6 +248,7 @@ impl TimePoint {
             TimePoint::Stddev => of.stddev,
             TimePoint::P50 => of.p50,
             TimePoint::P90 => of.p90,
+            TimePoint::P95 => of.p95,
             TimePoint::P99 => of.p99,
             TimePoint::P999 => of.p999,
             TimePoint::Max => of.max,

@@ -101,7 +101,7 @@ impl Timing {
     pub fn summary(&self) -> Summary {
         let us = |nanos: f64| nanos / 1e3;
         let some = self.count() > 0;
-        let quantiles = self.buckets.values_at([0.5, 0.9, 0.99, 0.999]);
+        let quantiles = self.buckets.values_at([0.5, 0.9, 0.95, 0.99, 0.999]);
         let exact = |nanos: u64| us(nanos.clamp(self.min, self.max) as f64);
         let quantile = |at: usize| quantiles.map(|found| exact(found[at]));
         Summary {
@@ -111,8 +111,9 @@ impl Timing {
             stddev: self.stddev().map(us),
             p50: quantile(0),
             p90: quantile(1),
-            p99: quantile(2),
-            p999: quantile(3),
+            p95: quantile(2),
+            p99: quantile(3),
+            p999: quantile(4),
             max: some.then(|| us(self.max as f64)),
             hdr: self.encode(),
         }
@@ -184,6 +185,9 @@ pub struct Summary {
     pub p50: Option<f64>,
     /// 90 % are not longer.
     pub p90: Option<f64>,
+    /// 95 % are not longer; missing in documents of versions that did not have it.
+    #[serde(default)]
+    pub p95: Option<f64>,
     /// 99 % are not longer.
     pub p99: Option<f64>,
     /// 99.9 % are not longer.

@@ -12,12 +12,13 @@ use super::Figure;
 use sixmark_model::timed_phase::TimedPhase;
 
 /// A summary's figures and their names in the header; times are in microseconds.
-const FIGURES: [Figure<Summary>; 8] = [
+const FIGURES: [Figure<Summary>; 9] = [
     ("min_us", |s| s.min),
     ("mean_us", |s| s.mean),
     ("stddev_us", |s| s.stddev),
     ("p50_us", |s| s.p50),
     ("p90_us", |s| s.p90),
+    ("p95_us", |s| s.p95),
     ("p99_us", |s| s.p99),
     ("p999_us", |s| s.p999),
     ("max_us", |s| s.max),

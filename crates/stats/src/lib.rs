@@ -96,7 +96,8 @@ impl fmt::Display for Refused {
             Refused::NotFinite => f.write_str("a figure is infinite or no number"),
             Refused::NoShare => f.write_str("a share is not between 0 and 1"),
             Refused::ThinTail { have, need } => {
-                write!(f, "only {have} samples lie beyond it on one side: it takes {need}")
+                let samples = if have == 1 { "sample lies" } else { "samples lie" };
+                write!(f, "only {have} {samples} beyond it on one side: it takes {need}")
             }
             Refused::NoProportion => f.write_str("a part is larger than its whole"),
         }

@@ -37,7 +37,12 @@ pub(crate) fn instead(word: &str, known: &[&str]) -> String {
         return format!(": {}", known.join(", "));
     }
     let near: Vec<String> = near.iter().map(|name| format!("'{name}'")).collect();
-    format!(": did you mean {}?", near.join(" or "))
+    let (last, others) = match near.split_last() {
+        Some((last, [])) => (last, String::new()),
+        Some((last, others)) => (last, format!("{} or ", others.join(", "))),
+        None => return String::new(),
+    };
+    format!(": did you mean {others}{last}?")
 }
 
 /// The known names that are nearest to a word, where any is near.

@@ -40,11 +40,12 @@ const DELAY: &str = "delay";
 
 /// The figures of durations that a metric may name: a standard deviation is the width of something, and
 /// nothing that a cell or a side is better or worse by.
-pub const METRIC_POINTS: [TimePoint; 7] = [
+pub const METRIC_POINTS: [TimePoint; 8] = [
     TimePoint::Min,
     TimePoint::Mean,
     TimePoint::P50,
     TimePoint::P90,
+    TimePoint::P95,
     TimePoint::P99,
     TimePoint::P999,
     TimePoint::Max,

@@ -77,7 +77,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "ipv6.response.p98 > 1ms",
-        "column 15: ipv6.response has no figure 'p98': did you mean 'p90' or 'p99'?",
+        "column 15: ipv6.response has no figure 'p98': did you mean 'p90', 'p95' or 'p99'?",
     ),
     ("ipv6.goodput.p99 > 1ms", "column 14: ipv6.goodput has nothing behind it"),
     ("ipv6.outcome > 1", "column 13: expected an outcome, as in ipv6.outcome.RESET"),
