@@ -3,13 +3,14 @@
 use sixmark_model::document::Document;
 use sixmark_model::study::result::{Published, StudyResult};
 
+use crate::text::Detail;
 use crate::{comparison, markdown, sheet, terminal, text};
 
 /// What the terminal showed when the document was made, but for warnings.
-pub fn document_text(document: &Document) -> String {
+pub fn document_text(document: &Document, detail: Detail) -> String {
     match document {
-        Document::Run(result) => text::measurement_text(&**result),
-        Document::Watch(result) => text::measurement_text(&**result),
+        Document::Run(result) => text::measurement_text(&**result, detail),
+        Document::Watch(result) => text::measurement_text(&**result, detail),
         Document::Comparison(result) => comparison::comparison_text(result),
         Document::Study(result) => study_text(result),
     }

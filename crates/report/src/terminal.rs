@@ -9,13 +9,13 @@ use super::sheet::{Block, Part, Sheet, SheetHeadline};
 const WIDTH: usize = 80;
 
 /// What a terminal shows of a sheet, at most 80 columns wide but for URLs and tables; ends with a line
-/// feed.
+/// feed. The answer comes last, where it is still on the screen, and what makes it doubtful under it.
 pub(super) fn sheet_text(of: &Sheet) -> String {
     let mut text = format!("{}: {}\n", of.kind, plain(&of.title));
     paragraph(&mut text, &of.about.join(", "));
+    of.parts.iter().for_each(|one| write_part(&mut text, one));
     text.push('\n');
     write_headline(&mut text, &of.headline);
-    of.parts.iter().for_each(|one| write_part(&mut text, one));
     if !of.warnings.is_empty() {
         text.push_str("\nWHAT MAKES THE FIGURES DOUBTFUL\n");
     }
@@ -26,10 +26,15 @@ pub(super) fn sheet_text(of: &Sheet) -> String {
 }
 
 fn write_headline(text: &mut String, of: &SheetHeadline) {
+    write_sentence(text, of);
+    of.notes.iter().for_each(|note| paragraph(text, note));
+}
+
+/// The verdict, if there is one, and the sentence; no notes.
+pub(super) fn write_sentence(text: &mut String, of: &SheetHeadline) {
     let verdict = of.verdict.map(|verdict| SheetCell::Verdict(verdict).text().to_uppercase());
     let verdict = verdict.map_or(String::new(), |word| format!("{word}: "));
     paragraph(text, &format!("{verdict}{}", of.sentence));
-    of.notes.iter().for_each(|note| paragraph(text, note));
 }
 
 /// A part under its heading, with an empty line before it; nothing of what only a page shows.
@@ -53,7 +58,7 @@ fn write_block(text: &mut String, of: &Block) {
     }
 }
 
-fn paragraph(text: &mut String, words: &str) {
+pub(super) fn paragraph(text: &mut String, words: &str) {
     // What must not be parted is still together here.
     let lines = plain(&wrapped(&words.replace('`', ""), WIDTH));
     if !lines.is_empty() {

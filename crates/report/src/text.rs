@@ -1,6 +1,7 @@
 //! The table on the screen: IPv6 and IPv4 side by side.
 
 mod agreed;
+mod answer;
 mod path;
 mod watched;
 
@@ -52,17 +53,38 @@ const MOST_ADDRESSES: usize = 8;
 const NOT_ON_SCREEN: TimedPhase = TimedPhase::Ttfb;
 
 /// What is shown of each phase.
-const QUANTILES: [Figure<Summary>; 4] =
-    [("mean", |s| s.mean), ("p50", |s| s.p50), ("p99", |s| s.p99), ("max", |s| s.max)];
+const QUANTILES: [Figure<Summary>; 5] = [
+    ("mean", |s| s.mean),
+    ("p50", |s| s.p50),
+    ("p95", |s| s.p95),
+    ("p99", |s| s.p99),
+    ("max", |s| s.max),
+];
 
 /// Said under the table of a run over both families: there is no column of differences, since no
 /// statistics can tell chance that lasts as long as the run from what sets the families apart.
 const NO_VERDICT: &str =
     "Differences within one run may be chance. For a verdict, use sixmark compare.";
 
-/// The whole report, at most 80 columns wide but for long URLs; ends with a line feed.
-pub fn measurement_text<'a>(of: impl Into<Measurement<'a>>) -> String {
-    let of = of.into();
+/// How much of a document a terminal shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The answer, and the few figures that it rests on.
+    Answer,
+    /// Every figure.
+    Full,
+}
+
+/// A run or a watch, at most 80 columns wide but for long URLs; ends with a line feed. A watch has one
+/// form, since which of its figures matter depends on what could be seen.
+pub fn measurement_text<'a>(of: impl Into<Measurement<'a>>, detail: Detail) -> String {
+    match (of.into(), detail) {
+        (Measurement::Run(run), Detail::Answer) => answer::run_answer(run),
+        (of, _) => full_text(of),
+    }
+}
+
+fn full_text(of: Measurement<'_>) -> String {
     let (run, watched) = (of.run(), of.watched());
     let mut text = write_headline(of);
     if let Some(run) = run {
@@ -201,6 +223,15 @@ fn mix(text: &mut String, plan: &Plan) {
     }
 }
 
+/// The first target and how many more there are.
+fn targets_line(plan: &Plan) -> String {
+    let first = plan.targets.first().map_or("", |target| target.url.as_str());
+    match plan.targets.len() {
+        0 | 1 => first.to_owned(),
+        n => format!("{first} and {} more", n - 1),
+    }
+}
+
 /// The targets, a line each, but not a list's hundreds.
 fn targets(text: &mut String, plan: &Plan) {
     for target in plan.targets.iter().take(SHOWN_TARGETS) {
@@ -317,9 +348,18 @@ impl Columns<'_> {
 
     fn phases(&self, text: &mut String) {
         for phase in TimedPhase::ALL.into_iter().filter(|phase| self.has_times(*phase)) {
-            for (at, (name, quantile)) in QUANTILES.into_iter().enumerate() {
-                let label = format!("{:<10}{name}", if at == 0 { phase.name() } else { "" });
-                self.row(text, &label, |f| phase.durations(f).and_then(quantile), duration_us);
+            self.quantiles(text, phase, &QUANTILES);
+        }
+    }
+
+    /// Rows of a phase; documents of an earlier version lack some of its figures.
+    fn quantiles(&self, text: &mut String, phase: TimedPhase, shown: &[Figure<Summary>]) {
+        let mut head = phase.name();
+        for &(name, quantile) in shown {
+            let value = |of: &FamilyResult| phase.durations(of).and_then(quantile);
+            if self.sides.iter().flatten().any(|of| value(of).is_some()) {
+                self.row(text, &format!("{head:<10}{name}"), value, duration_us);
+                head = "";
             }
         }
     }

@@ -13,6 +13,7 @@ use sixmark_model::document::Document;
 use sixmark_model::study::result::StudyResult;
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_report::sheet::Named;
+use sixmark_report::text::Detail;
 use sixmark_report::{csv, document_text, junit, long, markdown, vitals};
 use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
 
@@ -20,7 +21,22 @@ use rendered::documents::{self, Verdicts};
 use rendered::pages;
 
 fn text(name: &str, document: &Document) {
-    assert_snapshot!(format!("{name}.text"), document_text(document));
+    assert_snapshot!(format!("{name}.text"), document_text(document, Detail::Full));
+    if matches!(document, Document::Run(_)) {
+        let answer = document_text(document, Detail::Answer);
+        check_length(&answer);
+        assert_snapshot!(format!("{name}.answer"), answer);
+    }
+}
+
+/// A sentence of at most three lines, then at most 14 lines of evidence, none wider than a terminal but
+/// for URLs. Parts that were asked for (a search, checks of the clock, gates) follow an empty line.
+fn check_length(answer: &str) {
+    let blocks: Vec<&str> = answer.split("\n\n").collect();
+    assert!(blocks[1].lines().count() <= 3, "{answer}");
+    assert!(blocks[2].lines().count() <= 14, "{answer}");
+    let wide = |line: &&str| line.chars().count() > 80 && !line.contains("://");
+    assert_eq!(answer.lines().find(wide), None, "{answer}");
 }
 
 fn page_of_markdown(name: &str, document: &Document) {
@@ -89,7 +105,7 @@ fn a_study() {
     let document = documents::recorded("study");
     whole("study", &document);
     let Document::Study(result) = document else { panic!("not a study") };
-    assert_eq!(study_text(&result), document_text(&Document::Study(result.clone())));
+    assert_eq!(study_text(&result), document_text(&Document::Study(result.clone()), Detail::Full));
     assert!(study_markdown(&result).starts_with("### Study, quick form: Two sizes"));
     whole("study-turned", &Document::Study(documents::turned(*result).into()));
 }

@@ -4,6 +4,7 @@
 //! whole blocks are counted as independent: a stretch of side A and the stretch of side B nearest
 //! to it make a [`BlockPair`], and each pair has one effect, the logarithm of A's figure over B's.
 
+pub mod blocks_needed;
 pub mod judge;
 pub mod result;
 pub mod schedule;

@@ -74,6 +74,7 @@ fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
 
 fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
     let mut headline = verdict::comparison_verdict(&result.comparison);
+    headline.notes.splice(0..0, verdict::blocks_needed(&result.comparison));
     headline.notes.extend(noise_floor(result));
     if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
         headline.notes.push(verdict::SATURATED.to_owned());

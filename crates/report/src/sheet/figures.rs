@@ -12,10 +12,11 @@ use super::table::{Group, Row, Table};
 use super::{Block, Part, Tile, write};
 
 /// What is shown of each phase.
-const QUANTILES: [Figure<Summary>; 6] = [
+const QUANTILES: [Figure<Summary>; 7] = [
     ("mean", |s| s.mean),
     ("median", |s| s.p50),
     ("90 %", |s| s.p90),
+    ("95 %", |s| s.p95),
     ("99 %", |s| s.p99),
     ("99.9 %", |s| s.p999),
     ("longest", |s| s.max),
@@ -132,9 +133,12 @@ fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
     // Where nothing took any time, one row says so.
     let longest = |f: &FamilyResult| phase.durations(f).and_then(|summary| summary.max);
     let none = !sides.any(|f| longest(f).map(|us| us - COMPARABLE_US));
-    let shown = if none { &QUANTILES[5..] } else { &QUANTILES[..] };
-    let rows = shown.iter().map(|&(name, quantile)| {
-        sides.row(name, |f: &FamilyResult| phase.durations(f).and_then(quantile), write::write_time)
+    let shown = if none { &QUANTILES[QUANTILES.len() - 1..] } else { &QUANTILES[..] };
+    // Documents of an earlier version lack some of them.
+    let rows = shown.iter().filter_map(|&(name, quantile)| {
+        let value = |f: &FamilyResult| phase.durations(f).and_then(quantile);
+        let any = sides.all.iter().any(|side| value(side.figures).is_some());
+        any.then(|| sides.row(name, value, write::write_time))
     });
     Some(Group { name: Some(super::phases::phase_title(phase)), rows: rows.collect() })
 }

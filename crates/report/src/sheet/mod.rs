@@ -152,6 +152,11 @@ pub fn sheet_of(named: Named<'_>) -> Sheet {
     }
 }
 
+/// What is to be said of a run before anything else.
+pub(crate) fn run_headline(result: &RunResult) -> SheetHeadline {
+    run::run_headline(result)
+}
+
 /// What tells whether to believe a run's clock: the noise floor, and packets.
 pub(crate) fn clock_checks(result: &RunResult) -> Vec<Part> {
     run::clock_checks(result)

@@ -25,7 +25,7 @@ pub(super) fn run_sheet(name: &str, result: &RunResult) -> Sheet {
         title: setting::plan_title(&result.plan),
         when: setting::when(&result.started),
         about: describe_run(result),
-        headline: run_headline(result, &sides),
+        headline: run_headline(result),
         tiles: figures::tiles(&sides),
         warnings: result.warnings.clone(),
         parts: parts.collect(),
@@ -58,7 +58,7 @@ fn describe_run(result: &RunResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-fn run_headline(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
+pub(super) fn run_headline(result: &RunResult) -> SheetHeadline {
     let mut notes = Vec::new();
     if result.is_saturated() {
         notes.push(verdict::SATURATED.to_owned());
@@ -71,7 +71,7 @@ fn run_headline(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
         headline.notes.extend(notes);
         return headline;
     }
-    verdict::of_run(sides, notes)
+    verdict::of_run(&Sides::of_families(Measurement::Run(result)), notes)
 }
 
 fn setting_of_run(result: &RunResult) -> Vec<Block> {

@@ -97,7 +97,7 @@ fn figures_of(found: &FindMax) -> Option<String> {
     };
     let trials: Vec<String> = found.families.iter().filter_map(of).collect();
     (!trials.is_empty())
-        .then(|| format!("The figures below are of one trial each, {}.", trials.join(", ")))
+        .then(|| format!("Other figures are of one trial each, {}.", trials.join(", ")))
 }
 
 fn conditions(found: &FindMax) -> String {
@@ -152,8 +152,8 @@ Requests/s    Held  Did not hold  Because
 IPv6        41,200        43,100  response.p99 12.3 ms
 IPv4        40,000        42,000  100 of 1,000 failed
 IPv6's highest rate is 0.98 to 1.08 times IPv4's.
-The figures below are of one trial each, IPv6 at 41,200 a second, IPv4 at 40,000
-a second.
+Other figures are of one trial each, IPv6 at 41,200 a second, IPv4 at 40,000 a
+second.
 ";
         assert_eq!(text, expected);
     }

@@ -1,17 +1,19 @@
 //! Verdicts in plain words.
 
+use sixmark_model::comparison::blocks_needed::BlocksNeeded;
 use sixmark_model::comparison::{Compared, Comparison, Estimate, Settings, Verdict};
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::timing::Summary;
 
+use super::figures::failed_share;
 use super::side::{Sides, shown};
 use super::{SheetHeadline, write};
 
 /// Said of figures that the generator may have set.
 pub(super) const SATURATED: &str =
-    "The generator was saturated: the figures may be sixmark’s limit, not the server’s.";
+    "The generator was saturated: figures may be sixmark’s limit, not the server’s.";
 
-/// What a run says: the medians, and that they are no verdict.
+/// What a run says: the medians, what failed, and that they are no verdict.
 pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline {
     let p50 = |summary: &Summary| summary.p50.map(write::write_time);
     let medians: Vec<_> = sides.all.iter().map(|s| p50(&s.figures.response_us)).collect();
@@ -21,7 +23,11 @@ pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline
                 "Differences within one run may be chance. For a verdict, use `sixmark compare`."
                     .to_owned(),
             );
-            format!("Median response time time: {of_a} over {}, {of_b} over {}.", a.name, b.name)
+            let failed = describe_failed(sides);
+            format!(
+                "Median response time: {of_a} over {}, {of_b} over {}; {failed}.",
+                a.name, b.name
+            )
         }
         _ => alone(sides, &medians),
     };
@@ -32,7 +38,8 @@ pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline
 fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
     let of = |(side, median): (&super::side::Side<'_>, &Option<String>)| match median {
         Some(text) => {
-            format!("Median response time time over {}: {text}.", side.name)
+            let failed = describe_failed(&Sides { all: vec![side.clone()] });
+            format!("Median response time over {}: {text}; {failed}.", side.name)
         }
         None if side.hidden => {
             format!("Exchanges over {} are not visible.", side.name)
@@ -40,6 +47,23 @@ fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
         None => format!("No complete response over {}.", side.name),
     };
     sides.all.iter().zip(medians).map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// `no request failed`, or the share of requests that failed over each side.
+fn describe_failed(sides: &Sides<'_>) -> String {
+    let shares = || sides.all.iter().map(|side| failed_share(side.figures).unwrap_or(0.0));
+    if shares().all(|share| share == 0.0) {
+        return "no request failed".to_owned();
+    }
+    let said = |(side, share): (&super::side::Side<'_>, f64)| match share == 0.0 {
+        true => format!("none over {}", side.name),
+        false => format!("{} over {}", write::write_percent(share), side.name),
+    };
+    let said: Vec<String> = sides.all.iter().zip(shares()).map(said).collect();
+    match sides.all.len() {
+        1 => format!("{} of requests failed", said[0].split(" over").next().unwrap_or_default()),
+        _ => format!("requests failed: {}", said.join(", ")),
+    }
 }
 
 /// What a comparison says of its primary metric.
@@ -75,9 +99,15 @@ fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
             format!("{a} and {b} differ by less than {margin} ({basis}).")
         }
         Verdict::Inconclusive => {
-            let why = of.reason.clone().unwrap_or_else(|| {
-                format!("the interval neither leaves out 0 nor lies within the margin of {margin}")
-            });
+            if let Some(range) = undecided_range(of) {
+                let noun = of.metric.noun();
+                let confidence = write::write_percent(comparison.settings.confidence);
+                return format!(
+                    "Too noisy: {a}’s {noun} is {range} than {b}’s ({confidence} interval; {} pairs).",
+                    comparison.pairs
+                );
+            }
+            let why = of.reason.clone().unwrap_or_else(|| format!("the margin is {margin}"));
             format!("The difference between {a} and {b} is undecided: {why} ({basis}).")
         }
         Verdict::NotComparable => format!("{a} and {b} can’t be compared ({basis})."),
@@ -108,6 +138,29 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
             )
         }
     }
+}
+
+/// `between 10 % lower and 20 % higher`, where an interval includes both.
+fn undecided_range(of: &Compared) -> Option<String> {
+    let ratio = of.ratio.filter(|ratio| ratio.low < 1.0 && ratio.high > 1.0)?;
+    let [low, high] = [1.0 - ratio.low, ratio.high - 1.0].map(write::write_percent);
+    Some(format!("between {low} lower and {high} higher"))
+}
+
+/// What it would take to decide what is open.
+pub(super) fn blocks_needed(comparison: &Comparison) -> Option<String> {
+    let margin = write::write_percent(comparison.settings.margin);
+    Some(match comparison.blocks_needed()? {
+        BlocksNeeded::About(n) => {
+            format!(
+                "About {n} blocks of each side (`--blocks {n}`) would decide a difference of {margin}."
+            )
+        }
+        BlocksNeeded::MoreThan(n) => format!(
+            "More than {} blocks of each side would be needed to decide a difference of {margin}.",
+            write::write_count(n)
+        ),
+    })
 }
 
 /// What a side does that has `by` less or more of a metric's figure.
@@ -257,7 +310,14 @@ mod tests {
         assert!(far.starts_with("IPv6 takes 43.7 times as long as IPv4 (median"), "{far}");
         let equal = said(response, Verdict::Equivalent, [0.99, 1.0, 1.01], None);
         assert!(equal.starts_with("IPv6 and IPv4 differ by less than"), "{equal}");
-        let unknown = said(response, Verdict::Inconclusive, [0.9, 1.0, 1.1], Some("few pairs"));
+        let noisy = said(response, Verdict::Inconclusive, [0.9, 1.0, 1.2], Some("too noisy"));
+        assert!(
+            noisy.starts_with(
+                "Too noisy: IPv6’s median response is between 10 % lower and 20 % higher than"
+            ),
+            "{noisy}"
+        );
+        let unknown = said(response, Verdict::Inconclusive, [1.1, 1.2, 1.3], Some("few pairs"));
         assert!(
             unknown.starts_with("The difference between IPv6 and IPv4 is undecided"),
             "{unknown}"

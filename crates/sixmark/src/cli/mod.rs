@@ -2,6 +2,7 @@
 
 mod compare;
 mod demo;
+mod detail;
 mod gates;
 mod history;
 mod inside;

@@ -1,6 +1,7 @@
 //! `sixmark report`.
 
 use sixmark_report::document_text;
+use sixmark_report::text::Detail;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -9,6 +10,7 @@ use sixmark_model::provenance::Warning;
 use sixmark_report::sheet::Named;
 use sixmark_report::{html, long, markdown};
 
+use super::detail::DetailArgs;
 use super::history;
 use super::keep::StoreArgs;
 use super::out::{OutputPlace, print, print_document, warn};
@@ -39,6 +41,9 @@ pub(super) struct ReportArgs {
     /// Print CSV, a line a figure: document,kind,started,part,number,side,metric,value
     #[arg(long, group = "printed")]
     csv: bool,
+
+    #[command(flatten)]
+    detail: DetailArgs,
 
     #[command(flatten)]
     store: StoreArgs,
@@ -89,7 +94,7 @@ fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), CommandError> {
     match (args.md, args.csv) {
         (true, _) => print(&markdown::markdown_page(named)),
         (_, true) => print_document(&long::csv_of_figures(named)),
-        _ if args.text || args.html.is_none() => tables(named),
+        _ if args.text || args.html.is_none() => tables(named, args.detail.detail()),
         _ => Ok(()),
     }
 }
@@ -132,11 +137,11 @@ fn limited(from: impl std::io::Read) -> std::io::Result<String> {
 }
 
 /// The tables, one after the other; warnings on standard error, as they come with a run.
-fn tables(named: &[Named<'_>]) -> Result<(), CommandError> {
+fn tables(named: &[Named<'_>], detail: Detail) -> Result<(), CommandError> {
     for (at, Named { name, document }) in named.iter().enumerate() {
         let between = if at > 0 { "\n" } else { "" };
         let title = if named.len() > 1 { format!("{between}== {name}\n") } else { String::new() };
-        print(&format!("{title}{}", document_text(document)))?;
+        print(&format!("{title}{}", document_text(document, detail)))?;
         warn(warnings(document));
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! The judge on made-up load: every exchange has a time of its own.
 
 use super::*;
+use crate::comparison::blocks_needed::BlocksNeeded;
 use crate::comparison::{Stretch, Verdict};
 use crate::metric::Quantity;
 use crate::timed_phase::TimePoint;
@@ -66,6 +67,36 @@ fn equal_sides_are_equivalent_and_slower_ones_worse() {
         assert!(difference.low > 0.0 && difference.high < 100.0, "{found:?}");
     }
     assert_eq!(slower.metrics[0].metric, P50, "the primary one is first");
+}
+
+/// Pairs whose log ratio scatters by `sd` around that of `factor`.
+fn scattered(n: u64, factor: f64, sd: f64, random: &mut Random) -> Vec<BlockPair> {
+    let mut scatter = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+    let blocks: Vec<_> = (0..n)
+        .map(|_| {
+            let level = 1e4 * (0.3 * scatter()).exp();
+            [level * factor * (sd * scatter()).exp(), level].map(|us| (20, us as u64))
+        })
+        .collect();
+    uneven(&blocks)
+}
+
+#[test]
+fn as_many_blocks_as_are_said_to_be_needed_decide_four_times_of_five() {
+    let mut random = Random::new(17, 0);
+    let (mut decided, mut tried) = ([0, 0], 0);
+    while tried < 60 {
+        let pilot = judged(&scattered(12, 1.0, 0.11, &mut random));
+        let Some(BlocksNeeded::About(needed)) = pilot.blocks_needed() else { continue };
+        tried += 1;
+        for (at, factor) in [1.0, 1.05].into_iter().enumerate() {
+            let again = judged(&scattered(needed, factor, 0.11, &mut random));
+            let verdict = of(&again, P50).verdict;
+            decided[at] += usize::from(verdict != Verdict::Inconclusive);
+        }
+    }
+    // The pilot's own scatter is in the number that it gives.
+    assert!(decided.iter().all(|&n| (36..=58).contains(&n)), "{decided:?} of {tried}");
 }
 
 /// Each block has exchanges of one length: `blocks` are their numbers and microseconds, side A's first.

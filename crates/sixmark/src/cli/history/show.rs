@@ -5,10 +5,12 @@ use sixmark_units::visible::visible_json;
 
 use super::super::keep::{StoreArgs, quoted};
 use super::{WhichEntry, numbers, open_for, print, table};
+use crate::cli::detail::DetailArgs;
 use crate::cli::out::print_document;
 use crate::store::Listed;
 use sixmark_machine::CommandError;
 use sixmark_report::document_text;
+use sixmark_report::text::Detail;
 
 /// Show one result as it was shown when it was made.
 #[derive(Debug, clap::Args)]
@@ -22,6 +24,9 @@ pub(super) struct HistoryShowArgs {
     json: bool,
 
     #[command(flatten)]
+    detail: DetailArgs,
+
+    #[command(flatten)]
     store: StoreArgs,
 }
 
@@ -31,7 +36,9 @@ pub(super) fn main(args: &HistoryShowArgs) -> Result<(), CommandError> {
     for id in numbers(&store, &[args.id])? {
         let document = store.document(id)?;
         match store.entry(id)? {
-            Some(entry) if !args.json => print(&shown_entry(&entry, &document)?)?,
+            Some(entry) if !args.json => {
+                print(&shown_entry(&entry, &document, args.detail.detail())?)?
+            }
             _ => print_document(&visible_json(&document))?,
         }
     }
@@ -39,14 +46,14 @@ pub(super) fn main(args: &HistoryShowArgs) -> Result<(), CommandError> {
 }
 
 /// What it was, and what it found.
-fn shown_entry(entry: &Listed, document: &str) -> Result<String, CommandError> {
+fn shown_entry(entry: &Listed, document: &str, detail: Detail) -> Result<String, CommandError> {
     let parsed = Document::parse(document).map_err(|why| {
         let id = entry.id;
         CommandError::Measure(format!(
             "{id} {why}; `sixmark history show {id} --json` shows it as it is"
         ))
     })?;
-    let found = document_text(&parsed);
+    let found = document_text(&parsed, detail);
     let typed = entry.command.iter().skip(1).map(|word| quoted(word));
     let typed: Vec<String> = typed.collect();
     let command =

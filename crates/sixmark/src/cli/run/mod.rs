@@ -24,6 +24,7 @@ use sixmark_model::document::Document;
 use sixmark_model::gate::GateNames;
 use sixmark_model::result::RunResult;
 use sixmark_report::headline::ListHeadline;
+use sixmark_report::text::Detail;
 use sixmark_report::{csv, junit, text as shown};
 
 use super::keep::Keeper;
@@ -57,7 +58,11 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
         !quiet && ![json, csv, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     // Where nothing was even reached there is nothing to show, and one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
-    let printed = if reached { show(&result, already_shown, shown) } else { Ok(()) };
+    let printed = if reached {
+        show(&result, already_shown, shown.then(|| args.detail.detail()))
+    } else {
+        Ok(())
+    };
     let written = write_outputs(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
         keeper.finish(&ListHeadline::of_measurement(&result), document, elsewhere, quiet)
     });
@@ -107,8 +112,13 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
 }
 
 /// The table on standard output, if it is wanted; warnings not shown yet on standard error.
-fn show(result: &RunResult, already_shown: usize, table: bool) -> Result<(), CommandError> {
-    let printed = if table { print(&shown::measurement_text(result)) } else { Ok(()) };
+fn show(
+    result: &RunResult,
+    already_shown: usize,
+    table: Option<Detail>,
+) -> Result<(), CommandError> {
+    let print_text = |detail| print(&shown::measurement_text(result, detail));
+    let printed = table.map_or(Ok(()), print_text);
     warn(text::new_doubts(result, already_shown));
     printed
 }

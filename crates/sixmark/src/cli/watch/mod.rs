@@ -10,6 +10,7 @@ use sixmark_model::gate::GateNames;
 use sixmark_model::provenance::Warning;
 use sixmark_model::watch::document::WatchResult;
 use sixmark_report::headline::ListHeadline;
+use sixmark_report::text::Detail;
 use sixmark_report::{csv, junit, text};
 use sixmark_units::family::Family;
 
@@ -33,7 +34,8 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, CommandError> {
     result.gates = gates.iter().map(|g| g.of_measurement(&result)).collect();
     let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
     let shown = !args.quiet && !places.contains(&&Some(OutputPlace::Standard));
-    let printed = if shown { print(&text::measurement_text(&result)) } else { Ok(()) };
+    let printed =
+        if shown { print(&text::measurement_text(&result, Detail::Full)) } else { Ok(()) };
     warn(result.warnings.iter().filter(|warning| !told.contains(warning)));
     out::do_all([printed, write_document(args, &result, &mut keeper), also(args, &result)])?;
     if out::is_incomplete(&result.warnings) {

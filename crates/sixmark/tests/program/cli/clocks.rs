@@ -160,7 +160,7 @@ fn a_calibration_tells_the_floor_of_each_family_in_use() {
 fn the_noise_floor_stands_above_the_table() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1");
-    let load = ["run", "-n", "100", "-c", "2", "--calibrate", &v6, &v4];
+    let load = ["run", "-n", "100", "-c", "2", "--calibrate", "--full", &v6, &v4];
     let table = String::from_utf8(sixmark(&load).stdout).unwrap();
     let (floor, sent) = (table.find("NOISE FLOOR").unwrap(), table.find("requests sent").unwrap());
     assert!(floor < sent, "{table}");
@@ -308,7 +308,7 @@ fn the_table_says_whose_clock_each_phase_is_from() {
         ),
         (&[], &["by sixmark's clock: connect, wait, transfer, response, lifetime"]),
     ] {
-        let load = ["run", "-n", "20", "-c", "2"];
+        let load = ["run", "-n", "20", "-c", "2", "--full"];
         let table = String::from_utf8(sixmark(&[&load, options, &[&v6, &v4]].concat()).stdout);
         let table = table.unwrap();
         let words = table.split_whitespace().collect::<Vec<_>>().join(" ");

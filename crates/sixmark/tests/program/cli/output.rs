@@ -208,14 +208,33 @@ fn the_table_is_at_most_80_columns_wide() {
         ("/stall", &["-n", "100", "--timeout", "100ms", "--ratio", "4:1"]),
     ] {
         let [v6, v4] = origin.urls(path);
-        let load = ["run", "-c", "50", "-t", "2"];
-        let table = text(&sixmark(&[&load[..], options, &[&v6, &v4]].concat()).stdout);
-        assert!(
-            table.contains("For a verdict, use sixmark compare.") && !table.contains("to IPv4")
-        );
-        for line in table.lines().filter(|line| !line.contains("http://")) {
-            assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+        for detail in [&["--full"][..], &[]] {
+            let load = ["run", "-c", "50", "-t", "2"];
+            let all = [&load[..], detail, options, &[&v6, &v4]].concat();
+            let table = text(&sixmark(&all).stdout);
+            let advised = table.contains("For a verdict, use sixmark compare.");
+            assert!(advised || detail.is_empty() && path != "/bytes/100000", "{table}");
+            assert!(!table.contains("to IPv4"), "{table}");
+            for line in table.lines().filter(|line| !line.contains("http://")) {
+                assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+            }
         }
+    }
+}
+
+/// What came first, and the lines from the sentence on.
+#[test]
+fn a_run_ends_with_a_sentence_and_at_most_14_lines() {
+    let origin = Origin::start();
+    for path in ["/bytes/10", "/status/404", "/reset"] {
+        let [v6, v4] = origin.urls(path);
+        let table = text(&sixmark(&["run", "-n", "40", "-c", "2", &v6, &v4]).stdout);
+        let parts: Vec<&str> = table.split("\n\n").collect();
+        assert_eq!(parts.len(), 3, "{table}");
+        assert!(parts[2].lines().count() <= 14, "{table}");
+        let failed = parts[2].contains("requests failed");
+        assert_eq!(failed, path != "/bytes/10", "no row of zeros: {table}");
+        assert_eq!(parts[1].contains("no request failed"), !failed, "{table}");
     }
 }
 
@@ -242,7 +261,7 @@ fn the_table_tells_status_codes_that_are_not_all_200() {
 fn the_table_tells_what_resolving_took() {
     let origin = Origin::start();
     let url = origin.url(Family::Ipv4, "/bytes/1").replace("127.0.0.1", "localhost");
-    let table = text(&sixmark(&["run", "-4", "-n", "20", "-c", "2", &url]).stdout);
+    let table = text(&sixmark(&["run", "--full", "-4", "-n", "20", "-c", "2", &url]).stdout);
     assert!(table.lines().any(|line| line.starts_with("localhost resolved in ")), "{table}");
 }
 

@@ -118,7 +118,7 @@ fn the_table_says_how_it_was_loaded_and_fits() {
         ),
         (&["-n", "50"], "closed loop, 50 in flight, IPv6:IPv4 1:1"),
     ] {
-        let output = sixmark(&[&["run"], options, &[&v6, &v4]].concat());
+        let output = sixmark(&[&["run", "--full"], options, &[&v6, &v4]].concat());
         let table = String::from_utf8(output.stdout).unwrap();
         assert!(table.lines().any(|line| line.starts_with(expected)), "{expected}: {table}");
         let open = options[0].len() > 2;

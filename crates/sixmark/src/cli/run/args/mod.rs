@@ -17,6 +17,7 @@ pub(in crate::cli) use session::SessionArgs;
 pub(in crate::cli) use target::TargetArgs;
 pub(in crate::cli) use workload::WorkloadArgs;
 
+use super::super::detail::DetailArgs;
 use super::super::out::OutputPlace;
 
 /// Load a web server over IPv6 and IPv4 at once and show both side by side.
@@ -43,4 +44,7 @@ pub(in crate::cli) struct RunArgs {
     /// Write one line per family
     #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 2)]
     pub(in crate::cli) csv: Option<OutputPlace>,
+
+    #[command(flatten)]
+    pub(in crate::cli) detail: DetailArgs,
 }

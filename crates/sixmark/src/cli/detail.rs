@@ -1,0 +1,18 @@
+//! How much of a result is printed.
+
+use sixmark_report::text::Detail;
+
+/// How much to print.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct DetailArgs {
+    /// Print every figure of a run: all phases, connections, TLS, TCP, QUIC, CPU time
+    #[arg(long, help_heading = "Output", display_order = 3)]
+    full: bool,
+}
+
+impl DetailArgs {
+    /// The detail that was asked for.
+    pub(super) fn detail(self) -> Detail {
+        if self.full { Detail::Full } else { Detail::Answer }
+    }
+}
