@@ -1,4 +1,4 @@
-//! What the README tells people to type works.
+//! The commands of the README and of the quickstart work.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use sixmark_testkit::Origin;
 
 const README: &str = include_str!("../../../../README.md");
+const QUICKSTART: &str = include_str!("../../../../docs/quickstart.md");
 const MAKEFILE: &str = include_str!("../../../../Makefile");
 
 /// What is tried; other tests carry studies out.
@@ -21,7 +22,8 @@ const TRIED: [&str; 7] = [
 
 /// The commands that stand behind a prompt.
 fn commands() -> impl Iterator<Item = &'static str> {
-    README.lines().filter_map(|line| line.strip_prefix("$ "))
+    let lines = README.lines().chain(QUICKSTART.lines());
+    lines.filter_map(|line| line.strip_prefix("$ "))
 }
 
 /// A command of the README with the origins in place of the servers it names, and less patience.
@@ -30,7 +32,7 @@ fn here(command: &str, origin: &Origin, secure: &Origin) -> String {
     let both = |path: &str| format!("{v6}{path} {v4}{path}");
     let trusted = secure.urls("/bytes/100").join(" ");
     command
-        .replace("--resolve staging.example.net:443:[::1],127.0.0.1 ", "")
+        .replace("--resolve 'staging.example.net:443:[::1],127.0.0.1' ", "")
         .replace("https://staging.example.net/", &trusted)
         .replace("https://www.example.net/", &format!("--cacert {} {trusted}", secure.authority()))
         .replace("--service nginx --jsonl", "-d 200ms --jsonl")
@@ -65,7 +67,7 @@ fn shell(command: &str, folder: &Path) -> std::process::Output {
 }
 
 #[test]
-fn every_command_in_the_readme_works() {
+fn every_command_of_the_readme_and_the_quickstart_works() {
     let [origin, secure] = [Origin::start(), Origin::secure()];
     let folder = tempfile::tempdir().unwrap();
     let [v6, v4] = origin.urls("/");
@@ -100,10 +102,17 @@ fn every_make_in_the_readme_has_its_target() {
 }
 
 #[test]
-fn every_page_that_the_readme_links_to_exists() {
+fn every_page_that_they_link_to_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let links = README.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    for link in links {
-        assert!(root.join(link).exists(), "{link}");
+    for (page, folder) in [(README, root.clone()), (QUICKSTART, root.join("docs"))] {
+        let links = page.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter_map(|link| link.split('#').next()) {
+            assert!(folder.join(link).exists(), "{link}");
+        }
     }
+}
+
+#[test]
+fn the_readme_is_read_in_a_few_minutes() {
+    assert!(README.lines().count() <= 150, "{} lines", README.lines().count());
 }
