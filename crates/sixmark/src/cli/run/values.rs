@@ -75,9 +75,14 @@ pub(in crate::cli) fn speed(text: &str) -> Result<Speed, String> {
     speed.ok_or_else(|| "a speed is from 0.001x to 1000x, as in --replay=2x".to_owned())
 }
 
-/// Rust's own words for a zero here are about its types.
+/// A count from 1 up: `500`, `10k`, `2M`. Rust's own words for a zero here are about its types.
 pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "not a whole number from 1 up, or too large".to_owned())
+    let zeros = [('k', "000"), ('M', "000000")];
+    let with_zeros =
+        |(letter, zeros)| text.strip_suffix(letter).map(|digits| digits.to_owned() + zeros);
+    let digits = zeros.into_iter().find_map(with_zeros).unwrap_or_else(|| text.to_owned());
+    let wrong = "not a whole number from 1 up, as in 500, 10k or 2M, or too large";
+    digits.parse().map_err(|_| wrong.to_owned())
 }
 
 /// A time with its unit; seconds where it has none.
@@ -134,4 +139,20 @@ pub(in crate::cli) fn timestamps(text: &str) -> Result<Timestamps, String> {
 
 pub(in crate::cli) fn method(text: &str) -> Result<String, String> {
     check_method(text).map(|()| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::positive;
+    use std::num::{NonZeroU32, NonZeroU64};
+
+    #[test]
+    fn counts_take_thousands_and_millions() {
+        let counts =
+            ["1", "500", "10k", "2M"].map(|text| positive::<NonZeroU64>(text).unwrap().get());
+        assert_eq!(counts, [1, 500, 10_000, 2_000_000]);
+        for wrong in ["0", "k", "0k", "", "1.5k", "10K", "-1", "5000M"] {
+            assert!(positive::<NonZeroU32>(wrong).is_err(), "{wrong}");
+        }
+    }
 }

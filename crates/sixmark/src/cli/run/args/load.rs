@@ -15,8 +15,8 @@ use crate::cli::run::values::{
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct LoadArgs {
-    /// End after this many requests, both families together; a family that does not answer for 10 s
-    /// is given up
+    /// End after this many requests (500, 10k, 2M), both families together; a family that does not
+    /// answer for 10 s is given up
     #[arg(short = 'n', long, value_name = "N", value_parser = positive::<NonZeroU64>,
           help_heading = "Load", display_order = 0)]
     pub(in crate::cli) count: Option<NonZeroU64>,
