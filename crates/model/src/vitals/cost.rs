@@ -136,8 +136,8 @@ pub fn cost(work: &Work, series: &PointSeries, whose: Whose) -> Option<Cost> {
     }
     if used.covered_us < SHORTEST_US && whose != Whose::Own {
         cost.reason = Some(
-            "less than half a second was measured: the kernel tells processor time \
-                            in hundredths of a second"
+            "less than half a second was measured: the kernel counts CPU time in hundredths of a \
+             second"
                 .to_owned(),
         );
         return Some(cost);

@@ -266,7 +266,7 @@ fn page_load(account: &Value, content_bytes: u64) -> Result<PageLoad, String> {
         tls_us: between("tlsStart", "tlsEnd"),
         wait_us: between("requestStart", "responseStart"),
         transfer_us: between("responseStart", "responseEnd"),
-        response_us: between(from, "responseEnd").ok_or("it tells no times")?,
+        response_us: between(from, "responseEnd").ok_or("it reports no times")?,
     })
 }
 

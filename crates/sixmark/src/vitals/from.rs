@@ -148,7 +148,7 @@ impl Host {
                  from a host of the same lab (--in)",
                 self.name
             ))),
-            (Ok(()), None) => Err(CommandError::Measure("the host tells nothing".to_owned())),
+            (Ok(()), None) => Err(CommandError::Measure("the host reported nothing".to_owned())),
         }
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn read_browser(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer
     let loads = said.out.lines().map(read_page_load).collect::<Result<Vec<PageLoad>, _>>()?;
     let sent = job.counted()?;
     if loads.len() as u64 != sent {
-        return Err(format!("told of {} loads where {sent} were asked for", loads.len()));
+        return Err(format!("reported {} loads, {sent} were requested", loads.len()));
     }
     let good: Vec<&PageLoad> = loads.iter().filter(|load| load.error.is_none()).collect();
     good.iter().try_for_each(|load| as_asked(job, load))?;

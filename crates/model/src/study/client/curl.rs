@@ -62,7 +62,7 @@ pub(super) fn read_curl(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, S
     let transfers = said.out.lines().map(transfer).collect::<Result<Vec<_>, _>>()?;
     let sent = job.count.unwrap_or(1);
     if transfers.len() as u64 != sent {
-        return Err(format!("told of {} transfers where {sent} were asked for", transfers.len()));
+        return Err(format!("reported {} transfers, {sent} were requested", transfers.len()));
     }
     let good: Vec<&Transfer> = transfers.iter().filter(|transfer| transfer.code == 0).collect();
     let elapsed_s: f64 = transfers.iter().map(|transfer| transfer.total).sum();

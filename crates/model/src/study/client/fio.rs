@@ -246,7 +246,7 @@ pub(super) fn read_fio(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, St
     let document: FioOutput = serde_json::from_str(json_part(said.out))
         .map_err(|error| format!("no document of fio's: {error}"))?;
     let [done] = &document.jobs[..] else {
-        return Err(format!("told of {} jobs where one was asked for", document.jobs.len()));
+        return Err(format!("reported {} jobs, 1 was requested", document.jobs.len()));
     };
     if done.error != 0 {
         return Err(format!("its job ended with error {}", done.error));

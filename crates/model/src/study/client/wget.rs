@@ -34,7 +34,7 @@ pub(super) fn read_wget(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, S
     let sent = job.count.unwrap_or(1);
     let begun = said.err.lines().filter(|line| is_begin(line)).count() as u64;
     if begun != sent {
-        return Err(format!("told of {begun} transfers where {sent} were asked for"));
+        return Err(format!("reported {begun} transfers, {sent} were requested"));
     }
     let saved = said.err.lines().filter(|line| line.contains(" saved ["));
     let saved = saved.map(saved_line).collect::<Result<Vec<_>, _>>()?;

@@ -26,7 +26,7 @@ pub(super) fn list(commands: &Commands<'_>) -> Result<u8, CommandError> {
         let _ = writeln!(text, "{name:<12}{}", study.title);
     }
     text.push_str(
-        "\nsixmark study show NAME tells more; sixmark study run NAME --quick takes a minute.\n",
+        "\nsixmark study show NAME describes one; sixmark study run NAME --quick takes a minute.\n",
     );
     print(&text).map(|()| 0)
 }

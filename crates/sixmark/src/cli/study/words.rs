@@ -67,8 +67,8 @@ impl CellOptions for OptionsAsTyped {
         args.fill_braces(folder);
         args.session.seed.get_or_insert(seed);
         if vitals_from::host(&args.session)?.is_some() {
-            let line = "--vitals-from names a host: a study tells what its services use by itself \
-                        (server_cpu_per_request); leave it out";
+            let line = "--vitals-from names a host: a study measures its services itself \
+                        (server_cpu_per_request); omit the option";
             return Err(CommandError::Usage(line.into()));
         }
         let draft = args.draft()?;
