@@ -17,7 +17,7 @@ use crate::sheet::{self, SheetHeadline};
 use crate::{Figure, gates, terminal};
 use sixmark_model::measurement::Measurement;
 
-/// Rows on what failed, at most: with the others they are at most 14 lines after the sentence.
+/// Lines on what failed, at most: with the others they are at most 14 lines after the sentence.
 const MOST_FAILED: usize = 5;
 
 /// What is shown of the response time.
@@ -64,13 +64,33 @@ fn write_evidence(text: &mut String, run: &RunResult, headline: &SheetHeadline) 
     text.push('\n');
     columns.head(text);
     columns.quantity(text, Quantity::Sent);
-    for row in failed_rows(&columns).into_iter().take(MOST_FAILED) {
+    let addresses = failed_addresses(&columns);
+    for row in failed_rows(&columns).into_iter().take(MOST_FAILED - addresses.len()) {
         columns.row(text, &row.label, |of| Some((row.count)(of) as f64), write_whole);
     }
     columns.quantiles(text, TimedPhase::Response, &QUANTILES);
+    addresses.iter().for_each(|line| terminal::paragraph(text, line));
     let _ = writeln!(text, "{}", describe_throughput(run));
     headline.notes.iter().for_each(|note| terminal::paragraph(text, note));
     let _ = writeln!(text, "{FULL}");
+}
+
+/// The worst of several addresses of a name, a line for each family where one failed.
+fn failed_addresses(columns: &Columns<'_>) -> Vec<String> {
+    let families = Family::BOTH.into_iter().zip(columns.sides);
+    let line = |(family, side): (Family, Option<&FamilyResult>)| {
+        let all = side.into_iter().flat_map(|of| &of.by_address);
+        let failed: Vec<_> = all.filter(|of| of.failed() > 0).collect();
+        let worst = failed.first()?;
+        let (times, ended) = (write_count(worst.failed()), write_count(worst.ended));
+        let more = match failed.len() - 1 {
+            0 => String::new(),
+            1 => ", and 1 other address failed".to_owned(),
+            others => format!(", and {} other addresses failed", write_count(others as u64)),
+        };
+        Some(format!("{family}: {} failed {times} of {ended}{more}", worst.address))
+    };
+    families.filter_map(line).collect()
 }
 
 /// The rates of the whole run: each family's share of them is fixed by the ratio.
