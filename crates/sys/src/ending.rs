@@ -33,6 +33,17 @@ pub fn flag() -> io::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
+/// Gives SIGHUP its default action in this process and in those that it starts from now on, as if it had
+/// not been started by nohup(1): tests that send it do not depend on who runs them.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn undo_nohup() -> io::Result<()> {
+    // SAFETY: the default action is no handler of ours.
+    let before = unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
+    if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Has the kernel call the handler; system calls that it interrupts go on (glibc's signal(3)).
 fn handle(signal: libc::c_int) -> io::Result<()> {
     let handler = on_signal as extern "C" fn(libc::c_int);

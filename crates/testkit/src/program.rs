@@ -9,8 +9,10 @@ use std::time::Duration;
 pub const DEADLINE: Duration = Duration::from_secs(300);
 
 /// The program with these arguments, not started yet; its streams are pipes, its input is empty. It
-/// keeps nothing: the store of whoever runs the tests is none of theirs.
+/// keeps nothing: the store of whoever runs the tests is none of theirs. A hangup ends it, also where
+/// the tests run under nohup(1).
 pub fn command(arguments: &[&str]) -> Command {
+    sixmark_sys::ending::undo_nohup().unwrap();
     let mut command = Command::new(program_path());
     command.env("SIXMARK_STORE", "none");
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

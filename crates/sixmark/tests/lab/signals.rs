@@ -102,7 +102,7 @@ fn a_hangup_ends_a_lab_and_nothing_is_left() {
     let mut child = study(&dir);
     let tree = Tree::of(child.id());
     signal(child.id(), "HUP");
-    child.wait().unwrap();
+    assert!(!child.wait().unwrap().success());
     tree.is_gone();
 }
 
