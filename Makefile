@@ -10,7 +10,7 @@ SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/in
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-pure lint shellcheck advisories fuzz bench servers emulator instructions calibrate \
+.PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
 	verdicts traffic watch-bench accuracy
 
 help: ## this list
@@ -23,9 +23,9 @@ build: ## the release binary
 	$(CARGO) build --release -p sixmark
 
 # Tests that need nothing but Rust, and those that need more (CONTRIBUTING.md), whose targets say `test = false`.
-PURE_TESTS = "--doc" "--lib --tests"
+PURE_TESTS = "--doc" "--lib --tests -- --test-threads $(WAITING_TESTS)"
 NEEDY_TESTS = "--test browsers --test servers" "--test packets --test lab -- --test-threads $(WAITING_TESTS)"
-# How many tests go on at once where most of them wait for links and captures: they take a third of one core.
+# How many tests run at the same time where most of them wait for runs, links and captures: they use part of one core.
 WAITING_TESTS ?= 4
 
 # Runs sets of tests, each even if one before it failed.
@@ -44,13 +44,17 @@ test: ## all tests, after installing the servers that some of them talk to
 test-pure: ## the tests that need nothing but Rust
 	$(call run_tests,$(PURE_TESTS))
 
-lint: shellcheck ## formatting, clippy, documentation, licences, shell scripts
+lint: shellcheck ## formatting, wording, clippy, documentation, licences, shell scripts
 	$(CARGO) fmt --all --check
+	$(MAKE) --no-print-directory words
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --workspace --test '*' -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	scripts/install-cargo-tools cargo-deny
 	$(CARGO) deny check licenses bans sources
+
+words: ## refuses wording that scripts/words names; prints how many strings are unread
+	scripts/strings --check
 
 advisories: ## known weaknesses of the dependencies, from the network; .ci/weekly runs it and blocks nothing
 	scripts/install-cargo-tools cargo-deny

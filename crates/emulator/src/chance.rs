@@ -1,10 +1,10 @@
-//! Chance: what gets lost, and who overtakes.
+//! Random effects on frames: loss, reordering and jitter.
 
 use sixmark_model::impairment::{Effect, Loss};
 use sixmark_units::random::Random;
 
-/// What an effect makes of one frame after the other. Its draws depend on the seed and on how many
-/// frames it had before, on nothing else.
+/// Draws what happens to each frame of one effect. A draw depends only on the seed and on the
+/// number of frames drawn before.
 #[derive(Debug)]
 pub(super) struct Chance {
     random: Random,
@@ -14,18 +14,18 @@ pub(super) struct Chance {
     jitter_ns: u64,
 }
 
-/// What becomes of a frame.
+/// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lot {
-    /// It is lost.
+    /// The frame is lost.
     Lost,
-    /// It goes without delay, before those that have one.
+    /// The frame is not delayed and overtakes those that are.
     Overtakes,
-    /// It is on its way for so long.
+    /// The frame is delayed by this time, in nanoseconds.
     Takes(u64),
 }
 
-/// Probabilities as thresholds of 64 random bits.
+/// The kind of loss, with probabilities as thresholds for 64 random bits.
 #[derive(Debug)]
 enum Weighted {
     None,
@@ -44,7 +44,7 @@ impl Chance {
         }
     }
 
-    /// The next frame's.
+    /// Draws what happens to the next frame.
     pub(super) fn draw(&mut self) -> Lot {
         if self.loses() {
             return Lot::Lost;
@@ -65,7 +65,8 @@ impl Chance {
             Weighted::Random(share) => happens(&mut self.random, *share),
             Weighted::Bursts { worse, better, bad } => {
                 let turns = happens(&mut self.random, if *bad { *better } else { *worse });
-                // The frame at which the link turns still has the state before, as in netem.
+                // The frame at which the link changes its state still has the state before, as in
+                // netem.
                 let lost = *bad;
                 *bad ^= turns;
                 lost
@@ -85,7 +86,7 @@ fn weighted(loss: &Loss) -> Weighted {
     }
 }
 
-/// 1 and more is always: `as` keeps within what there is.
+/// Converts a probability to a threshold; `as` saturates, so 1 and more always happens.
 fn threshold(share: f64) -> u64 {
     (share * u64::MAX as f64) as u64
 }
@@ -110,7 +111,7 @@ mod tests {
         lots.iter().filter(|lot| **lot == of).count() as f64 / lots.len() as f64
     }
 
-    /// Within five standard errors of a share.
+    /// Asserts that `found` is within five standard errors of `share`.
     fn close(found: f64, share: f64, inflated: f64) {
         let error = (share * (1.0 - share) * inflated / FRAMES as f64).sqrt();
         assert!((found - share).abs() < 5.0 * error, "{found} is not {share}");

@@ -1,13 +1,13 @@
-//! Whose frame it is.
+//! Classification of frames by address family.
 
 use sixmark_units::family::Family;
 
-/// What a frame belongs to.
+/// The traffic that a frame belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
-    /// A family's packet.
+    /// An IP packet of a family.
     Of(Family),
-    /// Address resolution of either family, or something else than IP.
+    /// Address resolution of either family, or a protocol other than IP.
     Other,
 }
 
@@ -15,14 +15,15 @@ const ETHERTYPE_AT: usize = 12;
 const TAG: usize = 4;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// IEEE 802.1Q and 802.1ad.
+/// The tags of IEEE 802.1Q and 802.1ad.
 const TAGS: [u16; 2] = [0x8100, 0x88a8];
 const ICMPV6: u8 = 58;
-/// Router and neighbour solicitations and advertisements, redirects (RFC 4861, 4).
+/// The ICMPv6 types of neighbour discovery: router and neighbour solicitations and advertisements,
+/// and redirects (RFC 4861, 4).
 const DISCOVERY: std::ops::RangeInclusive<u8> = 133..=137;
 
 impl Traffic {
-    /// That of an Ethernet frame, whatever VLANs it is in.
+    /// Classifies an Ethernet frame, with any number of VLAN tags.
     pub fn of(frame: &[u8]) -> Traffic {
         let mut at = ETHERTYPE_AT;
         while ethertype(frame, at).is_some_and(|found| TAGS.contains(&found)) {
@@ -52,7 +53,7 @@ mod tests {
     fn frame(types: &[u16], packet: &[u8]) -> Vec<u8> {
         let mut frame = vec![0; ETHERTYPE_AT];
         for (number, ethertype) in types.iter().enumerate() {
-            // A tag's other half, the VLAN's number, stands before the next type.
+            // The other half of a tag, the VLAN number, precedes the next type.
             if number > 0 {
                 frame.extend([0, 7]);
             }

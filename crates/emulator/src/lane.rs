@@ -1,11 +1,11 @@
-//! Frames on their way, in the order in which they arrive: their bytes in one ring that grows to what
-//! is under way and then stays, so that a frame costs a copy and no allocation.
+//! A queue of frames on their way, in order of arrival. Their bytes are in one ring that grows to
+//! the amount under way and then keeps its size, so that a frame costs one copy and no allocation.
 
 use std::collections::VecDeque;
 
 use super::frame::Traffic;
 
-/// One behind the other.
+/// A first-in, first-out queue of frames.
 #[derive(Debug)]
 pub(super) struct Lane {
     ring: Vec<u8>,
@@ -13,12 +13,12 @@ pub(super) struct Lane {
     largest: usize,
 }
 
-/// A frame on its way.
+/// A frame in the queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
-    /// When it arrives.
+    /// When the frame arrives.
     pub(super) due_ns: u64,
-    /// Which one of the line's it is.
+    /// The number of the frame on its line, in the order of offering.
     pub(super) number: u64,
     pub(super) traffic: Traffic,
     start: usize,
@@ -28,22 +28,23 @@ pub(super) struct Held {
 const FIRST: usize = 64 << 10;
 
 impl Lane {
-    /// One whose ring has at most so many bytes.
+    /// Creates a queue whose ring has at most `largest` bytes.
     pub(super) fn new(largest: usize) -> Lane {
         Lane { ring: Vec::new(), frames: VecDeque::new(), largest }
     }
 
-    /// The first one.
+    /// Returns the first frame.
     pub(super) fn first(&self) -> Option<&Held> {
         self.frames.front()
     }
 
-    /// When the last one arrives.
+    /// Returns when the last frame arrives, or 0 if the queue is empty.
     pub(super) fn last_due_ns(&self) -> u64 {
         self.frames.back().map_or(0, |held| held.due_ns)
     }
 
-    /// Adds one behind the others, which it must not arrive before. False where there is no room.
+    /// Appends a frame, which must not be due before those already queued. Returns false if there
+    /// is no room for it.
     pub(super) fn push(
         &mut self,
         due_ns: u64,
@@ -58,13 +59,14 @@ impl Lane {
         true
     }
 
-    /// Takes the first one.
+    /// Removes the first frame and returns it with its bytes.
     pub(super) fn pop(&mut self) -> Option<(Held, &[u8])> {
         let held = self.frames.pop_front()?;
         Some((held, &self.ring[held.start..held.start + held.length]))
     }
 
-    /// Where so many bytes in a row are free.
+    /// Returns the start of `length` consecutive free bytes; grows the ring if necessary and
+    /// possible.
     fn room(&mut self, length: usize) -> Option<usize> {
         loop {
             if let Some(start) = self.free(length) {
@@ -90,7 +92,7 @@ impl Lane {
         if behind { Some(end) } else { before() }
     }
 
-    /// Twice as large, the frames in their order at its beginning.
+    /// Doubles the ring and moves the frames to its beginning, in their order.
     fn grow(&mut self) {
         let size = (self.ring.len() * 2).clamp(FIRST.min(self.largest), self.largest);
         let mut ring = vec![0; size];

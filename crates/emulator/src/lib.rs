@@ -1,10 +1,11 @@
-//! A link of our own: what happens to frames that travel over it in one direction, decided from
+//! An emulated link: what happens to frames that travel over it in one direction, computed from
 //! bytes, time and a seed.
 //!
-//! A frame goes through three stops, in this order: its turn at the rate (`turn`), chance
-//! (`chance`), and the delay (`lane`).
+//! A frame passes three stages, in this order: the rate limit with its queue (`turn`), random loss
+//! and reordering (`chance`), and the delay (`lane`).
 //!
-//! No device, thread or clock belongs here: `sixmark-lab` moves the frames.
+//! This crate uses no device, thread or clock: its callers pass the time, and `sixmark-lab` moves
+//! the frames between interfaces. Begin with [`Line`].
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

@@ -9,44 +9,44 @@ use sixmark_model::link_report::{FrameCounts, LinkDirection};
 use sixmark_model::timing::Timing;
 use sixmark_units::family::Family;
 
-/// One direction of a link: frames go in as they come, and come out when they are due.
+/// One direction of a link: takes frames as they come and releases each when it is due.
 #[derive(Debug)]
 pub struct Line {
     turns: Option<Turns>,
     ways: Vec<Way>,
-    /// The way of IPv6, of IPv4, of everything else.
+    /// The indices into `ways` for IPv6, IPv4 and other frames.
     way_of: [usize; 3],
-    /// Those that overtake, once they have had their turn.
+    /// Reordered frames, once they have passed the rate limit.
     overtaking: Lane,
     offered: u64,
     counts: LinkDirection,
     lateness: Timing,
 }
 
-/// Frames to which the same happens. Of each, none overtakes another unless it is to.
+/// Frames to which the same effect applies. They keep their order, except those drawn to overtake.
 #[derive(Debug)]
 struct Way {
     chance: Chance,
     lane: Lane,
 }
 
-/// What became of a frame that was offered.
+/// What happened to a frame that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives at once: the caller hands it on.
+    /// The frame arrives at once: the caller forwards it.
     Arrives,
-    /// It comes out of [`Line::pop`] when it is due.
+    /// [`Line::pop`] returns the frame when it is due.
     Waits,
-    /// It does not arrive.
+    /// The frame was lost or dropped.
     Gone,
 }
 
-/// What is under way on one way at the most: 10 Gbit/s for 200 ms.
+/// The largest number of bytes under way for one effect: 10 Gbit/s for 200 ms.
 const LARGEST: usize = 256 << 20;
 
 impl Line {
-    /// One on which this happens to frames. The same frames at the same times with the same seed have
-    /// the same fate.
+    /// Creates a direction with this impairment. The same frames at the same times with the same
+    /// seed have the same fate.
     pub fn new(impairment: &Impairment, seed: u64) -> Line {
         Line::with_room(impairment, seed, LARGEST)
     }
@@ -67,7 +67,8 @@ impl Line {
             line.ways.len() - 1
         };
         let common = way(&impairment.common, 0);
-        // A family without an effect of its own shares bursts of loss, and the order, with all others.
+        // A family without an effect of its own shares loss bursts and frame order with all other
+        // frames.
         let mut of = |effect: &Effect, stream| {
             if *effect == impairment.common { common } else { way(effect, stream) }
         };
@@ -76,7 +77,7 @@ impl Line {
         line
     }
 
-    /// A frame comes. It is copied only where it has to wait.
+    /// Offers a frame to the link. The frame is copied only if it has to wait.
     pub fn offer(&mut self, frame: &[u8], now_ns: u64) -> Fate {
         let traffic = Traffic::of(frame);
         self.offered += 1;
@@ -105,13 +106,13 @@ impl Line {
         }
     }
 
-    /// When the next one is due.
+    /// Returns when the next frame is due.
     pub fn next_due(&self) -> Option<u64> {
         self.lanes().filter_map(Lane::first).map(|held| held.due_ns).min()
     }
 
-    /// The next one that is due by now, if any: the caller hands it on at once. How late that is, is
-    /// counted.
+    /// Removes and returns the next frame if it is due by `now_ns`: the caller forwards it at once.
+    /// Records how late it is.
     pub fn pop(&mut self, now_ns: u64) -> Option<(Traffic, &[u8])> {
         let first = |(at, lane): (usize, &Lane)| Some((*lane.first()?, at));
         let heads = self.lanes().enumerate().filter_map(first);
@@ -128,17 +129,19 @@ impl Line {
         lane.pop().map(|(held, frame)| (held.traffic, frame))
     }
 
-    /// A frame that arrived was not taken: the interface at the other end is down.
+    /// Counts a frame that arrived but was not taken because the interface at the other end is
+    /// down.
     pub fn refused(&mut self, traffic: Traffic) {
         frames_of(&mut self.counts, traffic).refused += 1;
     }
 
-    /// What happened so far.
+    /// Returns the frame counts so far.
     pub fn counts(&self) -> &LinkDirection {
         &self.counts
     }
 
-    /// How much later than due frames came out, in nanoseconds; those that arrive at once are none.
+    /// Returns how much later than due frames were released, in nanoseconds. Frames that arrive at
+    /// once are not included.
     pub fn lateness(&self) -> &Timing {
         &self.lateness
     }

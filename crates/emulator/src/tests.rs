@@ -29,7 +29,7 @@ fn rate(bits_per_s: u64, queue: u64) -> Option<FrameRate> {
     Some(FrameRate { bits_per_s: bits?, ethernet: false, burst_bytes: None, queue_bytes: queue })
 }
 
-/// A frame with a number in its last bytes.
+/// Builds a frame with `number` in its last four bytes.
 fn frame(traffic: Traffic, number: u32, length: usize) -> Vec<u8> {
     let ethertype: u16 = match traffic {
         Traffic::Of(Family::Ipv6) => 0x86dd,
@@ -46,7 +46,8 @@ fn number(frame: &[u8]) -> u32 {
     u32::from_be_bytes(frame[frame.len() - 4..].try_into().unwrap())
 }
 
-/// Offers frames, each at its time, and takes what is due as soon as it is: when each arrived.
+/// Offers each frame at its time and takes frames as soon as they are due; returns when each
+/// arrived.
 fn travel(line: &mut Line, frames: &[(u64, Vec<u8>)]) -> Vec<(u64, u32)> {
     let mut arrived = Vec::new();
     for (at, frame) in frames {
@@ -59,7 +60,7 @@ fn travel(line: &mut Line, frames: &[(u64, Vec<u8>)]) -> Vec<(u64, u32)> {
     arrived
 }
 
-/// What is due until then.
+/// Takes all frames that are due by `until`.
 fn take(line: &mut Line, until: u64, arrived: &mut Vec<(u64, u32)>) {
     while let Some(due) = line.next_due().filter(|due| *due <= until) {
         let (_, frame) = line.pop(due).unwrap();
@@ -70,7 +71,7 @@ fn take(line: &mut Line, until: u64, arrived: &mut Vec<(u64, u32)>) {
 const V6: Traffic = Traffic::Of(Family::Ipv6);
 const V4: Traffic = Traffic::Of(Family::Ipv4);
 
-/// Frames of all kinds in turn, `every` so often.
+/// Builds `count` frames of all kinds in turn, one every `every` nanoseconds.
 fn mixed(count: u32, every: u64) -> Vec<(u64, Vec<u8>)> {
     let kind = |number: u32| [V6, V4, V6, V4, Traffic::Other][number as usize % 5];
     (0..count)
@@ -163,7 +164,7 @@ fn a_full_queue_drops_and_both_families_alike() {
     let impairment = Impairment { rate: rate(8_000_000, 10_000), ..Impairment::default() };
     let mut line = Line::new(&impairment, 1);
     let kind = |n: u32| if n.is_multiple_of(2) { V6 } else { V4 };
-    // Twice as fast as the rate.
+    // Frames come twice as fast as the rate.
     let sent: Vec<_> =
         (0..2_000).map(|n| (u64::from(n) * MS / 2, frame(kind(n), n, 1_000))).collect();
     let arrived = travel(&mut line, &sent);

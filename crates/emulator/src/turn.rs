@@ -1,23 +1,24 @@
-//! A frame's turn at a rate: a token bucket with a queue that drops what does not fit.
+//! A rate limit: a token bucket with a queue that drops frames that do not fit.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use sixmark_model::impairment::{ETHERNET_BYTES, FrameRate};
 
-/// Frames in the order in which they came.
+/// The rate limit of one direction, which frames pass in the order in which they came.
 #[derive(Debug)]
 pub(super) struct Turns {
     bits_per_s: u64,
     framing: u64,
-    /// How long the rate takes for what may go at once.
+    /// The time that the burst takes at the rate, in nanoseconds.
     burst_ns: u64,
     limit: u64,
-    /// Until when the rate is spoken for: a frame goes a burst before that at the earliest.
+    /// The time up to which the rate has been used. It lags behind the clock by at most `burst_ns`;
+    /// this lag is the credit for a burst.
     taken_ns: u64,
-    /// What is left of the last division, so that rates are exact over any number of frames.
+    /// The remainder of the last division, so that the rate is exact over any number of frames.
     remainder: u64,
-    /// When each of those that wait goes, and its length.
+    /// When each waiting frame leaves, and its length in bytes.
     waiting: VecDeque<(u64, u64)>,
     waiting_bytes: u64,
 }
@@ -40,8 +41,8 @@ impl Turns {
         }
     }
 
-    /// When a frame that comes now has left; none where the queue is too full for it. A frame that
-    /// nothing waits before always fits.
+    /// Returns when a frame that comes now has left, or `None` if the queue is too full for it. A
+    /// frame always fits into an empty queue.
     pub(super) fn next(&mut self, bytes: usize, now_ns: u64) -> Option<u64> {
         self.leave(now_ns);
         let bytes = bytes as u64;
@@ -64,7 +65,8 @@ impl Turns {
         }
     }
 
-    /// In whole nanoseconds, what is lost to rounding being added to the next one.
+    /// Returns the sending time in whole nanoseconds. The rounding remainder is added to the next
+    /// frame.
     fn duration(&mut self, bytes: u64) -> u64 {
         let parts = (bytes + self.framing) * BITS_NS + self.remainder;
         self.remainder = parts % self.bits_per_s;

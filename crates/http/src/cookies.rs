@@ -1,21 +1,24 @@
-//! The cookies of one user, as far as a load needs them (RFC 6265).
+//! The cookies of one user, as far as load generation needs them (RFC 6265).
 //!
-//! A jar belongs to one origin: cookies are never sent to another host, so that `Domain` has nothing
-//! to say (a cookie for another domain is refused). There is no clock here: a cookie lasts as long as
-//! the jar, unless it is deleted.
+//! A jar belongs to one origin. Cookies are never sent to another host, so `Domain` has no effect,
+//! except that a cookie for another domain is rejected. There is no clock: a cookie lasts as long
+//! as the jar unless it is deleted.
 
-/// A jar holds no more; the oldest goes (RFC 6265, 6.1 asks for 50 of a domain).
+/// The largest number of cookies in a jar; a further cookie replaces the oldest (RFC 6265, 6.1
+/// requires 50 per domain).
 const MOST: usize = 50;
-/// A longer cookie is refused, in bytes of name and value (RFC 6265, 6.1).
+/// The largest size of a cookie, in bytes of name and value (RFC 6265, 6.1). Longer ones are
+/// rejected.
 const LONGEST: usize = 4_096;
 
-/// A longer attribute is passed over, in bytes of its value (RFC 6265bis, 5.6).
+/// The largest size of an attribute, in bytes of its value (RFC 6265bis, 5.6). Longer ones are
+/// ignored.
 const LONGEST_ATTRIBUTE: usize = 1_024;
 
-/// One user's cookies of one origin.
+/// The cookies of one user and one origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Jar {
-    /// The oldest first.
+    /// The cookies, oldest first.
     cookies: Vec<Cookie>,
 }
 
@@ -28,18 +31,18 @@ struct Cookie {
 }
 
 impl Jar {
-    /// True where there is nothing to send.
+    /// Returns whether the jar contains no cookie.
     pub fn is_empty(&self) -> bool {
         self.cookies.is_empty()
     }
 
-    /// Forgets all: a new user.
+    /// Removes all cookies, as for a new user.
     pub fn clear(&mut self) {
         self.cookies.clear();
     }
 
-    /// Takes a Set-Cookie field's value, of a response to `request_path` (path and query) at `host`.
-    /// What can't be a cookie is passed over, as browsers do (RFC 6265, 5.2).
+    /// Stores the cookie of a Set-Cookie field in a response to `request_path` (path and query)
+    /// from `host`. A value that is not a valid cookie is ignored, as in browsers (RFC 6265, 5.2).
     pub fn set(&mut self, value: &[u8], host: &str, request_path: &str) {
         let mut parts = value.split(|&byte| byte == b';');
         let Some((name, value)) = parts.next().and_then(pair) else { return };
@@ -74,14 +77,15 @@ impl Jar {
         if cookie.name.is_empty() || all.len() > LONGEST || all.iter().any(bad) {
             return;
         }
-        // A default path, of a request that a redirect made as long as it liked.
+        // This can only be a default path, from a request whose path a redirect made arbitrarily
+        // long.
         if cookie.path.len() > LONGEST_ATTRIBUTE {
             return;
         }
         let same = |other: &Cookie| other.name == cookie.name && other.path == cookie.path;
         match self.cookies.iter().position(same) {
             Some(at) if deleted => drop(self.cookies.remove(at)),
-            // It keeps its age (RFC 6265, 5.3, 11.3).
+            // The new cookie keeps the creation time of the old one (RFC 6265, 5.3, 11.3).
             Some(at) => self.cookies[at] = cookie,
             None if deleted => {}
             None => {
@@ -93,14 +97,15 @@ impl Jar {
         }
     }
 
-    /// Appends the value of the Cookie field for a request of `path` (path and query): nothing where no
-    /// cookie fits. `secure` is true over TLS.
+    /// Appends the value of the Cookie field for a request of `path` (path and query), or nothing
+    /// if no cookie matches. `secure` is true for connections over TLS.
     pub fn header(&self, path: &str, secure: bool, out: &mut Vec<u8>) {
         let path = path.split('?').next().unwrap_or_default().as_bytes();
         let fits =
             |cookie: &&Cookie| (secure || !cookie.secure) && path_matches(path, &cookie.path);
         let before = out.len();
-        // RFC 6265, 5.4: longer paths first, then the older ones. Few: no sorting of the jar.
+        // RFC 6265, 5.4: longer paths first, then older cookies. There are few, so the jar is not
+        // kept sorted.
         let mut fitting: Vec<&Cookie> = self.cookies.iter().filter(fits).collect();
         fitting.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
         for cookie in fitting {
@@ -114,7 +119,7 @@ impl Jar {
     }
 }
 
-/// Whether a cookie is one that is to go: Max-Age goes before Expires (RFC 6265, 5.3, 3).
+/// Whether a field deletes its cookie: Max-Age takes precedence over Expires (RFC 6265, 5.3, 3).
 #[derive(Default)]
 struct Deletion {
     by_age: Option<bool>,
@@ -142,7 +147,7 @@ fn trim(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// RFC 6265, 5.1.4: the default path.
+/// Returns the default path (RFC 6265, 5.1.4).
 fn folder(request_path: &str) -> &str {
     let path = request_path.split('?').next().unwrap_or_default();
     match path.rfind('/') {
@@ -151,13 +156,14 @@ fn folder(request_path: &str) -> &str {
     }
 }
 
-/// RFC 6265, 5.1.4.
+/// Returns whether the request path matches the cookie's path (RFC 6265, 5.1.4).
 fn path_matches(path: &[u8], of_cookie: &[u8]) -> bool {
     let rest = path.strip_prefix(of_cookie);
     rest.is_some_and(|rest| of_cookie.ends_with(b"/") || matches!(rest.first(), None | Some(b'/')))
 }
 
-/// RFC 6265, 5.1.3: the host itself, or a domain that it is in.
+/// Returns whether `host` is `domain` or within it (RFC 6265, 5.1.3). An empty domain always
+/// matches.
 fn domain_fits(domain: &[u8], host: &str) -> bool {
     let domain = domain.strip_prefix(b".").unwrap_or(domain).to_ascii_lowercase();
     let host = host.to_ascii_lowercase();
@@ -165,15 +171,16 @@ fn domain_fits(domain: &[u8], host: &str) -> bool {
     domain.is_empty() || host.as_bytes() == domain || inside
 }
 
-/// RFC 6265, 5.2.2; none where it is no number.
+/// Returns whether a Max-Age has expired, or `None` if it is not a number (RFC 6265, 5.2.2).
 fn age_is_over(value: &[u8]) -> Option<bool> {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     is_number.then(|| value.starts_with(b"-") || digits.iter().all(|&byte| byte == b'0'))
 }
 
-/// Servers delete a cookie with a date long ago, 1970 as a rule; a date that is near is left to
-/// clocks. The year is the first number of four digits, and before 2000 past.
+/// Returns whether a date is long past. Servers delete a cookie with a date long ago, usually 1970;
+/// recent dates would need a clock. The year is the first number with four digits, and it is past
+/// if it is before 2000.
 fn is_past(value: &[u8]) -> bool {
     let year = value.split(|byte| !byte.is_ascii_digit()).find(|number| number.len() == 4);
     year.is_some_and(|year| year < b"2000".as_slice())

@@ -1,7 +1,9 @@
-//! HTTP/1.1, HTTP/2 and HTTP/3 as a client speaks them: state machines that are given bytes and give
-//! events back, and what they share (URLs, redirects, cookies, compressed fields).
+//! HTTP/1.1, HTTP/2 and HTTP/3 as spoken by a client: state machines that take bytes and return
+//! events, and what the versions share (URLs, redirects, cookies, field compression).
 //!
-//! No socket, no TLS, no clock, and nothing of a run, its plan or its figures belongs here.
+//! This crate contains no socket, TLS or clock, and it knows no run, Plan or metric. Begin with
+//! [`http1::ResponseReader`]; [`http2`] and [`http3`] report their exchanges to an
+//! [`observer::Observer`].
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

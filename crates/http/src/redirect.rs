@@ -1,46 +1,47 @@
-//! Where a redirect leads.
+//! Redirects: which requests follow from them.
 
 use std::fmt;
 
 use crate::url::Url;
 
-/// Redirects followed in a row, at most.
+/// The largest number of redirects followed in a row.
 pub const MOST_HOPS: u8 = 10;
 
-/// Where a redirect leads that can be followed.
+/// The target of a redirect that can be followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// To another path (and query) of the same origin.
+    /// Another path and query of the same origin.
     Path(String),
-    /// To another origin.
+    /// A URL of another origin.
     Elsewhere(Url),
 }
 
-/// Why a redirect can't be followed.
+/// The reason why a redirect cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It leads to something that is neither `http://` nor `https://`.
+    /// The target is neither `http://` nor `https://`.
     Scheme,
-    /// Its Location is no URI reference.
+    /// The Location is not a URI reference.
     Broken,
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::Scheme => "it leads to something that is neither http:// nor https://",
-            Why::Broken => "its Location is no URI reference",
+            Why::Scheme => "its Location is neither http:// nor https://",
+            Why::Broken => "its Location is not a URI reference",
         })
     }
 }
 
-/// True of a status that, with a Location, sends the client elsewhere (RFC 9110, 15.4).
+/// Returns whether a status, together with a Location, redirects the client (RFC 9110, 15.4).
 pub fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// The method of the request that follows, and whether it has the content of the one before: 303
-/// asks for a GET, and so do 301 and 302 after a POST, as all browsers have it (RFC 9110, 15.4).
+/// Returns the method of the request that follows, and whether that request repeats the content of
+/// the one before. 303 leads to a GET, and so do 301 and 302 after a POST, as in all browsers (RFC
+/// 9110, 15.4).
 pub fn next_method(status: u16, method: &str) -> (&str, bool) {
     match (status, method) {
         (_, "HEAD") => (method, true),
@@ -49,10 +50,10 @@ pub fn next_method(status: u16, method: &str) -> (&str, bool) {
     }
 }
 
-/// Resolves a Location against the URL that was asked for (RFC 3986, 5.2; RFC 9110, 10.2.2).
+/// Resolves a Location against the URL of the request (RFC 3986, 5.2; RFC 9110, 10.2.2).
 ///
 /// # Errors
-/// Why it leads nowhere that could be followed.
+/// The reason why the redirect cannot be followed.
 pub fn resolve(base: &Url, location: &[u8]) -> Result<Next, Why> {
     let reference =
         std::str::from_utf8(location).map_err(|_| Why::Broken)?.trim_matches([' ', '\t']);
@@ -70,7 +71,8 @@ pub fn resolve(base: &Url, location: &[u8]) -> Result<Next, Why> {
     }
 }
 
-/// RFC 3986, 3.1: what stands before the first colon, unless that is in a path or query.
+/// Splits off the scheme (RFC 3986, 3.1): the text before the first colon, unless that colon is in
+/// a path or query.
 fn scheme(reference: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = reference.split_once(':')?;
     let mut bytes = scheme.bytes();
@@ -94,12 +96,12 @@ fn absolute(base: &Url, text: &str) -> Result<Next, Why> {
     }
 }
 
-/// RFC 3986, 5.2.2 and 5.2.3, for a reference without scheme and authority.
+/// Merges a reference without scheme and authority with the base (RFC 3986, 5.2.2 and 5.2.3).
 fn merged(base: &str, reference: &str) -> String {
     let (path, query) =
         base.split_once('?').map_or((base, None), |(path, query)| (path, Some(query)));
     match reference.as_bytes().first() {
-        // No path: the base's, and its query too where there is none.
+        // No path: use that of the base, and its query as well if there is none.
         None => match query {
             Some(query) => format!("{path}?{query}"),
             None => path.to_owned(),
@@ -113,7 +115,8 @@ fn merged(base: &str, reference: &str) -> String {
     }
 }
 
-/// RFC 3986, 5.2.4, of a path that begins with `/`; a query behind it stays as it is.
+/// Removes dot segments from a path that begins with `/` (RFC 3986, 5.2.4). A query after it is
+/// unchanged.
 fn without_dots(target: &str) -> String {
     let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
     let mut kept: Vec<&str> = Vec::new();
@@ -147,7 +150,7 @@ mod tests {
         Ok(Next::Path(path.to_owned()))
     }
 
-    /// The examples of RFC 3986, 5.4, as far as they stay with http and have no fragment.
+    /// The examples of RFC 3986, 5.4, except those that change the scheme; fragments are discarded.
     #[test]
     fn references_are_resolved_as_the_rfc_has_it() {
         for (location, expected) in [

@@ -1,10 +1,11 @@
-//! The URLs that a run may be pointed at: `http://` and `https://`, with addresses of both families and zone ids.
+//! The URLs that a run accepts: `http://` and `https://`, with addresses of both families and zone
+//! identifiers.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-/// What a URL begins with.
+/// The scheme of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// `http://`
@@ -14,7 +15,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The port where the URL names none (RFC 9110, 4.2.1 and 4.2.2).
+    /// Returns the default port (RFC 9110, 4.2.1 and 4.2.2).
     pub fn port(self) -> u16 {
         match self {
             Scheme::Http => 80,
@@ -32,16 +33,17 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// An `http://` or `https://` URL, split into what resolving, connecting and the request need.
+/// An `http://` or `https://` URL, split into the parts needed to resolve, to connect and to send
+/// the request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Url {
-    /// Whether the connection is secured.
+    /// The scheme, which decides whether the connection uses TLS.
     pub scheme: Scheme,
     /// The host, as a name or an address.
     pub host: Host,
     /// The TCP port, 1 to 65535.
     pub port: u16,
-    /// Path and query, as the request line has them; begins with `/`.
+    /// The path and query, as in the request line; begins with `/`.
     pub path: String,
 }
 
@@ -50,12 +52,13 @@ pub struct Url {
 pub enum Host {
     /// A name for the resolver, in ASCII.
     Name(String),
-    /// An address; a link-local IPv6 one may name its zone (RFC 4007), by name or number.
+    /// An address. A link-local IPv6 address may have a zone (RFC 4007), given by name or number.
     Address(IpAddr, Option<String>),
 }
 
 impl Url {
-    /// The Host header's value. The zone is this host's own business and left out (RFC 6874, 4).
+    /// Returns the value of the Host field. It omits the zone, which has a meaning on this host
+    /// only (RFC 6874, 4).
     pub fn authority(&self) -> String {
         let host = match &self.host {
             Host::Name(name) => name.clone(),
@@ -68,8 +71,8 @@ impl Url {
         }
     }
 
-    /// The host as a TLS server's certificate has it: a name without the root's dot (RFC 6066, 3),
-    /// or an address without brackets and zone.
+    /// Returns the host as it occurs in a server's certificate: a name without the trailing dot
+    /// (RFC 6066, 3), or an address without brackets and zone.
     pub fn server_name(&self) -> String {
         match &self.host {
             Host::Name(name) => name.trim_end_matches('.').to_owned(),
@@ -94,7 +97,7 @@ impl fmt::Display for Url {
 impl FromStr for Url {
     type Err = String;
 
-    /// The error says what is wrong with the text and what to do.
+    /// Parses a URL. The error message says what is wrong with the text and how to correct it.
     fn from_str(text: &str) -> Result<Url, String> {
         refuse_characters(text)?;
         let (scheme, rest) = split_scheme(text)?;
@@ -107,12 +110,13 @@ impl FromStr for Url {
     }
 }
 
-/// Spaces, control characters and what is not ASCII must be percent-encoded (RFC 3986, 2).
+/// Returns an error if the text contains spaces, control characters or non-ASCII characters, which
+/// must be percent-encoded (RFC 3986, 2).
 fn refuse_characters(text: &str) -> Result<(), String> {
     match text.chars().find(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
         None => Ok(()),
-        Some(' ') => Err("a URL holds no space; write it as %20".into()),
-        Some(c) if c.is_ascii() => Err(format!("a URL holds no {c:?}; percent-encode it")),
+        Some(' ') => Err("a URL cannot contain a space; write it as %20".into()),
+        Some(c) if c.is_ascii() => Err(format!("a URL cannot contain {c:?}; percent-encode it")),
         Some(c) => {
             Err(format!("'{c}' is not ASCII; percent-encode it, or write the host as xn--…"))
         }
@@ -130,7 +134,7 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), String> {
     }
 }
 
-/// Host and port text of an authority; an address in brackets keeps them.
+/// Splits an authority into host and port; an address in brackets keeps its brackets.
 fn split_authority(authority: &str) -> Result<(&str, Option<&str>), String> {
     if authority.contains('@') {
         return Err("a URL with a user is not supported; use -H 'Authorization: …'".into());
@@ -169,7 +173,7 @@ fn parse_host(host: &str) -> Result<Host, String> {
     }
 }
 
-/// An IPv6 address with or without a zone; `%25` is RFC 6874's way to write the `%`.
+/// Parses an IPv6 address with or without a zone. `%` and `%25` (RFC 6874) both introduce the zone.
 pub fn parse_ipv6(text: &str) -> Result<Host, String> {
     let (address, zone) = match text.split_once('%') {
         Some((address, zone)) => (address, Some(zone.strip_prefix("25").unwrap_or(zone))),
@@ -192,10 +196,11 @@ fn parse_name_or_ipv4(host: &str) -> Result<Host, String> {
     if let Ok(address) = host.parse() {
         return Ok(Host::Address(IpAddr::V4(address), None));
     }
-    // RFC 1123's letters, digits and hyphens, and the underscore that people use all the same.
+    // The letters, digits and hyphens of RFC 1123, and the underscore, which is in use although RFC
+    // 1123 forbids it.
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
     match host.chars().find(|&c| !fits(c)) {
-        Some(c) => Err(format!("'{c}' can't stand in the host '{host}'")),
+        Some(c) => Err(format!("'{c}' is not allowed in the host '{host}'")),
         None if host.chars().all(|c| c.is_ascii_digit() || c == '.') => {
             Err(format!("'{host}' is not an IPv4 address: four numbers from 0 to 255"))
         }
@@ -203,7 +208,8 @@ fn parse_name_or_ipv4(host: &str) -> Result<Host, String> {
     }
 }
 
-/// What the request line gets: the fragment stays here (RFC 9110, 7.1), an empty path is `/`.
+/// Returns the target for the request line: without the fragment (RFC 9110, 7.1), and `/` if the
+/// path is empty.
 fn path_of(tail: &str) -> String {
     let tail = tail.split('#').next().unwrap_or_default();
     if tail.starts_with('/') { tail.to_owned() } else { format!("/{tail}") }

@@ -22,12 +22,13 @@ pub enum HttpVersion {
 }
 
 impl HttpVersion {
-    /// True of HTTP/1.1 and HTTP/1.0: text, one exchange at a time on a connection.
+    /// Returns whether this is HTTP/1.1 or HTTP/1.0: a text protocol with one exchange at a time on
+    /// a connection.
     pub fn is_http1(self) -> bool {
         matches!(self, HttpVersion::Http10 | HttpVersion::Http1)
     }
 
-    /// The name that people use.
+    /// Returns the name for people, such as `HTTP/2`.
     pub fn name(self) -> &'static str {
         match self {
             HttpVersion::Http10 => "HTTP/1.0",
@@ -37,10 +38,11 @@ impl HttpVersion {
         }
     }
 
-    /// Its name in ALPN (RFC 7301).
+    /// Returns the protocol identifier for ALPN (RFC 7301).
     pub fn alpn(self) -> &'static str {
         match self {
-            // Servers agree on the later minor version and heed that of the request line.
+            // There is no identifier to offer for HTTP/1.0: servers agree on HTTP/1.1 and obey the
+            // version of the request line.
             HttpVersion::Http10 | HttpVersion::Http1 => "http/1.1",
             HttpVersion::Http2 => "h2",
             HttpVersion::Http3 => "h3",

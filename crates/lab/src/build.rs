@@ -1,4 +1,4 @@
-//! From a lab's plan to hosts, interfaces and cables.
+//! Builds hosts, interfaces and links from the plan of a lab.
 
 use std::fs;
 use std::io;
@@ -16,10 +16,10 @@ use super::{TEMPORARY, ends, settings};
 use sixmark_machine::CommandError;
 use sixmark_machine::netlink::Netlink;
 
-/// Files that each host has of its own.
+/// The files of which each host has its own copy.
 const OWN: [&str; 2] = ["/etc/hosts", "/etc/resolv.conf"];
 
-/// Makes every host and bridge, hosts first, each in the file's order.
+/// Creates all hosts, then all bridges, each in the order of the file.
 pub(super) fn nodes(lab: &Lab, rights: Rights) -> Result<Vec<Host>, CommandError> {
     let mut found = Vec::new();
     for host in &lab.hosts {
@@ -33,13 +33,13 @@ pub(super) fn nodes(lab: &Lab, rights: Rights) -> Result<Vec<Host>, CommandError
     Ok(found)
 }
 
-/// Lays every link, in the file's order.
+/// Creates all links in the order of the file.
 pub(super) fn links(lab: &Lab, nodes: &[Host]) -> Result<Vec<Cable>, CommandError> {
     let lay = |(number, link)| Cable::lay(lab, link, nodes, lab.seed.wrapping_add(number));
     (0..).zip(&lab.links).map(lay).collect()
 }
 
-/// Gives every host its routes.
+/// Adds the routes of all hosts.
 pub(super) fn routes(lab: &Lab, nodes: &[Host]) -> Result<(), CommandError> {
     for (number, host) in lab.hosts.iter().enumerate() {
         let node = at(lab, nodes, LabNode::Host(number))?;
@@ -71,10 +71,10 @@ fn make_bridge() -> io::Result<()> {
     netlink.up(BRIDGE)
 }
 
-/// Files of a host, by the place where it sees them.
+/// The files of a host: the path at which the host sees each one, and the path of its content.
 type Own = Vec<(PathBuf, PathBuf)>;
 
-/// Writes the files that a host has of its own.
+/// Writes the files of which a host has its own copy.
 fn own_files(lab: &Lab, host: &Plan) -> io::Result<Own> {
     let folder = own_folder(&host.name);
     fs::create_dir_all(&folder)?;
@@ -83,7 +83,7 @@ fn own_files(lab: &Lab, host: &Plan) -> io::Result<Own> {
     for (place, text) in OWN.into_iter().zip(texts) {
         let file = folder.join(place.rsplit('/').next().unwrap_or_default());
         fs::write(&file, text)?;
-        // It may be a link, to a file that is not there.
+        // The place may be a dangling symbolic link.
         let place = fs::canonicalize(place).unwrap_or_else(|_| place.into());
         own.push((place, file));
     }
@@ -94,7 +94,7 @@ fn own_folder(host: &str) -> PathBuf {
     Path::new(TEMPORARY).join("hosts").join(host)
 }
 
-/// What a host's own files say, in the order of [`OWN`].
+/// Returns the contents of a host's own files, in the order of [`OWN`].
 pub(super) fn own_texts(host: &str) -> io::Result<[String; 2]> {
     let read = |place: &str| {
         let name = place.rsplit('/').next().unwrap_or_default();
@@ -104,9 +104,9 @@ pub(super) fn own_texts(host: &str) -> io::Result<[String; 2]> {
     Ok([hosts?, resolv_conf?])
 }
 
-/// Mounts of its own: what /sys shows is its network, /run is nobody else's.
+/// Sets up the mounts of a host, so that /sys shows its network and /run is private.
 fn furnish(own: Option<&Own>) -> io::Result<()> {
-    // Some containers forbid it; only programs that look at interfaces there miss it.
+    // Some containers forbid this. Only programs that inspect interfaces in /sys are affected.
     let _ = mount::special("sysfs", Path::new("/sys"), "");
     mount::special("tmpfs", Path::new("/run"), "mode=755")?;
     for (place, file) in own.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! A link that is laid: a cable of the kernel's, or sixmark's emulator, with what happens on it.
+//! A link that has been created, by the kernel or by the emulator, and its report.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -19,20 +19,20 @@ use sixmark_machine::CommandError;
 use sixmark_machine::netlink::Netlink;
 use sixmark_machine::program::{command_of, find_program};
 
-/// A link that is laid.
+/// A link that has been created.
 #[derive(Debug)]
 pub(super) enum Cable {
-    /// By the kernel.
+    /// A link of the kernel.
     Kernel(Box<LinkReport>),
-    /// By the emulator, which ends with this.
+    /// A link of the emulator, which ends when this is dropped.
     Emulated(Emulator),
 }
 
-/// Who does what on a link, in each direction.
+/// The mechanism that impairs each direction of a link.
 type Mechanisms = [Option<ReportedMechanism>; 2];
 
 impl Cable {
-    /// Lays a link and gives its ends what they have. Emulated links draw from `seed`.
+    /// Creates a link and configures its ends. An emulated link uses `seed` for its random numbers.
     pub(super) fn lay(
         lab: &Lab,
         link: &LabLink,
@@ -60,7 +60,7 @@ impl Cable {
         Ok(cable)
     }
 
-    /// What happened on it so far.
+    /// Returns the report on the link so far.
     pub(super) fn report(
         &self,
         lab: &Lab,
@@ -82,7 +82,7 @@ impl Cable {
     }
 }
 
-/// What the file asks for, as far as this kernel has it.
+/// Selects the mechanisms that the plan requests, as far as this kernel supports them.
 fn mechanisms(link: &LabLink) -> Result<Mechanisms, CommandError> {
     let ways = [&link.toward[0], &link.toward[1]];
     let wrong =
@@ -92,15 +92,15 @@ fn mechanisms(link: &LabLink) -> Result<Mechanisms, CommandError> {
             Ok([Some(ReportedMechanism::Emulator); 2])
         }
         Wanted::Emulator => Ok([None, None]),
-        // A rate alone needs neither of the two.
+        // A rate alone requires neither netem nor the emulator.
         _ if ways.iter().all(|way| !way.needs_delay_line()) => Ok(tc::of_link(ways, false)),
         Wanted::Auto => Ok(tc::of_link(ways, netem::is_there().map_err(wrong)?)),
         Wanted::Netem => {
             let found = tc::of_link(ways, netem::is_there().map_err(wrong)?);
             match found.contains(&Some(ReportedMechanism::Emulator)) {
-                true => {
-                    Err(wrong("this kernel's netem can't do it: mechanism = \"auto\"".to_owned()))
-                }
+                true => Err(wrong(
+                    "this kernel's netem does not support it: set mechanism = \"auto\"".to_owned(),
+                )),
                 false => Ok(found),
             }
         }
@@ -113,7 +113,8 @@ fn join_hosts(link: &LabLink, [here, there]: [&Host; 2]) -> io::Result<()> {
     here.net().within(lay)
 }
 
-/// Between two TAP devices; where these are not allowed, in the middle of a cable.
+/// Starts the emulator between two TAP devices, or in the middle of a veth link if TAP devices are
+/// not permitted.
 fn emulate(link: &LabLink, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator> {
     let tap = |at: usize| hosts[at].net().within(|| Tap::create(&link.ends[at].interface));
     let [there, back] = &link.toward;
@@ -127,14 +128,14 @@ fn emulate(link: &LabLink, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator>
     }
 }
 
-/// True where the device that gives TAP devices out is not this user's, or not there.
+/// Returns whether the device that creates TAP devices is absent or not accessible to this user.
 fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound)
         || error.raw_os_error() == Some(libc::ENODEV)
 }
 
-/// A cable from each host to a namespace in the middle, where frames are read and written as they are:
-/// so hosts must cut up and sum up what they send by themselves.
+/// Creates a veth link from each host to a namespace in the middle, where the emulator reads and
+/// writes raw frames. The hosts must therefore segment and checksum their packets themselves.
 fn middle(link: &LabLink, hosts: [&Host; 2]) -> io::Result<[Own; 2]> {
     let middle = NetNs::create()?;
     middle.within(settings::of_bridge)?;
@@ -155,14 +156,15 @@ fn middle(link: &LabLink, hosts: [&Host; 2]) -> io::Result<[Own; 2]> {
     Ok([port(0)?, port(1)?])
 }
 
-/// The interfaces in the middle of a cable.
+/// The names of the interfaces in the middle of a link.
 const MIDDLE: [&str; 2] = ["first", "second"];
 
-/// Has the kernel do what happens to what leaves at an end.
+/// Configures the kernel to impair the frames that leave at one end of a link.
 fn shape(end: &LinkEnd, host: &Host, way: &Impairment) -> io::Result<()> {
     let port = Port { name: &end.interface, mtu: end.mtu };
     for words in tc::commands(way, port).unwrap_or_default() {
-        let absent = || io::Error::other("tc is not there: install the Debian package iproute2");
+        let absent =
+            || io::Error::other("tc is not installed: install the Debian package iproute2");
         let mut tc: Command = command_of(&find_program("tc").ok_or_else(absent)?);
         tc.args(&words).stdin(Stdio::null());
         host.run(&mut tc)?;

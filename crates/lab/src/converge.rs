@@ -1,4 +1,4 @@
-//! Waiting for BGP: until every speaker's kernel has a way to every network.
+//! Waits for BGP to converge: until the kernel of every speaker has a route to every network.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -14,17 +14,18 @@ use crate::service::Services;
 use sixmark_machine::CommandError;
 use sixmark_machine::netlink::Netlink;
 
-/// A BGP speaker, and what its table is to hold.
+/// A BGP speaker, and the networks that its routing table must contain.
 struct Speaker<'a> {
     name: &'a str,
     netlink: Netlink,
     wanted: Vec<Net>,
 }
 
-/// Waits for all speakers of a lab, and says how long that took. None where it was to stop.
+/// Waits for all speakers of a lab and returns how long that took. Returns `None` if `stop` was set
+/// first.
 ///
 /// # Errors
-/// A speaker ended, or one of them lacks a network for too long.
+/// Fails if a speaker has ended, or if one lacks a network after the maximum time.
 pub(super) fn wait_until_converged(
     lab: &Lab,
     hosts: &Hosts,
@@ -35,7 +36,7 @@ pub(super) fn wait_until_converged(
     until(programs, stop, || {
         for speaker in &mut speakers {
             if let Some(net) = speaker.lacks().map_err(error_of_part(speaker.name))? {
-                return Ok(Some(format!("{} knows no way to {net} by BGP", speaker.name)));
+                return Ok(Some(format!("{} has no BGP route to {net}", speaker.name)));
             }
         }
         Ok(None)
@@ -58,7 +59,7 @@ fn speakers<'a>(lab: &'a Lab, hosts: &Hosts) -> Result<Vec<Speaker<'a>>, Command
 }
 
 impl Speaker<'_> {
-    /// The first network that its table has no way to.
+    /// Returns the first network without a route in the speaker's table.
     fn lacks(&mut self) -> io::Result<Option<Net>> {
         let mut known = Vec::new();
         for family in Family::BOTH {

@@ -1,8 +1,9 @@
-//! The door of a lab that is up: a Unix socket by which other commands of the same user find it, look
-//! at it and get into its hosts.
+//! The control socket of a lab that is up. It is a Unix socket through which other commands of the
+//! same user find the lab, query it and enter its hosts.
 //!
-//! The socket has no file (unix(7), abstract): it goes with the process. A question is a line of JSON,
-//! its answer another; the files of the namespaces that an answer speaks of follow.
+//! The socket is in the abstract namespace (unix(7)), so it has no file and disappears with the
+//! process. A question is one line of JSON, and so is the answer. Descriptors of the namespaces to
+//! which an answer refers follow it.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -18,78 +19,78 @@ use sixmark_sys::{handover, join};
 use super::Hosts;
 use sixmark_machine::CommandError;
 
-/// How long the other side may take to say what it wants.
+/// The maximum time for a client to send its question.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a lab may take to answer, with the longest line that it may say, bytes.
+/// The maximum time for a lab to answer, and the maximum length of the answer in bytes.
 const ANSWER: Duration = Duration::from_secs(10);
 const LONGEST: usize = 1 << 20;
 
-/// Where the kernel lists sockets.
+/// The kernel's list of Unix sockets.
 const LIST: &str = "/proc/net/unix";
 
-/// What is wanted of a lab.
+/// A question to a lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// How it is.
+    /// Requests the status.
     Status,
-    /// Into a host.
+    /// Requests access to a host, by name.
     Enter(String),
-    /// It is to go.
+    /// Requests that the lab be removed.
     Down,
 }
 
-/// What a lab answers.
+/// The answer of a lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// How it is, for people.
+    /// The status as text for people.
     Status(String),
-    /// A host's files of names, as `/etc/hosts` and `/etc/resolv.conf` are there. Its namespaces follow,
-    /// as [`Way`] has them.
+    /// The name files of a host. Descriptors of its namespaces follow, in the order of the fields
+    /// of [`Way`].
     Enter {
-        /// `/etc/hosts`.
+        /// The content of `/etc/hosts`.
         hosts: String,
-        /// `/etc/resolv.conf`.
+        /// The content of `/etc/resolv.conf`.
         resolv_conf: String,
-        /// A user namespace comes first.
+        /// True if the first descriptor is that of a user namespace.
         user: bool,
     },
-    /// It goes.
+    /// The lab is about to be removed.
     Down,
-    /// It can't.
+    /// The request failed, for this reason.
     No(String),
 }
 
-/// The namespaces of a host.
+/// The namespaces and name files of a host.
 #[derive(Debug)]
 pub struct Way {
-    /// Accounts; none where they are those of outside.
+    /// The user namespace, or `None` if the lab uses that of its surroundings.
     pub user: Option<OwnedFd>,
-    /// Processes of the lab.
+    /// The PID namespace of the lab.
     pub processes: OwnedFd,
-    /// The host's network.
+    /// The network namespace of the host.
     pub network: OwnedFd,
-    /// The host's mounts.
+    /// The mount namespace of the host.
     pub mounts: OwnedFd,
-    /// `/etc/hosts` there.
+    /// The content of the host's `/etc/hosts`.
     pub hosts: String,
-    /// `/etc/resolv.conf` there.
+    /// The content of the host's `/etc/resolv.conf`.
     pub resolv_conf: String,
 }
 
-/// Where a lab waits for questions.
+/// The listening control socket of a lab.
 #[derive(Debug)]
 pub struct Door(UnixListener);
 
-/// What became of looking who is at the door.
+/// The result of checking for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// Nobody was there.
+    /// No client was waiting.
     Nobody,
     /// A question was answered.
     Answered,
-    /// The lab was told to go.
+    /// The lab was told to end.
     Leave,
 }
 
@@ -97,38 +98,38 @@ fn address_of(name: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("{}{name}", prefix()))
 }
 
-/// What the names of a user's labs begin with.
+/// Returns the prefix of the names of this user's sockets.
 fn prefix() -> String {
     format!("sixmark-lab/{}/", join::account())
 }
 
 impl Door {
-    /// Opens it, outside of the enclosure: other commands are there.
+    /// Opens the socket. Call this outside the enclosure, where other commands can connect.
     ///
     /// # Errors
-    /// A lab of this name is up.
+    /// Fails if a lab of this name is up.
     pub fn open(name: &str) -> Result<Door, CommandError> {
         let opened = address_of(name).and_then(|address| UnixListener::bind_addr(&address));
         let opened = opened.and_then(|door| door.set_nonblocking(true).map(|()| door));
         opened.map(Door).map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => CommandError::Usage(format!(
-                "a lab '{name}' is up: take it down with `sixmark lab down {name}`, or give this one \
-                 another name with --name"
+                "a lab '{name}' is up: take it down with `sixmark lab down {name}`, or name this \
+                 one with --name"
             )),
             _ => CommandError::Measure(format!("can't open a socket for the lab: {error}")),
         })
     }
 
-    /// Answers whoever is there, and waits for nobody.
+    /// Answers a client if one is waiting, without blocking.
     ///
     /// # Errors
-    /// The socket is broken.
+    /// Fails if the socket is broken.
     pub fn answer(
         &self,
         mut look: impl FnMut(&Question) -> (Answer, Vec<OwnedFd>),
     ) -> Result<Visit, CommandError> {
         match self.0.accept() {
-            // Whoever asks and goes is no concern of the lab's.
+            // A client that disconnects early does not affect the lab.
             Ok((stream, _)) => match answer_one(&stream, &mut look) {
                 Ok(true) => Ok(Visit::Leave),
                 _ => Ok(Visit::Answered),
@@ -142,8 +143,8 @@ impl Door {
     }
 }
 
-/// Answers one question; true where the lab is to go. Others than its own user get no answer: a socket
-/// without a file has no permissions.
+/// Answers one question. Returns true if the lab is to end. Clients of other users get no answer:
+/// an abstract socket has no permissions, so the user is checked here.
 fn answer_one(
     stream: &UnixStream,
     look: &mut impl FnMut(&Question) -> (Answer, Vec<OwnedFd>),
@@ -166,7 +167,7 @@ fn answer_one(
     Ok(question == Question::Down)
 }
 
-/// The namespaces of a host that is up, from inside its lab.
+/// Returns the namespaces of a host that is up. Must be called inside the lab.
 pub(super) fn open_way(hosts: &Hosts, name: &str) -> (Answer, Vec<OwnedFd>) {
     match files(hosts, name) {
         Ok(found) => found,
@@ -191,20 +192,21 @@ fn files(hosts: &Hosts, name: &str) -> Result<(Answer, Vec<OwnedFd>), CommandErr
     Ok((Answer::Enter { hosts, resolv_conf, user }, files))
 }
 
-/// The names of the user's labs that are up: of sockets that a lab could have, which this user holds.
+/// Returns the names of the user's labs that are up, from the sockets with the name of a lab that
+/// belong to this user.
 ///
 /// # Errors
-/// The kernel does not list its sockets.
+/// Fails if the kernel's list of sockets cannot be read.
 pub fn names_of_labs() -> Result<Vec<String>, CommandError> {
     let mut names = listed()?;
     names.retain(|name| is_ours(name));
     Ok(names)
 }
 
-/// True while a socket of this name is there.
+/// Returns whether a socket with this name exists.
 ///
 /// # Errors
-/// The kernel does not list its sockets.
+/// Fails if the kernel's list of sockets cannot be read.
 pub fn is_there(name: &str) -> Result<bool, CommandError> {
     listed().map(|names| names.iter().any(|listed| listed == name))
 }
@@ -222,17 +224,18 @@ fn listed() -> Result<Vec<String>, CommandError> {
     Ok(names)
 }
 
-/// A socket without a file has no permissions: anybody may have taken the name.
+/// Returns whether the socket with this name belongs to this user. An abstract socket has no
+/// permissions, so any user may have taken the name.
 fn is_ours(name: &str) -> bool {
     let stream = address_of(name).and_then(|address| UnixStream::connect_addr(&address));
     let peer = stream.and_then(|stream| handover::peer(&stream));
     peer.is_ok_and(|peer| peer.account == join::account())
 }
 
-/// The lab that is meant: the one named, or the only one.
+/// Returns the name of the selected lab: the one given, or the only one that is up.
 ///
 /// # Errors
-/// None is up, or there are several and none was named.
+/// Fails if none is given and no lab or more than one lab is up.
 pub fn choose(name: Option<&str>) -> Result<String, CommandError> {
     if let Some(name) = name {
         return Ok(name.to_owned());
@@ -240,39 +243,40 @@ pub fn choose(name: Option<&str>) -> Result<String, CommandError> {
     let mut names = names_of_labs()?;
     match (names.pop(), names.is_empty()) {
         (Some(name), true) => Ok(name),
-        (None, _) => Err(CommandError::Usage("no lab is up: `sixmark lab up FILE`".to_owned())),
+        (None, _) => Err(CommandError::Usage(
+            "no lab is up: start one with `sixmark lab up FILE`".to_owned(),
+        )),
         (Some(last), false) => {
             names.push(last);
-            let line = format!("several labs are up ({}): say which", names.join(", "));
+            let line = format!("several labs are up ({}): name one", names.join(", "));
             Err(CommandError::Usage(line))
         }
     }
 }
 
-/// Asks a lab.
+/// Sends a question to a lab and returns the answer.
 ///
 /// # Errors
-/// None of that name is up, or it can't.
+/// Fails if no lab of this name is up, or if it refuses the request.
 pub fn ask(name: &str, question: &Question) -> Result<Answer, CommandError> {
     talk(name, question, None).map(|(answer, _)| answer)
 }
 
-/// Asks a lab that a process of this number holds up, and no other of the same name.
+/// Sends a question to a lab only if it belongs to the process with this ID.
 ///
 /// # Errors
-/// It is not up yet, or can't.
+/// Fails if the lab is not up yet, or if it refuses the request.
 pub fn ask_process(name: &str, process: u32, question: &Question) -> Result<Answer, CommandError> {
     talk(name, question, Some(process)).map(|(answer, _)| answer)
 }
 
-/// Asks a lab for the way into one of its hosts.
+/// Requests the namespaces of a host from a lab.
 ///
 /// # Errors
-/// None of that name is up, or it has no such host.
+/// Fails if no lab of this name is up, or if it has no such host.
 pub fn way(name: &str, host: &str) -> Result<Way, CommandError> {
     let (answer, stream) = talk(name, &Question::Enter(host.to_owned()), None)?;
-    let odd =
-        || CommandError::Measure(format!("the lab '{name}' answers what can't be understood"));
+    let odd = || CommandError::Measure(format!("the lab '{name}' sent an invalid answer"));
     let Answer::Enter { hosts, resolv_conf, user } = answer else { return Err(odd()) };
     let mut files = handover::receive_files(&stream).map_err(|_| odd())?.into_iter();
     let user = if user { Some(files.next().ok_or_else(odd)?) } else { None };
@@ -287,15 +291,15 @@ fn talk(
 ) -> Result<(Answer, UnixStream), CommandError> {
     let absent = |error: io::Error| match error.kind() {
         io::ErrorKind::ConnectionRefused => CommandError::Usage(format!(
-            "no lab '{name}' is up: `sixmark lab status` names those that are"
+            "no lab '{name}' is up: `sixmark lab status` lists those that are"
         )),
         _ => CommandError::Measure(format!("can't ask the lab '{name}': {error}")),
     };
     let mut stream = address_of(name).and_then(|a| UnixStream::connect_addr(&a)).map_err(absent)?;
-    // Anybody may have taken the name.
+    // Any user may have taken the name.
     let peer = handover::peer(&stream).map_err(absent)?;
     if peer.account != join::account() {
-        return Err(CommandError::Measure(format!("the lab '{name}' is somebody else's")));
+        return Err(CommandError::Measure(format!("the lab '{name}' belongs to another user")));
     }
     if process.is_some_and(|process| peer.process != process) {
         return Err(CommandError::Measure(format!("another lab '{name}' is up")));
@@ -310,7 +314,7 @@ fn talk(
     }
 }
 
-/// One line, byte by byte: what follows it comes with files.
+/// Reads one line byte by byte, because descriptors come with the data that follows it.
 fn read_line(mut stream: &UnixStream) -> io::Result<String> {
     let until = Instant::now() + ANSWER;
     let mut line = Vec::new();
@@ -330,11 +334,11 @@ fn read_line(mut stream: &UnixStream) -> io::Result<String> {
             done => done?,
         }
         if byte[0] == b'\n' {
-            // Files may follow.
+            // Descriptors may follow.
             stream.set_read_timeout(Some(ANSWER))?;
             return String::from_utf8(line).map_err(io::Error::other);
         }
         line.push(byte[0]);
     }
-    Err(io::Error::other("its answer is longer than any"))
+    Err(io::Error::other("its answer is too long"))
 }

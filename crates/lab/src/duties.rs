@@ -1,4 +1,4 @@
-//! What hosts do beside forwarding: filters, programs that translate and answer, BGP.
+//! The functions of hosts other than forwarding: packet filters, translators and responders, BGP.
 
 use std::fs;
 use std::io;
@@ -17,16 +17,16 @@ use crate::service::{ServiceGround, Services};
 use sixmark_machine::CommandError;
 use sixmark_machine::netlink::{Netlink, NewRoute};
 
-/// Duties that hosts have taken up.
+/// The functions that run on the hosts of a lab.
 #[derive(Debug)]
 pub(super) struct Duties {
-    /// The programs that do them.
+    /// The programs that implement them.
     pub(super) programs: Services,
-    /// How long BGP took, where there is any.
+    /// The convergence time of BGP, if any host runs it.
     pub(super) converged: Option<Duration>,
 }
 
-/// Has every host take up its own. None where it was to stop.
+/// Starts the functions of all hosts. Returns `None` if it was stopped first.
 pub(super) fn take_up(
     lab: &Lab,
     hosts: &Hosts,
@@ -53,7 +53,7 @@ fn filters(lab: &Lab, hosts: &Hosts) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Leads what is to be translated to those who do it. None where it was to stop.
+/// Routes the traffic to be translated to the translators. Returns `None` if it was stopped first.
 fn translate(
     lab: &Lab,
     hosts: &Hosts,
@@ -73,7 +73,7 @@ fn translate(
     Ok(Some(()))
 }
 
-/// Gives a host its packet filter.
+/// Loads the packet filter of a host.
 fn filter(host: &Host, rules: &str) -> Result<(), CommandError> {
     let file = Path::new(TEMPORARY).join("hosts").join(host.name()).join("nft.conf");
     fs::write(&file, rules).map_err(error_of_part(host.name()))?;
@@ -84,10 +84,11 @@ fn filter(host: &Host, rules: &str) -> Result<(), CommandError> {
 fn lacks_tayga(host: &Host) -> Result<Option<String>, CommandError> {
     let look = || Ok(interface::index(tayga::INTERFACE).is_none());
     let absent = host.net().within(look).map_err(error_of_part(host.name()))?;
-    Ok(absent.then(|| format!("tayga has made no interface in {}", host.name())))
+    Ok(absent.then(|| format!("tayga has not created its interface in {}", host.name())))
 }
 
-/// What is to be translated goes to the program's interface, in the calling thread's namespace.
+/// Routes the traffic to be translated to the interface of tayga, in the calling thread's
+/// namespace.
 fn lead_to_tayga(networks: &[Net]) -> io::Result<()> {
     let mut netlink = Netlink::open()?;
     netlink.up(tayga::INTERFACE)?;

@@ -1,5 +1,5 @@
-//! A link between two hosts of a lab, as a thread that carries frames from one TAP device to another:
-//! delay, jitter, loss, reordering and rates where the kernel has no netem.
+//! The link emulator: a thread that carries frames between the TAP devices of two hosts. It
+//! provides delay, jitter, loss, reordering and rates where the kernel has no netem.
 
 mod forwarder;
 mod nap;
@@ -21,28 +21,28 @@ use sixmark_sys::port::Port;
 
 use forwarder::Forwarder;
 
-/// A link that carries frames. It ends when dropped, and its devices with it.
+/// A link that carries frames. The thread ends and its devices are removed when it is dropped.
 #[derive(Debug)]
 pub struct Emulator {
     name: String,
     seed: u64,
     orders: Arc<Orders>,
-    /// A byte into it wakes the thread.
+    /// A byte written to it wakes the thread.
     waker: UnixStream,
-    /// Held by one caller at a time, never by the thread.
+    /// Locked by one caller at a time, never by the thread.
     snapshots: Mutex<Receiver<Snapshot>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread is to do beside its work: it looks once a turn, which is a load and no lock.
+/// Requests to the thread. It checks them once per iteration, which costs one load and no lock.
 #[derive(Debug, Default)]
 struct Orders {
     stop: AtomicBool,
-    /// How many snapshots were ever asked for.
+    /// The total number of snapshots requested.
     asked: AtomicU64,
 }
 
-/// What the thread knows of its work.
+/// The statistics of the thread.
 #[derive(Debug)]
 struct Snapshot {
     counts: [LinkDirection; 2],
@@ -51,15 +51,15 @@ struct Snapshot {
     ended: Option<String>,
 }
 
-/// Chance goes its own way in each direction.
+/// Changes the seed for the second direction, so that both directions are random independently.
 const OTHER_DIRECTION: u64 = 0x6446;
 
 impl Emulator {
-    /// Begins to carry frames between two devices, each of which is in the namespace where it was made.
-    /// A device that is still down takes none: what is carried to it is counted as refused.
+    /// Starts to carry frames between two devices. Each device stays in the namespace where it was
+    /// created. A device that is still down accepts no frames; frames to it are counted as refused.
     ///
     /// # Errors
-    /// The kernel has no thread or descriptor to spare.
+    /// Fails if the kernel cannot provide a thread or a descriptor.
     pub fn start(
         name: &str,
         a: impl Into<Port>,
@@ -90,18 +90,18 @@ impl Emulator {
         Ok(Emulator { name, seed, orders, waker, snapshots, thread: Some(thread) })
     }
 
-    /// What it did so far. The thread copies its figures meanwhile, and frames that fall due then are
-    /// late by some tens of microseconds: not to be asked all the time.
+    /// Returns the statistics so far. Do not call this often: while the thread copies its
+    /// statistics, frames that fall due are late by some tens of microseconds.
     ///
     /// # Errors
-    /// The thread has ended, which only an error of sixmark's own makes it do.
+    /// Fails if the thread has ended, which only a bug in sixmark can cause.
     pub fn report(&self) -> io::Result<LinkReport> {
         let Snapshot { counts, lateness, scheduling, ended } = self.snapshot()?;
         let way = |at: usize| WayReport {
             mechanism: Some(ReportedMechanism::Emulator),
             frames: Some(counts[at]),
             lateness_us: Some(lateness[at].summary()),
-            // Its devices' namespaces know.
+            // Filled in by the caller, from the namespaces of the devices.
             unread: None,
         };
         Ok(LinkReport {
@@ -123,7 +123,7 @@ impl Emulator {
     }
 
     fn wake(&self) {
-        // Where there is no room for another byte, the thread has enough of them to wake up.
+        // If there is no room for another byte, enough bytes are queued to wake the thread.
         let _ = (&self.waker).write(&[0]);
     }
 }
@@ -132,7 +132,7 @@ impl Drop for Emulator {
     fn drop(&mut self) {
         self.orders.stop.store(true, Ordering::Release);
         self.wake();
-        // A panic of its own was told on standard error.
+        // A panic of the thread has been reported on standard error.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }

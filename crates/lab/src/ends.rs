@@ -1,4 +1,4 @@
-//! The ends of links: interfaces, their addresses, what they leave to the next, and routes over them.
+//! The ends of links: interfaces with their addresses and offloads, and the routes over them.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use sixmark_units::family::Family;
 use super::part::BRIDGE;
 use sixmark_machine::netlink::{Netlink, NewRoute};
 
-/// Gives an interface what its end of a link has, in the calling thread's namespace.
+/// Configures the interface at one end of a link, in the calling thread's namespace.
 pub(super) fn furnish(lab: &Lab, end: &LinkEnd) -> io::Result<()> {
     let mut netlink = Netlink::open()?;
     let name = end.interface.as_str();
@@ -28,27 +28,27 @@ pub(super) fn furnish(lab: &Lab, end: &LinkEnd) -> io::Result<()> {
     netlink.up(name)
 }
 
-/// What an interface of the calling thread's namespace was to send and dropped; none of one that is not
-/// there any more.
+/// Returns the number of packets that an interface of the calling thread's namespace dropped
+/// instead of sending, or `None` if the interface no longer exists.
 pub(super) fn dropped(interface: &str) -> io::Result<Option<u64>> {
     let all = std::fs::read_to_string("/proc/thread-self/net/dev")?;
     Ok(all.lines().find_map(|line| dropped_of(line, interface)))
 }
 
-/// The fourth of the figures of sending, which follow eight of receiving (proc_pid_net(5)).
+/// Reads the fourth transmit counter, which follows eight receive counters (proc_pid_net(5)).
 fn dropped_of(line: &str, interface: &str) -> Option<u64> {
     let (name, figures) = line.split_once(':')?;
     let own = name.trim() == interface;
     own.then(|| figures.split_whitespace().nth(8 + 3)?.parse().ok())?
 }
 
-/// Has a host do by itself what it could leave to an interface: what it sends is whole frames.
+/// Disables segmentation and checksum offload of an interface, so that the host sends whole frames.
 pub(super) fn leave_nothing(name: &str) -> io::Result<()> {
     let all = [Switch::TsoIpv6, Switch::TsoIpv4, Switch::Gso, Switch::Checksum];
     switch(name, &all.map(|switch| (switch, false)))
 }
 
-/// Switches features of an interface.
+/// Enables or disables features of an interface.
 fn switch(name: &str, wanted: &[(Switch, bool)]) -> io::Result<()> {
     let features = |(switch, on): &(Switch, bool)| {
         let on = *on;
@@ -61,7 +61,7 @@ fn switch(name: &str, wanted: &[(Switch, bool)]) -> io::Result<()> {
     Ethtool::open()?.switch(name, &wanted)
 }
 
-/// As the kernel calls them.
+/// Returns the kernel's names of a feature.
 fn names_of_switch(switch: Switch) -> &'static [&'static str] {
     match switch {
         Switch::TsoIpv6 => &["tx-tcp6-segmentation"],
@@ -76,8 +76,9 @@ fn names_of_switch(switch: Switch) -> &'static [&'static str] {
     }
 }
 
-/// Gives a host its routes, in the calling thread's namespace. Those of its own networks are made anew,
-/// so that they too have its congestion control.
+/// Adds the routes of a host, in the calling thread's namespace. If the host has its own congestion
+/// control or initial window, the routes to its own networks are replaced, so that these apply to
+/// them as well.
 pub(super) fn routes(lab: &Lab, number: usize) -> io::Result<()> {
     let Some(host) = lab.hosts.get(number) else { return Ok(()) };
     let mut netlink = Netlink::open()?;

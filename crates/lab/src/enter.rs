@@ -1,4 +1,4 @@
-//! Into a host of a lab that another process holds up.
+//! Entering a host of a lab that belongs to another process.
 
 use std::fs;
 use std::io;
@@ -15,13 +15,13 @@ use super::TEMPORARY;
 use super::door::Way;
 use sixmark_machine::CommandError;
 
-/// Moves this **process**, which has one thread, into a host for good: what it begins is in the host's
-/// network and finds its names. Its files stay those of outside.
+/// Moves this **process**, which has one thread, into a host permanently. Programs it starts use
+/// the host's network and resolve the host's names. Files are otherwise those outside the lab.
 ///
 /// # Errors
-/// The kernel refuses, or the process has threads already.
+/// Fails if the kernel refuses, or if the process has more than one thread.
 pub fn go(way: &Way) -> Result<(), CommandError> {
-    let cannot = |error| CommandError::Measure(format!("can't go into the lab: {error}"));
+    let cannot = |error| CommandError::Measure(format!("can't enter the lab: {error}"));
     let walk = || {
         if let Some(user) = &way.user {
             join::join_namespace(NamespaceKind::User, user.as_fd())?;
@@ -33,7 +33,7 @@ pub fn go(way: &Way) -> Result<(), CommandError> {
     walk().map_err(cannot)
 }
 
-/// Lays the host's files of names over those of outside.
+/// Mounts the host's name files over those outside.
 fn mount_names(way: &Way) -> io::Result<()> {
     mount::special("tmpfs", Path::new(TEMPORARY), "mode=1777")?;
     let files = [("hosts", &way.hosts), ("resolv.conf", &way.resolv_conf)];
@@ -41,7 +41,7 @@ fn mount_names(way: &Way) -> io::Result<()> {
         let file = Path::new(TEMPORARY).join(name);
         fs::write(&file, text)?;
         let place = Path::new("/etc").join(name);
-        // It may be a link; one that leads nowhere names nobody anyhow.
+        // The file may be a symbolic link. A dangling one is skipped: it provides no names anyway.
         if let Ok(place) = fs::canonicalize(&place) {
             mount::bind_mount(&file, &place)?;
         }
@@ -49,11 +49,11 @@ fn mount_names(way: &Way) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs a program in a host, as one of the lab's processes: it ends with the lab. Its exit status, 128
-/// and more after a signal.
+/// Runs a program in a host as one of the lab's processes, so that it ends with the lab. Returns
+/// its exit status, or 128 plus the number of the signal that killed it.
 ///
 /// # Errors
-/// It can't be started.
+/// Fails if the program cannot be started.
 pub fn run_inside(way: &Way, command: &mut Command) -> Result<u8, CommandError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let cannot =

@@ -1,4 +1,4 @@
-//! Programs that are run in a host to their end.
+//! Programs that run in a host to completion.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,22 +10,23 @@ use super::host::Host;
 use sixmark_machine::CommandError;
 use sixmark_machine::program::{command_of, find_program};
 
-/// None of them has much to do.
+/// The maximum run time. None of these programs has much to do.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A program to be run to its end.
+/// A program to run to completion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Errand<'a> {
     pub(super) program: &'a str,
-    /// The Debian package that has it.
+    /// The Debian package that contains it.
     pub(super) package: &'a str,
     pub(super) arguments: &'a [&'a str],
 }
 
-/// Runs it in a host.
+/// Runs a program in a host and waits until it ends.
 ///
 /// # Errors
-/// It is not there or fails: what it said first.
+/// Fails if the program is not installed or fails; the message includes the first line of its
+/// output.
 pub(super) fn run_errand(host: &Host, errand: &Errand<'_>) -> Result<(), CommandError> {
     let Errand { program, package, arguments } = errand;
     let cannot = |why: &str| {
@@ -42,11 +43,11 @@ pub(super) fn run_errand(host: &Host, errand: &Errand<'_>) -> Result<(), Command
     match running.wait(PATIENCE).map_err(|error| cannot(&error.to_string()))? {
         Some(exit) if exit.status.success() => Ok(()),
         Some(exit) => Err(cannot(&format!("{}{}", exit.status, first_line(&said)))),
-        None => Err(cannot(&format!("did not end within {} s", PATIENCE.as_secs()))),
+        None => Err(cannot(&format!("did not exit within {} s", PATIENCE.as_secs()))),
     }
 }
 
-/// The file for what it says.
+/// Returns the path of the file for the program's output.
 fn path_of_output(host: &Host, program: &str) -> PathBuf {
     Path::new(TEMPORARY).join("hosts").join(host.name()).join(format!("{program}.log"))
 }

@@ -15,7 +15,7 @@ use sixmark_sys::process::{Account, Place, Running, lead_among};
 use super::TEMPORARY;
 use sixmark_machine::CommandError;
 
-/// A host that is up: a network and mounts of its own.
+/// A host that is up, with its own network and mount namespaces.
 #[derive(Debug)]
 pub struct Host {
     name: String,
@@ -37,41 +37,41 @@ impl Host {
         Host { name: name.to_owned(), net, mounts, rights }
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its network.
+    /// Returns the network namespace.
     pub fn net(&self) -> &NetNs {
         &self.net
     }
 
-    /// True where its rights are those of a user namespace.
+    /// Returns whether the host's privileges are those of a user namespace.
     pub(super) fn is_in_user_namespace(&self) -> bool {
         self.rights == Rights::User
     }
 
-    /// Its mounts.
+    /// Returns the mount namespace.
     pub fn mounts(&self) -> &MountNs {
         &self.mounts
     }
 
-    /// Moves the calling **thread** there for good, with all threads that it begins: its network, and
-    /// the files that say which names there are.
+    /// Moves the calling **thread** into the host permanently, together with all threads that it
+    /// starts later. They use the host's network and its files with host names.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// Fails if the kernel refuses.
     pub fn enter(&self) -> Result<(), CommandError> {
         let cannot =
-            |error| CommandError::Measure(format!("can't go to the host {}: {error}", self.name));
+            |error| CommandError::Measure(format!("can't enter the host {}: {error}", self.name));
         self.net.enter().and_then(|()| self.mounts.enter()).map_err(cannot)
     }
 
-    /// Does something there, in a thread of its own.
+    /// Runs a function in the host, on a new thread.
     ///
     /// # Errors
-    /// It can't be entered, or what is done fails.
+    /// Fails if the host cannot be entered, or if the function fails or panics.
     pub fn within<T: Send>(
         &self,
         work: impl FnOnce() -> Result<T, CommandError> + Send,
@@ -81,14 +81,15 @@ impl Host {
             work()
         };
         let lost =
-            || Err(CommandError::Measure(format!("what was done in {} panicked", self.name)));
+            || Err(CommandError::Measure(format!("a task in the host {} panicked", self.name)));
         std::thread::scope(|scope| scope.spawn(there).join().unwrap_or_else(|_| lost()))
     }
 
-    /// Starts a program there, as an account where one is named. It ends with the calling thread.
+    /// Starts a program in the host, as another account if one is given. The program ends with the
+    /// calling thread.
     ///
     /// # Errors
-    /// It can't be started, or there is no such account.
+    /// Fails if the program cannot be started or the account does not exist.
     pub fn start(&self, command: &mut Command, account: Option<&str>) -> io::Result<Running> {
         let named = |name| Account::named(name, self.rights == Rights::User);
         let account = account.map(named).transpose()?;
@@ -98,10 +99,10 @@ impl Host {
 }
 
 impl Host {
-    /// Runs a program there to its end.
+    /// Runs a program in the host and waits until it ends.
     ///
     /// # Errors
-    /// It can't be started, or fails; then what it said last.
+    /// Fails if the program cannot be started or returns an error; the message includes its output.
     pub(super) fn run(&self, command: &mut Command) -> io::Result<()> {
         let (net, mounts) = (self.net.as_fd(), self.mounts.as_fd());
         lead_among(command, net, mounts)?;
@@ -127,10 +128,10 @@ impl Hosts {
         Hosts { values: values.collect(), list, rights }
     }
 
-    /// The one of this name.
+    /// Returns the host with this name.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if there is none.
     pub fn get(&self, name: &str) -> Result<&Host, CommandError> {
         let found = self.list.iter().find(|host| host.name == name);
         found.ok_or_else(|| {
@@ -142,20 +143,21 @@ impl Hosts {
         })
     }
 
-    /// All of them, bridges too, in the file's order.
+    /// Returns all hosts in the order of the file, followed by the bridges.
     pub fn all(&self) -> &[Host] {
         &self.list
     }
 
-    /// What stands in braces in texts of services: addresses.
+    /// Returns the values of placeholders in services: the addresses of hosts, by the name in
+    /// braces.
     pub fn values(&self) -> BTreeMap<String, String> {
         self.values.clone()
     }
 
-    /// Makes a folder an account's own.
+    /// Makes an account the owner of a folder.
     pub(crate) fn give(&self, folder: &Path, account: &str) -> io::Result<()> {
         match Account::named(account, self.rights == Rights::User)? {
-            // By another name it is the same account.
+            // In a user namespace it is the same account under another name.
             Account { nested: true, .. } => Ok(()),
             account => std::os::unix::fs::chown(folder, Some(account.user), Some(account.group)),
         }

@@ -1,10 +1,16 @@
-//! The lab: a network of hosts and links on this machine, of which nothing is left when it ends; and the
-//! services that are started in it or beside it.
+//! The lab: a network of hosts and links on one machine, built from network namespaces, and the
+//! services that run in it or beside it. Nothing remains of a lab when it ends.
 //!
-//! A process that wants one goes into an enclosure first ([`enclose`]). What it builds then belongs to
-//! that: namespaces are held by descriptors, programs are its children, temporary files are on a tmpfs.
+//! A process that needs a lab first enters an enclosure ([`enclose`]). Everything it then builds
+//! belongs to the enclosure: descriptors keep the namespaces alive, programs are its children, and
+//! temporary files are on a tmpfs.
 //!
-//! A lab's plan is read by `sixmark-model`. Nothing is loaded or measured here.
+//! This crate contains no load generation and no measurement. The plan of a lab is parsed by
+//! `sixmark-model`.
+//!
+//! Start with [`Up::build`], which builds a lab, and [`Host`], in which programs run. [`door`] lets
+//! other commands find a lab that is up, and [`emulator`] implements links where the kernel has no
+//! netem.
 
 mod build;
 mod cable;
@@ -30,14 +36,16 @@ use sixmark_sys::enclosure::{self, Refused, Rights, Side};
 
 use sixmark_machine::CommandError;
 
-/// Where temporary files of a lab are.
+/// The directory for temporary files of a lab.
 pub const TEMPORARY: &str = enclosure::TEMPORARY;
 
-/// Goes on inside an enclosure. The status to exit with where this is the process outside, which has
-/// nothing more to do.
+/// Continues inside an enclosure. Returns `Ok(Ok(rights))` in the process inside. In the process
+/// outside it returns `Ok(Err(status))` when the one inside has ended; nothing remains to be done
+/// but to exit with that status.
 ///
 /// # Errors
-/// The kernel allows no namespaces to this user, the process has threads, or what was inside was killed.
+/// Fails if the kernel does not permit this user to create namespaces, the process has more than
+/// one thread, or the process inside was killed.
 pub fn enclose() -> Result<Result<Rights, u8>, CommandError> {
     match enclosure::enter() {
         Ok(Side::Inside(rights)) => Ok(Ok(rights)),
@@ -49,7 +57,8 @@ pub fn enclose() -> Result<Result<Rights, u8>, CommandError> {
     }
 }
 
-/// One line where not a person's signal but something else killed what is inside, which could not say so.
+/// Returns an error message if the process inside was killed by a signal other than those that a
+/// user sends to stop it. A killed process cannot report this itself.
 fn killed(status: u8) -> Option<String> {
     let signal = i32::from(status.checked_sub(128)?);
     let asked = [0, libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
@@ -65,10 +74,10 @@ fn killed(status: u8) -> Option<String> {
 
 fn describe_refusal(refused: &Refused) -> String {
     let Refused { what, error } = refused;
-    let line = format!("a lab needs namespaces of its own, but this process can't {what}: {error}");
+    let line = format!("a lab needs its own namespaces, but this process can't {what}: {error}");
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
-            line + "; be root, or allow user namespaces (kernel.unprivileged_userns_clone=1, \
+            line + "; run as root, or allow user namespaces (kernel.unprivileged_userns_clone=1, \
                     kernel.apparmor_restrict_unprivileged_userns=0, a container that allows them)"
         }
         Some(libc::ENOSPC) => line + "; raise user.max_user_namespaces and user.max_net_namespaces",

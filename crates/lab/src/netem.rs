@@ -1,4 +1,4 @@
-//! Whether this kernel has netem.
+//! Detection of netem in the kernel.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -6,11 +6,12 @@ use std::sync::OnceLock;
 
 use sixmark_sys::netns::NetNs;
 
-/// Whether the kernel has netem, tried out once in a namespace of its own. A kernel that keeps it in a
-/// module loads that, where it may; nothing else of the machine changes.
+/// Returns whether the kernel has netem. The result comes from a single trial in a separate network
+/// namespace. A kernel with netem as a module may load it; nothing else on the machine changes.
 ///
 /// # Errors
-/// In a line: why that can't be told; `tc` is missing, or the right to make a namespace.
+/// Returns one line that explains why the trial failed, for example because `tc` is missing or the
+/// process may not create a namespace.
 pub fn is_there() -> Result<bool, String> {
     static FOUND: OnceLock<Result<bool, String>> = OnceLock::new();
     FOUND.get_or_init(|| try_out().map_err(|error| error.to_string())).clone()
@@ -26,7 +27,7 @@ fn try_out() -> io::Result<bool> {
             return Ok(true);
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        // The kernel's own words for a queueing discipline that it does not have.
+        // The messages of the kernel for an unknown queueing discipline.
         match said.contains("qdisc kind is unknown") || said.contains("No such file") {
             true => Ok(false),
             false => Err(io::Error::other(format!("tc {words}: {}", said.trim()))),

@@ -1,4 +1,4 @@
-//! The parts of a lab: how one is found, and named in an error.
+//! The parts of a lab: lookup, and error messages that name them.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use sixmark_model::plan::lab::{Lab, LabNode};
 use super::host::Host;
 use sixmark_machine::CommandError;
 
-/// A bridge's interface in its namespace.
+/// The name of a bridge's interface in its namespace.
 pub(super) const BRIDGE: &str = "br0";
 
-/// The node at a link's end.
+/// Returns the node at one end of a link.
 pub(super) fn at<'a>(
     lab: &Lab,
     nodes: &'a [Host],
@@ -22,10 +22,10 @@ pub(super) fn at<'a>(
     };
     nodes
         .get(number)
-        .ok_or_else(|| CommandError::Measure("the lab lacks one of its hosts".to_owned()))
+        .ok_or_else(|| CommandError::Measure("a host of the lab is missing".to_owned()))
 }
 
-/// An error with the part of the lab that it came in.
+/// Returns a function that adds the name of a part of the lab to an error.
 pub(super) fn error_of_part(part: &str) -> impl Fn(io::Error) -> CommandError {
     move |error| CommandError::Measure(format!("can't build the lab: {part}: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Settings of a host's kernel.
+//! The kernel settings (sysctls) of hosts.
 
 use std::fs;
 use std::io;
@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use sixmark_model::plan::lab::LabHost;
 
-/// What hosts of a lab have otherwise than a new network namespace: addresses count at once, ports are
-/// for everybody, and what a bridge passes on is not looked at.
+/// Settings of all hosts that differ from those of a new network namespace. IPv6 is enabled,
+/// addresses are usable at once, router advertisements are ignored, and any user may bind to any
+/// port.
 const ALL: [(&str, &str); 6] = [
     ("net.ipv6.conf.all.disable_ipv6", "0"),
     ("net.ipv6.conf.default.disable_ipv6", "0"),
@@ -17,18 +18,18 @@ const ALL: [(&str, &str); 6] = [
     ("net.ipv4.ip_unprivileged_port_start", "0"),
 ];
 
-/// A router's.
+/// Additional settings of a router.
 const FORWARDS: [(&str, &str); 3] = [
     ("net.ipv4.ip_forward", "1"),
     ("net.ipv6.conf.all.forwarding", "1"),
     ("net.ipv6.conf.default.forwarding", "1"),
 ];
 
-/// A bridge has no addresses, not even those that IPv6 gives itself.
+/// Settings of a bridge, which has no addresses, not even IPv6 link-local ones.
 const BRIDGE: [(&str, &str); 2] =
     [("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
 
-/// Sets what a host has, in the calling thread's namespace.
+/// Applies the settings of a host in the calling thread's namespace.
 pub(super) fn of_host(host: &LabHost) -> io::Result<()> {
     let forwards = if host.forwards { FORWARDS.as_slice() } else { &[] };
     for (name, value) in ALL.iter().chain(forwards) {
@@ -37,7 +38,7 @@ pub(super) fn of_host(host: &LabHost) -> io::Result<()> {
     host.sysctls.iter().try_for_each(|(name, value)| write_setting(name, value))
 }
 
-/// Sets what a bridge has, in the calling thread's namespace.
+/// Applies the settings of a bridge in the calling thread's namespace.
 pub(super) fn of_bridge() -> io::Result<()> {
     BRIDGE.iter().try_for_each(|(name, value)| write_setting(name, value))
 }

@@ -1,4 +1,4 @@
-//! Waiting for what programs of a lab do to its network.
+//! Waiting for the effects of programs on the network of a lab.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -6,15 +6,17 @@ use std::time::{Duration, Instant};
 use crate::service::Services;
 use sixmark_machine::CommandError;
 
-/// BGP among four routers takes one second, everything else less.
+/// The maximum time to wait. BGP among four routers takes one second, everything else less.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks.
+/// The interval between two checks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Waits until nothing is lacking, and says how long that took. None where it was to stop.
+/// Waits until `lacking` returns `None`, and returns how long that took. `lacking` describes what
+/// is still missing. Returns `None` if `stop` was set first.
 ///
 /// # Errors
-/// A program ended, something is lacking for too long, or it can't be told.
+/// Fails if a program has ended, if something is still missing after the maximum time, or if the
+/// check fails.
 pub(super) fn until(
     programs: &mut Services,
     stop: &AtomicBool,

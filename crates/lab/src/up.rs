@@ -17,10 +17,10 @@ use super::host::Hosts;
 use crate::service::{self, Services, generated};
 use sixmark_machine::CommandError;
 
-/// A lab that is up: hosts, links, and services that run. It goes when dropped.
+/// A lab that is up: hosts, links and running services. It is removed when dropped.
 #[derive(Debug)]
 pub struct Up {
-    // In the order in which they go.
+    // The order of the fields is the order in which they are dropped.
     services: Services,
     cables: Vec<Cable>,
     duties: Duties,
@@ -28,24 +28,25 @@ pub struct Up {
     lab: Lab,
 }
 
-/// What a lab is built with.
+/// The environment that a lab is built in.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
-    /// What the enclosure allows.
+    /// The privileges inside the enclosure.
     pub rights: Rights,
-    /// The folder for what services say.
+    /// The folder for the logs of services.
     pub logs: &'a Path,
-    /// The folder of files that services give out.
+    /// The folder of files that services serve.
     pub www: &'a Path,
-    /// Ends the building.
+    /// Stops the build when set.
     pub stop: &'a AtomicBool,
 }
 
 impl Up {
-    /// Builds a lab within this process's enclosure, and starts its services. None where it was to stop.
+    /// Builds a lab in this process's enclosure and starts its services. Returns `None` if `stop`
+    /// was set first.
     ///
     /// # Errors
-    /// What the kernel refuses, or the service that does not start.
+    /// Fails if the kernel refuses an operation or a service does not start.
     pub fn build(lab: Lab, ground: &Ground<'_>) -> Result<Option<Up>, CommandError> {
         let nodes = build::nodes(&lab, ground.rights)?;
         let cables = build::links(&lab, &nodes)?;
@@ -64,28 +65,28 @@ impl Up {
         Ok(services.map(|services| Up { services, cables, duties, hosts, lab }))
     }
 
-    /// What it was built from.
+    /// Returns the plan that it was built from.
     pub fn lab(&self) -> &Lab {
         &self.lab
     }
 
-    /// Its hosts.
+    /// Returns the hosts.
     pub fn hosts(&self) -> &Hosts {
         &self.hosts
     }
 
-    /// How long BGP took, from when all its speakers ran until each knew a way to every network. None
-    /// where nobody speaks it.
+    /// Returns the convergence time of BGP: from when all speakers were running until each had a
+    /// route to every network. Returns `None` if no host runs BGP.
     pub fn converged(&self) -> Option<Duration> {
         self.duties.converged
     }
 
-    /// The way into a host, for a command outside.
+    /// Returns the namespaces of a host, for a command outside the lab.
     pub fn way(&self, host: &str) -> (Answer, Vec<OwnedFd>) {
         door::open_way(&self.hosts, host)
     }
 
-    /// What it is, for people.
+    /// Returns the status as text for people.
     pub fn status(&self, name: &str) -> String {
         let mut text = format!("{name}: {}\n", self.lab.title);
         for (number, host) in self.lab.hosts.iter().enumerate() {
@@ -104,44 +105,44 @@ impl Up {
         }
         if let Some(took) = self.converged() {
             let took = took.as_secs_f64();
-            text += &format!("  BGP: all ways were known after {took:.2} s\n");
+            text += &format!("  BGP: converged after {took:.2} s\n");
         }
         text
     }
 
-    /// Where a service answers.
+    /// Returns the URLs of a service.
     pub fn urls(&self, service: &str) -> Option<Vec<String>> {
         self.services.urls(service)
     }
 
-    /// What happened on each link so far, and who did it.
+    /// Returns the report on each link so far: its frames, and the mechanism that impairs them.
     ///
     /// # Errors
-    /// An emulator has ended.
+    /// Fails if the thread of an emulator has ended.
     pub fn links(&self) -> Result<Vec<LinkReport>, CommandError> {
         let of_link = |(cable, link): (&Cable, _)| cable.report(&self.lab, link, self.hosts.all());
         self.cables.iter().zip(&self.lab.links).map(of_link).collect()
     }
 
-    /// Processor seconds that a service's processes used so far.
+    /// Returns the CPU time that the processes of a service have used so far, in seconds.
     pub fn cpu_of(&self, service: &str) -> Option<f64> {
         self.services.cpu_of(service)
     }
 
-    /// A line for each service that has ended since this was asked last.
+    /// Returns one line for each service that has ended since the last call.
     ///
     /// # Errors
-    /// The kernel can't say.
+    /// Fails if the state of a service cannot be read.
     pub fn newly_ended(&mut self) -> Result<Vec<String>, CommandError> {
         let mut lines = self.duties.programs.newly_ended()?;
         lines.extend(self.services.newly_ended()?);
         Ok(lines)
     }
 
-    /// Fails where a service has ended.
+    /// Checks that all services are running.
     ///
     /// # Errors
-    /// Which, and what it said last.
+    /// Fails if a service has ended; the message includes its name and its last output.
     pub fn check(&mut self) -> Result<(), CommandError> {
         self.duties.programs.check()?;
         self.services.check()

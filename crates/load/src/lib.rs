@@ -1,9 +1,13 @@
-//! Runs connections: a plan goes in, tallies come out.
+//! The load generator: it runs the connections of a plan and returns tallies.
 //!
-//! Each worker is a thread with its own connections, schedule and tally; nothing is shared while the
-//! load runs but a flag that says stop and whether anything was ever reached.
+//! Each worker is a thread with its own connections, schedule and tally. During the load, workers
+//! share only a flag that stops them and the information whether any address was ever reached.
 //!
-//! No name is resolved, no option is read and no result is judged here.
+//! This crate resolves no names, reads no options and judges no results; plans and tallies are
+//! types of `sixmark-model`, and sockets belong to `sixmark-sys`.
+//!
+//! Begin with [`run_load`], which starts the workers and merges what they count. [`PreparedLoad`]
+//! contains what all of them read, and [`Worker`] is the loop of one thread.
 
 mod builder;
 mod connection;

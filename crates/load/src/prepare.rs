@@ -8,6 +8,7 @@ use sixmark_http::http1::RequestKind;
 use sixmark_http::http1::request::Manner;
 use sixmark_http::url::Url;
 use sixmark_http::{http2, http3};
+use sixmark_model::by_request::RequestNames;
 use sixmark_model::plan::{FilledRequest, Plan, Request, Target};
 use sixmark_model::request_form::{Changing, RequestForm};
 use sixmark_model::template::{Template, TemplateValues};
@@ -31,6 +32,8 @@ pub struct PreparedLoad {
     pub(super) of_family: PerFamily<Vec<(usize, f64)>>,
     /// The targets' URLs, where redirects or cookies are looked at.
     pub(super) urls: Vec<Url>,
+    /// The number of each request's name, where requests are counted by name.
+    pub(super) names: Arc<[u32]>,
     /// Something is kept of each exchange beside its times.
     pub(super) notes: bool,
     /// Every connection and exchange is reported one by one.
@@ -113,6 +116,7 @@ impl PreparedLoad {
             endpoints: Vec::new(),
             of_family: PerFamily::default(),
             urls: urls(plan)?,
+            names: RequestNames::new(&plan.requests).places(),
             notes: takes_notes(plan),
             told: false,
             reachability: Reachability::new(plan.load.threads.get()),

@@ -1,24 +1,24 @@
-//! What stops a command: one line, and the exit status it leads to.
+//! The error that ends a command: a message of one line, and the exit status that follows from it.
 
 use std::fmt;
 
-/// The exit status of a command that a signal ended before its end: what shells say of one that Ctrl-C
-/// killed, whichever signal it was.
+/// The exit status of a command that a signal ended early. Shells report this status for a command
+/// that Ctrl-C killed; sixmark uses it whichever signal it was.
 pub const INTERRUPTED: u8 = 130;
 
-/// A reason to stop, in one line that says what was wrong, where, and what to do.
+/// The reason why a command failed: one line that says what was wrong, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandError {
-    /// The command was used wrongly: exit status 2.
+    /// The command was used incorrectly: exit status 2.
     Usage(String),
-    /// It was used rightly but could not measure: exit status 3.
+    /// The command was used correctly but could not measure: exit status 3.
     Measure(String),
-    /// A signal came before its end: exit status 130.
+    /// A signal ended the command early: exit status 130.
     Interrupted(String),
 }
 
 impl CommandError {
-    /// The exit status.
+    /// Returns the exit status.
     pub fn status(&self) -> u8 {
         match self {
             CommandError::Usage(_) => 2,
@@ -27,7 +27,7 @@ impl CommandError {
         }
     }
 
-    /// The same with another line, made of this one's.
+    /// Returns the same error with its message replaced by `change(message)`.
     pub fn map(self, change: impl FnOnce(String) -> String) -> CommandError {
         match self {
             CommandError::Usage(line) => CommandError::Usage(change(line)),

@@ -1,8 +1,10 @@
-//! What commands ask of the machine they run on without unsafe code: other programs and the environment
-//! they get, threads, processor time of a group of processes, interfaces and routes; and the error that
-//! ends a command.
+//! The machine on which a command runs, without unsafe code: other programs and their environment
+//! ([`program`]), threads ([`threads`]), the processor time of a process group ([`usage`]),
+//! interfaces, addresses and routes ([`netlink`]), and [`CommandError`], the error that ends a
+//! command.
 //!
-//! Nothing is loaded, measured or served here. System calls belong to `sixmark-sys`.
+//! This crate does not generate load, measure or serve anything, and system calls belong to
+//! `sixmark-sys`. Begin with [`CommandError`], which most commands return.
 
 mod error;
 pub mod netlink;

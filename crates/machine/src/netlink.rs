@@ -1,4 +1,4 @@
-//! Interfaces, addresses and routes, asked of the kernel over rtnetlink(7) in the network namespace of
+//! Interfaces, addresses and routes, read and changed over rtnetlink(7) in the network namespace of
 //! the calling thread.
 
 use std::io;
@@ -24,35 +24,37 @@ use sixmark_sys::interface;
 use sixmark_sys::netns::NetNs;
 use sixmark_units::family::Family;
 
-/// A conversation with the kernel about one network namespace.
+/// A netlink socket that serves one network namespace.
 pub struct Netlink {
     socket: Socket,
     sequence: u32,
 }
 
-/// A route that is to be there.
+/// A route to add.
 #[derive(Clone, Debug)]
 pub struct NewRoute<'a> {
-    /// The network that it leads to.
+    /// The network that the route leads to.
     pub to: Net,
-    /// The next hop; none of a network that is on the link.
+    /// The next hop; absent for a network that is on the link.
     pub via: Option<IpAddr>,
-    /// The interface that packets leave by; the kernel finds it if absent.
+    /// The interface that packets leave by; if absent, the kernel finds it.
     pub interface: Option<&'a str>,
-    /// TCP's congestion control over it; the host's if absent.
+    /// TCP's congestion control over the route; the host's default if absent.
     pub congestion: Option<&'a str>,
-    /// TCP's initial window over it, in segments (RFC 6928); the kernel's if absent.
+    /// TCP's initial window over the route, in segments (RFC 6928); the kernel's default if absent.
     pub initial_window: Option<u32>,
 }
 
-/// The metric of IPv6 routes to networks of an interface's own (IP6_RT_PRIO_ADDRCONF).
+/// The metric of the IPv6 routes that the kernel adds for an interface's own networks
+/// (IP6_RT_PRIO_ADDRCONF).
 const CONNECTED: u32 = 256;
 
 const MAKE: u16 = NLM_F_CREATE | NLM_F_EXCL;
 const PUT: u16 = NLM_F_CREATE | NLM_F_REPLACE;
 
 impl Netlink {
-    /// With the namespace that the calling thread is in; it stays that one's wherever the thread goes.
+    /// Opens a socket in the network namespace of the calling thread. The socket stays in that
+    /// namespace even if the thread moves to another.
     pub fn open() -> io::Result<Netlink> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -60,7 +62,8 @@ impl Netlink {
         Ok(Netlink { socket, sequence: 0 })
     }
 
-    /// A pair of Ethernet interfaces joined by a cable: one here, one in another namespace.
+    /// Creates a pair of connected Ethernet interfaces: `name` in this namespace, `peer` in the
+    /// namespace `there`.
     pub fn veth(&mut self, name: &str, peer: &str, there: &NetNs) -> io::Result<()> {
         let mut other = LinkMessage::default();
         other.attributes = vec![
@@ -71,7 +74,7 @@ impl Netlink {
         self.add_link(name, vec![LinkInfo::Kind(InfoKind::Veth), LinkInfo::Data(data)])
     }
 
-    /// A bridge.
+    /// Creates a bridge.
     pub fn bridge(&mut self, name: &str) -> io::Result<()> {
         self.add_link(name, vec![LinkInfo::Kind(InfoKind::Bridge)])
     }
@@ -83,7 +86,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewLink(link), MAKE)
     }
 
-    /// Sets the largest packet of an interface, bytes.
+    /// Sets the MTU of an interface, in bytes.
     pub fn mtu(&mut self, name: &str, mtu: u32) -> io::Result<()> {
         self.change(name, |link| link.attributes.push(LinkAttribute::Mtu(mtu)))
     }
@@ -94,7 +97,7 @@ impl Netlink {
         self.change(name, |link| link.attributes.push(LinkAttribute::Controller(index)))
     }
 
-    /// Has an interface send and receive.
+    /// Brings an interface up.
     pub fn up(&mut self, name: &str) -> io::Result<()> {
         self.change(name, |link| {
             link.header.flags |= LinkFlags::Up;
@@ -109,7 +112,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 
-    /// Gives an interface an address, without looking first whether somebody has it.
+    /// Adds an address to an interface without duplicate address detection.
     pub fn address(&mut self, name: &str, net: Net) -> io::Result<()> {
         let mut address = AddressMessage::default();
         address.header.family = address_family(net.family());
@@ -121,7 +124,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewAddress(address), PUT)
     }
 
-    /// Puts a route into the table, in the place of one to the same.
+    /// Adds a route to the main table and replaces an existing route to the same destination.
     pub fn route(&mut self, route: &NewRoute<'_>) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header.address_family = address_family(route.to.family());
@@ -137,7 +140,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewRoute(message), PUT)
     }
 
-    /// The networks of a family that the main table has routes to.
+    /// Returns the destinations of all routes of a family in the main table.
     pub fn routes(&mut self, of: Family) -> io::Result<Vec<Net>> {
         let mut question = RouteMessage::default();
         question.header.address_family = address_family(of);
@@ -157,7 +160,7 @@ impl Netlink {
         }
     }
 
-    /// All interfaces, with what they counted.
+    /// Returns all interfaces with their counters.
     pub fn links(&mut self) -> io::Result<Vec<LinkMessage>> {
         self.send(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP)?;
         let mut found = Vec::new();
@@ -175,7 +178,7 @@ impl Netlink {
         }
     }
 
-    /// Sends a request and waits for the kernel's word that it is done.
+    /// Sends a request and waits for the kernel's acknowledgement.
     fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.send(message, flags | NLM_F_ACK)?;
         for message in self.receive()? {
@@ -183,7 +186,7 @@ impl Netlink {
                 return if error.code.is_none() { Ok(()) } else { Err(error.to_io()) };
             }
         }
-        Err(io::Error::other("the kernel answers nothing"))
+        Err(io::Error::other("the kernel sent no answer"))
     }
 
     fn send(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
@@ -205,7 +208,7 @@ impl Netlink {
         while !rest.is_empty() {
             let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
                 .map_err(|error| io::Error::other(error.to_string()))?;
-            // Messages begin at multiples of four.
+            // Messages are aligned to four bytes.
             let length = (message.header.length as usize).next_multiple_of(4);
             rest = rest.get(length.max(4)..).unwrap_or_default();
             found.push(message);
@@ -224,7 +227,8 @@ impl NewRoute<'_> {
         if let Some(name) = self.interface {
             found.push(RouteAttribute::Oif(index(name)?));
         }
-        // The kernel's own has this one; with the default of 1024 ours would stand beside it, unused.
+        // The kernel's own route has this metric. With the default of 1024 this route would exist
+        // beside the kernel's and never be used.
         if self.via.is_none() && self.to.family() == Family::Ipv6 {
             found.push(RouteAttribute::Priority(CONNECTED));
         }
@@ -265,7 +269,7 @@ fn address_family(family: Family) -> AddressFamily {
     }
 }
 
-/// The number of an interface.
+/// Returns the index of an interface.
 fn index(name: &str) -> io::Result<u32> {
     let absent = || io::Error::new(io::ErrorKind::NotFound, format!("no interface '{name}'"));
     interface::index(name).ok_or_else(absent)

@@ -1,13 +1,13 @@
-//! Other programs: where they are, and in which surroundings they run.
+//! Other programs: where to find them, and the environment they run in.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where daemons are, which a user's own path may lack.
+/// Directories of daemons, which a user's PATH may lack.
 const DAEMONS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// Variables that lead a client elsewhere than it was told.
+/// Environment variables that make a client connect to a proxy instead of the given address.
 const PROXIES: [&str; 8] = [
     "http_proxy",
     "https_proxy",
@@ -19,7 +19,8 @@ const PROXIES: [&str; 8] = [
     "NO_PROXY",
 ];
 
-/// The file of a program, found where daemons are too.
+/// Finds the executable file of a program in PATH and in the directories of daemons. A name that
+/// contains a slash is a path.
 pub fn find_program(program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|path| is_program(path));
@@ -33,11 +34,12 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Variables that a service or a client is started with, where they are set. Others may be meant for
-/// this program alone: credentials, say.
+/// Environment variables that a service or a client is started with, if they are set. Others, such
+/// as credentials, may be meant for this program alone.
 const PLAIN: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM"];
 
-/// A program whose words are English and that goes where it is told, with the caller's environment.
+/// Returns a command with the caller's environment that prints English messages (`LC_ALL=C`), uses
+/// no proxy and reads nothing from standard input.
 pub fn command_of(path: &Path) -> Command {
     let mut command = Command::new(path);
     command.env("LC_ALL", "C").env_remove("LANGUAGE").stdin(Stdio::null());
@@ -47,7 +49,8 @@ pub fn command_of(path: &Path) -> Command {
     command
 }
 
-/// The same with nothing of the caller's environment but what any program needs.
+/// Returns the same command with only those variables of the caller's environment that any program
+/// needs.
 pub fn plain_command(path: &Path) -> Command {
     let mut command = Command::new(path);
     command.env_clear().env("LC_ALL", "C").stdin(Stdio::null());

@@ -1,24 +1,24 @@
-//! Threads that can't be had.
+//! Failure to create threads.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::Builder;
 
-/// What a kernel says that has no thread to give (pthread_create(3), EAGAIN), so that it can be told from
-/// what else says so.
+/// Returns the error for a thread that could not be created (pthread_create(3), EAGAIN). Its
+/// message distinguishes this error from other causes of EAGAIN.
 pub fn no_thread(error: &io::Error) -> io::Error {
     io::Error::other(format!(
-        "no thread can be had ({error}): this user may run no more of them (ulimit -u), or the machine \
-         can't"
+        "can't create a thread ({error}): this user has reached the thread limit (ulimit -u), or \
+         memory is exhausted"
     ))
 }
 
-/// Makes sure that so many threads more can be had, for those who can't live without: tokio panics where it
-/// gets none, and a runtime that has only some of its threads never ends.
+/// Ensures that `number` more threads can be created, for callers that fail badly otherwise: tokio
+/// panics if it cannot create a thread, and a runtime with only some of its threads never ends.
 ///
 /// # Errors
-/// As [`no_thread`].
+/// The error of [`no_thread`].
 pub fn demand(number: usize) -> io::Result<()> {
     let (end, wait) = channel::<()>();
     let wait = Arc::new(std::sync::Mutex::new(wait));
@@ -26,7 +26,7 @@ pub fn demand(number: usize) -> io::Result<()> {
     let mut failed = None;
     for _ in 0..number {
         let wait = Arc::clone(&wait);
-        // They are there at the same time: each waits for its turn at the others' end.
+        // All threads exist at the same time: each waits until the sender is dropped.
         let stay = move || drop(wait.lock().map(|wait| wait.recv()));
         match Builder::new().name("attempt".into()).spawn(stay) {
             Ok(thread) => threads.push(thread),
@@ -38,7 +38,7 @@ pub fn demand(number: usize) -> io::Result<()> {
     }
     drop(end);
     for thread in threads {
-        // It does nothing that could panic.
+        // The thread does nothing that could panic.
         let _ = thread.join();
     }
     failed.map_or(Ok(()), Err)

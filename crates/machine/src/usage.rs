@@ -1,11 +1,12 @@
-//! The processor time of a group of processes.
+//! The processor time of a process group.
 
 use std::fs;
 
-/// Clock ticks in a second, of what /proc tells: 100 wherever Linux runs programs (USER_HZ).
+/// Clock ticks per second in the times of /proc: 100 wherever Linux runs user programs (USER_HZ).
 const TICKS: f64 = 100.0;
 
-/// Seconds that the processes of a group used, and those of their children that they waited for.
+/// Returns the processor time of all processes of a group, in seconds, including that of children
+/// they have waited for. 0 if /proc cannot be read.
 pub fn of_group(group: u32) -> f64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 0.0 };
     let stats =
@@ -13,9 +14,9 @@ pub fn of_group(group: u32) -> f64 {
     stats.filter_map(|stat| ticks(&stat, group)).sum::<u64>() as f64 / TICKS
 }
 
-/// The ticks of one, if it is in the group (proc_pid_stat(5)).
+/// Returns the ticks of one process if it belongs to the group (proc_pid_stat(5)).
 fn ticks(stat: &str, group: u32) -> Option<u64> {
-    // The name, in brackets, may hold anything.
+    // The process name, in parentheses, may contain any character.
     let (_, rest) = stat.rsplit_once(')')?;
     let words: Vec<&str> = rest.split_whitespace().collect();
     let number = |field: usize| words.get(field - 3).and_then(|word| word.parse::<u64>().ok());

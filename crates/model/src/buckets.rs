@@ -1,19 +1,22 @@
-//! Counts in buckets whose width grows with the value: the layout of HdrHistogram with three digits.
+//! Counts in buckets whose width grows with the value: HdrHistogram's layout with three digits.
 //!
-//! A worker records four durations or more for each exchange. The library takes some 100 instructions
-//! for each, since its layout is a parameter; with a fixed layout a position takes three.
+//! A worker records at least four durations for each exchange. The hdrhistogram crate spends about
+//! 100 instructions on each, because its layout is a run-time parameter. With a fixed layout,
+//! computing a position takes three.
 
-/// Values below this have a bucket each. Above it, buckets are twice as wide for each doubling.
+/// Values below this have one bucket each. Above it, the bucket width doubles with each doubling of
+/// the value.
 const EXACT: u64 = 2_048;
 const EXACT_BITS: u32 = EXACT.ilog2();
-/// Buckets that each doubling of the value adds.
+/// The number of buckets added by each doubling of the value.
 const STEP: usize = EXACT as usize / 2;
 const STEP_BITS: u32 = EXACT_BITS - 1;
-/// Buckets whose counts are summed before one of them is looked at.
+/// The number of buckets whose counts are summed before any of them is examined.
 const CHUNK: usize = 32;
 
-/// How often values were counted, each right to three digits. Memory depends on the largest value:
-/// none before the first, 8 KiB below 1,024 (of nanoseconds: 1 us), 8 KiB more for each doubling.
+/// The number of occurrences of each value, with three significant digits. Memory use depends on
+/// the largest value: none while empty, 8 KiB below 1,024 (about 1 us if the values are
+/// nanoseconds), and 8 KiB more for each doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogLinearBuckets {
     counts: Vec<u64>,
@@ -38,25 +41,25 @@ impl LogLinearBuckets {
         }
     }
 
-    /// Counts a value for which there is no bucket yet.
+    /// Counts a value that has no bucket yet.
     #[cold]
     fn record_beyond(&mut self, at: usize, times: u64) {
         self.counts.resize((at / STEP + 1) * STEP, 0);
         self.counts[at] = times;
     }
 
-    /// How many values were counted.
+    /// Returns the number of values counted.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// The largest value of each bucket up to which a share (0 to 1, ascending) of all values lies; none
-    /// where nothing was counted.
+    /// Returns, for each share (0 to 1, in ascending order), the largest value of the bucket up to
+    /// which that share of all values lies, or `None` if nothing was counted.
     pub(crate) fn values_at<const N: usize>(&self, shares: [f64; N]) -> Option<[u64; N]> {
         let mut wanted = shares.map(|q| ((q * self.total as f64).ceil() as u64).max(1)).into_iter();
         let mut next = wanted.next()?;
         let (mut found, mut number, mut reached) = ([0; N], 0, 0_u64);
-        // Most buckets are below what is looked for.
+        // Most buckets lie below the values sought.
         for (nth, chunk) in self.counts.chunks(CHUNK).enumerate() {
             let beyond = chunk.iter().fold(reached, |sum, count| sum.saturating_add(*count));
             if beyond < next {
@@ -76,24 +79,25 @@ impl LogLinearBuckets {
         None
     }
 
-    /// The largest value of the bucket up to which a share `q` (0 to 1) of all values lies; none where
-    /// nothing was counted.
+    /// Returns the largest value of the bucket up to which a share `q` (0 to 1) of all values lies,
+    /// or `None` if nothing was counted.
     pub(crate) fn value_at(&self, q: f64) -> Option<u64> {
         self.values_at([q]).map(|[value]| value)
     }
 
-    /// The largest value of the last bucket with anything in it.
+    /// Returns the largest value of the last bucket that is not empty.
     pub(crate) fn highest_recorded(&self) -> Option<u64> {
         self.counts.iter().rposition(|count| *count > 0).map(highest)
     }
 
-    /// The largest value of each bucket with anything in it, ascending, with its count.
+    /// Returns the largest value and the count of each bucket that is not empty, in ascending
+    /// order.
     pub(crate) fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(at, count)| (highest(at), *count))
     }
 
-    /// Counts what another one has counted as well.
+    /// Adds the counts of `other`.
     pub(crate) fn add(&mut self, other: &LogLinearBuckets) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -106,20 +110,20 @@ impl LogLinearBuckets {
 }
 
 impl PartialEq for LogLinearBuckets {
-    /// The same counts, whatever room there is above them.
+    /// Compares the counts only, whatever capacity is allocated above them.
     fn eq(&self, other: &LogLinearBuckets) -> bool {
         self.recorded().eq(other.recorded())
     }
 }
 
-/// Where a value is counted: a value of `EXACT_BITS + n` bits has its lowest `n` cut off.
+/// Returns the bucket of a value. A value of `EXACT_BITS + n` bits has its lowest `n` bits cut off.
 #[inline]
 fn position(value: u64) -> usize {
     let cut = (u64::BITS - EXACT_BITS) - (value | (EXACT - 1)).leading_zeros();
     ((cut as usize) << STEP_BITS) + (value >> cut) as usize
 }
 
-/// The largest value that is counted there.
+/// Returns the largest value that belongs to bucket `at`.
 fn highest(at: usize) -> u64 {
     if at < EXACT as usize {
         return at as u64;
@@ -136,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// Values of every magnitude, the ends of buckets among them.
+    /// Values of every magnitude, including the boundaries of buckets.
     fn values() -> Vec<u64> {
         let mut random = Random::new(6, 0);
         let edges = (0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + 1]);
@@ -159,7 +163,7 @@ mod tests {
 
     #[test]
     fn it_is_the_library_s_histogram() {
-        // The library has no room for the largest values.
+        // The hdrhistogram crate cannot store the largest values.
         let values: Vec<u64> = values().into_iter().filter(|value| *value < 1 << 62).collect();
         let mut ours = LogLinearBuckets::default();
         let mut theirs = Histogram::<u64>::new(3).unwrap();

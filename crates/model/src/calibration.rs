@@ -1,4 +1,5 @@
-//! What the generator itself adds to the times: a short load over loopback, before the run.
+//! What the generator itself adds to the times, measured by a short load over loopback before the
+//! run.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,23 +8,24 @@ use crate::tally::FamilyTally;
 use crate::timing::{Summary, Timing};
 use sixmark_units::family::{Family, PerFamily};
 
-/// The noise floor: times over loopback, where generator, kernel and server alone take any.
+/// The noise floor: times over loopback, where only the generator, the kernel and the server
+/// contribute.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
-    /// One with a single exchange in flight, and one with as many as the run has.
+    /// One leg with a single exchange in flight, and one with as many as the run has.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub legs: Vec<Leg>,
 }
 
 impl Calibration {
-    /// The leg with that many exchanges in flight.
+    /// Returns the leg with `connections` exchanges in flight.
     pub fn at(&self, connections: u32) -> Option<&Leg> {
         self.legs.iter().find(|leg| leg.connections == connections)
     }
 }
 
-/// The noise floor with so many exchanges in flight.
+/// The noise floor with a given number of exchanges in flight.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Leg {
@@ -32,26 +34,26 @@ pub struct Leg {
     pub connections: u32,
     /// The families of the plan, each loaded alone.
     pub families: Floors,
-    /// How far the families' medians were apart in the worse half of the leg, microseconds; null
-    /// of one family.
+    /// The difference between the families' medians in the half of the leg where it was larger, in
+    /// microseconds; null if only one family was loaded.
     pub difference_us: Difference,
 }
 
-/// The families in use.
+/// The times of each family in use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
 pub struct Floors {
-    /// IPv6, where it is used.
+    /// IPv6, if it is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ipv6: Option<Floor>,
-    /// IPv4, where it is used.
+    /// IPv4, if it is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ipv4: Option<Floor>,
 }
 
 impl Floors {
-    /// The times of one family.
+    /// Returns the times of one family.
     pub fn of(&self, family: Family) -> Option<&Floor> {
         match family {
             Family::Ipv6 => self.ipv6.as_ref(),
@@ -72,21 +74,21 @@ pub struct Floor {
     pub response_us: Summary,
 }
 
-/// The larger of the distances between both families' medians in the two halves of a leg, in
-/// microseconds; none where only one family was loaded.
+/// The difference between the medians of both families, in microseconds: the larger of the values
+/// for the two halves of a leg. Absent if only one family was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Of connect; null of one family.
+    /// In connect; null if only one family was loaded.
     pub connect: Option<f64>,
-    /// Of wait; null of one family.
+    /// In wait; null if only one family was loaded.
     pub wait: Option<f64>,
-    /// Of response; null of one family.
+    /// In response; null if only one family was loaded.
     pub response: Option<f64>,
 }
 
 impl Leg {
-    /// A leg from what was counted in its halves.
+    /// Creates a leg from the tallies of its halves.
     pub fn new(connections: u32, halves: &[PerFamily<Option<FamilyTally>>]) -> Leg {
         let floor = |family| {
             let mut sum = FamilyTally::default();
@@ -113,16 +115,17 @@ impl Leg {
 /// A phase in which a run's families differ by less than its noise floor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Below {
-    /// Its name.
+    /// The phase's name.
     pub phase: &'static str,
-    /// How far the medians of the run are apart, microseconds.
+    /// The difference between the medians in the run, in microseconds.
     pub run_us: f64,
-    /// How far they were over loopback, microseconds.
+    /// The difference between the medians over loopback, in microseconds.
     pub floor_us: f64,
 }
 
 impl Leg {
-    /// The phases in which these families' medians differ by less than over loopback.
+    /// Returns the phases in which the families' medians differ by less than they did over
+    /// loopback.
     pub fn below(&self, v6: &FamilyResult, v4: &FamilyResult) -> Vec<Below> {
         let floor = self.difference_us;
         let phases = [

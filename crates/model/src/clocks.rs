@@ -1,40 +1,41 @@
-//! Whose clock the times are from, and how far it can be believed.
+//! Which clock the times are from, and how reliable they are.
 
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Who takes the times of sending and receiving.
+/// Who takes the timestamps of sending and receiving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Timestamps {
-    /// The kernel, when segments leave and come.
+    /// The kernel, when segments leave and arrive.
     Kernel,
-    /// This process, when it sends and when it is told.
+    /// This process, when it sends and when it is notified.
     #[default]
     User,
 }
 
-/// Whose clock a time is from.
+/// Which clock the ends of a phase are timed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PhaseClock {
-    /// The kernel's, at both ends.
+    /// The kernel's clock, at both ends.
     Kernel,
-    /// This process's, at both ends.
+    /// This process's clock, at both ends.
     User,
-    /// The kernel's at one end, this process's at the other or where a connection was opened for the
-    /// exchange.
+    /// The kernel's clock at one end; this process's at the other, or where a connection was opened
+    /// for the exchange.
     Both,
 }
 
-/// Whose clock each phase is timed by, where nothing is missing.
+/// The clock of each phase, provided that no timestamp is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseClocks {
-    /// SYN to SYN-ACK by the kernel's, connect call to established by this process's.
+    /// From SYN to SYN-ACK by the kernel's clock, or from the connect call to established by this
+    /// process's.
     pub connect: PhaseClock,
     /// The handshake of TLS or QUIC.
     pub tls: PhaseClock,
@@ -49,19 +50,20 @@ pub struct PhaseClocks {
     pub slip: PhaseClock,
     /// From start to last byte.
     pub service: PhaseClock,
-    /// From due, in a closed loop start, to last byte.
+    /// From due to last byte; in a closed loop from start to last byte.
     pub response: PhaseClock,
     /// From established to closed.
     pub lifetime: PhaseClock,
 }
 
-/// Documents without the phase have no times of it either.
+/// The clock of a phase that the document does not contain: older documents have no times of it
+/// either.
 fn clock_of_older_documents() -> PhaseClock {
     PhaseClock::User
 }
 
 impl PhaseClocks {
-    /// Those of a run whose times of sending and receiving `mode` took.
+    /// Returns the clocks of a run whose timestamps are taken by `mode`.
     pub fn of(mode: Timestamps) -> PhaseClocks {
         let (whole, part) = match mode {
             Timestamps::Kernel => (PhaseClock::Kernel, PhaseClock::Both),
@@ -80,7 +82,7 @@ impl PhaseClocks {
         }
     }
 
-    /// Each with its phase's name, in the order in which a table shows them.
+    /// Returns each clock with the name of its phase, in the order in which a table shows them.
     pub fn named(&self) -> [(&'static str, PhaseClock); 9] {
         let &PhaseClocks { connect, tls, wait, ttfb, transfer, slip, service, response, lifetime } =
             self;
@@ -98,14 +100,14 @@ impl PhaseClocks {
     }
 }
 
-/// What speaks against the times of a run.
+/// What casts doubt on the times of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
-    /// Times that this process had to take, the kernel having given none to believe.
+    /// Times that this process took because the kernel provided none that are plausible.
     pub missing: u64,
-    /// Complete responses whose times are out of order: sent, first byte, last byte.
+    /// Complete responses whose times are out of order (sent, first byte, last byte).
     pub inverted: u64,
-    /// How often the clock of the kernel's stamps was set.
+    /// How often the clock of the kernel's timestamps was stepped.
     pub steps: u64,
 }
 
@@ -113,31 +115,30 @@ impl AddAssign<&Clocks> for Clocks {
     fn add_assign(&mut self, other: &Clocks) {
         self.missing += other.missing;
         self.inverted += other.inverted;
-        // There is one clock, and every worker looks at it.
+        // There is one clock, which every worker observes.
         self.steps = self.steps.max(other.steps);
     }
 }
 
-/// The same in a result document.
+/// The clocks of a run in a result document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimestampResult {
-    /// Who took the times of sending and receiving.
+    /// Who took the timestamps of sending and receiving.
     pub mode: Timestamps,
-    /// Whose clock each phase is from, but for the times that are missing; null in documents from
-    /// before that was told.
+    /// The clock of each phase, except for missing times; null in documents older than this field.
     #[serde(default)]
     pub phases: Option<PhaseClocks>,
-    /// Times that sixmark took because the kernel gave none to believe.
+    /// Times that sixmark took because the kernel provided none that are plausible.
     pub missing: u64,
     /// Complete responses whose times were out of order, so that their wait or transfer is 0.
     pub inverted: u64,
-    /// How often the clock of the kernel's stamps was set during the run.
+    /// How often the clock of the kernel's timestamps was stepped during the run.
     pub clock_steps: u64,
 }
 
 impl Clocks {
-    /// What to say of the times that `mode` took.
+    /// Returns the document's entry for times taken by `mode`.
     pub fn result(self, mode: Timestamps) -> TimestampResult {
         let Clocks { missing, inverted, steps } = self;
         let phases = Some(PhaseClocks::of(mode));

@@ -1,7 +1,7 @@
-//! What a run must keep to: `response.p99 < 10ms`, `failures < 0.1%`.
+//! Conditions of a search: `response.p99 < 10ms`, `failures < 0.1%`.
 //!
-//! A condition is the smallest sentence of the language of gates: one figure, and what it must stay below. The
-//! figures are those of a trial, which has one family, so that no side is named.
+//! A condition is the simplest expression of the language of gates: one figure and its limit. The
+//! figures are those of a trial, which has one family, so no side is named.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,14 +13,14 @@ use crate::family_result::FamilyResult;
 use crate::metric::{Metric, MetricKind, Quantity};
 use crate::timed_phase::{TimePoint, TimedPhase};
 
-/// A figure of one family and what it must stay below.
+/// A figure of one family and its upper limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = PATTERN)))]
 pub struct Condition {
-    /// One of those that a search can bound.
+    /// A metric that a search can bound.
     metric: Metric,
-    /// As it was said, so that it is shown as it was said.
+    /// The limit as written, so that it can be shown in the same form.
     bound: Literal,
     strict: bool,
 }
@@ -39,7 +39,8 @@ const PHASES: [TimedPhase; 7] = [
     TimedPhase::Response,
 ];
 
-/// The figures of theirs that it may bound: none that gets better as responses get slower.
+/// The figures of those phases that a condition may bound. It excludes any that improves as
+/// responses get slower.
 const QUANTILES: [TimePoint; 7] = [
     TimePoint::Mean,
     TimePoint::P50,
@@ -50,36 +51,51 @@ const QUANTILES: [TimePoint; 7] = [
     TimePoint::Max,
 ];
 
-/// Documents are in microseconds, the language of gates in seconds.
+/// Documents use microseconds, the language of gates seconds.
 const US_PER_S: f64 = 1e6;
 
 impl Condition {
-    /// The figure's value: in microseconds, or a share of one. None where nothing was measured.
+    /// Returns the value of the figure, in microseconds or as a share of one, or `None` if nothing
+    /// was measured.
     pub fn value(&self, of: &FamilyResult) -> Option<f64> {
         self.metric.value(of).ok()
     }
 
-    /// Whether a family kept to it. One that was not measured did not.
+    /// Returns whether the condition holds for a family. It does not hold if nothing was measured.
     pub fn holds(&self, of: &FamilyResult) -> bool {
         self.admits(self.value(of))
     }
 
-    /// Whether the figure may have this value; not where there is none.
+    /// Returns whether `value` is within the limit. `None` is not.
     pub fn admits(&self, value: Option<f64>) -> bool {
-        let unit = if self.metric.kind() == MetricKind::Time { US_PER_S } else { 1.0 };
-        let value = value.map(|value| value / unit);
+        let value = value.map(|value| value / self.unit());
         value.is_some_and(|value| match self.strict {
             true => value < self.bound.value(),
             false => value <= self.bound.value(),
         })
     }
 
-    /// What it looks at, as in `response.p99`.
+    /// Returns the name of the figure, for example `response.p99`.
     pub fn figure(&self) -> String {
         self.metric.to_string()
     }
 
-    /// The seconds that a response may take, where it bounds that.
+    /// Returns the limit in the unit of [`Condition::value`].
+    pub fn limit(&self) -> f64 {
+        self.bound.value() * self.unit()
+    }
+
+    /// Returns the figure that the condition is about.
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// Returns how many units of the document are one of the language of gates.
+    fn unit(&self) -> f64 {
+        if self.metric.kind() == MetricKind::Time { US_PER_S } else { 1.0 }
+    }
+
+    /// Returns the limit on the response time in seconds, if the condition is about it.
     pub fn response_bound_s(&self) -> Option<f64> {
         let of_response = matches!(
             self.metric.phase()?,
@@ -88,27 +104,28 @@ impl Condition {
         of_response.then(|| self.bound.value())
     }
 
-    /// The share of failures that it allows, where it looks at those.
+    /// Returns the limit on the share of failures, if the condition is about it.
     pub fn failures_bound(&self) -> Option<f64> {
         (self.metric == FAILURES).then(|| self.bound.value())
     }
 
-    /// True where it looks at the opening of connections.
+    /// Returns true if the condition is about the opening of connections.
     pub fn needs_connecting(&self) -> bool {
         matches!(self.metric.phase(), Some(TimedPhase::Connect | TimedPhase::Tls))
     }
 
-    /// True where it looks at handshakes of TLS.
+    /// Returns true if the condition is about TLS handshakes.
     pub fn needs_tls(&self) -> bool {
         self.metric.phase() == Some(TimedPhase::Tls)
     }
 
-    /// True where it looks at the opening of connections of TCP.
+    /// Returns true if the condition is about the opening of TCP connections.
     pub fn needs_tcp(&self) -> bool {
         self.metric.phase() == Some(TimedPhase::Connect)
     }
 
-    /// The same of the time from an exchange's start where this counts from when it was due.
+    /// Returns the same condition with times counted from an exchange's start instead of when it
+    /// was due.
     pub fn from_start(self) -> Condition {
         match self.metric {
             Metric::Time(TimedPhase::Response, point) => {
@@ -118,7 +135,7 @@ impl Condition {
         }
     }
 
-    /// A value as a person writes it.
+    /// Formats a value for display.
     pub fn show(&self, value: f64) -> String {
         match self.metric {
             FAILURES => format!("{:.2} %", value * 100.0),
@@ -134,8 +151,8 @@ impl fmt::Display for Condition {
     }
 }
 
-/// What a condition looks like.
-const SHAPE: &str = "say of one figure what it must stay below: response.p99 < 10ms";
+/// The form of a condition, for messages.
+const SHAPE: &str = "state what one figure must stay below: response.p99 < 10ms";
 
 impl FromStr for Condition {
     type Err = String;
@@ -161,12 +178,12 @@ impl FromStr for Condition {
     }
 }
 
-/// What is wrong, with an example where it names none.
+/// Adds an example to a message that contains none.
 fn with_example(wrong: String) -> String {
     if wrong.contains("as in") { wrong } else { format!("{wrong} (as in response.p99 < 10ms)") }
 }
 
-/// Whether a search can bound the metric.
+/// Checks that a search can bound the metric.
 fn check_metric(metric: Metric) -> Result<(), String> {
     match metric {
         FAILURES => Ok(()),
@@ -181,18 +198,18 @@ fn check_metric(metric: Metric) -> Result<(), String> {
     }
 }
 
-/// Whether anything can stay below this.
+/// Checks that a figure can stay below the limit.
 fn check_bound(metric: Metric, bound: Literal) -> Result<(), String> {
     match bound.value() {
-        value if value <= 0.0 => Err(format!("nothing stays below {bound}")),
+        value if value <= 0.0 => Err(format!("no figure is below {bound}: give a bound above 0")),
         share if metric == FAILURES && share > 1.0 => {
-            Err(format!("{bound} is more than all that were sent"))
+            Err(format!("{bound} is more than 100 %: give a smaller bound"))
         }
         _ => Ok(()),
     }
 }
 
-/// How a condition stands in documents: `response.p99 < 10ms`.
+/// The pattern of a condition in documents: `response.p99 < 10ms`.
 #[cfg(feature = "schema")]
 const PATTERN: &str = r"^(failures|[a-z]+\.[a-z0-9]+) <=? [0-9.]+(ns|us|ms|s|%)$";
 
@@ -255,7 +272,7 @@ mod tests {
             ("slip.p99 < 1ms", "a search can bound"),
             ("sent < 5", "a search can bound"),
             ("response.p99 < 10", "give 10 a unit, as in 10ms"),
-            ("response.p99 < 0", "nothing stays below 0"),
+            ("response.p99 < 0", "no figure is below 0"),
             ("response.p99 < -1ms", "stay below"),
             ("response.p99 < NaNms", "no figure is called 'NaNms'"),
             ("response.p99 > 1ms", "stay below"),
@@ -265,7 +282,7 @@ mod tests {
             ("verdict(response.p50) == worse", "sixmark compare"),
             ("failures < 1ms", "can't be compared"),
             ("failures < 5", "give 5 a unit, as in 5%"),
-            ("failures < 101%", "101% is more than all"),
+            ("failures < 101%", "101% is more than 100 %"),
         ] {
             let said = text.parse::<Condition>().unwrap_err();
             assert!(said.contains(why) && said.lines().count() == 1, "{text}: {said}");
@@ -275,12 +292,16 @@ mod tests {
     #[test]
     fn a_family_keeps_to_it_or_does_not() {
         let family = measured();
+        for (text, limit) in [("response.p99 < 10ms", 10_000.0), ("failures < 0.5%", 0.005)] {
+            let condition: Condition = text.parse().unwrap();
+            assert!((condition.limit() - limit).abs() < 1e-9, "{text}: {}", condition.limit());
+        }
         for (text, holds) in [
             ("response.p99 < 5.1ms", true),
             ("response.p99 < 4.9ms", false),
             ("failures <= 0.2%", true),
             ("failures < 0.2%", false),
-            // Nothing was connected, so nothing can be said for it.
+            // No connection was opened, so the condition cannot hold.
             ("connect.p50 < 1s", false),
             ("tls.p50 < 1s", false),
         ] {

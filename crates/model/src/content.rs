@@ -1,4 +1,4 @@
-//! Checks that responses did not pass, counted, with a few of the responses kept.
+//! Counts of responses that did not pass a check, with a few samples of them.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::Mismatch;
 
-/// Responses kept of each check: the first ones.
+/// The number of responses kept for each check: the first ones.
 pub const SAMPLES: usize = 3;
 
-/// What was counted of responses that did not pass a check.
+/// Counts and samples of the responses that did not pass each check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContentTally(BTreeMap<Arc<str>, Failed>);
 
-/// One check's.
+/// The responses that did not pass one check.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Failed {
     count: u64,
@@ -23,39 +23,42 @@ struct Failed {
     samples: Vec<ContentSample>,
 }
 
-/// A response that did not pass.
+/// A response that did not pass a check.
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContentSample {
-    /// When the response ended, seconds from the end of the warm-up.
+    /// When the response ended, in seconds from the end of the warm-up.
     pub at_s: f64,
     /// The name of the request.
     pub request: String,
     /// The response's status.
     #[cfg_attr(feature = "schema", schemars(range(min = 100, max = 999)))]
     pub status: u16,
-    /// What was found instead of what was expected, in printable ASCII, at most some 250 characters.
+    /// What was found instead of the expected value, in printable ASCII, about 250 characters at
+    /// most.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[ -~]*$")))]
     pub found: String,
 }
 
-/// One check as results have it.
+/// The failures of one check in a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContentResult {
-    /// The check, as it was asked for.
+    /// The text of the check as requested.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub check: String,
-    /// How many responses did not pass it; each counts for the first that it did not pass.
+    /// The number of responses that did not pass this check. A response counts only for the first
+    /// check that it did not pass.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
-    /// The first of them.
+    /// The first of these responses.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = SAMPLES)))]
     pub samples: Vec<ContentSample>,
 }
 
 impl ContentTally {
-    /// Counts a response to the request of this name that ended `at_ns` nanoseconds after the warm-up.
+    /// Counts a response to the request named `request` that ended `at_ns` nanoseconds after the
+    /// warm-up.
     pub fn add(&mut self, at_ns: u64, request: &str, status: u16, mismatch: Mismatch) {
         let failed = self.0.entry(mismatch.check).or_default();
         failed.count += 1;
@@ -65,12 +68,12 @@ impl ContentTally {
         }
     }
 
-    /// How many responses in all.
+    /// Returns the number of responses over all checks.
     pub fn count(&self) -> u64 {
         self.0.values().map(|failed| failed.count).sum()
     }
 
-    /// As results have it, in the order of the checks' texts.
+    /// Returns the counts and samples for a result, in the order of the checks' texts.
     pub fn result(&self) -> Vec<ContentResult> {
         let result = |(check, failed): (&Arc<str>, &Failed)| ContentResult {
             check: check.to_string(),
@@ -87,7 +90,7 @@ impl AddAssign<&ContentTally> for ContentTally {
             let failed = self.0.entry(Arc::clone(check)).or_default();
             failed.count += more.count;
             failed.samples.extend_from_slice(&more.samples);
-            // By all they hold: merging must not depend on order.
+            // Sorts by all fields, so that the result of merging does not depend on the order.
             failed.samples.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
             failed.samples.truncate(SAMPLES);
         }

@@ -1,38 +1,39 @@
-//! Lines of comma-separated values (RFC 4180): whatever writes any does it here.
+//! Comma-separated values (RFC 4180). All CSV output of the project is written here.
 
 use csv::{Terminator, Writer, WriterBuilder};
 
-/// Lines that are collected in memory.
+/// CSV lines that are collected in memory.
 #[derive(Debug)]
 pub struct CsvLines {
     writer: Writer<Vec<u8>>,
     ending: LineEnding,
 }
 
-/// What ends a line.
+/// The line terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnding {
-    /// CR LF, as RFC 4180 has it.
+    /// CR LF, as in RFC 4180.
     Crlf,
     /// LF alone.
     Lf,
 }
 
 impl CsvLines {
-    /// None yet.
+    /// Creates an empty collection.
     pub fn new(ending: LineEnding) -> CsvLines {
         CsvLines { writer: writer(ending), ending }
     }
 
-    /// A field more, in quotes where it needs them.
+    /// Appends a field, in quotes if necessary.
     pub fn field(&mut self, text: impl AsRef<[u8]>) {
-        // Memory takes whatever is written to it.
+        // Writing to memory does not fail.
         let _ = self.writer.write_field(text);
     }
 
-    /// A field of foreign text, in which a spreadsheet finds no formula, and which is on one line.
+    /// Appends a field of untrusted text, such that it stays on one line and no spreadsheet
+    /// interprets it as a formula.
     pub fn foreign_field(&mut self, text: &str) {
-        // An apostrophe makes a spreadsheet take what follows as text (OWASP, CSV injection).
+        // An apostrophe makes a spreadsheet treat the rest as text (OWASP, CSV injection).
         let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
         if !formula && !text.contains(char::is_control) {
             return self.field(text);
@@ -41,22 +42,23 @@ impl CsvLines {
         self.field(format!("{before}{}", text.replace(char::is_control, "\u{fffd}")));
     }
 
-    /// Ends a line.
+    /// Ends the line.
     pub fn end(&mut self) {
         let _ = self.writer.write_record(None::<&[u8]>);
     }
 
-    /// A whole line.
+    /// Appends a whole line.
     pub fn line(&mut self, fields: impl IntoIterator<Item = impl AsRef<[u8]>>) {
         let _ = self.writer.write_record(fields);
     }
 
-    /// Bytes that were collected, but for the last few thousand.
+    /// Returns the number of bytes collected, except for the last few thousand, which are still
+    /// buffered.
     pub fn collected(&self) -> usize {
         self.writer.get_ref().len()
     }
 
-    /// The lines so far, which are no longer here then.
+    /// Removes and returns the lines collected so far.
     pub fn take(&mut self) -> String {
         let whole = std::mem::replace(&mut self.writer, writer(self.ending));
         String::from_utf8(whole.into_inner().unwrap_or_default()).unwrap_or_default()
@@ -75,7 +77,7 @@ fn writer(ending: LineEnding) -> Writer<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// What a reader finds in a line.
+    /// Returns the fields that a CSV reader finds in the first line.
     fn read(text: &str) -> Vec<String> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
         let record = reader.records().next().unwrap().unwrap();

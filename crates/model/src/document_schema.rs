@@ -1,5 +1,7 @@
-//! The JSON Schemas of documents, made from the types that write them: the files
+//! The JSON Schemas of documents, generated from the types that write them: the files
 //! `docs/*.schema.json`.
+
+use std::collections::BTreeSet;
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -11,30 +13,28 @@ use crate::result::{self, RunResult};
 use crate::study::result::{self as study, StudyResult};
 use crate::traffic::result::{self as traffic, TrafficResult};
 use crate::vitals::result::{self as vitals, VitalsResult};
+use crate::warning_codes::WARNING_CODES;
 use crate::watch::document::{self as watch, WatchResult};
 
 mod layout;
-mod warning_codes;
-
-use warning_codes::WARNING_CODES;
 
 /// The schema of one kind of document.
 #[derive(Clone, Debug)]
 pub struct DocumentSchema {
-    /// The name of its file in docs.
+    /// The name of the file in `docs`.
     pub file: &'static str,
-    /// The schema: draft 2020-12, whole in itself.
+    /// The schema, draft 2020-12, self-contained.
     pub schema: Value,
 }
 
 impl DocumentSchema {
-    /// The file's text.
+    /// Returns the text of the file.
     pub fn text(&self) -> String {
         layout::layout_text(&self.schema)
     }
 }
 
-/// All of them.
+/// Returns all schemas.
 pub fn all() -> Vec<DocumentSchema> {
     vec![
         DocumentSchema { file: "result.schema.json", schema: run_schema() },
@@ -61,7 +61,7 @@ pub fn all() -> Vec<DocumentSchema> {
     ]
 }
 
-/// The schema of documents that `T` writes and whose field `schema` is `name`.
+/// Returns the schema of the documents that `T` writes and whose field `schema` is `name`.
 fn schema_of<T: JsonSchema>(name: &str) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with_transform(RecursiveTransform(finish));
@@ -76,39 +76,41 @@ fn schema_of<T: JsonSchema>(name: &str) -> Value {
     schema
 }
 
-/// That of a run. Documents of earlier versions have two fields more.
+/// Returns the schema of a run. Documents of earlier versions have two additional fields.
 fn run_schema() -> Value {
     let mut schema = schema_of::<RunResult>(result::SCHEMA);
     schema["properties"]["comparison"] = json!({
-        "description": "Of documents that earlier versions wrote, which compared the families over \
-            the seconds of the run: what it says is not to be believed (docs/statistics.md tells \
-            why).",
+        "description": "Only in documents of earlier versions, which compared the families over \
+            the seconds of the run. Its verdicts are not reliable; docs/statistics.md explains \
+            why.",
         "type": ["object", "null"],
     });
     schema["properties"]["watched"] = json!({
-        "description": "Of documents that earlier versions wrote, whose watches had this form too.",
+        "description": "Only in documents of earlier versions, whose watches had this format too.",
         "type": "null",
     });
     with_codes(schema)
 }
 
-/// With the codes that warnings of runs and comparisons may have by now.
+/// Adds the codes of warnings that exist so far, as examples.
 fn with_codes(mut schema: Value) -> Value {
-    schema["$defs"]["Warning"]["properties"]["code"]["examples"] = json!(WARNING_CODES);
+    schema["$defs"]["Warning"]["properties"]["code"]["examples"] =
+        json!(WARNING_CODES.iter().collect::<BTreeSet<_>>());
     schema
 }
 
-/// Does for one schema what schemars leaves open.
+/// Completes what schemars leaves open in one schema.
 fn finish(schema: &mut Schema) {
     let Some(fields) = schema.as_object_mut() else { return };
-    // What a reader takes for a field that is absent is no concern of who validates.
+    // The value that a reader substitutes for an absent field does not matter for validation.
     fields.remove("default");
     bound_number(fields);
     close_object(fields);
     flow_text(fields);
 }
 
-/// Rust's formats mean nothing to others; what they tell of bounds is kept.
+/// Removes Rust's number formats, which other tools do not know, but keeps the lower bound that
+/// they imply.
 fn bound_number(fields: &mut Map<String, Value>) {
     let is_float = fields.remove("format").is_some_and(|format| format == "double");
     if is_float && !fields.contains_key("exclusiveMinimum") {
@@ -116,8 +118,7 @@ fn bound_number(fields: &mut Map<String, Value>) {
     }
 }
 
-/// Documents have no fields but those that are known. One that may be left out is left out rather
-/// than null.
+/// Forbids unknown fields. A field that is not required is omitted rather than null.
 fn close_object(fields: &mut Map<String, Value>) {
     let is_object = match fields.get("type") {
         Some(Value::Array(types)) => types.iter().any(|of| of == "object"),
@@ -136,7 +137,7 @@ fn close_object(fields: &mut Map<String, Value>) {
     optional.for_each(|(_, property)| forbid_null(property));
 }
 
-/// Takes null from what a property may be.
+/// Removes null from the values allowed for a property.
 fn forbid_null(property: &mut Value) {
     let Some(fields) = property.as_object_mut() else { return };
     if let Some(Value::Array(types)) = fields.get_mut("type") {
@@ -156,7 +157,7 @@ fn forbid_null(property: &mut Value) {
     }
 }
 
-/// Comments of the source as text that flows: no line breaks within a paragraph, no links.
+/// Reflows comments of the source: removes line breaks within paragraphs, and links.
 fn flow_text(fields: &mut Map<String, Value>) {
     if let Some(Value::String(text)) = fields.get_mut("description") {
         let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::by_request::RequestFigures;
 use crate::content::ContentResult;
 use crate::outcome::{Failure, Outcome};
 use crate::quic::QuicResult;
@@ -18,28 +19,32 @@ use crate::tls::TlsResult;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyResult {
-    /// Where the requests went.
+    /// The addresses that requests were sent to.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema_type::SocketText>"))]
     pub addresses: Vec<SocketAddr>,
-    /// What each address of each target gave, those with failures first, a hundred at most; empty
-    /// where there is only one.
+    /// Results of each address of each target, those with failures first, at most a hundred; empty
+    /// if there is only one address.
     #[serde(default)]
     pub by_address: Vec<AddressResult>,
-    /// How many.
+    /// Figures of each request of a mix by its name, in the order of the plan; empty if all
+    /// requests have the same name, and for the blocks of a comparison.
+    #[serde(default)]
+    pub by_request: Vec<RequestFigures>,
+    /// Numbers of requests.
     pub requests: RequestCounts,
-    /// How the exchanges ended: NORMAL always, the others where they occurred. They add up to
+    /// Exchanges by outcome: NORMAL always, the others if they occurred. They add up to
     /// requests.sent.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Entries<Outcome, u64>", extend("required" = ["NORMAL"])))]
     pub outcomes: BTreeMap<String, u64>,
-    /// Those that did not end NORMAL. They add up to requests.sent less requests.completed.
+    /// Exchanges that did not end NORMAL. They add up to requests.sent minus requests.completed.
     pub failures: Vec<FailureCount>,
-    /// Checks that complete responses did not pass. Each counts for the first one; they add up to
-    /// outcomes.CONTENT.
+    /// Checks that complete responses did not pass. A response counts only for the first one that
+    /// it did not pass; the counts add up to outcomes.CONTENT.
     pub content: Vec<ContentResult>,
     /// What was illegal in responses that ended as PROTOCOL, as far as it is known.
     #[serde(default)]
     pub breaches: Vec<BreachCount>,
-    /// Connections.
+    /// Numbers of connections.
     pub connections: ConnectionCounts,
     /// Complete responses by status code.
     #[cfg_attr(
@@ -51,88 +56,90 @@ pub struct FamilyResult {
     pub status: BTreeMap<u16, u64>,
     /// Bytes above TCP.
     pub bytes: ByteCounts,
-    /// Complete responses a second: requests.completed / elapsed_s.
+    /// Complete responses per second: requests.completed / elapsed_s.
     pub requests_per_s: f64,
-    /// Content of complete responses, bytes a second: bytes.body / elapsed_s.
+    /// Content of complete responses, in bytes per second: bytes.body / elapsed_s.
     pub goodput_bytes_per_s: f64,
-    /// From the connect call to established, by the kernel's clock from the SYN to the SYN-ACK; of
-    /// connections established.
+    /// From the connect call to established; from the SYN to the SYN-ACK if by the kernel's clock.
+    /// Of connections established.
     pub connect_us: Summary,
-    /// From the request's last byte handed to the kernel to the response's first byte; of complete
+    /// From the request's last byte handed to the kernel to the response's first byte. Of complete
     /// responses.
     pub wait_us: Summary,
-    /// From the exchange's start, connecting included where it began with that, to the response's
-    /// first byte; of complete responses; null where the document is older than this field.
+    /// From the exchange's start, including connecting if the exchange began with it, to the
+    /// response's first byte. Of complete responses; null if the document is older than this field.
     #[serde(default)]
     pub ttfb_us: Option<Summary>,
-    /// From the response's first byte to its last; of complete responses.
+    /// From the response's first byte to its last. Of complete responses.
     pub transfer_us: Summary,
-    /// From when the exchange was due, in a closed loop its start, to the response's last byte,
-    /// connecting included where it began with that; of complete responses.
+    /// From when the exchange was due (in a closed loop, its start) to the response's last byte,
+    /// including connecting if the exchange began with it. Of complete responses.
     pub response_us: Summary,
-    /// From the exchange's start to the response's last byte; of complete responses. In an open
+    /// From the exchange's start to the response's last byte. Of complete responses, in an open
     /// loop only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_us: Option<Summary>,
-    /// From when the exchange was due to its start; of all that were sent. In an open loop only.
+    /// From when the exchange was due to its start. Of all exchanges sent, in an open loop only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slip_us: Option<Summary>,
-    /// From connected to closed; of connections closed.
+    /// From connected to closed. Of connections closed.
     pub lifetime_us: Summary,
-    /// What TCP knew of connections closed.
+    /// TCP statistics of connections closed.
     pub tcp: TcpResult,
-    /// Sizes of contents of responses whose status is accepted, bytes; null: there were none, or
-    /// nobody kept them.
+    /// Sizes in bytes of contents of responses whose status is accepted; null if there were none,
+    /// or sizes were not recorded.
     #[serde(default)]
     pub sizes: Option<SizesResult>,
-    /// TLS handshakes; null: the plan has no `https://` target.
+    /// TLS handshakes; null if the plan has no `https://` target.
     pub tls: Option<TlsResult>,
-    /// What QUIC knew of connections closed; absent where HTTP/3 was not spoken.
+    /// QUIC statistics of connections closed; absent if HTTP/3 was not spoken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<QuicResult>,
 }
 
 impl FamilyResult {
-    /// Exchanges that failed: that ended neither NORMAL nor ABANDONED, or with a status that is not
-    /// accepted.
+    /// Returns the number of exchanges that failed: that ended neither NORMAL nor ABANDONED, or
+    /// that have a status that is not accepted.
     pub fn failed(&self) -> u64 {
         let ended = |outcome: Outcome| self.outcomes.get(outcome.name()).copied().unwrap_or(0);
         let fine = ended(Outcome::Normal) + ended(Outcome::Abandoned);
         self.requests.sent.saturating_sub(fine) + self.requests.unaccepted
     }
 
-    /// Complete responses whose status is accepted.
+    /// Returns the number of complete responses whose status is accepted.
     pub fn accepted(&self) -> u64 {
         self.requests.completed.saturating_sub(self.requests.unaccepted)
     }
 }
 
-/// What one address of one target gave.
+/// The results of one address of one target.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AddressResult {
-    /// Where it is.
+    /// The address.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::SocketText"))]
     pub address: SocketAddr,
     /// The target's URL.
     pub url: String,
     /// Exchanges that ended before the run did.
     pub ended: u64,
-    /// With a complete response.
+    /// Exchanges with a complete response.
     pub completed: u64,
-    /// Of those completed, how many have a status that is not accepted.
+    /// Exchanges among those completed whose status is not accepted.
     pub unaccepted: u64,
-    /// The other exchanges.
+    /// The exchanges without a complete response.
     pub failures: Vec<FailureCount>,
 }
 
 impl AddressResult {
-    /// Exchanges that failed: without a complete response, or with a status that is not accepted.
+    /// Returns the number of exchanges that failed: without a complete response, or with a status
+    /// that is not accepted.
     pub fn failed(&self) -> u64 {
         self.ended.saturating_sub(self.completed) + self.unaccepted
     }
 
-    /// How most of them did; none where nothing failed, or the run cut it off.
+    /// Returns the most frequent kind of failure, or `None` if nothing failed other than by the end
+    /// of the run.
     pub fn usual_failure(&self) -> Option<String> {
         let others = self.failures.iter().filter(|of| of.failure.outcome != Outcome::Abandoned);
         let most = others.max_by_key(|failed| failed.count);
@@ -145,108 +152,111 @@ impl AddressResult {
         }
     }
 
-    /// True where not one response came that is as it was to be.
+    /// Returns true if not one response was correct.
     pub fn is_dead(&self) -> bool {
         self.ended > 0 && self.completed == self.unaccepted
     }
 }
 
-/// How many requests.
+/// Numbers of requests.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestCounts {
-    /// Exchanges begun, those included whose connection failed.
+    /// Exchanges started, including those whose connection failed.
     pub sent: u64,
     /// Exchanges with a complete response, whatever its status.
     pub completed: u64,
-    /// Of those completed, the ones that count as failures, their status not being accepted
-    /// (`--accept-status`; without it those of 400 and above).
+    /// Exchanges among those completed that count as failures because their status is not accepted
+    /// (`--accept-status`; by default 400 and above).
     #[serde(default)]
     pub unaccepted: u64,
-    /// Not begun: when they were due no more might be in flight, or no connection of the family
-    /// was free and no more might be open, and overload is drop.
+    /// Exchanges not started, with overload drop: when they were due, the limit of exchanges in
+    /// flight was reached, or no connection of the family was free and no more could be opened.
     pub dropped: u64,
-    /// Not begun, because the run ended before they could.
+    /// Exchanges not started, because the run ended before they could.
     pub unsent: u64,
-    /// Of those sent, begun later than due because no more might be in flight before, or no
-    /// connection of the family was free and no more might be open.
+    /// Exchanges among those sent that started later than due: the limit of exchanges in flight was
+    /// reached, or no connection of the family was free and no more could be opened.
     pub waited: u64,
-    /// How often one was sent once more, the peer having said that it did nothing with it (GOAWAY).
+    /// How often a request was sent again because the peer reported that it had not processed it
+    /// (GOAWAY).
     pub resent: u64,
-    /// Of those completed, how many sent the client elsewhere by their status: 301, 302, 303, 307
-    /// or 308.
+    /// Exchanges among those completed whose status redirected the client: 301, 302, 303, 307 or
+    /// 308.
     pub redirects: u64,
-    /// Of those sent, how many such a response led to.
+    /// Exchanges among those sent that followed a redirect.
     pub followed: u64,
-    /// Of those sent, due or in flight while the generator stood still. Those that would have
-    /// ended as TIMEOUT, RESET or TRUNCATED are LOCAL.
+    /// Exchanges among those sent that were due or in flight while the generator was stalled. Those
+    /// that would have ended as TIMEOUT, RESET or TRUNCATED are LOCAL.
     #[serde(default)]
     pub stalled: u64,
-    /// Of those completed, without times since they were due or in flight then.
+    /// Exchanges among those completed that have no times because they were due or in flight while
+    /// the generator was stalled.
     #[serde(default)]
     pub untimed: u64,
-    /// Not begun: the load was of so many requests, and the family did not answer.
+    /// Exchanges not started because the family did not respond. Only if the load is a number of
+    /// requests.
     #[serde(default)]
     pub given_up: u64,
-    /// Of the redirects, how many were not followed because as many in a row had been as are
-    /// followed (`--location`); absent: none.
+    /// Redirects that were not followed because the limit of redirects in a row was reached
+    /// (`--location`); absent if there were none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut_chains: u64,
 }
 
-/// True for a count that documents omit because it is zero.
+/// Returns true for a count that documents omit because it is zero.
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What was illegal in responses.
+/// Something illegal in responses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BreachCount {
-    /// What, in a few words.
+    /// A short description.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub what: String,
-    /// In how many of them.
+    /// The number of responses.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 
-/// How often one thing went wrong.
+/// The number of failures of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailureCount {
-    /// What went wrong, where, and the kernel's error number.
+    /// What failed, in which phase, and the kernel's error number.
     #[serde(flatten)]
     pub failure: Failure,
-    /// How often.
+    /// The number of occurrences.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 
-/// Connections of one family.
+/// Numbers of connections of one family.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionCounts {
     /// Established.
     pub opened: u64,
-    /// Closed, those included that were closed when the run ended.
+    /// Closed, including those closed when the run ended.
     pub closed: u64,
-    /// Of those, cut off by this side with a reset.
+    /// Connections among those closed that this side reset.
     pub reset_sent: u64,
     /// Closed because of bytes that no request had asked for.
     pub unsolicited: u64,
-    /// That were to be opened before the load began and could not be.
+    /// Not opened, although they were to be opened before the load began.
     pub unopened: u64,
-    /// On which the peer let no more requests begin (GOAWAY).
+    /// On which the peer allowed no further requests (GOAWAY).
     pub drained: u64,
-    /// Closed by sixmark while idle, since another was to be opened and no more might be open.
+    /// Closed by sixmark while idle, to open another one within the limit of connections.
     #[serde(default)]
     pub displaced: u64,
-    /// How many were open or being opened, on average over the run.
+    /// The number of connections open or being opened, averaged over the run.
     #[serde(default)]
     pub mean_open: f64,
-    /// Seconds that places stood empty, all together, since no connection of the family was free for
-    /// the exchange whose turn it was and no more might be open.
+    /// Seconds that places were empty, in total, because no connection of the family was free for
+    /// the next exchange and no more could be opened.
     #[serde(default)]
     pub awaited_s: f64,
 }
@@ -255,23 +265,23 @@ pub struct ConnectionCounts {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByteCounts {
-    /// Received, heads and framing included.
+    /// Received, including heads and framing.
     pub received: u64,
     /// Content of complete responses.
     pub body: u64,
-    /// Requests handed to the kernel whole.
+    /// Requests handed completely to the kernel.
     pub sent: u64,
 }
 
-/// Something of each of the families that were used.
+/// One value for each family that was used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(inline))]
 pub struct Families<T = FamilyResult> {
-    /// IPv6, where it was used.
+    /// IPv6, if it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ipv6: Option<T>,
-    /// IPv4, where it was used.
+    /// IPv4, if it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ipv4: Option<T>,
 }
@@ -283,7 +293,7 @@ impl<T> Default for Families<T> {
 }
 
 impl<T> Families<T> {
-    /// What there is of one family.
+    /// Returns the value of one family.
     pub fn of(&self, family: Family) -> Option<&T> {
         match family {
             Family::Ipv6 => self.ipv6.as_ref(),
@@ -291,7 +301,7 @@ impl<T> Families<T> {
         }
     }
 
-    /// The families that were used, IPv6 first.
+    /// Returns the families that were used, IPv6 first.
     pub fn iter(&self) -> impl Iterator<Item = (Family, &T)> {
         Family::BOTH.into_iter().filter_map(|family| Some((family, self.of(family)?)))
     }

@@ -1,4 +1,4 @@
-//! The values of a TOML file with their places, so that whatever is wrong is told with its line.
+//! The values of a TOML file with their positions, so that every mistake is reported with its line.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -7,21 +7,21 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Something wrong in a file that people write.
+/// A mistake in a file written by a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMistake {
-    /// The line's number, from 1; 0 where the whole file is meant.
+    /// The line number, from 1; 0 for the whole file.
     pub line: usize,
-    /// The key, with the tables that it stands in: `factors.size`; may be empty.
+    /// The key with the tables that contain it, for example `factors.size`; may be empty.
     pub key: String,
-    /// What is wrong with it, and what is allowed.
+    /// What is wrong, and what is allowed.
     pub message: String,
-    /// The file, where it is another than the study's own.
+    /// The name of the file, if it is not the study's own.
     pub file: Option<String>,
 }
 
 impl FileMistake {
-    /// The same in one line, with the name of the study's file before it.
+    /// Formats the mistake as one line that begins with `name`, the study's file.
     pub fn of_file(&self, name: &str) -> String {
         format!("{}:{self}", self.file.as_deref().unwrap_or(name))
     }
@@ -39,14 +39,14 @@ impl fmt::Display for FileMistake {
     }
 }
 
-/// A file's text, and what was found wrong in it.
+/// The text of a file, and the mistakes found in it.
 pub(crate) struct FileText<'a> {
     text: &'a str,
     file: Option<String>,
     wrongs: RefCell<Vec<FileMistake>>,
 }
 
-/// The keys of a table. Those that nobody takes are wrong.
+/// The keys of a table. Keys that are never taken are mistakes.
 pub(crate) struct FileFields<'a> {
     book: &'a FileText<'a>,
     path: String,
@@ -59,31 +59,31 @@ pub(crate) struct FileFields<'a> {
 #[derive(Clone)]
 pub(crate) struct FileField<'a> {
     book: &'a FileText<'a>,
-    /// The key without the tables that it stands in.
+    /// The key without the tables that contain it.
     pub(crate) name: String,
     path: String,
     at: usize,
     value: &'a DeValue<'a>,
 }
 
-/// A value without a value in it.
+/// A value that is neither a list nor a table.
 pub(crate) enum Scalar {
     /// `true`, `false`.
     Flag(bool),
-    /// A text, or a number as it is written.
+    /// A string, or a number as written.
     Text(String),
 }
 
 impl<'a> FileText<'a> {
-    /// Of the study's own file, or of the one named `file`.
+    /// Creates the text of the study's own file, or of the one named `file`.
     pub(crate) fn new(text: &'a str, file: Option<&str>) -> FileText<'a> {
         FileText { text, file: file.map(str::to_owned), wrongs: RefCell::default() }
     }
 
-    /// The table of the whole text.
+    /// Parses the whole text as a table.
     ///
     /// # Errors
-    /// It is no TOML.
+    /// The text is not valid TOML.
     pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'a>>, FileMistake> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -91,7 +91,7 @@ impl<'a> FileText<'a> {
         })
     }
 
-    /// What was found, by line.
+    /// Returns the mistakes found, sorted by line.
     pub(crate) fn into_wrongs(self) -> Vec<FileMistake> {
         let mut wrongs = self.wrongs.into_inner();
         wrongs.sort_by_key(|wrong| wrong.line);
@@ -99,29 +99,29 @@ impl<'a> FileText<'a> {
         wrongs
     }
 
-    /// True while nothing was found.
+    /// Returns true while no mistake was found.
     pub(crate) fn is_clean(&self) -> bool {
         self.wrongs.borrow().is_empty()
     }
 
-    /// The line of a place.
+    /// Returns the line of a byte offset.
     pub(crate) fn line(&self, at: usize) -> usize {
         self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1
     }
 
-    /// Notes something wrong.
+    /// Records a mistake.
     pub(crate) fn wrong(&self, at: usize, key: &str, message: &str) {
         let wrong = self.wrong_at(at, key, message);
         self.wrongs.borrow_mut().push(wrong);
     }
 
-    /// Notes something wrong at a line, from 1; 0 where the whole file is meant.
+    /// Records a mistake at a line, from 1; 0 for the whole file.
     pub(crate) fn wrong_line(&self, line: usize, key: &str, message: &str) {
         let wrong = FileMistake { line, ..self.wrong_at(0, key, message) };
         self.wrongs.borrow_mut().push(wrong);
     }
 
-    /// Notes what another file has wrong.
+    /// Records the mistakes of another file.
     pub(crate) fn extend(&self, wrongs: Vec<FileMistake>) {
         self.wrongs.borrow_mut().extend(wrongs);
     }
@@ -134,7 +134,7 @@ impl<'a> FileText<'a> {
 }
 
 impl<'a> FileFields<'a> {
-    /// Those of a table at a place.
+    /// Creates the keys of a table at a byte offset.
     pub(crate) fn new(
         book: &'a FileText<'a>,
         path: &str,
@@ -153,19 +153,19 @@ impl<'a> FileFields<'a> {
             }
         };
         let mut left: Vec<FileField<'a>> = table.iter().map(field).collect();
-        // In the order of the file, which that of factors and levels is.
+        // In the order of the file, which is also the order of factors and levels.
         left.sort_by_key(|field| field.at);
         FileFields { book, path: path.to_owned(), at, left, known: Vec::new() }
     }
 
-    /// Takes a key's value.
+    /// Takes the value of a key.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<FileField<'a>> {
         self.known.push(name);
         let at = self.left.iter().position(|field| field.name == name)?;
         Some(self.left.remove(at))
     }
 
-    /// The same of a key that must be there.
+    /// Takes the value of a required key, and records a mistake if it is missing.
     pub(crate) fn need(&mut self, name: &'static str) -> Option<FileField<'a>> {
         let found = self.take(name);
         if found.is_none() {
@@ -174,57 +174,57 @@ impl<'a> FileFields<'a> {
         found
     }
 
-    /// A text, if it is there.
+    /// Takes a string, if it is there.
     pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
         self.take(name)?.text()
     }
 
-    /// A list of texts; an empty one where it is not there.
+    /// Takes a list of strings; empty if it is not there.
     pub(crate) fn texts(&mut self, name: &'static str) -> Vec<String> {
         self.take(name).map_or(Vec::new(), |field| field.texts())
     }
 
-    /// The tables of a list, `[[name]]`.
+    /// Takes the tables of a list, `[[name]]`.
     pub(crate) fn tables(&mut self, name: &'static str) -> Vec<FileFields<'a>> {
         let items = self.take(name).map_or(Vec::new(), |field| field.items());
         items.iter().filter_map(FileField::fields).collect()
     }
 
-    /// The table of a key, `[name]`.
+    /// Takes the table of a key, `[name]`.
     pub(crate) fn table(&mut self, name: &'static str) -> Option<FileFields<'a>> {
         self.take(name)?.fields()
     }
 
-    /// Every key that nobody has taken, whatever it is called.
+    /// Takes every key not yet taken, whatever its name.
     pub(crate) fn rest(&mut self) -> Vec<FileField<'a>> {
         std::mem::take(&mut self.left)
     }
 
-    /// Keys that are left are unknown ones.
+    /// Records every key not yet taken as unknown.
     pub(crate) fn end(self) {
         for field in &self.left {
             field.wrong(&format!("unknown key; allowed: {}", self.known.join(", ")));
         }
     }
 
-    /// Notes something wrong with the table.
+    /// Records a mistake in the table.
     pub(crate) fn wrong(&self, message: &str) {
         self.book.wrong(self.at, &self.path, message);
     }
 
-    /// The text of the whole file.
+    /// Returns the text of the whole file.
     pub(crate) fn text_of_file(&self) -> &'a str {
         self.book.text
     }
 }
 
 impl<'a> FileField<'a> {
-    /// Notes something wrong with it.
+    /// Records a mistake in the value.
     pub(crate) fn wrong(&self, message: &str) {
         self.book.wrong(self.at, &self.path, message);
     }
 
-    /// The line that it stands at.
+    /// Returns the line of the value.
     pub(crate) fn line(&self) -> usize {
         self.book.line(self.at)
     }
@@ -242,17 +242,17 @@ impl<'a> FileField<'a> {
         None
     }
 
-    /// True of a list.
+    /// Returns true if the value is a list.
     pub(crate) fn is_list(&self) -> bool {
         matches!(self.value, DeValue::Array(_))
     }
 
-    /// True of a table.
+    /// Returns true if the value is a table.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.value, DeValue::Table(_))
     }
 
-    /// A text.
+    /// Returns the value as a string.
     pub(crate) fn text(&self) -> Option<String> {
         match self.value {
             DeValue::String(text) => Some(text.to_string()),
@@ -260,7 +260,7 @@ impl<'a> FileField<'a> {
         }
     }
 
-    /// A text, a number as it is written, or a flag.
+    /// Returns the value as a string, a number as written, or a flag.
     pub(crate) fn scalar(&self) -> Option<Scalar> {
         match self.value {
             DeValue::String(text) => Some(Scalar::Text(text.to_string())),
@@ -279,7 +279,7 @@ impl<'a> FileField<'a> {
         }
     }
 
-    /// A number.
+    /// Returns the value as a number.
     pub(crate) fn number(&self) -> Option<f64> {
         let read = match self.value {
             DeValue::Integer(number) => {
@@ -291,13 +291,13 @@ impl<'a> FileField<'a> {
         match read.filter(|number: &f64| number.is_finite()) {
             Some(number) => Some(number),
             None => {
-                self.wrong("is no number that can be counted with");
+                self.wrong("is not a finite number");
                 None
             }
         }
     }
 
-    /// A whole number from `least` to `most`.
+    /// Returns the value as a whole number from `least` to `most`.
     pub(crate) fn whole(&self, least: u64, most: u64) -> Option<u64> {
         let number = self.number()?;
         let fits = number.fract() == 0.0 && number >= least as f64 && number <= most as f64;
@@ -307,7 +307,7 @@ impl<'a> FileField<'a> {
         fits.then_some(number as u64)
     }
 
-    /// `true` or `false`.
+    /// Returns the value as a flag: `true` or `false`.
     pub(crate) fn flag(&self) -> Option<bool> {
         match self.value {
             DeValue::Boolean(flag) => Some(*flag),
@@ -315,7 +315,7 @@ impl<'a> FileField<'a> {
         }
     }
 
-    /// A time with its unit: `"10s"`, `"500ms"`, `"2m"`.
+    /// Returns the value as a duration with its unit: `"10s"`, `"500ms"`, `"2m"`.
     pub(crate) fn time(&self) -> Option<Duration> {
         let text = self.text()?;
         let time = parse_time(&text);
@@ -325,7 +325,7 @@ impl<'a> FileField<'a> {
         time
     }
 
-    /// One of several words.
+    /// Returns the value as one of several words.
     pub(crate) fn one_of<T: Copy>(&self, allowed: &[(&str, T)]) -> Option<T> {
         let text = self.text()?;
         let found = allowed.iter().find(|(name, _)| *name == text).map(|&(_, found)| found);
@@ -336,13 +336,13 @@ impl<'a> FileField<'a> {
         found
     }
 
-    /// What `parse` makes of the text.
+    /// Returns the result of parsing the string.
     pub(crate) fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         let text = self.text()?;
         parse(&text).map_err(|message| self.wrong(&message)).ok()
     }
 
-    /// The values of a list.
+    /// Returns the values of a list.
     pub(crate) fn items(&self) -> Vec<FileField<'a>> {
         let DeValue::Array(values) = self.value else {
             let none: Option<()> = self.expected("a list in brackets");
@@ -356,12 +356,12 @@ impl<'a> FileField<'a> {
         values.iter().map(item).collect()
     }
 
-    /// The texts of a list.
+    /// Returns the strings of a list.
     pub(crate) fn texts(&self) -> Vec<String> {
         self.items().iter().filter_map(FileField::text).collect()
     }
 
-    /// The keys of a table.
+    /// Returns the keys of a table.
     pub(crate) fn fields(&self) -> Option<FileFields<'a>> {
         match self.value {
             DeValue::Table(table) => Some(FileFields::new(self.book, &self.path, self.at, table)),
@@ -370,7 +370,7 @@ impl<'a> FileField<'a> {
     }
 }
 
-/// A number and its unit.
+/// Parses a number and its unit of time.
 pub(crate) fn parse_time(text: &str) -> Option<Duration> {
     let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let number: f64 = text[..unit].parse().ok()?;

@@ -1,4 +1,4 @@
-//! The search for the highest rate that holds: what its trials showed, and what that comes to.
+//! The search for the highest rate that a family sustains: its trials, and their evaluation.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,64 +7,66 @@ use crate::family_result::{Families, FamilyResult, RequestCounts};
 use crate::outcome::Outcome;
 use crate::search::{AGREE, Bracket, TrialVerdict};
 
-/// Of what was due in a trial that holds, so much must have been answered whole.
+/// The share of the exchanges due that must be answered completely, unless a condition bounds
+/// failures.
 const ANSWERED: f64 = 0.99;
-/// Where more than this part of the exchanges waited for a place, places may have been the limit.
+/// If more than this share of the exchanges waited for a place, places may have been the limit.
 const WAITED: f64 = 0.01;
 
-/// The highest rate that each family sustains, alone.
+/// The highest rate that each family sustains when loaded alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindMax {
-    /// What had to hold, as in response.p99 < 10ms.
+    /// The conditions, for example response.p99 < 10ms.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub conditions: Vec<Condition>,
-    /// How long each trial measured, in seconds.
+    /// How long each trial was measured, in seconds.
     pub trial_s: f64,
-    /// What was found for each family in use.
+    /// The result for each family in use.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<FoundRate>,
-    /// The least and the most that IPv6's highest rate may be of IPv4's, by their brackets; null
-    /// where a bracket has a side open or sixmark itself was the limit.
+    /// The lowest and the highest possible ratio of IPv6's highest rate to IPv4's, from their
+    /// brackets; null if a bracket is open on one side, or if the limit was something other than a
+    /// condition or failures.
     pub ratio: Option<[f64; 2]>,
 }
 
-/// What was found for one family.
+/// The result for one family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundRate {
-    /// The highest rate that held, exchanges a second; null: none did.
+    /// The highest rate that held, in exchanges per second; null if none did.
     pub holds: Option<f64>,
-    /// The lowest rate above it that did not hold; null: none is known.
+    /// The lowest rate above it that did not hold; null if none is known.
     pub fails: Option<f64>,
-    /// Why that one did not hold; null where fails is.
+    /// Why that rate did not hold; null if fails is null.
     pub limited_by: Option<Limit>,
-    /// The trial whose figures the document gives, counted from 0: the last one at holds, else the
-    /// last of all; null: there was none.
+    /// The index, from 0, of the trial whose figures the document gives: the last one at holds, or
+    /// else the last of all; null if there was none.
     pub shown: Option<usize>,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
 }
 
-/// One rate kept up for a while.
+/// A measurement at one rate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trial {
-    /// Exchanges a second.
+    /// Exchanges per second.
     pub rate: f64,
-    /// How many exchanges might be in flight; null in documents of before.
+    /// The limit of exchanges in flight; null in documents older than this field.
     #[serde(default)]
     pub in_flight: Option<u64>,
-    /// Whether it held.
+    /// Whether the rate held.
     pub held: bool,
-    /// Why it did not hold; null: it did.
+    /// Why the rate did not hold; null if it did.
     pub reason: Option<Limit>,
-    /// What each condition looked at, in the order of conditions: microseconds, or for failures a
-    /// share of 1; null: there was nothing.
+    /// The values that the conditions were applied to, in the order of conditions: microseconds, or
+    /// for failures a share of 1; null if there was none.
     pub values: Vec<Option<f64>>,
-    /// Seconds from the end of its warm-up to the end of its last exchange.
+    /// Seconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_s: f64,
-    /// What was sent, and what was not.
+    /// The numbers of requests.
     pub requests: RequestCounts,
 }
 
@@ -77,24 +79,25 @@ pub enum Limit {
     Condition,
     /// Too many exchanges had no complete response.
     Failures,
-    /// No more might be in flight: from their start, exchanges would have kept to the conditions.
+    /// The limit of exchanges in flight was reached: counted from their start, exchanges would have
+    /// met the conditions.
     Connections,
-    /// Exchanges never began, no more being allowed in flight.
+    /// Exchanges never started because the limit of exchanges in flight was reached.
     Unsent,
-    /// The generator could not keep up: the server may well be able to do more.
+    /// The generator could not keep up; the server may be capable of more.
     Generator,
     /// A signal ended the trial early.
     Interrupted,
 }
 
 impl FindMax {
-    /// Puts together what was found.
+    /// Combines the results of the families.
     pub fn new(conditions: Vec<Condition>, trial_s: f64, families: Families<FoundRate>) -> FindMax {
         let ratio = ratio_of_rates(&families);
         FindMax { conditions, trial_s, families, ratio }
     }
 
-    /// True where both brackets are closed and have no ratio all the same.
+    /// Returns true if both brackets are closed and there is no ratio nevertheless.
     pub fn has_ratio_of_limits(&self) -> bool {
         let closed = |of: &Option<FoundRate>| {
             of.as_ref().is_some_and(|found| found.holds.is_some() && found.fails.is_some())
@@ -104,19 +107,20 @@ impl FindMax {
 }
 
 impl FoundRate {
-    /// What `trials` and the bracket that they led to come to.
+    /// Returns the result of `trials` and the bracket that they led to.
     pub fn new(bracket: Bracket, trials: Vec<Trial>, shown: Option<usize>) -> FoundRate {
         let Bracket { holds, fails } = bracket;
         let limited_by = fails.and_then(|rate| limit(&trials, rate));
         FoundRate { holds, fails, limited_by, shown, trials }
     }
 
-    /// The trial whose figures the result gives.
+    /// Returns the trial whose figures the result gives.
     pub fn shown(&self) -> Option<&Trial> {
         self.shown.and_then(|at| self.trials.get(at))
     }
 
-    /// The last trial of the rate that failed, of those that failed for the reason given.
+    /// Returns the last trial at the rate that failed, among those that failed for the reason
+    /// given.
     pub fn failing(&self) -> Option<&Trial> {
         let at = |trial: &&Trial| Some(trial.rate) == self.fails && trial.reason == self.limited_by;
         self.trials.iter().rev().find(at)
@@ -124,7 +128,7 @@ impl FoundRate {
 }
 
 impl Trial {
-    /// A trial that was not cut short, judged.
+    /// Evaluates a trial.
     pub fn new(rate: f64, conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Trial {
         let reason = match at.interrupted {
             true => Some(Limit::Interrupted),
@@ -141,7 +145,7 @@ impl Trial {
         }
     }
 
-    /// What it says to the search; nothing where it was cut short.
+    /// Returns the verdict for the search, or `None` if the trial was interrupted.
     pub fn verdict(&self) -> Option<TrialVerdict> {
         match self.reason {
             None => Some(TrialVerdict::Held),
@@ -152,22 +156,22 @@ impl Trial {
     }
 }
 
-/// How a trial went for the generator.
+/// How a trial went on the generator's side.
 #[derive(Clone, Copy, Debug)]
 pub struct Conduct {
-    /// How many exchanges might be in flight.
+    /// The limit of exchanges in flight.
     pub in_flight: u64,
     /// Seconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_s: f64,
-    /// The generator may have been the bottleneck.
+    /// True if the generator may have been the bottleneck.
     pub saturated: bool,
-    /// More than one of a hundred exchanges began late though a place was free.
+    /// True if more than 1 % of the exchanges started late although a place was free.
     pub late: bool,
-    /// A signal cut it short.
+    /// True if a signal interrupted the trial.
     pub interrupted: bool,
 }
 
-/// Why a trial did not hold; none where it did. What tells most comes first.
+/// Returns why a trial did not hold, or `None` if it did. The most informative reason comes first.
 fn judge(conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Option<Limit> {
     let RequestCounts { sent, completed, dropped, unsent, waited, .. } = of.requests;
     let due = (sent + dropped + unsent) as f64;
@@ -183,7 +187,7 @@ fn judge(conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Option<Lim
         () if served == 0 => Some(Limit::Failures),
         () if at.saturated => Some(Limit::Generator),
         () if !enough(sent as f64) => Some(Limit::Failures),
-        // Lateness of sixmark's own: what held in spite of it holds.
+        // The generator was late. A rate that held in spite of that holds.
         () if at.late && (!kept || dropped + unsent > 0) => Some(Limit::Generator),
         () if !kept && in_line > WAITED * due && from_start() => Some(Limit::Connections),
         () if !kept => Some(Limit::Condition),
@@ -192,20 +196,20 @@ fn judge(conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Option<Lim
     }
 }
 
-/// Responses that say no more than that the server has too much to do or is broken: 429 (RFC 6585, 4)
-/// and 5xx. They come fast.
+/// Returns the number of responses that only report an overloaded or broken server: 429 (RFC 6585,
+/// 4) and 5xx. They are fast.
 fn turned_away(of: &FamilyResult) -> u64 {
     let no = |status: u16| status == 429 || status >= 500;
     of.status.iter().filter(|&(&status, _)| no(status)).map(|(_, count)| count).sum()
 }
 
-/// Failures that this host caused: it had no port, no descriptor or no memory.
+/// Returns the number of failures caused by this host: no port, no descriptor or no memory.
 fn by_this_host(of: &FamilyResult) -> u64 {
     let ended = |outcome: Outcome| of.outcomes.get(outcome.name()).copied().unwrap_or(0);
     ended(Outcome::NoPort) + ended(Outcome::Local)
 }
 
-/// Why `rate` failed: the generator unless trials enough failed for another reason.
+/// Returns why `rate` failed: the generator, unless enough trials failed for another reason.
 fn limit(trials: &[Trial], rate: f64) -> Option<Limit> {
     let reasons = trials.iter().filter(|trial| trial.rate == rate).filter_map(|t| t.reason);
     let (spoilt, sound): (Vec<_>, Vec<_>) = reasons
@@ -233,7 +237,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A thousand exchanges, answered in `response` and `service` nanoseconds but for `failed`.
+    /// A thousand exchanges, answered in `response` and `service` nanoseconds except for `failed`.
     fn figures(response: u64, service: u64, failed: u64, unsent: u64, waited: u64) -> FamilyResult {
         let mut tally = FamilyTally { sent: 1_000, unsent, waited, ..FamilyTally::default() };
         tally.status.add(200, 1_000 - failed);

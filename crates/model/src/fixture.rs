@@ -1,4 +1,4 @@
-//! Documents for tests, with figures that are easy to check by hand.
+//! Documents for tests, with figures that are easy to verify by hand.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::plan::tls::PlanTls;
@@ -27,8 +27,8 @@ use sixmark_units::family::Family;
 
 const ONE: NonZeroU32 = NonZeroU32::MIN;
 
-/// 990 complete responses in a second, of so many nanoseconds and 1,000 bytes each, and 10 resets. No
-/// connection was opened, nothing was encrypted, and the loop was closed.
+/// Returns 990 complete responses in one second, each of `response_ns` nanoseconds and 1,000 bytes,
+/// and 10 resets. No connection was opened, there was no TLS, and the loop was closed.
 pub fn side(response_ns: u64) -> FamilyResult {
     let mut tally = FamilyTally { sent: 1_000, ..FamilyTally::default() };
     tally.status.add(200, 990);
@@ -38,12 +38,12 @@ pub fn side(response_ns: u64) -> FamilyResult {
     family_result(&tally, Vec::new(), 1.0, false)
 }
 
-/// Nothing at all.
+/// Returns the result of a family without any exchange.
 pub fn silent() -> FamilyResult {
     family_result(&FamilyTally::default(), Vec::new(), 1.0, false)
 }
 
-/// IPv6 answered in 12 ms, IPv4 in 10 ms; the total is IPv4's.
+/// Returns a run in which IPv6 answered in 12 ms and IPv4 in 10 ms; the total is IPv4's.
 pub fn run() -> RunResult {
     RunResult {
         schema: result::SCHEMA.to_owned(),
@@ -70,7 +70,7 @@ pub fn run() -> RunResult {
     }
 }
 
-/// The same sides as [`run`]'s, called as they are there.
+/// Returns a comparison of the same sides as in [`run`], with the same names.
 pub fn comparison_result() -> ComparisonResult {
     let run = run();
     let side = |family: Family| ComparedSide {
@@ -108,7 +108,8 @@ pub fn comparison_result() -> ComparisonResult {
     }
 }
 
-/// The median 20 % longer, the 99.9th percentile refused, failures alike, goodput inconclusive.
+/// Returns a comparison in which the median is 20 % longer, the 99.9th percentile is refused,
+/// failures are equal, and goodput is inconclusive.
 pub fn comparison() -> Comparison {
     let longer = Compared {
         ratio: Some(Estimate { value: 1.2, low: 1.15, high: 1.25 }),
@@ -231,7 +232,7 @@ fn load() -> LoadPlan {
     }
 }
 
-/// A plan over TLS with one address of each family.
+/// Returns a plan over TLS with one address of each family.
 pub fn secure_plan(tls: PlanTls) -> Plan {
     let target = Target {
         url: "https://a.example/".into(),

@@ -1,17 +1,17 @@
-//! Whether a demand on a result was met.
+//! The result of a gate.
 
 use serde::{Deserialize, Serialize};
 
-/// What was demanded, and whether it was met.
+/// A gate and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateResult {
-    /// As it was written: the condition under which the gate fails.
+    /// The condition under which the gate fails, as written.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub fail_if: String,
-    /// True where that holds, or cannot be determined.
+    /// True if the condition holds or cannot be determined.
     pub failed: bool,
-    /// The figures that it was decided by, or what was missing, for people.
+    /// The figures that decided, or what was missing, as human-readable text.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub because: String,
 }

@@ -1,49 +1,48 @@
-//! What the load generator itself did, of a run and of a comparison.
+//! Figures of the load generator itself, in a run or a comparison.
 
 use serde::{Deserialize, Serialize};
 
 use crate::clocks::TimestampResult;
 
-/// What the load generator itself did.
+/// Figures of the load generator itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Generator {
-    /// How it spoke to the kernel: `uring` or `epoll`.
+    /// The kernel interface that it used: `uring` or `epoll`.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub driver: String,
-    /// Worker threads.
+    /// The number of worker threads.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub threads: u32,
-    /// Processor seconds of the whole process over the run, user mode.
+    /// Processor time of the whole process over the run in user mode, in seconds.
     pub cpu_user_s: f64,
-    /// The same in the kernel.
+    /// Processor time of the whole process over the run in the kernel, in seconds.
     pub cpu_sys_s: f64,
-    /// The most memory that the process had resident.
+    /// The largest resident memory of the process.
     pub peak_rss_bytes: u64,
-    /// The largest part of a second in which a worker was not waiting for the kernel; in an open
-    /// loop, of a second in which exchanges began. Parts of a second that are shorter than half a
-    /// second say nothing.
+    /// The largest share of a second in which a worker was not waiting for the kernel; in an open
+    /// loop, of a second in which exchanges started. Parts shorter than half a second are ignored.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
     pub busiest: f64,
-    /// Exchanges of an open loop that began more than 1 ms later than due though one more might be
-    /// in flight.
+    /// Exchanges of an open loop that started more than 1 ms later than due although the limit of
+    /// exchanges in flight was not reached.
     pub late: u64,
-    /// How often it stood still: stopped, its machine paused, without a processor, or occupied with one
-    /// thing. Of the worker that did most.
+    /// How often the generator was stalled: stopped, its machine paused, without a processor, or
+    /// occupied by a single task. The value of the worker with the most.
     #[serde(default)]
     pub stalls: u64,
-    /// For how many seconds in all.
+    /// The total duration of the stalls, in seconds.
     #[serde(default)]
     pub stalled_s: f64,
-    /// Seconds that workers spent on decoding and checking contents, all together.
+    /// Seconds that workers spent on decoding and checking contents, in total.
     #[serde(default)]
     pub checking_s: f64,
-    /// The longest of it, for one response.
+    /// The longest time spent on the content of one response, in seconds.
     #[serde(default)]
     pub longest_check_s: f64,
-    /// True: a worker was busy all the time, so that the generator, not the server, may have been
-    /// the bottleneck.
+    /// True if a worker was busy all the time, so that the generator rather than the server may
+    /// have been the bottleneck.
     pub saturated: bool,
-    /// Whose clock the times are from, and what speaks against them.
+    /// The clocks that the times are from, and what casts doubt on them.
     pub timestamps: TimestampResult,
 }

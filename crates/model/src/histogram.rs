@@ -1,4 +1,4 @@
-//! A document's histograms, read back.
+//! Reading the histograms of documents.
 
 use std::io::Read as _;
 
@@ -10,29 +10,31 @@ use hdrhistogram::serialization::Deserializer;
 
 use crate::timing::Summary;
 
-/// The most that a histogram may be once inflated: sixmark's have 375,000 counters of three digits
-/// at the very most, nearly all of them empty.
+/// The largest decompressed histogram that is accepted, in bytes. Those of sixmark have at most
+/// 375,000 counters of three digits, nearly all of them empty.
 const LARGEST: u64 = 4 << 20;
-/// Of the inflated form: cookie, length of the counts, offset, digits, lowest, highest, ratio.
+/// The size of the decompressed header: cookie, length of the counts, offset, digits, lowest,
+/// highest, ratio.
 const HEAD: usize = 40;
-/// More significant digits would take memory that no figure of sixmark's needs.
+/// The most significant digits that are accepted. More would take memory that no figure of sixmark
+/// needs.
 const MOST_DIGITS: u32 = 3;
 const NS_PER_US: f64 = 1e3;
 
-/// How durations are distributed, in microseconds.
+/// The distribution of durations, in microseconds.
 #[derive(Clone, Debug)]
 pub struct Distribution {
     histogram: Histogram<u64>,
-    /// The exact extremes, which the histogram has to three digits only.
+    /// The exact extremes, of which the histogram has only three digits.
     min_us: f64,
     max_us: f64,
 }
 
 impl Distribution {
-    /// Reads a summary's histogram; none where nothing was counted.
+    /// Reads a summary's histogram. Returns `None` if nothing was counted.
     ///
     /// # Errors
-    /// In a few words: `hdr` is not what sixmark writes.
+    /// A short message: `hdr` does not have the format that sixmark writes.
     pub fn of(summary: &Summary) -> Result<Option<Distribution>, String> {
         let (Some(min_us), Some(max_us)) = (summary.min, summary.max) else { return Ok(None) };
         let histogram = decode_histogram(&summary.hdr)?;
@@ -42,22 +44,23 @@ impl Distribution {
         Ok(Some(Distribution { histogram, min_us, max_us }))
     }
 
-    /// How many durations there are.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The shortest, exact.
+    /// Returns the shortest duration, exact.
     pub fn min_us(&self) -> f64 {
         self.min_us
     }
 
-    /// The longest, exact.
+    /// Returns the longest duration, exact.
     pub fn max_us(&self) -> f64 {
         self.max_us
     }
 
-    /// The duration that a share `q` (0 to 1) of all does not exceed, as in a summary.
+    /// Returns the duration that a share `q` (0 to 1) of all durations does not exceed, as in a
+    /// summary.
     pub fn quantile_us(&self, q: f64) -> f64 {
         match q {
             q if q <= 0.0 => self.min_us,
@@ -69,7 +72,7 @@ impl Distribution {
         }
     }
 
-    /// The share (0 to 1) of durations that are not longer.
+    /// Returns the share (0 to 1) of durations that are at most `us`.
     pub fn share_within(&self, us: f64) -> f64 {
         match us {
             us if us < self.min_us => 0.0,
@@ -78,9 +81,9 @@ impl Distribution {
         }
     }
 
-    /// Counts those of another one as well.
+    /// Adds the durations of `other`.
     pub fn add(&mut self, other: &Distribution) {
-        // It fails only where the sum can't grow to the other's largest value, which it can.
+        // This fails only if the histogram cannot grow to the other's largest value, which it can.
         if self.histogram.add(&other.histogram).is_ok() {
             self.min_us = self.min_us.min(other.min_us);
             self.max_us = self.max_us.max(other.max_us);
@@ -88,8 +91,8 @@ impl Distribution {
     }
 }
 
-/// HdrHistogram's V2 encoding, deflated, in base64. What is inflated and allocated is limited, for
-/// a document may come from anybody.
+/// Decodes HdrHistogram's V2 encoding, compressed with deflate, in base64. The decompressed size
+/// and the allocation are limited because documents may be untrusted.
 fn decode_histogram(text: &str) -> Result<Histogram<u64>, String> {
     let wrong = |why: &dyn std::fmt::Display| format!("a histogram can’t be read: {why}");
     let bytes = STANDARD.decode(text).map_err(|error| wrong(&error))?;
@@ -102,7 +105,7 @@ fn decode_histogram(text: &str) -> Result<Histogram<u64>, String> {
         four.map_or(u32::MAX, u32::from_be_bytes)
     };
     if number(4) as usize > plain.len().saturating_sub(HEAD) || number(12) > MOST_DIGITS {
-        return Err(wrong(&"it is not of the form that sixmark writes"));
+        return Err(wrong(&"it is not in the form that sixmark writes"));
     }
     let mut histogram =
         Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|error| wrong(&error))?;

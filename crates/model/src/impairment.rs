@@ -1,9 +1,9 @@
-//! What happens to the frames that travel over a link in one direction.
+//! Impairment of the frames that travel over a link in one direction.
 //!
-//! A frame first waits for its turn at the rate, in a queue that drops what does not fit; then it may
-//! be lost; then it is on its way for the delay. Address resolution (ARP, neighbour discovery) goes by
-//! what is said of all frames, never by what is said of one family: else IPv6 would lose its
-//! neighbours where IPv4 lost packets alone.
+//! A frame first waits for its turn at the rate, in a queue that drops frames that do not fit. Then
+//! it may be lost. Then it is delayed. Address resolution (ARP, neighbour discovery) follows the
+//! common settings, never those of one family; otherwise the same loss in both families would
+//! affect neighbour discovery, which uses IPv6 packets, but not ARP.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -13,115 +13,119 @@ use serde::{Deserialize, Serialize};
 use crate::fields::{FileField, FileFields};
 use sixmark_units::family::PerFamily;
 
-/// Bytes that Ethernet spends on a frame beside what is handed to it: preamble and start (8), check
-/// sequence (4), gap (12).
+/// Bytes that Ethernet adds to a frame on the wire: preamble and start (8), check sequence (4), gap
+/// (12).
 pub const ETHERNET_BYTES: u32 = 24;
-/// The queue where none is asked for: a thousand full frames, as interfaces have.
+/// The default queue, in bytes: a thousand full-sized frames, as network interfaces have.
 pub const QUEUE_BYTES: u64 = 1_514_000;
-/// A link that takes longer than this is none.
+/// The longest delay that is accepted.
 const LONGEST: Duration = Duration::from_secs(60);
 const SLOWEST: u64 = 1_000;
 const FASTEST: u64 = 100_000_000_000;
 const LARGEST: u64 = 1 << 30;
 
-/// What happens to frames in one direction. The default is nothing at all.
+/// The impairment of frames in one direction. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Impairment {
-    /// How fast frames follow one another; as fast as they come where absent.
+    /// The rate limit; unlimited if absent.
     pub rate: Option<FrameRate>,
-    /// Of frames of neither family, and of address resolution of both.
+    /// The effect on frames of neither family, and on address resolution of both.
     pub common: Effect,
-    /// Of each family's packets: what is common, unless the family has its own.
+    /// The effect on each family's packets: the common one, unless the family has its own.
     pub families: PerFamily<Effect>,
-    /// Whether a router at the end of the link drops that family's messages that a packet was too big
-    /// (ICMPv6 Packet Too Big, ICMP Fragmentation Needed). That is the firewall's work, not the link's.
+    /// Whether a router at the end of the link drops that family's messages that a packet was too
+    /// big (ICMPv6 Packet Too Big, ICMP Fragmentation Needed). This is implemented by the firewall,
+    /// not by the link.
     pub drops_too_big: PerFamily<bool>,
 }
 
-/// How fast frames follow one another.
+/// A rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameRate {
-    /// Bits a second.
+    /// Bits per second.
     pub bits_per_s: NonZeroU64,
-    /// Whether each frame counts with the [`ETHERNET_BYTES`] that it takes on a wire.
+    /// Whether each frame counts with the [`ETHERNET_BYTES`] that it occupies on a wire.
     pub ethernet: bool,
-    /// What may go at once after a pause, in bytes; absent, a frame has left when its last bit has.
+    /// The burst that may be sent at once after a pause, in bytes. If absent, a frame leaves when
+    /// its last bit has been sent.
     pub burst_bytes: Option<NonZeroU64>,
-    /// What may wait, in bytes of frames; what does not fit is dropped. [`QUEUE_BYTES`] where absent.
+    /// The size of the queue, in bytes of frames. Frames that do not fit are dropped.
+    /// [`QUEUE_BYTES`] if absent.
     pub queue_bytes: Option<NonZeroU64>,
 }
 
-/// What happens to a frame once it has had its turn.
+/// The effect on a frame after it has left the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
-    /// How long it is on its way.
+    /// The delay.
     pub delay: Duration,
-    /// Evenly from `delay - jitter` to `delay + jitter`; never more than `delay`. A frame that would
-    /// thereby overtake another waits for it.
+    /// The variation of the delay, evenly from `delay - jitter` to `delay + jitter`; at most
+    /// `delay`. A frame that would thereby overtake another waits for it.
     pub jitter: Duration,
-    /// What gets lost.
+    /// The loss.
     pub loss: Loss,
-    /// The share (0 to 1) of frames that go without delay, and so overtake others, as in netem.
+    /// The share (0 to 1) of frames that are not delayed and thus overtake others, as in netem.
     pub reorder: f64,
 }
 
-/// What gets lost.
+/// The loss of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loss {
-    /// Nothing.
+    /// No frame is lost.
     #[default]
     None,
-    /// Each frame with this probability (0 to 1).
+    /// Each frame is lost with this probability (0 to 1).
     Random(f64),
-    /// Several in a row: the model of Gilbert, in which a good link loses nothing and a bad one
-    /// everything, and changes between the two from frame to frame.
+    /// Several frames are lost in a row, by Gilbert's model: the link is either good and loses
+    /// nothing, or bad and loses everything, and changes between the two from frame to frame.
     Bursts {
-        /// The share (0 to 1) of all frames that is lost.
+        /// The share (0 to 1) of all frames that are lost.
         share: f64,
-        /// How many are lost in a row, on average; at least 1.
+        /// The mean number of frames lost in a row; at least 1.
         mean: f64,
     },
 }
 
 impl Impairment {
-    /// True where frames travel as if it were not there.
+    /// Returns true if the impairment has no effect.
     pub fn is_nothing(&self) -> bool {
         self.rate.is_none() && !self.needs_delay_line()
     }
 
-    /// True where any frame is delayed, lost or overtaken.
+    /// Returns true if any frame is delayed, lost or overtaken.
     pub fn needs_delay_line(&self) -> bool {
         !self.common.is_nothing() || self.families.iter().any(|(_, effect)| !effect.is_nothing())
     }
 
-    /// True where there is a rate and nothing else.
+    /// Returns true if there is a rate limit and nothing else.
     pub fn is_rate_only(&self) -> bool {
         self.rate.is_some() && !self.needs_delay_line()
     }
 
-    /// True where what happens differs from what is common, for any family.
+    /// Returns true if the effect on any family differs from the common one.
     pub fn by_family(&self) -> bool {
         self.families.iter().any(|(_, effect)| *effect != self.common)
     }
 }
 
 impl FrameRate {
-    /// What may wait, in bytes.
+    /// Returns the size of the queue in bytes.
     pub fn queue_bytes(&self) -> u64 {
         self.queue_bytes.map_or(QUEUE_BYTES, NonZeroU64::get)
     }
 }
 
 impl Effect {
-    /// True where nothing happens.
+    /// Returns true if there is no effect.
     pub fn is_nothing(&self) -> bool {
         *self == Effect::default()
     }
 }
 
 impl Loss {
-    /// The model of Gilbert's probabilities, of going bad in a good frame and good in a bad one.
+    /// Returns the transition probabilities of Gilbert's model: from good to bad, and from bad to
+    /// good.
     pub fn turns(share: f64, mean: f64) -> [f64; 2] {
         let better = 1.0 / mean;
         [better * share / (1.0 - share), better]
@@ -155,7 +159,7 @@ fn read_rate(fields: &mut FileFields<'_>) -> Option<FrameRate> {
     let mut with_rate = |name| {
         let found = fields.take(name)?;
         if !asked {
-            found.wrong("means nothing without a rate: rate = \"100Mbit/s\"");
+            found.wrong("has no effect without a rate, as in rate = \"100Mbit/s\"");
         }
         Some(found)
     };
@@ -170,7 +174,7 @@ fn read_rate(fields: &mut FileFields<'_>) -> Option<FrameRate> {
     })
 }
 
-/// What the table says, over what holds already.
+/// Reads the effect in a table; keys that are absent keep the value of `base`.
 fn effect(fields: &mut FileFields<'_>, base: Effect) -> Effect {
     let mut time = |name| fields.take(name).and_then(|field| short(&field));
     let [delay, jitter] = ["delay", "jitter"].map(&mut time);
@@ -204,7 +208,7 @@ fn too_big(fields: &mut FileFields<'_>) -> bool {
     found.and_then(|field| field.one_of(&[("pass", false), ("drop", true)])).unwrap_or(false)
 }
 
-/// `"1%"`, or `{ share = "1%", burst = 5 }`.
+/// Reads `"1%"`, or `{ share = "1%", burst = 5 }`.
 fn loss(field: &FileField<'_>) -> Option<Loss> {
     if !field.is_table() {
         let share = field.parsed(parse_share)?;
@@ -228,8 +232,8 @@ fn bursts(field: &FileField<'_>, share: f64, mean: f64) -> Option<Loss> {
     if Loss::turns(share, mean)[0] > 1.0 {
         let least = share / (1.0 - share);
         field.wrong(&match least.is_finite() {
-            true => format!("such a share is lost only in bursts of {least:.1} or more"),
-            false => "where everything is lost there are no bursts: loss = \"100%\"".to_owned(),
+            true => format!("this share can be lost only in bursts of {least:.1} or more"),
+            false => "if all frames are lost there are no bursts: write loss = \"100%\"".to_owned(),
         });
         return None;
     }
@@ -238,13 +242,13 @@ fn bursts(field: &FileField<'_>, share: f64, mean: f64) -> Option<Loss> {
 
 fn bits_per_s(text: &str) -> Result<NonZeroU64, String> {
     let units = [("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)];
-    let wrong = || format!("'{text}' is no rate from 1kbit/s to 100Gbit/s, as in 100Mbit/s");
+    let wrong = || format!("'{text}' is not a rate from 1kbit/s to 100Gbit/s, as in 100Mbit/s");
     scaled(text, &units, SLOWEST..=FASTEST).ok_or_else(wrong)
 }
 
 fn bytes(text: &str) -> Result<NonZeroU64, String> {
     let units = [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("KiB", 1024.0), ("MiB", 1024.0 * 1024.0)];
-    let wrong = || format!("'{text}' is no size from 1B to 1024MiB, as in 3028B or 150kB");
+    let wrong = || format!("'{text}' is not a size from 1B to 1024MiB, as in 3028B or 150kB");
     scaled(text, &units, 1..=LARGEST).ok_or_else(wrong)
 }
 
@@ -263,7 +267,7 @@ fn scaled(
 fn parse_share(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
     let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| format!("'{text}' is no share from 0% to 100%, as in 0.1%"))
+    share.ok_or_else(|| format!("'{text}' is not a share from 0% to 100%, as in 0.1%"))
 }
 
 #[cfg(test)]
@@ -271,7 +275,7 @@ mod tests {
     use super::*;
     use crate::fields::FileText;
 
-    /// What a link's table says, and what is wrong with it.
+    /// Returns the impairment in a link's table, and the mistakes.
     fn read(text: &str) -> (Impairment, Vec<String>) {
         let book = FileText::new(text, None);
         let table = book.parse().unwrap();
@@ -344,17 +348,17 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line_and_what_is_allowed() {
         for (text, expected) in [
-            ("rate = '100 Mbit'", "1: links.a.rate: '100 Mbit' is no rate from 1kbit/s"),
-            ("rate = '1bit/s'", "is no rate from 1kbit/s to 100Gbit/s, as in 100Mbit/s"),
+            ("rate = '100 Mbit'", "1: links.a.rate: '100 Mbit' is not a rate from 1kbit/s"),
+            ("rate = '1bit/s'", "is not a rate from 1kbit/s to 100Gbit/s, as in 100Mbit/s"),
             ("rate = 100", "expected a text in quotes, found a number"),
-            ("\nqueue = '10kB'", "2: links.a.queue: means nothing without a rate"),
-            ("rate = '1Mbit/s'\nburst = '0B'", "2: links.a.burst: '0B' is no size from 1B"),
+            ("\nqueue = '10kB'", "2: links.a.queue: has no effect without a rate"),
+            ("rate = '1Mbit/s'\nburst = '0B'", "2: links.a.burst: '0B' is not a size from 1B"),
             ("rate = '1Mbit/s'\nframing = 'wire'", "'wire' is none of: none, ethernet"),
             ("delay = '1ms'\njitter = '2ms'", "jitter is longer than delay"),
             ("delay = '61s'", "is longer than 60s"),
             ("reorder = '1%'", "reorder needs a delay"),
-            ("loss = '101%'", "'101%' is no share from 0% to 100%"),
-            ("loss = '1'", "'1' is no share"),
+            ("loss = '101%'", "'101%' is not a share from 0% to 100%"),
+            ("loss = '1'", "'1' is not a share"),
             ("loss = { share = '1%' }", "burst is missing"),
             ("loss = { share = '1%', burst = 0.5 }", "1 or more"),
             ("loss = { share = '90%', burst = 2 }", "only in bursts of 9.0 or more"),

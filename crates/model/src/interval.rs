@@ -1,4 +1,4 @@
-//! What was done in one second of a run.
+//! Figures of each second of a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,25 +10,25 @@ use sixmark_units::family::PerFamily;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// Its start, in whole seconds from the end of the warm-up.
+    /// The start, in whole seconds from the end of the warm-up.
     pub second: u64,
-    /// How long it was, seconds: close to 1, but for the last.
+    /// The length in seconds: close to 1, except for the last one.
     pub length_s: f64,
-    /// What each family did.
+    /// The figures of each family.
     pub families: PerFamily<IntervalFamily>,
 }
 
-/// What one family did in one second.
+/// The figures of one family in one second.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntervalFamily {
-    /// Exchanges begun in this second.
+    /// Exchanges started in this second.
     pub sent: u64,
     /// Complete responses that ended in this second.
     pub completed: u64,
-    /// Exchanges that ended otherwise in this second.
+    /// Exchanges that ended in this second without a complete response.
     pub failed: u64,
-    /// Of those completed, how many have a status that is not accepted.
+    /// Responses among those completed whose status is not accepted.
     #[serde(default)]
     pub unaccepted: u64,
     /// Content bytes of complete responses.
@@ -37,7 +37,7 @@ pub struct IntervalFamily {
     pub response_us: Summary,
 }
 
-/// What all workers did in a second of so many nanoseconds.
+/// Combines the tallies of all workers for a second of `length_ns` nanoseconds.
 pub(crate) fn interval(second: u64, length_ns: u64, of: PerFamily<SliceTally>) -> Interval {
     Interval { second, length_s: length_ns as f64 / 1e9, families: of.map(interval_family) }
 }

@@ -1,40 +1,41 @@
-//! What the load generator itself did to the times of exchanges: it stood still, or was occupied with the
-//! contents of some while others waited.
+//! Effects of the load generator on the times of exchanges: stalls, and time spent on the contents
+//! of some responses while others waited.
 
-/// What one worker, or all of them, did. Nanoseconds.
+/// Stalls and checking times of one worker, or of all, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lapses {
-    /// How often the worker did nothing, or one thing, for long.
+    /// How often the worker was stalled, or occupied by a single task for long.
     pub stalls: u64,
-    /// For how long in all.
+    /// The total duration of stalls.
     pub stalled_ns: u64,
-    /// How long decoding and checking contents took, in all.
+    /// The total time spent on decoding and checking contents.
     pub checking_ns: u64,
-    /// How long it took of one response, at most.
+    /// The longest time spent on the content of one response.
     pub longest_check_ns: u64,
 }
 
 impl Lapses {
-    /// The worker came back after so long.
+    /// Records a stall of `nanos`.
     pub fn stood_still(&mut self, nanos: u64) {
         self.stalls += 1;
         self.stalled_ns += nanos;
     }
 
-    /// Checking one response took so long.
+    /// Records that checking one response took `nanos`.
     pub fn checked(&mut self, nanos: u64) {
         self.checking_ns += nanos;
         self.longest_check_ns = self.longest_check_ns.max(nanos);
     }
 
-    /// Another worker's of the same load: what stops one usually stops all, at the same time.
+    /// Adds those of another worker of the same load. Takes the maximum of stalls, because a cause
+    /// of stalls usually affects all workers at the same time.
     pub fn add_worker(&mut self, other: &Lapses) {
         self.stalls = self.stalls.max(other.stalls);
         self.stalled_ns = self.stalled_ns.max(other.stalled_ns);
         self.add_checks(other);
     }
 
-    /// Those of a load that came after.
+    /// Adds those of a later load.
     pub fn add_later(&mut self, other: &Lapses) {
         self.stalls += other.stalls;
         self.stalled_ns += other.stalled_ns;

@@ -1,13 +1,18 @@
-//! What sixmark decides and keeps, as data and pure functions: plans and schedules, tallies, results,
-//! comparisons, studies, gates. Bytes and times go in, decisions come out, so that everything here can be
-//! tested with a table, a seed or a fuzzer.
+//! The data and pure functions of sixmark: plans and schedules, tallies, results, comparisons,
+//! studies, gates. Functions take bytes and times and return decisions, so that everything here can
+//! be tested with a table, a seed or a fuzzer.
 //!
-//! No socket, file, thread or clock belongs here, and no text for a page or a terminal but what a document
-//! itself contains.
+//! This crate contains no sockets, files, threads or clocks, and no text for pages or terminals
+//! except what a document itself contains.
+//!
+//! Begin with [`plan`], the load that a run generates; [`tally`], what workers count; and
+//! [`result`], the document made from the counts. [`comparison`] judges two sides, [`gate`]
+//! evaluates conditions on a result, and [`study`] combines many runs.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 mod buckets;
+pub mod by_request;
 pub mod calibration;
 pub mod check;
 pub mod clocks;
@@ -59,4 +64,5 @@ pub mod tls;
 pub mod traffic;
 pub mod truth;
 pub mod vitals;
+pub mod warning_codes;
 pub mod watch;

@@ -1,84 +1,84 @@
-//! What a link did, for result documents.
+//! The report of a link for result documents.
 
 use serde::{Deserialize, Serialize};
 
 use crate::timing::Summary;
 
-/// Who impairs a link's frames.
+/// The mechanism that impairs a link's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReportedMechanism {
-    /// sixmark's own, between two TAP devices.
+    /// sixmark's own emulator, between two TAP devices.
     Emulator,
-    /// The kernel's netem.
+    /// The kernel's netem queueing discipline.
     Netem,
-    /// The kernel's token bucket.
+    /// The kernel's token bucket filter.
     Tbf,
 }
 
-/// How the kernel schedules the emulator's thread.
+/// The scheduling policy of the emulator's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Scheduling {
-    /// SCHED_FIFO: as soon as it has something to do.
+    /// SCHED_FIFO: it runs as soon as it has work.
     Fifo,
-    /// SCHED_OTHER: in turn with everybody else. So it is where the right to more is missing, and where
-    /// nothing has to be in time.
+    /// SCHED_OTHER: it shares the processor with all other threads. Used if the privilege for more
+    /// is missing, or if nothing has to be in time.
     Other,
 }
 
-/// Who did a link's work, and what happened on it.
+/// The mechanisms of a link, and what happened on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkReport {
     /// The link's name.
     pub name: String,
-    /// How the emulator's thread is scheduled; null: there is none.
+    /// The scheduling of the emulator's thread; null if there is no emulator.
     pub scheduling: Option<Scheduling>,
-    /// Decides what the emulator's chance does; the kernel's has no seed; null: there is no
-    /// emulator.
+    /// The seed of the emulator's random numbers; null if there is no emulator. The kernel's random
+    /// numbers have no seed.
     pub seed: Option<u64>,
-    /// From the first end to the second.
+    /// The direction from the first end to the second.
     pub a_to_b: WayReport,
-    /// The other direction.
+    /// The direction from the second end to the first.
     pub b_to_a: WayReport,
-    /// Why the emulator ended before it was asked to: an end has gone; null: it went on.
+    /// Why the emulator ended prematurely (one end disappeared); null if it did not.
     pub ended: Option<String>,
 }
 
-/// One direction.
+/// The report of one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WayReport {
-    /// Who impairs it; null: nobody.
+    /// The mechanism that impairs it; null if there is none.
     pub mechanism: Option<ReportedMechanism>,
-    /// What happened to frames; null: the kernel does not say.
+    /// What happened to frames; null if the kernel does not report it.
     pub frames: Option<LinkDirection>,
-    /// How much later than due the emulator handed frames on, microseconds; of those that had to
-    /// wait. What a frame waited before the emulator saw it is not in it; null: there is no
-    /// emulator.
+    /// How much later than due the emulator forwarded frames that had to wait, in microseconds.
+    /// Excludes the time before the emulator saw a frame; null if there is no emulator.
     pub lateness_us: Option<Summary>,
-    /// Frames that the emulator was too late to read from its device, which dropped them; null:
-    /// there is none.
+    /// Frames that the device dropped because the emulator was too late to read them; null if there
+    /// is no emulator.
     #[serde(default)]
     pub unread: Option<u64>,
 }
 
 impl LinkReport {
-    /// Frames for which the emulator had no memory.
+    /// Returns the number of frames for which the emulator had no memory.
     pub fn overflowed(&self) -> u64 {
         let ways = [&self.a_to_b, &self.b_to_a].into_iter().filter_map(|way| way.frames);
         ways.flat_map(|way| [way.ipv6, way.ipv4, way.other]).map(|frames| frames.overflowed).sum()
     }
 
-    /// Frames that devices dropped since the emulator did not read them in time.
+    /// Returns the number of frames that devices dropped because the emulator did not read them in
+    /// time.
     pub fn unread(&self) -> u64 {
         [&self.a_to_b, &self.b_to_a].into_iter().filter_map(|way| way.unread).sum()
     }
 
-    /// Of a link without an emulator, whose directions have these.
+    /// Returns the report of a link without an emulator, with the mechanisms of its directions.
     pub fn of_kernel(name: &str, ways: [Option<ReportedMechanism>; 2]) -> LinkReport {
         let [a_to_b, b_to_a] = ways.map(|mechanism| WayReport {
             mechanism,
@@ -90,37 +90,38 @@ impl LinkReport {
     }
 }
 
-/// What happened to the frames of one direction, by whose they were.
+/// What happened to the frames of one direction, by family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkDirection {
-    /// IPv6's packets, without neighbour discovery.
+    /// IPv6 packets, without neighbour discovery.
     pub ipv6: FrameCounts,
-    /// IPv4's packets.
+    /// IPv4 packets.
     pub ipv4: FrameCounts,
-    /// ARP, neighbour discovery and what is no IP.
+    /// ARP, neighbour discovery and frames that are not IP.
     pub other: FrameCounts,
 }
 
-/// What happened to frames. Those offered have arrived, were lost, dropped or overflowed, or are still
-/// under way.
+/// What happened to frames. Those offered have arrived, were lost, dropped or overflowed, or are
+/// still on their way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrameCounts {
-    /// Came.
+    /// Received from the sending end.
     pub offered: u64,
-    /// Their bytes, with their Ethernet headers.
+    /// The bytes of those frames, including their Ethernet headers.
     pub offered_bytes: u64,
-    /// Went on to the other end.
+    /// Forwarded to the other end.
     pub arrived: u64,
-    /// Lost by chance, as asked.
+    /// Lost at random, as configured.
     pub lost: u64,
-    /// Did not fit the queue.
+    /// Dropped because they did not fit into the queue.
     pub dropped: u64,
-    /// Of those offered: went without delay, before others.
+    /// Frames among those offered that were not delayed and overtook others.
     pub reordered: u64,
-    /// Did not fit the emulator's memory. Nobody asked for that: the delay was not kept up.
+    /// Dropped because they did not fit into the emulator's memory. This is not configured: the
+    /// emulator could not keep up the delay.
     pub overflowed: u64,
-    /// Of those arrived: not taken by the other end, whose interface was down.
+    /// Frames among those arrived that the other end did not accept because its interface was down.
     pub refused: u64,
 }

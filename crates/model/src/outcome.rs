@@ -1,5 +1,6 @@
 //! How an exchange ended, in which phase, and what the kernel called it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{quic, tls};
 use sixmark_http::HttpVersion;
 use sixmark_http::{http2, http3};
+use sixmark_units::counts::Counts;
 
 /// How an exchange ended. Exactly one of these is counted for everything that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -134,7 +136,7 @@ impl LocalCause {
                 "response head longer than 256 KiB, the limit that sixmark sets"
             }
             LocalCause::NoSource => "this host does not have the source address",
-            LocalCause::Stalled => "sixmark stood still meanwhile",
+            LocalCause::Stalled => "sixmark was stalled meanwhile",
             LocalCause::ContentLimit => "no room to keep the content for a check",
         }
     }
@@ -198,6 +200,50 @@ impl Failure {
             (self.code?, if self.outcome == Outcome::Tls { "alert" } else { "code" });
         let name = self.code_name(version).map_or(String::new(), |name| format!(" {name}"));
         Some(format!("{noun} {code}{name}"))
+    }
+}
+
+/// How some exchanges ended, as it was counted.
+#[derive(Clone, Copy, Debug)]
+pub struct OutcomeCounts<'a> {
+    /// Complete responses by their status.
+    pub status: &'a Counts<u16>,
+    /// How the other exchanges ended.
+    pub failures: &'a Counts<Failure>,
+    /// Of the complete responses, those whose status is not accepted.
+    pub unaccepted: u64,
+}
+
+impl OutcomeCounts<'_> {
+    /// Returns the number of exchanges with a complete response.
+    pub fn completed(self) -> u64 {
+        self.status.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Returns the number of exchanges that ended with `outcome`.
+    pub fn outcome(self, outcome: Outcome) -> u64 {
+        match outcome {
+            Outcome::Normal => self.completed(),
+            _ => self.failures.iter().filter(|(f, _)| f.outcome == outcome).map(|(_, n)| n).sum(),
+        }
+    }
+
+    /// Returns the number of exchanges that ended.
+    pub fn ended(self) -> u64 {
+        self.completed() + self.failures.iter().map(|(_, count)| count).sum::<u64>()
+    }
+
+    /// Returns the number of exchanges that failed: those without a complete response, except the
+    /// ones that the end of the run cut off, and those with a status that is not accepted.
+    pub fn failed(self) -> u64 {
+        self.ended() - self.completed() - self.outcome(Outcome::Abandoned) + self.unaccepted
+    }
+
+    /// Returns the numbers of a result: NORMAL always, the others if they occurred.
+    pub fn by_name(self) -> BTreeMap<String, u64> {
+        let counted = Outcome::ALL.map(|outcome| (outcome, self.outcome(outcome)));
+        let shown = counted.into_iter().filter(|&(outcome, n)| n > 0 || outcome == Outcome::Normal);
+        shown.map(|(outcome, n)| (outcome.name().to_owned(), n)).collect()
     }
 }
 

@@ -3,8 +3,9 @@
 use sixmark_units::counts::Counts;
 use std::ops::AddAssign;
 
+use crate::by_request::RequestTally;
 use crate::content::ContentTally;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::quic::QuicTally;
 use crate::sizes::Sizes;
 use crate::tcp::TcpTally;
@@ -66,6 +67,9 @@ pub struct FamilyTally {
     /// What each address of each target gave, by the numbers of the plan's endpoints; no more of them
     /// than were asked.
     pub endpoints: Vec<EndpointTally>,
+    /// The same of each request of a mix, by the numbers of their names
+    /// ([`RequestNames`](crate::by_request::RequestNames)); empty if there is one request.
+    pub requests: Vec<RequestTally>,
 }
 
 /// What one address of one target gave.
@@ -100,9 +104,24 @@ impl FamilyTally {
         &mut self.endpoints[number]
     }
 
+    /// The counts of the requests with one name.
+    #[inline]
+    pub fn request(&mut self, number: usize) -> &mut RequestTally {
+        if self.requests.len() <= number {
+            self.requests.resize_with(number + 1, RequestTally::default);
+        }
+        &mut self.requests[number]
+    }
+
+    /// How the exchanges ended.
+    pub fn outcome_counts(&self) -> OutcomeCounts<'_> {
+        let FamilyTally { status, failures, unaccepted, .. } = self;
+        OutcomeCounts { status, failures, unaccepted: *unaccepted }
+    }
+
     /// Exchanges with a complete response.
     pub fn completed(&self) -> u64 {
-        self.status.iter().map(|(_, count)| count).sum()
+        self.outcome_counts().completed()
     }
 
     /// Those of them whose status sends the client elsewhere. By the status alone: without being asked
@@ -113,21 +132,18 @@ impl FamilyTally {
 
     /// How many exchanges ended with `outcome`.
     pub fn outcome(&self, outcome: Outcome) -> u64 {
-        match outcome {
-            Outcome::Normal => self.completed(),
-            _ => self.failures.iter().filter(|(f, _)| f.outcome == outcome).map(|(_, n)| n).sum(),
-        }
+        self.outcome_counts().outcome(outcome)
     }
 
     /// Exchanges that failed: those without a complete response, except the ones that the end of the run
     /// cut off, and those with a status that is not accepted.
     pub fn failed(&self) -> u64 {
-        self.ended() - self.completed() - self.outcome(Outcome::Abandoned) + self.unaccepted
+        self.outcome_counts().failed()
     }
 
     /// All exchanges that ended, in whatever way. Equal to `sent` when a run is over.
     pub fn ended(&self) -> u64 {
-        Outcome::ALL.iter().map(|&outcome| self.outcome(outcome)).sum()
+        self.outcome_counts().ended()
     }
 }
 
@@ -157,6 +173,9 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.breaches += &other.breaches;
         for (number, counted) in other.endpoints.iter().enumerate() {
             *self.endpoint(number) += counted;
+        }
+        for (number, counted) in other.requests.iter().enumerate() {
+            *self.request(number) += counted;
         }
     }
 }
@@ -324,6 +343,11 @@ mod tests {
             Failure { errno: Some(104), ..Failure::new(Outcome::Reset, FailurePhase::Wait) };
         tally.failures.add(failure, 1);
         tally.phases.response.record(1_000 * (seed + 1));
+        // Not every part has counted every request.
+        let request = tally.request((seed % 3) as usize);
+        request.status.add(200, 1 + seed);
+        request.failures.add(failure, 1);
+        request.response.record(1_000 * (seed + 1));
         tally
     }
 
@@ -351,6 +375,11 @@ mod tests {
             })
         };
         assert_eq!(sum([&a, &b, &c]), sum([&c, &a, &b]));
-        assert_eq!(sum([&a, &b, &c]).sent, a.sent + b.sent + c.sent);
+        let all = sum([&a, &b, &c]);
+        assert_eq!(all.sent, a.sent + b.sent + c.sent);
+        // 1 and 300 are counted for request 1 and 0, 20 for request 2.
+        let counts: Vec<_> = all.requests.iter().map(|of| of.response.count()).collect();
+        assert_eq!(counts, [1, 1, 1]);
+        assert_eq!(sum([&a, &a, &b]).requests[1].status.sorted()[&200], 4);
     }
 }

@@ -71,20 +71,6 @@ impl TimedPhase {
         }
     }
 
-    /// What a side does in it, as in "IPv6 connects 12 % slower".
-    pub fn verb(self) -> &'static str {
-        match self {
-            TimedPhase::Connect => "connects",
-            TimedPhase::Tls => "finishes handshakes",
-            TimedPhase::Wait => "begins to answer",
-            TimedPhase::Ttfb => "delivers the first byte",
-            TimedPhase::Transfer => "transfers content",
-            TimedPhase::Slip => "begins exchanges",
-            TimedPhase::Service | TimedPhase::Response => "answers",
-            TimedPhase::Lifetime => "closes connections",
-        }
-    }
-
     /// From when to when, in a sentence.
     pub fn definition(self) -> &'static str {
         match self {
@@ -96,7 +82,7 @@ impl TimedPhase {
                 "From the request’s last byte handed to the kernel to the response’s first byte."
             }
             TimedPhase::Ttfb => {
-                "From an exchange’s start, connecting included where it began with that, to the \
+                "From an exchange’s start, including connecting if it began with that, to the \
                  response’s first byte."
             }
             TimedPhase::Transfer => "From the response’s first byte to its last.",
@@ -136,7 +122,7 @@ impl TimedPhase {
     /// Why there are no durations of it.
     pub fn why_empty(self) -> &'static str {
         match self {
-            TimedPhase::Connect => "no connection of TCP was opened",
+            TimedPhase::Connect => "no TCP connection was opened",
             TimedPhase::Tls => "no TLS handshake was finished",
             TimedPhase::Slip => "nothing was sent",
             TimedPhase::Lifetime => "no connection was closed",
@@ -213,25 +199,20 @@ impl TimePoint {
             TimePoint::Mean => "mean",
             TimePoint::Stddev => "standard deviation",
             TimePoint::P50 => "median",
-            TimePoint::P90 => "90 %",
-            TimePoint::P95 => "95 %",
-            TimePoint::P99 => "99 %",
-            TimePoint::P999 => "99.9 %",
+            TimePoint::P90 => "p90",
+            TimePoint::P95 => "p95",
+            TimePoint::P99 => "p99",
+            TimePoint::P999 => "p99.9",
             TimePoint::Max => "longest",
         }
     }
 
-    /// The same of something within a sentence: "median response", "99 % quantile of response".
+    /// The same with a noun, within a sentence: "median response", "p99 response".
     pub fn phrase(self, noun: &str) -> String {
         let title = self.title();
         match self {
-            TimePoint::P90 | TimePoint::P95 | TimePoint::P99 | TimePoint::P999 => {
-                format!("{title} quantile of {noun}")
-            }
             TimePoint::Stddev => format!("{title} of {noun}"),
-            TimePoint::Min | TimePoint::Mean | TimePoint::P50 | TimePoint::Max => {
-                format!("{title} {noun}")
-            }
+            _ => format!("{title} {noun}"),
         }
     }
 

@@ -1,12 +1,13 @@
 //! The origin: a dual-stack server to measure against, with paths for sizes, delays, failures,
-//! dynamic pages and uploads. `GET /` lists them. It speaks HTTP/1.1 and HTTP/2 in plain text or
-//! over TLS, and HTTP/3 beside that.
+//! dynamic pages and uploads. `GET /` lists them. It supports HTTP/1.1 and HTTP/2 in plain text or
+//! over TLS, and HTTP/3.
 //!
 //! It is meant to be a fast and predictable target: TCP_NODELAY, keep-alive, bodies streamed from
 //! a static block, nothing logged. It runs on threads of its own, so that synchronous code can
 //! start and stop it.
 //!
-//! No client is here, and nothing that a client could be measured with but these servers.
+//! This crate contains servers only, no client. Begin with [`Origin`], which starts one with its
+//! [`Options`]; `turbo` and `bare` are two other servers with fewer features.
 
 mod answer;
 mod bare;

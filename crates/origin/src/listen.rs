@@ -97,10 +97,10 @@ fn explain(address: SocketAddr, error: &io::Error) -> io::Error {
     let advice = match error.kind() {
         ErrorKind::AddrInUse => "; stop what listens there, or choose another port",
         ErrorKind::AddrNotAvailable => "; no interface of this host has that address",
-        ErrorKind::PermissionDenied => "; choose a port above 1023, or run with more rights",
+        ErrorKind::PermissionDenied => "; choose a port above 1023, or run as root",
         _ => "",
     };
-    io::Error::new(error.kind(), format!("cannot listen on {address}: {error}{advice}"))
+    io::Error::new(error.kind(), format!("can't listen on {address}: {error}{advice}"))
 }
 
 #[cfg(test)]
@@ -135,7 +135,7 @@ mod tests {
     fn an_address_of_another_host_is_refused_by_name() {
         for address in ["[2001:db8::1]:0", "192.0.2.1:0"] {
             let error = bind_all(&[address.parse().unwrap()]).unwrap_err();
-            assert!(error.to_string().starts_with("cannot listen on "), "{error}");
+            assert!(error.to_string().starts_with("can't listen on "), "{error}");
         }
     }
 

@@ -18,9 +18,7 @@ impl Pause {
     pub fn new(length: Duration, every: Duration) -> Result<Pause, String> {
         match length > Duration::ZERO && length < every {
             true => Ok(Pause { length, every }),
-            false => {
-                Err("a pause lasts longer than 0 and shorter than from one to the next".into())
-            }
+            false => Err("LENGTH must be above 0 and shorter than EVERY, as in 500ms/5s".into()),
         }
     }
 

@@ -5,15 +5,14 @@ use std::time::Duration;
 use hyper::{Method, StatusCode};
 
 /// The text of `/`.
-pub(super) const INDEX: &str = "\
-sixmark origin
+pub(super) const INDEX: &str = "sixmark origin
 
 /bytes/N        N bytes with a Content-Length; N up to 1099511627776 (2^40)
 /chunked/N      N bytes in chunked coding
 /drip/N/MS      N bytes, one each MS milliseconds
 /delay/MS       waits MS milliseconds, then answers 200; MS up to 86400000
 /busy/US        computes for US microseconds, then answers 200; US up to 1000000
-/capacity/N     200, N a second at the most over each listening address, one after the other
+/capacity/N     200, at most N per second on each listening address, one at a time
 /status/CODE    that status; CODE from 200 to 599
 /dynamic        an HTML page computed for each request
 /sink           PUT or POST: reads the body, answers {\"received\":BYTES}

@@ -33,7 +33,7 @@ impl Identity {
     /// # Errors
     /// One line, where the system has no randomness to give.
     pub fn made(addresses: &[IpAddr]) -> Result<Identity, String> {
-        make(addresses).map_err(|error| format!("cannot make a certificate: {error}"))
+        make(addresses).map_err(|error| format!("can't create a certificate: {error}"))
     }
 
     /// That of two PEM files: a certificate, followed by those that lead to its authority, and its
@@ -44,20 +44,20 @@ impl Identity {
     /// together.
     pub fn read(certificate: &Path, key: &Path) -> Result<Identity, String> {
         let unreadable = |path: &Path, what: &str, why: &dyn fmt::Display| {
-            format!("cannot read {what} from {}: {why}; it is to be a PEM file", path.display())
+            format!("can't read {what} from {}: {why}; expected a PEM file", path.display())
         };
         let wrong = |why: &dyn fmt::Display| unreadable(certificate, "a certificate", why);
         let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
             .and_then(Iterator::collect)
             .map_err(|error| wrong(&error))?;
         if chain.is_empty() {
-            return Err(wrong(&"there is none"));
+            return Err(wrong(&"it contains none"));
         }
         let secret = PrivateKeyDer::from_pem_file(key)
             .map_err(|error| unreadable(key, "a private key", &error))?;
         let identity = Identity { chain, key: Arc::new(secret), authority: None };
         identity.server(&[]).map_err(|error| {
-            format!("{} and {} don't serve: {error}", certificate.display(), key.display())
+            format!("can't use {} with {}: {error}", certificate.display(), key.display())
         })?;
         Ok(identity)
     }
@@ -138,6 +138,6 @@ mod tests {
         std::fs::write(&certificate, Identity::made(&[]).unwrap().authority().unwrap()).unwrap();
         std::fs::write(&key, KeyPair::generate().unwrap().serialize_pem()).unwrap();
         let error = Identity::read(&certificate, &key).unwrap_err();
-        assert!(error.contains("don't serve"), "{error}");
+        assert!(error.contains("can't use"), "{error}");
     }
 }

@@ -9,10 +9,11 @@ use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
-use sixmark_model::metric::Metric;
+use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
 use sixmark_model::study::result::StudyResult;
+use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// What a list says of one document.
@@ -102,13 +103,20 @@ impl DocumentKind {
 }
 
 impl ListHeadline {
-    /// Of whatever document.
-    pub fn of(document: &Document) -> ListHeadline {
+    /// Of a document that the store keeps.
+    ///
+    /// # Errors
+    /// A short message: it keeps none of this kind.
+    pub fn of(document: &Document) -> Result<ListHeadline, String> {
         match document {
-            Document::Run(result) => ListHeadline::of_measurement(&**result),
-            Document::Watch(result) => ListHeadline::of_measurement(&**result),
-            Document::Comparison(result) => ListHeadline::of_comparison(result),
-            Document::Study(result) => ListHeadline::of_study(result),
+            Document::Run(result) => Ok(ListHeadline::of_measurement(&**result)),
+            Document::Watch(result) => Ok(ListHeadline::of_measurement(&**result)),
+            Document::Comparison(result) => Ok(ListHeadline::of_comparison(result)),
+            Document::Study(result) => Ok(ListHeadline::of_study(result)),
+            Document::Vitals(_) | Document::Traffic(_) => Err(format!(
+                "is a {}, which the store does not keep; `sixmark report FILE` shows it",
+                document.schema()
+            )),
         }
     }
 
@@ -158,10 +166,26 @@ impl ListHeadline {
             ended: Some(result.ended),
             targets: targets(sides.map(|side| &side.plan)),
             verdict: judged(&result.comparison),
-            sides: sides
-                .map(|ComparedSide { name, figures, .. }| SideFigures::new(name, figures))
-                .into(),
+            sides: [0, 1].map(|at| compared_side(&result.comparison, sides[at], at)).into(),
         }
+    }
+}
+
+/// A side's counts over all its blocks, and its speed as the comparison has it, so that a list and the report
+/// of one result agree: the median of all exchanges is not that of the blocks.
+fn compared_side(comparison: &Comparison, side: &ComparedSide, at: usize) -> SideFigures {
+    let figures = SideFigures::new(&side.name, &side.figures);
+    let value = |metric: Metric| {
+        let of = comparison.metrics.iter().find(|of| of.metric == metric)?;
+        [of.a, of.b][at]
+    };
+    let response = |point: TimePoint| value(Metric::Time(TimedPhase::Response, point));
+    SideFigures {
+        requests_per_s: value(Metric::Quantity(Quantity::RequestsPerS))
+            .unwrap_or(figures.requests_per_s),
+        response_p50_us: response(TimePoint::P50).or(figures.response_p50_us),
+        response_p99_us: response(TimePoint::P99).or(figures.response_p99_us),
+        ..figures
     }
 }
 

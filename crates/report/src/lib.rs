@@ -1,13 +1,18 @@
-//! Results as text, CSV, Markdown, HTML and JUnit's XML. Each report is a function from documents to a
-//! string.
+//! Reports: documents of runs, comparisons, studies and watches as text, CSV, Markdown, HTML and
+//! JUnit XML. Each report is a function from documents to a string.
 //!
-//! Nothing is measured, judged or written to a file here.
+//! This crate measures and judges nothing and writes no files, and it computes no figure that a
+//! document does not contain.
+//!
+//! Begin with [`sheet`], the content of a report before it has a format; [`terminal`],
+//! [`markdown`] and [`html`] format it, and [`document_text`] is what the commands print.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod comparison;
 pub mod csv;
 mod document;
+pub mod doubts;
 pub mod find;
 pub mod gates;
 pub mod headline;
@@ -18,12 +23,14 @@ pub mod markdown;
 pub mod metrics;
 mod reasons;
 pub mod sheet;
-mod terminal;
+pub mod terminal;
 pub mod text;
 pub mod traffic;
 pub mod vitals;
 
-pub use document::{document_text, published_markdown, published_text, study_markdown, study_text};
+pub use document::{
+    document_text, published_markdown, published_text, study_markdown, study_text, traffic_text,
+};
 
 /// A named figure of something.
 type Figure<T> = (&'static str, fn(&T) -> Option<f64>);

@@ -14,9 +14,14 @@ use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
 use sixmark_model::study::result::StudyResult;
+use sixmark_model::traffic::result::TrafficResult;
+use sixmark_model::vitals::result::VitalsResult;
+use sixmark_model::vitals::sample::VitalsSample;
 use sixmark_model::watch::Watched;
+use sixmark_units::family::Family;
 
 use super::sheet::Named;
+use super::traffic::sender;
 
 const HEADER: [&str; 8] =
     ["document", "kind", "started", "part", "number", "side", "metric", "value"];
@@ -33,6 +38,8 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
             }
             Document::Comparison(result) => write_comparison(&mut lines, named.name, result),
             Document::Study(result) => study(&mut lines, named.name, result),
+            Document::Vitals(result) => write_vitals(&mut lines, named.name, result),
+            Document::Traffic(result) => write_traffic(&mut lines, named.name, result),
         }
     }
     lines.take()
@@ -102,9 +109,73 @@ fn study(lines: &mut CsvLines, document: &str, result: &StudyResult) {
     }
 }
 
+/// What changed from the first sample to the last, and each sample, counters as the kernel had them.
+fn write_vitals(lines: &mut CsvLines, document: &str, result: &VitalsResult) {
+    let mut to = Figures { lines, document, kind: "vitals", started: &result.head.started };
+    let whole = ("vitals", None, "");
+    for (name, value) in [
+        ("elapsed_s", result.elapsed_s),
+        ("own_cpu_share", result.own_cpu_share),
+        ("busiest", result.busiest),
+        ("busiest_core", result.busiest_core),
+    ] {
+        to.one(whole, name, &value.to_string());
+    }
+    to.sample("change", None, &result.change);
+    for (at, sample) in result.samples.iter().enumerate() {
+        to.sample("sample", Some(at as u64), sample);
+    }
+}
+
+/// All flows, the flows of each protocol, family and side together, and each flow by its number.
+fn write_traffic(lines: &mut CsvLines, document: &str, result: &TrafficResult) {
+    let mut to = Figures { lines, document, kind: "traffic", started: &result.started };
+    to.one(("traffic", None, ""), "elapsed_s", &result.elapsed_s.to_string());
+    to.all(("traffic", None, "total"), &result.total);
+    for (at, kind) in result.kinds.iter().enumerate() {
+        let part = format!("{} from {}", kind.protocol, sender(kind.from));
+        to.all((&part, Some(at as u64), kind.family.word()), kind);
+    }
+    for flow in &result.flows {
+        to.all(("flow", Some(flow.id.into()), flow.family.word()), flow);
+    }
+}
+
 impl Figures<'_> {
+    /// A sample of vitals: the counters of each family have its name as their side.
+    fn sample(&mut self, part: &str, number: Option<u64>, sample: &VitalsSample) {
+        self.one((part, number, ""), "since_us", &sample.since_us.to_string());
+        self.all((part, number, "host"), &sample.host);
+        let network = &sample.network;
+        for family in Family::BOTH {
+            self.all((part, number, family.word()), &network.families[family]);
+            if let Some(sockets) = &network.sockets {
+                self.walk_of((part, number, family.word()), "sockets", &sockets[family]);
+            }
+        }
+        self.walk_of((part, number, "total"), "tcp", &network.tcp);
+        for group in &sample.groups {
+            self.all((part, number, &group.name), group);
+        }
+        for interface in &network.interfaces {
+            self.all((part, number, &interface.name), interface);
+        }
+    }
+
+    /// Every number of `figures`, by its path under `name`.
+    fn walk_of(&mut self, place: Place<'_>, name: &str, figures: &impl Serialize) {
+        if let Ok(value) = serde_json::to_value(figures) {
+            self.walk(place, name, &value);
+        }
+    }
+
     fn family(&mut self, place: Place<'_>, figures: &FamilyResult) {
         self.all(place, figures);
+        for (at, of) in figures.by_request.iter().enumerate() {
+            let place = ("request", Some(at as u64), place.2);
+            self.one(place, "name", of.name.as_deref().unwrap_or(""));
+            self.all(place, of);
+        }
     }
 
     /// What packets say beyond that.
@@ -137,9 +208,7 @@ impl Figures<'_> {
     /// Every number of `figures`, by its path.
     fn all(&mut self, place: Place<'_>, figures: &impl Serialize) {
         // Figures become JSON without fail: they have done so when the document was written.
-        if let Ok(value) = serde_json::to_value(figures) {
-            self.walk(place, "", &value);
-        }
+        self.walk_of(place, "", figures);
     }
 
     /// Lists have entries of their own kinds (failures, certificates) and are left to the document.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::doubts;
 use super::sheet::table::{Column, ColumnKind, SheetCell, Table};
 use super::sheet::{self, Block, Named, Part, Sheet};
 use sixmark_model::provenance::Warning;
@@ -33,7 +34,8 @@ pub(super) fn section(sheet: &Sheet) -> String {
 }
 
 fn warnings(text: &mut String, all: &[Warning]) {
-    for Warning { code, message } in all {
+    let all = doubts::condensed(all);
+    for Warning { code, message } in &all {
         let _ = writeln!(text, "> ⚠ {} (`{}`)", escape(message), code.replace('`', ""));
     }
     if !all.is_empty() {

@@ -2,16 +2,22 @@
 
 use std::fmt::Write as _;
 
+mod columns;
+
+use columns::GridColumns;
+
+use super::doubts;
 use super::sheet::table::{Column, ColumnKind, Group, Row, SheetCell, Table};
 use super::sheet::{Block, Part, Sheet, SheetHeadline};
 
 /// Columns of a terminal that nobody made wider.
-const WIDTH: usize = 80;
+pub const WIDTH: usize = 80;
 
 /// What a terminal shows of a sheet, at most 80 columns wide but for URLs and tables; ends with a line
 /// feed. The answer comes last, where it is still on the screen, and what makes it doubtful under it.
 pub(super) fn sheet_text(of: &Sheet) -> String {
-    let mut text = format!("{}: {}\n", of.kind, plain(&of.title));
+    let mut text = String::new();
+    paragraph(&mut text, &format!("{}: {}", of.kind, of.title));
     paragraph(&mut text, &of.about.join(", "));
     of.parts.iter().for_each(|one| write_part(&mut text, one));
     text.push('\n');
@@ -19,8 +25,9 @@ pub(super) fn sheet_text(of: &Sheet) -> String {
     if !of.warnings.is_empty() {
         text.push_str("\nWHAT MAKES THE FIGURES DOUBTFUL\n");
     }
-    for doubt in &of.warnings {
-        let _ = writeln!(text, "- {} [{}]", plain(&doubt.message), doubt.code);
+    for doubt in doubts::condensed(&of.warnings) {
+        let line = format!("- {} [{}]", doubt.message, doubt.code);
+        let _ = writeln!(text, "{}", plain(&hanging(&line, WIDTH)));
     }
     text
 }
@@ -73,36 +80,25 @@ fn write_gap(text: &mut String) {
     }
 }
 
-/// A table under its caption, as wide as its words. The first column is left, as words are.
+/// A table under its caption. Where it would be wider than the terminal, headings take several lines, then
+/// cells of words do, and then it is parted: the columns before the first number stand in each part.
 pub(super) fn write_table(text: &mut String, of: &Table) {
     write_gap(text);
     paragraph(text, &of.caption);
     let shown: Vec<usize> = (0..of.columns.len()).filter(|&at| is_shown(of, at)).collect();
-    let columns: Vec<&Column> = shown.iter().map(|&at| &of.columns[at]).collect();
-    let head: Vec<String> = columns.iter().map(|column| plain(&column.name)).collect();
-    let grid = Grid { shown, grouped: of.groups.iter().any(|group| group.name.is_some()) };
-    let groups: Vec<_> = of.groups.iter().map(|group| (group, grid.rows(group))).collect();
-    let all = || std::iter::once(&head).chain(groups.iter().flat_map(|(_, rows)| rows));
-    let width = |at: usize| {
-        all().filter_map(|row| row.get(at)).map(|word: &String| word.chars().count()).max()
-    };
-    let widths: Vec<usize> = (0..columns.len()).map(|at| width(at).unwrap_or(0)).collect();
-    let line = |text: &mut String, row: &[String]| {
-        let of = row.iter().zip(&columns).zip(&widths);
-        let cells = of.map(|((word, column), &width)| match column.kind {
-            ColumnKind::Number => format!("{word:>width$}"),
-            _ => format!("{word:<width$}"),
-        });
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    };
-    if !head.iter().all(String::is_empty) {
-        line(text, &head);
-    }
-    for (group, rows) in &groups {
-        if let Some(name) = &group.name {
-            let _ = writeln!(text, "{}", plain(name));
+    let is_key = |at: &usize| of.columns[*at].kind != ColumnKind::Number;
+    let keys = shown.iter().take_while(|at| is_key(at)).count();
+    let mut first = keys;
+    while first == keys || first < shown.len() {
+        let part = |end: usize| [&shown[..keys], &shown[first..end]].concat();
+        let fits = |end: &usize| Grid::new(of, part(*end)).columns.width() <= WIDTH;
+        let least = (first + 1).min(shown.len());
+        let end = (least..=shown.len()).rev().find(fits).unwrap_or(least);
+        if first > keys {
+            text.push('\n');
         }
-        rows.iter().for_each(|row| line(text, row));
+        Grid::new(of, part(end)).write(text);
+        first = end.max(keys + 1);
     }
 }
 
@@ -116,26 +112,50 @@ fn is_shown(of: &Table, at: usize) -> bool {
     column.terminal && column.kind != ColumnKind::Drawn && of.rows().any(is_said)
 }
 
-/// Which columns are shown, and whether rows stand under names of groups.
+/// Some columns of a table, as a terminal shows them.
 struct Grid {
-    shown: Vec<usize>,
-    grouped: bool,
+    head: Vec<String>,
+    /// The name of each group, if it has one, and its rows.
+    groups: Vec<(Option<String>, Vec<Vec<String>>)>,
+    columns: GridColumns,
 }
 
 impl Grid {
-    fn rows(&self, group: &Group) -> Vec<Vec<String>> {
-        group.rows.iter().map(|row| self.row(row)).collect()
+    fn new(of: &Table, shown: Vec<usize>) -> Grid {
+        let columns: Vec<&Column> = shown.iter().map(|&at| &of.columns[at]).collect();
+        let head: Vec<String> = columns.iter().map(|column| plain(&column.name)).collect();
+        let grouped = of.groups.iter().any(|group| group.name.is_some());
+        let rows = |group: &Group| -> Vec<Vec<String>> {
+            group.rows.iter().map(|row| row_words(row, &shown, grouped)).collect()
+        };
+        let groups: Vec<_> =
+            of.groups.iter().map(|group| (group.name.as_deref().map(plain), rows(group))).collect();
+        let all: Vec<&[String]> =
+            groups.iter().flat_map(|(_, rows)| rows).map(Vec::as_slice).collect();
+        let columns = GridColumns::fit(&columns, &head, &all, WIDTH);
+        Grid { head, groups, columns }
     }
 
-    fn row(&self, row: &Row) -> Vec<String> {
-        let all: Vec<&SheetCell> = std::iter::once(&row.label).chain(&row.cells).collect();
-        let cells = self.shown.iter().map(|&at| all.get(at).map_or("", |cell| cell.text()));
-        let mut words: Vec<String> = cells.map(plain).collect();
-        if let Some(label) = words.first_mut().filter(|_| self.grouped) {
-            label.insert_str(0, "  ");
+    fn write(&self, text: &mut String) {
+        if !self.head.iter().all(String::is_empty) {
+            self.columns.write_head(text, &self.head);
         }
-        words
+        for (name, rows) in &self.groups {
+            name.iter().for_each(|name| text.extend([name, "\n"]));
+            rows.iter().for_each(|row| self.columns.write_row(text, row));
+        }
     }
+}
+
+/// A row's words in the columns that are shown; under the name of a group its label is indented.
+fn row_words(row: &Row, shown: &[usize], grouped: bool) -> Vec<String> {
+    let all: Vec<&SheetCell> = std::iter::once(&row.label).chain(&row.cells).collect();
+    let cells = shown.iter().map(|&at| all.get(at).map_or("", |cell| cell.text()));
+    let mut words: Vec<String> = cells.map(plain).collect();
+    if let Some(label) = words.first_mut().filter(|_| grouped) {
+        label.insert_str(0, "  ");
+    }
+    words
 }
 
 /// In letters that every terminal has.
@@ -144,8 +164,13 @@ pub(super) fn plain(text: &str) -> String {
     visible.replace('\u{a0}', " ").replace('−', "-").replace('’', "'").replace('µ', "u")
 }
 
+/// In lines of at most so many columns, those after the first indented by two.
+pub fn hanging(sentence: &str, width: usize) -> String {
+    wrapped(sentence, width.saturating_sub(2)).replace('\n', "\n  ")
+}
+
 /// In lines of at most so many columns.
-pub(super) fn wrapped(sentence: &str, width: usize) -> String {
+pub fn wrapped(sentence: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in sentence.split(' ') {
         let last = lines.last().map_or(0, |line| line.chars().count());

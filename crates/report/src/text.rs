@@ -120,6 +120,7 @@ fn full_text(of: Measurement<'_>) -> String {
         let _ = writeln!(text, "{NO_VERDICT}");
     }
     columns.clocks(&mut text);
+    run.and_then(sheet::requests).iter().for_each(|part| terminal::write_part(&mut text, part));
     run.and_then(sheet::costs).iter().for_each(|part| terminal::write_part(&mut text, part));
     if !of.gates().is_empty() {
         text.push('\n');
@@ -147,7 +148,7 @@ fn write_headline(of: Measurement<'_>) -> String {
     let _ = writeln!(text, "{} in {:.2} s{}", what(of), of.elapsed_s(), describe_end(of.ended()));
     match of {
         Measurement::Run(run) => {
-            let _ = writeln!(text, "{}", setting(run));
+            terminal::paragraph(&mut text, &setting(run));
         }
         Measurement::Watch(watch) => {
             let hidden = describe_hidden(&watch.watched.seen());
@@ -183,7 +184,7 @@ fn setting(result: &RunResult) -> String {
         }
         Pace::Closed => format!("closed loop, {in_flight} in flight, IPv6:IPv4 {ratio}"),
         Pace::Open(open) => {
-            format!("open loop, {open}, at most {in_flight} in flight\nIPv6:IPv4 {ratio}")
+            format!("open loop, {open}, at most {in_flight} in flight, IPv6:IPv4 {ratio}")
         }
     };
     format!("{pace}, {}{}", spoken(plan), generator(&result.generator))

@@ -1,120 +1,27 @@
-//! What became of traffic, as a table on the screen.
+//! Words for traffic: its rates, and who sent it.
 
-use std::fmt::Write as _;
+use sixmark_model::traffic::result::OfferedTraffic;
+use sixmark_model::traffic::{Basis, TrafficSide};
 
-use sixmark_model::provenance::Ended;
-use sixmark_model::traffic::result::{
-    Amount, Delay, MessageFigures, OfferedTraffic, TrafficResult,
-};
-use sixmark_model::traffic::{Basis, Spread};
-use sixmark_units::quantity::{duration_us, write_count};
-
-/// More flows than this are shown by kind only.
-const MOST_ROWS: usize = 24;
-
-/// The whole report, at most 100 columns wide; ends with a line feed.
-pub fn traffic_text(result: &TrafficResult) -> String {
-    let basis = match &result.asked {
+/// What rates count.
+pub(crate) fn basis_of(asked: &OfferedTraffic) -> Basis {
+    match asked {
         OfferedTraffic::Mix { mix, .. } => mix.basis,
         OfferedTraffic::Script { .. } => Basis::Payload,
-    };
-    let mut text = traffic_headline(result, basis);
-    let row = |text: &mut String, cells: [String; 9]| {
-        let [name, kind, offered, sent, received, lost, p50, p99, again] = cells;
-        let line = format!(
-            "{name:<10}{kind:<10}{offered:>12}{sent:>12}{received:>12}{lost:>9}{p50:>10}{p99:>10}{again:>8}"
-        );
-        let _ = writeln!(text, "{}", line.trim_end());
-    };
-    let heads = ["from", "", "offered", "sent", "received", "lost", "var. p50", "p99", "resent"];
-    row(&mut text, heads.map(str::to_owned));
-    let side = |from: Option<_>| from.map_or("elsewhere".to_owned(), |side| format!("{side}"));
-    if result.flows.len() <= MOST_ROWS {
-        for flow in &result.flows {
-            let kind = format!("{} {}", flow.protocol, flow.family);
-            let name =
-                format!("{:>3} {}", flow.id, flow.from.map_or("-".to_owned(), |s| s.to_string()));
-            let again = flow.retransmitted.map(u64::from);
-            row(&mut text, cells(name, kind, &flow.figures, basis, flow.delay.as_ref(), again));
-        }
-        text.push('\n');
     }
-    for kind in &result.kinds {
-        let name = format!("{} {}", kind.protocol, kind.family);
-        let cells = cells(side(kind.from), name, &kind.figures, basis, None, kind.retransmitted);
-        row(&mut text, cells);
-    }
-    row(&mut text, cells("all".into(), String::new(), &result.total, basis, None, None));
-    text
 }
 
-fn traffic_headline(result: &TrafficResult, basis: Basis) -> String {
-    let mut text = String::new();
-    let seconds = result.elapsed_s;
-    let ended = if result.ended == Ended::Interrupted { ", interrupted" } else { "" };
-    match &result.asked {
-        OfferedTraffic::Mix { mix, to, .. } => {
-            let to: Vec<String> = to.iter().map(ToString::to_string).collect();
-            let _ = writeln!(text, "traffic with {}", to.join(" and "));
-            let spread = if mix.spread == Spread::Equal { " of equal rates" } else { "" };
-            let _ = writeln!(
-                text,
-                "{} {basis}, TCP {}, IPv6 {}, {} flows{spread}, {}, {}",
-                write_bit_rate(mix.rate.0 as f64),
-                mix.tcp,
-                mix.ipv6,
-                mix.flows,
-                mix.arrivals,
-                mix.direction
-            );
-        }
-        OfferedTraffic::Script { file, .. } => {
-            let _ = writeln!(text, "traffic of {file}");
-        }
-    }
-    let messages = result.total.sent.map_or(0, |sent| sent.messages);
-    let heard = result.total.received.map_or(0, |received| received.messages);
-    let (messages, heard) = (write_count(messages), write_count(heard));
-    let _ = writeln!(
-        text,
-        "{messages} messages sent, {heard} received in {seconds:.2} s{ended}; rates count {}",
-        what(basis)
-    );
-    text.push('\n');
-    text
+/// The side that sent something, where it is one of the two.
+pub(crate) fn sender(side: Option<TrafficSide>) -> String {
+    side.map_or("elsewhere".to_owned(), |side| side.to_string())
 }
 
-fn what(basis: Basis) -> &'static str {
+/// The bytes that rates count.
+pub(crate) fn counted_bytes(basis: Basis) -> &'static str {
     match basis {
         Basis::Payload => "payload",
-        Basis::Wire => "headers from Ethernet's on",
+        Basis::Wire => "all headers from Ethernet up",
     }
-}
-
-fn cells(
-    name: String,
-    kind: String,
-    figures: &MessageFigures,
-    basis: Basis,
-    delay: Option<&Delay>,
-    again: Option<u64>,
-) -> [String; 9] {
-    let none = || "-".to_owned();
-    let of =
-        |amount: Option<Amount>| amount.map_or_else(none, |a| write_bit_rate(a.bits_per_s(basis)));
-    let variation =
-        |q: fn(&Delay) -> Option<f64>| delay.and_then(q).map_or_else(String::new, duration_us);
-    [
-        name,
-        kind,
-        of(figures.offered),
-        of(figures.sent),
-        of(figures.received),
-        figures.loss().map_or_else(none, |loss| format!("{:.2} %", loss * 100.0)),
-        variation(|delay| delay.variation_us.p50),
-        variation(|delay| delay.variation_us.p99),
-        again.map_or_else(String::new, write_count),
-    ]
 }
 
 /// Bits a second in the unit that suits them.

@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
+use crate::sheet::{IP_COUNTERS, group_name};
+use crate::terminal::WIDTH;
 use sixmark_model::provenance::Ended;
 use sixmark_model::vitals::VitalsSample;
-use sixmark_model::vitals::group::GroupKind;
 use sixmark_model::vitals::host::{CpuTimes, MachineVitals};
-use sixmark_model::vitals::network::Ip;
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::{bytes, write_count};
 
-/// The whole report, at most 100 columns wide; ends with a line feed.
+/// The whole report, at most 80 columns wide; ends with a line feed.
 pub fn vitals_text(result: &VitalsResult) -> String {
     let mut text = String::new();
     let change = &result.change;
@@ -71,7 +71,8 @@ fn processors(text: &mut String, result: &VitalsResult) {
         ("iowait", cpu.iowait_us),
         ("idle", cpu.idle_us),
     ];
-    let parts: Vec<_> = parts.map(|(name, us)| (name, cpu_percent(us.0, cpu))).into();
+    let used = parts.into_iter().filter(|(_, us)| us.0 > 0);
+    let parts: Vec<_> = used.map(|(name, us)| (name, cpu_percent(us.0, cpu))).collect();
     write_row(text, "", &parts);
     let busiest = format!("{:.0} %", result.busiest * 1e2);
     let core = format!("{:.0} %", result.busiest_core * 1e2);
@@ -163,10 +164,7 @@ fn calls(text: &mut String, host: &MachineVitals, seconds: f64) {
 fn groups(text: &mut String, change: &VitalsSample) {
     let seconds = change.seconds().max(1e-3);
     for group in &change.groups {
-        let name = match group.kind {
-            GroupKind::Pid => format!("pid {}", group.name),
-            _ => group.name.clone(),
-        };
+        let name = group_name(group);
         let cpu = |us: u64| format!("{:.1} %", us as f64 / seconds / 1e4);
         write_row(
             text,
@@ -182,37 +180,19 @@ fn groups(text: &mut String, change: &VitalsSample) {
     }
 }
 
+/// A name and what it has, on as many lines as a terminal needs; a figure stays beside its word.
 fn write_row(text: &mut String, name: &str, cells: &[(&str, String)]) {
-    let _ = write!(text, "{name:<9}");
+    let mut line = format!("{name:<9}");
     for (what, value) in cells {
-        let _ = write!(text, " {what} {value}");
+        let cell = format!(" {what} {value}");
+        if line.chars().count() + cell.chars().count() > WIDTH {
+            let _ = writeln!(text, "{line}");
+            line = " ".repeat(9);
+        }
+        line += &cell;
     }
-    text.push('\n');
+    let _ = writeln!(text, "{line}");
 }
-
-type Line = (&'static str, fn(&Ip) -> u64, bool);
-
-/// Those that are shown only where there are any come with true.
-const LINES: [Line; 18] = [
-    ("packets in", |ip| ip.in_packets.0, false),
-    ("packets out", |ip| ip.out_packets.0, false),
-    ("bytes in", |ip| ip.in_octets.0, false),
-    ("bytes out", |ip| ip.out_octets.0, false),
-    ("forwarded", |ip| ip.forwarded.0, true),
-    ("fragments in", |ip| ip.reassembly_needed.0, true),
-    ("reassembled", |ip| ip.reassembled.0, true),
-    ("not reassembled", |ip| ip.reassembly_failed.0, true),
-    ("fragments out", |ip| ip.fragments_made.0, true),
-    ("too big in", |ip| ip.packet_too_big_in.0, true),
-    ("too big out", |ip| ip.packet_too_big_out.0, true),
-    ("unreachable in", |ip| ip.unreachable_in.0, true),
-    ("errors in", |ip| ip.in_header_errors.0 + ip.in_address_errors.0, true),
-    ("discarded in", |ip| ip.in_discards.0, true),
-    ("discarded out", |ip| ip.out_discards.0, true),
-    ("no route", |ip| ip.out_no_routes.0, true),
-    ("udp in", |ip| ip.udp_in.0, true),
-    ("udp no room", |ip| ip.udp_receive_buffer_errors.0 + ip.udp_send_buffer_errors.0, true),
-];
 
 fn write_families(text: &mut String, change: &VitalsSample) {
     let line = |text: &mut String, name: &str, of: [String; 2]| {
@@ -222,7 +202,7 @@ fn write_families(text: &mut String, change: &VitalsSample) {
     text.push('\n');
     line(text, "", ["IPv6".to_owned(), "IPv4".to_owned()]);
     let network = &change.network;
-    for (name, number, if_any) in LINES {
+    for (name, number, if_any) in IP_COUNTERS {
         let both = [Family::Ipv6, Family::Ipv4].map(|family| number(&network.families[family]));
         if !if_any || both != [0, 0] {
             line(text, name, both.map(write_count));
@@ -238,7 +218,7 @@ fn write_families(text: &mut String, change: &VitalsSample) {
     }
     let PerFamily { ipv6, ipv4 } = sockets;
     let again = [ipv6, ipv4].map(|of| write_count(of.counters.retransmitted.0));
-    line(text, "sent again (live)", again);
+    line(text, "retransmits (live)", again);
 }
 
 fn shared(text: &mut String, change: &VitalsSample) {
@@ -253,7 +233,7 @@ fn shared(text: &mut String, change: &VitalsSample) {
             ("accepted", write_count(tcp.passive_opens.0)),
             ("segments in", write_count(tcp.in_segments.0)),
             ("out", write_count(tcp.out_segments.0)),
-            ("sent again", write_count(tcp.retransmitted.0)),
+            ("retransmissions", write_count(tcp.retransmitted.0)),
         ],
     );
     write_row(

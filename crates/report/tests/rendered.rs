@@ -9,9 +9,9 @@ mod rendered {
 }
 
 use insta::assert_snapshot;
+use serde_json::json;
 use sixmark_model::document::Document;
 use sixmark_model::study::result::StudyResult;
-use sixmark_model::vitals::result::VitalsResult;
 use sixmark_report::sheet::Named;
 use sixmark_report::text::Detail;
 use sixmark_report::{csv, document_text, junit, long, markdown, vitals};
@@ -66,6 +66,20 @@ fn a_run_over_both_families() {
 }
 
 #[test]
+fn a_mix_of_requests() {
+    whole("run-mix", &documents::recorded("run-mix"));
+    let comparison = documents::compared_mix();
+    let md = markdown::markdown_page(&[Named { name: "mix", document: &comparison }]);
+    let at = md.find("**Response time of each request").unwrap();
+    let end = md[at..].find("<details>").unwrap();
+    assert_snapshot!("comparison-mix.md", &md[at..at + end]);
+    let document = documents::recorded("run-mix");
+    let csv = long::csv_of_figures(&[Named { name: "run-mix", document: &document }]);
+    let of_requests = csv.lines().filter(|line| line.contains(",request,"));
+    assert_snapshot!("run-mix.csv", of_requests.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
 fn a_run_over_one_family() {
     whole("run-one", &documents::recorded("run-one"));
 }
@@ -111,6 +125,62 @@ fn a_study() {
 }
 
 #[test]
+fn a_study_s_headline_is_written_from_its_findings() {
+    let Document::Study(study) = documents::recorded("study") else { panic!("not a study") };
+    let said = |findings: &[serde_json::Value]| documents::headline(&study, findings);
+    let of = |verdict: &str, more| documents::finding(verdict, more);
+    let unlike = documents::unlike_finding();
+    let published = |verdict: &str, more: serde_json::Value| {
+        let mut finding = of(verdict, more);
+        finding["published"] = json!(true);
+        finding
+    };
+    let sentence = |said: &str| json!({"said": said});
+    let claim = |text: &str| json!({"text": text});
+    for (findings, headline) in [
+        (
+            vec![
+                of("borne_out", sentence("small ones came")),
+                of("borne_out", claim("Large ones")),
+            ],
+            "Small ones came; large ones.",
+        ),
+        (
+            vec![of("not_borne_out", sentence("large ones came")), of("not_borne_out", json!({}))],
+            "Large ones came; refuted: IPv6 is faster.",
+        ),
+        (
+            vec![
+                published("borne_out", sentence("more congestion took longer")),
+                published("not_borne_out", sentence("IPv6 took 3 % less time")),
+                published("cannot_tell", claim("A family's own traffic hurts")),
+                of("not_borne_out", claim("Nothing else matters")),
+            ],
+            "1 of 3 published findings reproduced; 1 contradicted; 1 inconclusive. More congestion took \
+             longer; contradicted: IPv6 took 3 % less time; inconclusive: a family's own traffic hurts, 5 \
+             repetitions; refuted: nothing else matters.",
+        ),
+        (
+            vec![of("borne_out", claim("It is so")), unlike.clone()],
+            "It is so; not comparable: IPv6 is faster (statuses differ).",
+        ),
+        (vec![unlike.clone(), unlike], "NOT COMPARABLE: statuses differ."),
+        (
+            vec![of("cannot_tell", json!({"blocks": 2})); 2],
+            "2 repetitions are too few for a result; run without --quick.",
+        ),
+        (
+            vec![of("borne_out", json!({"blocks": 2})), of("cannot_tell", json!({"blocks": 2}))],
+            "IPv6 is faster; inconclusive: IPv6 is faster, 2 repetitions. Inconclusive findings need more \
+             repetitions than 2: run without --quick.",
+        ),
+        (vec![of("cannot_tell", json!({"blocks": 0}))], "No finding has figures yet."),
+    ] {
+        assert_eq!(said(&findings), headline);
+    }
+}
+
+#[test]
 fn a_published_study() {
     let Document::Study(result) = documents::recorded("study") else { panic!("not a study") };
     let StudyResult { published, .. } = documents::turned(*result);
@@ -135,9 +205,15 @@ fn several_documents_on_one_page() {
 
 #[test]
 fn vitals_of_a_machine() {
-    let result: VitalsResult = serde_json::from_str(documents::VITALS).unwrap();
-    assert_snapshot!("vitals.text", vitals::vitals_text(&result));
+    let document = documents::recorded("vitals");
+    whole("vitals", &document);
+    let Document::Vitals(result) = document else { panic!("not vitals") };
     assert_snapshot!("vitals.live", vitals::live(7, &result.change));
+}
+
+#[test]
+fn traffic_between_two_hosts() {
+    whole("traffic", &documents::recorded("traffic"));
 }
 
 #[test]
@@ -150,6 +226,10 @@ fn figures_for_spreadsheets() {
     let both = names.iter().zip(&found);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
     assert_snapshot!("all.csv", long::csv_of_figures(&named));
+    let found = [documents::recorded("vitals"), documents::recorded("traffic")];
+    let both = ["vitals", "traffic"].into_iter().zip(&found);
+    let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
+    assert_snapshot!("machines.csv", long::csv_of_figures(&named));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Measures what sixmark itself adds to the times, against an origin of its own on loopback.
+//! Measures what sixmark itself adds to the times, against its own origin on loopback.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -19,24 +19,25 @@ use sixmark_load::{self as load, PreparedLoad};
 use sixmark_machine::CommandError;
 use sixmark_origin::{Options, Origin};
 
-/// How long each family is loaded at a time, and before that without being measured.
+/// How long each family is measured at a time, and the warm-up before that.
 const TURN: Duration = Duration::from_millis(200);
 const WARM_UP: Duration = Duration::from_millis(20);
 const PATH: &str = "/bytes/1";
-/// Requests on a connection where the run sets no limit: there must be some connects to time.
+/// The most requests on a connection, so that the calibration always times some connects.
 const REQUESTS: NonZeroU32 = NonZeroU32::new(32).unwrap();
-/// Descriptors beside the connections.
+/// Descriptors in use besides the connections.
 const OTHER_FILES: u64 = 128;
 
-/// The noise floor of `plan`; none where `stop` came in between. Fails where this host can't serve
-/// itself over a family of the plan.
+/// Returns the noise floor of `plan`, or none if `stop` is set meanwhile. Fails if this host can't
+/// serve itself over a family of the plan.
 pub(crate) fn calibrate(
     plan: &Plan,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Calibration>, CommandError> {
     open_files(plan)?;
     let origin = start_origin(plan)?;
-    // In an open loop -c is no more than a bound: how many are in flight is the server's doing.
+    // In an open loop -c is only an upper bound: the server determines how many exchanges are in
+    // flight.
     let closed = plan.load.pace == Pace::Closed;
     let as_the_run = closed.then_some(plan.load.connections);
     let mut in_flight: Vec<_> = [NonZeroU32::MIN].into_iter().chain(as_the_run).collect();
@@ -44,11 +45,11 @@ pub(crate) fn calibrate(
     let legs = in_flight.into_iter().map(|number| leg(plan, &origin, number, stop));
     let legs = legs.collect::<Result<Vec<_>, _>>();
     origin.stop();
-    // What a signal cut off is no floor, nor a failure.
+    // An interrupted calibration yields no noise floor, but it is not an error either.
     if stop.load(Ordering::Relaxed) { Ok(None) } else { Ok(Some(Calibration { legs: legs? })) }
 }
 
-/// Both ends of each connection are ours.
+/// Raises the limit on open files. The process owns both ends of each connection.
 fn open_files(plan: &Plan) -> Result<(), CommandError> {
     let needed = 2 * u64::from(plan.load.connections.get()) + OTHER_FILES;
     let allowed = limit::raise_open_files(needed).unwrap_or(0);
@@ -57,7 +58,7 @@ fn open_files(plan: &Plan) -> Result<(), CommandError> {
     }
     Err(CommandError::Measure(format!(
         "--calibrate needs {needed} open files, but only {allowed} are allowed; raise the limit \
-         (ulimit -Hn), lower -c, or leave it out"
+         (ulimit -Hn), lower -c, or omit --calibrate"
     )))
 }
 
@@ -67,11 +68,12 @@ fn start_origin(plan: &Plan) -> Result<Origin, CommandError> {
         Family::Ipv4 => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
     };
     let listen = plan.families().map(loopback).collect();
-    Origin::start(Options { listen, ..Options::default() })
-        .map_err(|error| CommandError::Measure(format!("--calibrate: {error}; or leave it out")))
+    Origin::start(Options { listen, ..Options::default() }).map_err(|error| {
+        CommandError::Measure(format!("--calibrate: {error}; omit --calibrate to run without it"))
+    })
 }
 
-/// Each family twice, in the order A B B A, so that what drifts hits both alike.
+/// Measures each family twice, in the order A B B A, so that drift affects both alike.
 fn leg(
     plan: &Plan,
     origin: &Origin,
@@ -106,11 +108,11 @@ fn measure(
     }
     Err(CommandError::Measure(format!(
         "--calibrate got no answer from its own server over {family}: check the loopback \
-         interface, or leave it out"
+         interface, or omit --calibrate"
     )))
 }
 
-/// The run's ways, but to the origin, with its smallest response, over one family.
+/// Returns the run's plan, changed to load the origin over one family with its smallest response.
 fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> Plan {
     let of_family = |address: &&SocketAddr| Family::of(address.ip()) == family;
     let addresses: Vec<SocketAddr> = origin.addresses().iter().filter(of_family).copied().collect();

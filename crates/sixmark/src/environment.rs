@@ -1,11 +1,11 @@
-//! The machine that the load comes from, as a result remembers it.
+//! The machine that generates the load, as recorded in results.
 
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 
 use sixmark_model::provenance::{Environment, RouteTaken};
 
-/// Settings that bear on connections, buffers and their pace.
+/// Kernel settings that affect connections, their buffers and their pace.
 const SYSCTLS: [&str; 10] = [
     "net/core/rmem_max",
     "net/core/somaxconn",
@@ -19,7 +19,7 @@ const SYSCTLS: [&str; 10] = [
     "net/ipv6/conf/all/disable_ipv6",
 ];
 
-/// What can be read of this machine; what can't is left out.
+/// Returns what can be read about this machine; what can't be read is omitted.
 pub(crate) fn environment(routes: Vec<RouteTaken>) -> Environment {
     Environment {
         kernel: format!("Linux {}", read_line("/proc/sys/kernel/osrelease").unwrap_or_default()),

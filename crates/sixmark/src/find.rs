@@ -1,4 +1,5 @@
-//! The highest rate that each family sustains: trials of one family at one rate, in turns.
+//! Searches for the highest rate that each family sustains. Each trial loads one family at one
+//! rate, and the families take turns.
 
 mod places;
 #[cfg(test)]
@@ -24,18 +25,19 @@ use crate::run::{self, BUSY, Measured, Runnable};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_machine::CommandError;
 
-/// Exchanges that fall due in the shortest trial worth making: below this its quantiles are luck.
+/// The fewest exchanges due in a trial. With fewer, the quantiles of a trial are luck.
 pub const FEWEST: f64 = 10.0;
-/// The turns that families take: a machine that gets slower and slower is met by both alike.
+/// The order in which the families take turns, so that a machine that slows down gradually affects
+/// both alike.
 const TURNS: [Family; 4] = [Family::Ipv6, Family::Ipv4, Family::Ipv4, Family::Ipv6];
-/// The highest rate to try: more than any machine can send.
+/// The highest rate to try, per second: more than any machine can send.
 const HIGHEST: f64 = 1e9;
 
-/// Searches, as the plan's first trial says how. `stop` ends it early, with what is known by then;
-/// `watch` sees each trial when it is over.
+/// Runs the search that the plan's first trial describes. Setting `stop` ends it early with what is
+/// known by then; `watch` is called after each trial.
 ///
 /// # Errors
-/// A trial can't start.
+/// Returns an error if a trial can't start.
 pub fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
@@ -53,20 +55,21 @@ pub fn run_search(
     Ok(run::assemble(known, assemble_search(plan, &conditions, sides, usage)))
 }
 
-/// One family's part of the search.
+/// The search of one family.
 #[derive(Debug)]
 struct Side {
     family: Family,
     search: Search,
     trials: Vec<Trial>,
-    /// The last trial of the highest rate that held, and the last one of all, each with its place.
+    /// The last trial at the highest rate that held, and the last trial of all others, each with
+    /// its index in `trials`.
     best: Option<(usize, Loaded)>,
     last: Option<(usize, Loaded)>,
-    /// Trials in a row without a single response.
+    /// The number of consecutive trials without a single response.
     silent: u32,
 }
 
-/// Makes trials until every family's bracket is closed or one is interrupted.
+/// Makes trials until every family's bracket is closed or a trial is interrupted.
 fn search(
     plan: &Plan,
     conditions: &[Condition],
@@ -108,8 +111,8 @@ impl Side {
         self.search.next()
     }
 
-    /// The next trial. Arrivals at random differ from trial to trial, or two that agree would be
-    /// no more than one.
+    /// Returns the plan of the next trial. Its seed differs from trial to trial: with the same
+    /// random arrivals, two trials that agree would count for no more than one.
     fn plan(&self, plan: &Plan, rate: f64) -> Result<Plan, CommandError> {
         let plan = plan.clone();
         let stages =
@@ -126,7 +129,7 @@ impl Side {
         })
     }
 
-    /// Judges a trial and goes on from it.
+    /// Judges a trial and records it.
     fn take(&mut self, plan: &Plan, rate: f64, conditions: &[Condition], loaded: Loaded) -> &Trial {
         let conduct = Conduct {
             in_flight: plan.in_flight(),
@@ -145,7 +148,7 @@ impl Side {
     fn keep(&mut self, trial: &Trial, loaded: Loaded) {
         let (at, held_before) = (self.trials.len(), self.search.bracket().holds);
         let Some(verdict) = trial.verdict() else {
-            // What was cut short is shown where there is nothing else.
+            // An interrupted trial is shown only if there is no other one.
             self.last.get_or_insert((at, loaded));
             return;
         };
@@ -160,15 +163,16 @@ impl Side {
         }
     }
 
-    /// What was found, and the load whose figures are to be shown.
+    /// Returns the rate that was found, and the load whose figures are shown.
     fn done(self) -> (FoundRate, Option<Loaded>) {
         let (shown, loaded) = self.best.or(self.last).unzip();
         (FoundRate::new(self.search.bracket(), self.trials, shown), loaded)
     }
 }
 
-/// Whether more than one of a hundred began late by the generator's doing. Where nearly all waited for
-/// a place, those that did not are few, and one late among them is no more than that.
+/// Reports whether more than one in a hundred exchanges began late because of the generator. The
+/// share is one of all exchanges, because only a few may have found a free connection at once, and
+/// a single late one among those would prove nothing.
 fn late(tally: &FamilyTally) -> bool {
     tally.late * 100 > tally.sent
 }
@@ -186,8 +190,8 @@ fn figures_of_family(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResu
     planned_result(plan, &loaded.tally[family], addresses, measured_seconds(loaded), true)
 }
 
-/// What the trials that are shown measured, as if they were one run; the figures of a family are those of
-/// its trial. `usage` is what all of them used.
+/// Assembles what the shown trials measured, as if they were one run. The figures of a family are
+/// those of its trial; `usage` covers all trials.
 fn assemble_search(
     plan: &Plan,
     conditions: &[Condition],
@@ -214,7 +218,8 @@ fn assemble_search(
     let families = Families { ipv6: ipv6.or(one.families.ipv6), ipv4: ipv4.or(one.families.ipv4) };
     let PerFamily { ipv6, ipv4 } = sides.map(|side| side.map(|(found, _)| found));
     let found = FindMax::new(conditions.to_vec(), trial_s, Families { ipv6, ipv4 });
-    // Each family's trial had a rate of its own: what an overloaded server gives says nothing of the other.
+    // Each family's trial had its own rate, so the responses of an overloaded server can't be
+    // compared with those of the other family.
     Measured { families, find_max: Some(found), sameness: None, ..one }
 }
 

@@ -1,10 +1,13 @@
-//! sixmark: is this web service as good over IPv6 as over IPv4, under load, and if not, why?
+//! The application crate of sixmark, a benchmark that answers this question: does a web service
+//! perform as well over IPv6 as over IPv4 under load, and if not, why?
 //!
-//! The commands, and what joins the other crates to them. [`cli`] makes a plan of arguments and shows
-//! reports, [`run`] turns a plan into a result, [`find`] makes many trials of one, [`compare`] and
-//! [`study`] many runs, [`store`] keeps documents. docs/architecture.md is the map.
+//! This crate contains the commands and the code that connects the other crates with them. It opens
+//! sockets and files, starts threads and programs, and reads clocks. Logic that depends only on
+//! bytes and times does not belong here but in the pure crates, where tests need no machine.
 //!
-//! What can be decided from bytes and times belongs to the crates below, where a test needs no machine.
+//! Begin with [`cli`], which makes a plan from arguments and prints reports. [`run`] turns a plan
+//! into a result, [`find`] makes many trials of one plan, [`compare`] and [`study`] make many runs,
+//! and [`store`] keeps documents. docs/architecture.md maps the source.
 
 mod browser;
 mod calibrate;

@@ -1,8 +1,9 @@
-//! Files that results are written to.
+//! Files for results.
 //!
-//! A result may hold credentials: requests with their fields are part of it. A file that is new is its
-//! owner's alone; one that was there keeps its mode, its owner and the user's own link to it. A draft
-//! has a name that nobody can guess, and is never one that was there.
+//! A result may include credentials, because it contains the requests with their fields. A new file
+//! is readable by its owner only. An existing file keeps its mode and its owner, and a symbolic
+//! link of the user's own stays a link. A draft has an unpredictable name and is never an existing
+//! file.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
@@ -12,40 +13,40 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
-/// Read and written by its owner alone.
+/// The mode of a file that only its owner may read and write.
 const PRIVATE: u32 = 0o600;
-/// Links that may follow each other, as the kernel has it (path_resolution(7)).
+/// The most symbolic links that are followed in a chain, the kernel's limit (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// Opens a file to be written from its beginning.
+/// Opens a file for writing and truncates it.
 ///
 /// # Errors
-/// As open(2) has them.
+/// Returns the error of open(2).
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(PRIVATE).open(path)
 }
 
-/// True where a draft could be made beside the file.
+/// Checks that `path` can be written, by creating and removing a draft beside it.
 ///
 /// # Errors
-/// Why it can't be written.
+/// Returns an error if the draft can't be created.
 pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     if is_stream(path) {
-        // Opening it twice would show its reader an end before the document.
+        // Opening it twice would end the stream for its reader before the document is written.
         return Ok(());
     }
     let draft = draft_of(&followed(path)?);
     create_new(&draft)?;
-    // A draft left behind is in nobody's way.
+    // A draft that stays behind does no harm.
     let _ = fs::remove_file(&draft);
     Ok(())
 }
 
-/// Writes a draft beside the file and renames it, so that no reader sees half a document and no power
-/// failure leaves one. A device or a pipe is written to.
+/// Writes a draft beside the file and renames it, so that no reader sees half a document and a
+/// power failure leaves none. A device or a pipe is written to directly.
 ///
 /// # Errors
-/// Why it can't be written; what was there is still there.
+/// Returns an error if the file can't be written. Its previous contents are then unchanged.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     if is_stream(path) {
         return fs::write(path, text);
@@ -61,26 +62,26 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// Writes a document that found no room under its name to the folder for temporary files, and says
-/// what became of it.
+/// Writes a document that can't be written under its name to the folder for temporary files, and
+/// describes in a clause what became of it.
 pub(crate) fn keep_aside(path: &Path, text: &str) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let kept = std::env::temp_dir().join(format!("sixmark-{}-{name}", unguessable()));
     match write_draft(&kept, None, text) {
-        Ok(()) => format!("it was kept as '{}'", kept.display()),
-        Err(_) => "only what is on the screen was kept".to_owned(),
+        Ok(()) => format!("it was saved as '{}'", kept.display()),
+        Err(_) => "it could not be saved elsewhere either".to_owned(),
     }
 }
 
-/// Makes a folder and those that it is in; one that is new is its owner's alone.
+/// Creates a folder and its missing parents, each accessible to its owner only.
 ///
 /// # Errors
-/// As mkdir(2) has them.
+/// Returns the error of mkdir(2).
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// True where two names stand for one file that is replaced.
+/// Reports whether two names refer to the same file, one that [`replace`] would replace.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let path = followed(path).ok()?;
@@ -90,12 +91,12 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     one[0].is_some() && one[0] == one[1] && !is_stream(other)
 }
 
-/// True for a device or a pipe, which is written to, not replaced.
+/// Reports whether `path` is a device or a pipe, which is written to and not replaced.
 fn is_stream(path: &Path) -> bool {
     path.exists() && !path.is_file()
 }
 
-/// The file that a name stands for, by way of links of the user's own or of the administrator's.
+/// Returns the file that a name refers to, following symbolic links that the user or root owns.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -121,7 +122,7 @@ fn draft_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// A part of a name that nobody can guess: 16 hexadecimal digits.
+/// Returns an unpredictable part of a file name: 16 hexadecimal digits.
 pub(crate) fn unguessable() -> String {
     format!("{:016x}", RandomState::new().hash_one(std::process::id()))
 }
@@ -133,7 +134,7 @@ fn create_new(path: &Path) -> io::Result<File> {
 fn write_draft(path: &Path, before: Option<&Metadata>, text: &str) -> io::Result<()> {
     let mut file = create_new(path)?;
     if let Some(before) = before {
-        // Who is not root can't give it to somebody else; then it is the writer's.
+        // Only root can give a file away. For anyone else the file belongs to the writer.
         let _ = fchown(&file, Some(before.uid()), Some(before.gid()));
         file.set_permissions(fs::Permissions::from_mode(before.mode() & 0o777))?;
     }

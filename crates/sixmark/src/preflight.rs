@@ -1,4 +1,4 @@
-//! What can be known to fail before a run begins: routes, ports, open files.
+//! Checks before a run for what is certain or likely to fail: routes, ports, open files.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
@@ -16,13 +16,14 @@ use crate::warning;
 use sixmark_load::PreparedLoad;
 use sixmark_machine::CommandError;
 
-/// How long Linux keeps a connection that this side closed in TIME-WAIT (TCP_TIMEWAIT_LEN).
+/// How long, in seconds, Linux keeps a connection in TIME-WAIT that this side closed
+/// (TCP_TIMEWAIT_LEN).
 const TIME_WAIT_S: f64 = 60.0;
-/// Descriptors beside the connections: standard streams, epoll, files.
+/// Descriptors in use besides the connections: standard streams, epoll, files.
 const OTHER_FILES: u64 = 64;
 
-/// Checks that the plan can be carried out. Gives it prepared, with the driver that will be used, the routes
-/// to its addresses, and doubts about it.
+/// Checks that the plan can be carried out. Returns it prepared, with the driver to use, the routes
+/// to its addresses, and warnings about it.
 pub(crate) fn check_plan(
     plan: Plan,
 ) -> Result<(PreparedLoad, Vec<RouteTaken>, Vec<Warning>), CommandError> {
@@ -44,42 +45,42 @@ pub(crate) fn check_plan(
     Ok((prepared, routes, doubts))
 }
 
-/// The driver that will be used: of those that work here, and can do what is asked for.
+/// Returns the driver to use, which works on this host and supports what the plan asks for.
 fn driver(plan: &Plan) -> Result<Driver, CommandError> {
     let works = || Uring::new(1, PeerWrites::Single).map(drop);
     match (plan.load.driver, plan.load.timestamps) {
         (Driver::Uring, Timestamps::Kernel) => {
-            let line = "--timestamps kernel needs the epoll driver; leave --driver uring out";
+            let line = "--timestamps kernel needs the epoll driver; omit --driver uring";
             Err(CommandError::Usage(line.into()))
         }
         (_, Timestamps::Kernel) => stamps(),
         (Driver::Epoll, _) => Ok(Driver::Epoll),
         (Driver::Uring, _) => works().map(|()| Driver::Uring).map_err(|error| {
-            let line =
-                format!("io_uring can't be used here ({error}); --driver epoll does without");
+            let line = format!("io_uring can't be used here ({error}); use --driver epoll");
             CommandError::Measure(line)
         }),
-        // Old kernels and many containers don't have it; the result says which one it was.
+        // Old kernels and many containers lack io_uring; the result names the driver.
         (Driver::Auto, _) => Ok(if works().is_ok() { Driver::Uring } else { Driver::Epoll }),
     }
 }
 
-/// What several exchanges on a connection can't be had with.
+/// Rejects options that don't work with several exchanges on one connection.
 fn multiplexed(plan: &Plan) -> Result<(), CommandError> {
     if plan.http.version.is_http1() {
         return Ok(());
     }
     let name = plan.http.version.name();
     match plan.load.timestamps {
-        // One stamp of the kernel's for what several exchanges send would be nobody's.
+        // The kernel's single timestamp of data from several exchanges would belong to none of
+        // them.
         Timestamps::Kernel => Err(CommandError::Usage(format!(
-            "--timestamps kernel is for HTTP/1.1; leave it out for {name}"
+            "--timestamps kernel supports only HTTP/1.1; omit it for {name}"
         ))),
         Timestamps::User => Ok(()),
     }
 }
 
-/// To let responses lie is something that only io_uring can, and only from Linux 6.12 on.
+/// Checks for `--linger`, which needs io_uring and Linux 6.12 or newer.
 fn linger(plan: &Plan) -> Result<(), CommandError> {
     if plan.load.linger.is_none() {
         return Ok(());
@@ -91,28 +92,30 @@ fn linger(plan: &Plan) -> Result<(), CommandError> {
             Ok(())
         }
         Driver::Uring => {
-            Err(CommandError::Measure("--linger needs Linux 6.12 or newer; leave it out".into()))
+            Err(CommandError::Measure("--linger needs Linux 6.12 or newer; omit it".into()))
         }
         _ => Err(CommandError::Usage(
-            "--linger needs io_uring, and this run would use epoll; leave it out".into(),
+            "--linger needs io_uring, but this run uses epoll; omit it".into(),
         )),
     }
 }
 
-/// Stamps of the kernel's that are asked for must be had: no other clock takes their place unasked.
+/// Checks that the kernel provides timestamps. If the user asked for them, no other clock replaces
+/// them silently.
 fn stamps() -> Result<Driver, CommandError> {
     let cannot = |error| CommandError::Measure(format!("--timestamps kernel: {error}"));
     Epoll::with_kernel_stamps().map(|_| Driver::Epoll).map_err(cannot)
 }
 
-/// Raises the limit on open files to what the plan needs; where that can't be had, the run can't be.
+/// Raises the limit on open files to what the plan needs. Fails if the limit stays too low.
 fn open_files(plan: &Plan) -> Result<(), CommandError> {
     let wanted = u64::from(plan.connection.most_open.get());
     let allowed = limit::raise_open_files(wanted + OTHER_FILES).unwrap_or(0);
     if room(plan, allowed) < wanted { Err(too_many(plan, allowed)) } else { Ok(()) }
 }
 
-/// As many connections as `wanted`, or as may be open where that is less; never less than the plan has.
+/// Returns `wanted`, or the number of connections that may be open if that is less, but never less
+/// than the plan's number.
 pub(crate) fn most_connections(plan: &Plan, wanted: NonZeroU32) -> NonZeroU32 {
     let allowed = limit::raise_open_files(u64::from(wanted.get()) + OTHER_FILES).unwrap_or(0);
     let room = u32::try_from(room(plan, allowed)).unwrap_or(u32::MAX);
@@ -120,17 +123,17 @@ pub(crate) fn most_connections(plan: &Plan, wanted: NonZeroU32) -> NonZeroU32 {
     most.map_or(plan.load.connections, |most| most.max(plan.load.connections))
 }
 
-/// How many connections fit where the process may open `allowed` files. A ring's table is no part of
-/// that: each may be as large again.
+/// Returns how many connections fit if the process may open `allowed` files. The table of a ring
+/// does not count towards that limit: each table may have as many entries again.
 fn room(plan: &Plan, allowed: u64) -> u64 {
     let listed = is_listed(plan);
     let rings = if listed { u64::from(plan.load.threads.get()) } else { 1 };
-    // With a table for each worker, none may need more than one table holds.
+    // With one table per worker, no worker may need more entries than one table has.
     let each = if listed { allowed } else { allowed.saturating_sub(OTHER_FILES) };
     each.saturating_mul(rings)
 }
 
-/// Whether connections are entries of the rings' tables, not files of the process.
+/// Reports whether connections are entries in the rings' tables and not files of the process.
 fn is_listed(plan: &Plan) -> bool {
     let tcp = plan.http.version != HttpVersion::Http3;
     let lasting = tcp && plan.load.driver == Driver::Uring && plan.connection.lasting();
@@ -142,8 +145,8 @@ fn too_many(plan: &Plan, allowed: u64) -> CommandError {
     let needed = u64::from(in_flight) + OTHER_FILES;
     CommandError::Measure(match is_listed(plan) {
         true => format!(
-            "{in_flight} connections over {} threads need more than the {allowed} open files that each \
-             may hold; give it at least {} threads (-t), raise the limit (ulimit -Hn) or lower -c",
+            "{in_flight} connections over {} threads need more than the {allowed} open files that \
+             each may have; use at least {} threads (-t), raise the limit (ulimit -Hn) or lower -c",
             plan.load.threads,
             u64::from(in_flight).div_ceil(allowed.max(1)),
         ),
@@ -154,7 +157,8 @@ fn too_many(plan: &Plan, allowed: u64) -> CommandError {
     })
 }
 
-/// A single address must be one of this host's; those of a prefix must be routed to it.
+/// Checks a source: a single address must be one of this host's, and a prefix must be routed to
+/// this host.
 fn source(source: &SourceAddresses) -> Result<(), CommandError> {
     let (address, whole) = match source.address {
         IpAddr::V4(v4) => (SocketAddr::new(v4.into(), 0), 32),
@@ -170,21 +174,23 @@ fn source(source: &SourceAddresses) -> Result<(), CommandError> {
     route::check_source(address).map_err(cannot)
 }
 
-/// Answers to what is sent from a prefix come back only where it is routed to this host.
+/// Checks that a prefix is routed to this host. Otherwise no responses to its addresses would
+/// arrive.
 fn prefix(source: &SourceAddresses) -> Result<(), CommandError> {
     let SourceAddresses { address, prefix, .. } = source;
-    // One address of it may be an interface's own while its neighbours are other hosts'.
+    // One address of the prefix may belong to an interface while its neighbours belong to other
+    // hosts.
     if ends(source).into_iter().all(|end| route::is_local(end).unwrap_or(true)) {
         return Ok(());
     }
     let ip = if address.is_ipv6() { "ip -6" } else { "ip" };
     Err(CommandError::Measure(format!(
-        "--source {address}/{prefix}: not routed to this host, so that no answer would come back; \
-         route it here: {ip} route add local {address}/{prefix} dev lo"
+        "--source {address}/{prefix}: not routed to this host, so no answer would arrive; add a \
+         route: {ip} route add local {address}/{prefix} dev lo"
     )))
 }
 
-/// The first and the last address of a prefix.
+/// Returns the first and the last address of a prefix.
 fn ends(source: &SourceAddresses) -> [IpAddr; 2] {
     match source.address {
         IpAddr::V4(v4) => {
@@ -200,8 +206,9 @@ fn ends(source: &SourceAddresses) -> [IpAddr; 2] {
     }
 }
 
-/// The routes to all addresses of a family, and a doubt where there are none to some of them. Exchanges
-/// with those fail, and are counted; where there is not one route, nothing could be measured.
+/// Looks up the routes to all addresses of a family, with a warning if some addresses have none.
+/// Exchanges with those fail and are counted. Fails if no address has a route, since nothing could
+/// be measured.
 fn look_up_all(
     plan: &Plan,
     family: Family,
@@ -223,8 +230,8 @@ fn look_up_all(
         Some((to, error)) if unroutable.len() == routes.len() => {
             let other = if family == Family::Ipv6 { "-4" } else { "-6" };
             Err(CommandError::Measure(format!(
-                "this host can't send to {to} over {family} ({error}); \
-                 give it a route, or load the other family alone with {other}"
+                "this host can't send to {to} over {family} ({error}); add a route, or load only \
+                 the other family with {other}"
             )))
         }
         Some((to, error)) => {
@@ -235,8 +242,9 @@ fn look_up_all(
     }
 }
 
-/// A doubt where the local ports of one family can't carry the load: connections from one source
-/// to one destination need a port each, and a closed one keeps its port for a while (TIME-WAIT).
+/// Returns a warning if the local ports of a family can't carry the load. Each connection from one
+/// source to one destination needs its own port, and a closed connection keeps its port for a while
+/// (TIME-WAIT).
 fn ports(plan: &Plan, family: Family) -> Option<Warning> {
     let (low, high) = port_range()?;
     let sources = plan.sources[family].iter().map(addresses_of).fold(0, u64::saturating_add).max(1);
@@ -252,7 +260,8 @@ fn addresses_of(source: &SourceAddresses) -> u64 {
     1u64.checked_shl(bits - u32::from(source.prefix)).unwrap_or(u64::from(u32::MAX))
 }
 
-/// The most ports that connections may hold at once, TIME-WAIT included where this side closes.
+/// Returns the most ports that connections may occupy at once, including TIME-WAIT if this side
+/// closes.
 fn needed_ports(plan: &Plan, family: Family) -> u64 {
     let at_once = u64::from(plan.load.connections.get());
     // UDP has no TIME-WAIT.
@@ -266,8 +275,8 @@ fn needed_ports(plan: &Plan, family: Family) -> u64 {
     }
 }
 
-/// How many requests can end within the time that a port then stays taken, as far as that is known
-/// before: a closed loop without a total does as many as it can.
+/// Returns how many requests can end while a port stays in TIME-WAIT, if that is known in advance.
+/// It is unknown for a closed loop without a total, which sends as many as it can.
 fn requests_in_time_wait(plan: &Plan) -> Option<u64> {
     let total = plan.load.requests.map(NonZeroU64::get);
     let at_rate = plan.load.pace.open().map(|open| {
@@ -277,7 +286,8 @@ fn requests_in_time_wait(plan: &Plan) -> Option<u64> {
     total.into_iter().chain(at_rate).min()
 }
 
-/// The ports that the kernel takes for connections (ip-sysctl, ip_local_port_range, both families).
+/// Returns the range of ports that the kernel uses for connections (ip-sysctl, ip_local_port_range,
+/// both families).
 fn port_range() -> Option<(u64, u64)> {
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let mut numbers = text.split_whitespace().map(str::parse);

@@ -1,4 +1,4 @@
-//! From URLs to addresses.
+//! Resolution of the hosts of URLs to addresses.
 
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use sixmark_model::provenance::Lookup;
 
 use sixmark_machine::CommandError;
 
-/// An answer given beforehand, as curl's `--resolve HOST:PORT:ADDR[,ADDR]…`.
+/// An answer given in advance, as in curl's `--resolve HOST:PORT:ADDR[,ADDR]…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Override {
     host: String,
@@ -32,7 +32,7 @@ impl std::str::FromStr for Override {
     }
 }
 
-/// Finds addresses and keeps account of the names looked up.
+/// A resolver that records the names it looks up.
 #[derive(Debug, Default)]
 pub(crate) struct Resolver {
     overrides: Vec<Override>,
@@ -45,7 +45,7 @@ impl Resolver {
         Resolver { overrides, ..Resolver::default() }
     }
 
-    /// All addresses of the URL's host, each once, in the resolver's order.
+    /// Returns all addresses of the URL's host, each once, in the order of the system's resolver.
     pub(crate) fn addresses(&mut self, url: &Url) -> Result<Vec<SocketAddr>, CommandError> {
         match &url.host {
             Host::Address(address, zone) => Ok(vec![literal(*address, zone.as_deref(), url.port)?]),
@@ -56,7 +56,7 @@ impl Resolver {
         }
     }
 
-    /// What looking names up took.
+    /// Returns the lookups that were made, with their durations.
     pub(crate) fn into_lookups(self) -> Vec<Lookup> {
         self.lookups
     }
@@ -77,7 +77,7 @@ impl Resolver {
     }
 }
 
-/// Asks the system's resolver.
+/// Resolves `name` with the system's resolver.
 fn ask(name: &str) -> Result<Vec<IpAddr>, CommandError> {
     let failed = |error: std::io::Error| {
         let reason = error.to_string();
@@ -100,7 +100,7 @@ fn lookup(name: &str, begin: Instant, found: &[IpAddr]) -> Lookup {
     Lookup { host: name.to_owned(), us, ipv6, ipv4: found.len() - ipv6 }
 }
 
-/// A literal address with its zone's number.
+/// Returns the socket address of a literal address, with the number of its zone.
 fn literal(address: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, CommandError> {
     let (IpAddr::V6(v6), Some(zone)) = (address, zone) else {
         return Ok(SocketAddr::new(address, port));

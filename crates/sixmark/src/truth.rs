@@ -1,4 +1,4 @@
-//! What packets say while a run goes on (`--truth`).
+//! Packet captures during a run (`--truth`).
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -14,14 +14,16 @@ use sixmark_units::family::PerFamily;
 use crate::capture::{Capture, CaptureSettings};
 use sixmark_machine::CommandError;
 
-/// How long connections may take to come to rest when the load has ended.
+/// How long to wait for connections to come to rest after the load has ended.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// So many bytes of each packet hold its headers and the head of a request or a response.
+/// The number of bytes captured of each packet: enough for its headers and the head of a request or
+/// response.
 const SNAP: u32 = 1_024;
-/// The closest of so many looks at both clocks counts.
+/// The number of readings of both clocks. The one with the least time between its two readings of
+/// the monotonic clock is used.
 const LOOKS: usize = 16;
 
-/// Captures on all interfaces over which a plan's targets are reached.
+/// Captures on all interfaces that lead to a plan's targets.
 #[derive(Debug)]
 pub(crate) struct Witness {
     captures: Vec<(String, Capture<Packets>)>,
@@ -29,22 +31,23 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Begins: whatever passes from when this returns is seen.
+    /// Starts capturing. Every packet that passes after this returns is captured.
     ///
     /// # Errors
-    /// Nothing can be compared over what the plan speaks, an interface can't be captured on, or there
-    /// is no way to a target.
+    /// Returns an error if the plan uses HTTP/3, if an interface can't be captured on, or if a
+    /// target has no route.
     pub(crate) fn start(plan: &Plan) -> Result<Witness, CommandError> {
         if plan.http.version == HttpVersion::Http3 {
-            let line = "--truth has nothing to compare over HTTP/3: QUIC has no connect, and the \
-                        rest of it can't be read; leave it out";
+            let line = "--truth can't be used with HTTP/3: QUIC has no connect phase and encrypts \
+                        the rest; omit it";
             return Err(CommandError::Usage(line.into()));
         }
         let ports: BTreeSet<u16> =
             addresses_of_targets(plan).map(|address| address.port()).collect();
         let interfaces: BTreeSet<String> =
             addresses_of_targets(plan).map(interface).collect::<Result<_, _>>()?;
-        let here = NetNs::current().map_err(|error| cannot("find its namespace", &error))?;
+        let here =
+            NetNs::current().map_err(|error| cannot("find its network namespace", &error))?;
         let start = |interface: String| {
             let ports = ports.iter().copied().collect();
             let settings = CaptureSettings { interface: interface.clone(), ports, file: None };
@@ -55,10 +58,10 @@ impl Witness {
         Ok(Witness { captures, clock: both_clocks() })
     }
 
-    /// Ends the captures and puts what they say beside what the load told.
+    /// Ends the captures and matches their packets with what the load recorded.
     ///
     /// # Errors
-    /// An interface went away.
+    /// Returns an error if an interface disappeared.
     pub(crate) fn end(self, plan: &Plan, book: TruthBook) -> Result<Truth, CommandError> {
         let (mut interfaces, mut packets) = (Vec::new(), Packets::default());
         let (mut seen, mut dropped, mut settled) = (0, 0, true);
@@ -87,7 +90,7 @@ fn interface(to: SocketAddr) -> Result<String, CommandError> {
     })
 }
 
-/// What both clocks show at once.
+/// Reads the monotonic clock and the wall clock at nearly the same time.
 fn both_clocks() -> Clock {
     let look = |_| {
         let (before, packets_ns, after) = (clock::now(), clock::real(), clock::now());

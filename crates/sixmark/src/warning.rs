@@ -1,4 +1,4 @@
-//! What makes figures doubtful: each doubt a code for programs and a line for people.
+//! Warnings about doubtful figures. Each has a code for programs and a message for people.
 
 use sixmark_http::HttpVersion;
 use sixmark_model::calibration::Below;
@@ -37,23 +37,25 @@ pub(crate) use watch::of_watched;
 /// The code of [`file_incomplete`].
 pub(crate) const FILE_INCOMPLETE: &str = "file_incomplete";
 
-/// A larger part of the segments sent again tells of a path that loses packets.
+/// The largest share of retransmitted segments that is not worth a warning. A larger share means
+/// that the path loses packets.
 const MANY: f64 = 0.001;
 
-/// Hosts, or certificates, that a line names.
+/// The most hosts or certificates that a message names.
 const NAMED: usize = 3;
 
-/// To be called with the code itself: a test reads them all in these files.
+/// Returns a warning. Callers pass the code as a literal: a test collects all codes from these
+/// files.
 fn warning(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
 }
 
-/// A number with what it is a number of.
+/// Formats a number with its noun in the singular or plural.
 pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", write_count(number), if number == 1 { one } else { many })
 }
 
-/// After the run: everything that the result itself gives reason to doubt.
+/// Returns all warnings after a run that follow from the result itself.
 pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
     let of_run = [
         linger(result),
@@ -85,15 +87,15 @@ pub(crate) fn of_result(result: &RunResult) -> Vec<Warning> {
 fn saturated(result: &RunResult) -> Option<Warning> {
     let generator = Some(&result.generator).filter(|generator| generator.saturated)?;
     let message = format!(
-        "a worker was busy {:.0} % of a second: the generator may have been the bottleneck; give it \
-         more threads (-t) or cores of its own",
+        "a worker was busy {:.0} % of a second: the generator may have been the bottleneck; use \
+         more threads (-t), or give sixmark cores of its own",
         generator.busiest * 100.0
     );
     Some(warning("generator_saturated", message))
 }
 
-/// More than one of a hundred exchanges of an open loop that had not to wait for a place began late
-/// by workers that had time: they were woken late.
+/// Warns if more than one in a hundred exchanges of an open loop that did not wait for a connection
+/// began late although the workers had time. The workers were woken late.
 fn begun_late(result: &RunResult) -> Option<Warning> {
     let late = Some(&result.generator).filter(|generator| !generator.saturated)?.late;
     let families = || result.families.iter().map(|(_, figures)| figures);
@@ -104,8 +106,8 @@ fn begun_late(result: &RunResult) -> Option<Warning> {
     (late * 100 > free).then(|| {
         let message = format!(
             "{} of {} began over 1 ms late (slip p99 {}) although a connection was free and \
-             workers had time: they were woken late; response times include that, service times \
-             do not; leave sixmark cores of its own",
+             workers had time: workers woke up late; response times include that, service times do \
+             not; give sixmark cores of its own",
             write_count(late),
             counted(free, "exchange", "exchanges"),
             duration_us(p99)
@@ -123,9 +125,9 @@ fn linger(result: &RunResult) -> Option<Warning> {
     Some(warning("linger", message))
 }
 
-/// A file beside the result could not be written to its end.
+/// Warns that a file besides the result could not be written to its end.
 pub(crate) fn file_incomplete(why: &str) -> Warning {
-    warning("file_incomplete", format!("{why}; the file is incomplete, the run went on"))
+    warning("file_incomplete", format!("{why}; the file is incomplete, the run continued"))
 }
 
 fn warn_of_end(result: &RunResult) -> Option<Warning> {
@@ -150,7 +152,7 @@ fn resets(result: &RunResult) -> Option<Warning> {
                 "--close rst changes nothing over HTTP/3: QUIC has no reset, connections were \
                  closed with CONNECTION_CLOSE"
             }
-            _ => "connections were closed with RST: servers see an error, and have no TIME-WAIT",
+            _ => "connections were closed with RST: servers see an error and have no TIME-WAIT",
         };
         warning("close_rst", message.to_owned())
     })
@@ -176,7 +178,7 @@ fn missing_stamps(result: &RunResult) -> Option<Warning> {
     })
 }
 
-/// Segments lost are more than a few, or more over one family than chance explains.
+/// Warns if more than a few segments were lost, or if one family lost more than chance explains.
 fn retransmissions(result: &RunResult) -> Option<Warning> {
     let tcp = |family| Some(&result.families.of(family)?.tcp);
     let share = |family| Some((family, tcp(family)?.lost_share()?));
@@ -196,7 +198,8 @@ fn retransmissions(result: &RunResult) -> Option<Warning> {
     })
 }
 
-/// The families differ by less than they do over loopback, where they should not.
+/// Warns if the medians of the families differ by less than they do over loopback, where they
+/// should not differ.
 fn below_noise_floor(result: &RunResult) -> Option<Warning> {
     let plan = &result.plan;
     let leg = result.calibration.as_ref()?.at(plan.load.connections.get())?;
@@ -221,7 +224,7 @@ fn below_noise_floor(result: &RunResult) -> Option<Warning> {
     })
 }
 
-/// The noise floor is of HTTP/1.1 without TLS: what is spoken otherwise has another one.
+/// Reports whether the noise floor applies: it is measured with HTTP/1.1 without TLS.
 fn is_like_the_floor(plan: &Plan) -> bool {
     plan.http.version.is_http1() && plan.tls.is_none()
 }

@@ -1,18 +1,18 @@
-//! Whether each block resembles the one before.
+//! Autocorrelation: whether each block resembles the one before it.
 
 use super::{Refused, check_values};
 
-/// The lag-1 autocorrelation, -1 to 1 (Box, Jenkins: Time Series Analysis, 2.1.5, with the mean of
-/// all values in both places). 0 where all values are equal.
+/// Returns the lag-1 autocorrelation, from -1 to 1 (Box, Jenkins: Time Series Analysis, 2.1.5, with
+/// the mean of all values in both places). It is 0 if all values are equal.
 ///
 /// # Errors
-/// Fewer than three values, or one that is not finite.
+/// Fewer than three values, or a value that is not finite.
 pub fn lag1(values: &[f64]) -> Result<f64, Refused> {
     check_values(values)?;
     if values.len() < 3 {
         return Err(Refused::TooFew { have: values.len(), need: 3 });
     }
-    // Scaled first, so that no square overflows.
+    // Scale the values first, so that no square overflows.
     let largest = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let scaled: Vec<f64> =
         values.iter().map(|value| value / largest.max(f64::MIN_POSITIVE)).collect();
@@ -20,7 +20,7 @@ pub fn lag1(values: &[f64]) -> Result<f64, Refused> {
     let around: Vec<f64> = scaled.iter().map(|value| value - mean).collect();
     let all: f64 = around.iter().map(|value| value * value).sum();
     let products: f64 = around.windows(2).map(|two| two[0] * two[1]).sum();
-    // What is left of equal values after rounding is not to be taken for a pattern.
+    // Equal values differ by rounding errors at most, which must not be mistaken for a pattern.
     let rounding = scaled.len() as f64 * f64::EPSILON;
     Ok(if all <= rounding * rounding { 0.0 } else { products / all })
 }

@@ -1,12 +1,14 @@
-//! The chances of counts, right to some twelve digits however large these are.
+//! Binomial and hypergeometric probabilities, accurate to about twelve digits for counts of any
+//! size.
 //!
-//! Differences of factorials' logarithms would lose all digits: ln(10^9!) is 2 * 10^10. Loader's
-//! way (Fast and Accurate Computation of Binomial Probabilities, 2000) takes only what is left of
-//! Stirling's formula, and a deviance.
+//! Differences of logarithms of factorials would lose all digits: ln(10^9!) is 2 * 10^10. Loader's
+//! method (Fast and Accurate Computation of Binomial Probabilities, 2000) uses only the remainder
+//! of Stirling's formula and a deviance.
 
 use super::special::{ln_gamma, stirling_rest};
 
-/// The chance of `x` of `r` marked ones among `n` drawn of `r + b`.
+/// Returns the probability of drawing exactly `x` marked items in `n` draws from `r` marked and `b`
+/// other items.
 pub(super) fn hypergeometric(x: f64, r: f64, b: f64, n: f64) -> f64 {
     if n == 0.0 || r == 0.0 || b == 0.0 {
         return 1.0;
@@ -20,7 +22,8 @@ fn ln_ratio(x: f64, r: f64, b: f64, n: f64, p: f64, q: f64) -> f64 {
     ln_binomial(x, r, p, q) + ln_binomial(n - x, b, p, q) - ln_binomial(n, r + b, p, q)
 }
 
-/// The logarithm of the chance of `x` in `n` at `p`; `q` is 1 - p without its rounding.
+/// Returns the logarithm of the probability of `x` successes in `n` trials of probability `p`; `q`
+/// is 1 - p without its rounding error.
 fn ln_binomial(x: f64, n: f64, p: f64, q: f64) -> f64 {
     if x == 0.0 || n - x == 0.0 {
         return if x == 0.0 { ln_none(n, p, q) } else { ln_none(n, q, p) };
@@ -30,7 +33,8 @@ fn ln_binomial(x: f64, n: f64, p: f64, q: f64) -> f64 {
     rests - off + 0.5 * (n / (std::f64::consts::TAU * x * (n - x))).ln()
 }
 
-/// The chance `q` n times over; by the smaller of both, since ln(q) of a `q` near 1 loses digits.
+/// Returns n ln(q). It is computed from the smaller of `p` and `q`, because ln(q) of a `q` near 1
+/// loses digits.
 fn ln_none(n: f64, p: f64, q: f64) -> f64 {
     if n == 0.0 {
         0.0
@@ -41,7 +45,7 @@ fn ln_none(n: f64, p: f64, q: f64) -> f64 {
     }
 }
 
-/// ln(n!) less Stirling's formula.
+/// Returns ln(n!) minus Stirling's formula.
 fn ln_rest(n: f64) -> f64 {
     if n >= 15.0 {
         return stirling_rest(n);
@@ -49,7 +53,7 @@ fn ln_rest(n: f64) -> f64 {
     ln_gamma(n + 1.0) - ((n + 0.5) * n.ln() - n + 0.5 * std::f64::consts::TAU.ln())
 }
 
-/// x ln(x/m) + m - x, by a series where x is near m and the terms would cancel.
+/// Returns x ln(x/m) + m - x. If x is near m, a series is used because the terms would cancel.
 fn deviance(x: f64, m: f64) -> f64 {
     let v = (x - m) / (x + m);
     if v.abs() >= 0.1 {

@@ -1,12 +1,14 @@
-//! Intervals by drawing the blocks anew (Efron, Tibshirani: An Introduction to the Bootstrap, 1993).
+//! Bootstrap intervals: blocks are resampled with replacement (Efron, Tibshirani: An Introduction
+//! to the Bootstrap, 1993).
 
 use super::{
     Interval, Refused, check_share, check_values, normal_cdf, normal_quantile, t_quantile,
 };
 use sixmark_units::random::Random;
 
-/// What `statistic` says of `resamples` draws of `n` blocks with replacement; it is told how often
-/// each block was drawn. Draws of which it says nothing are left out.
+/// Returns the values of `statistic` for `resamples` draws of `n` blocks with replacement.
+/// `statistic` receives the number of times that each block was drawn. Draws for which it returns
+/// `None` or a value that is not finite are omitted.
 pub fn draws(
     n: usize,
     resamples: u32,
@@ -22,7 +24,8 @@ pub fn draws(
     found
 }
 
-/// How often each block is drawn in one draw of as many as there are.
+/// Draws as many blocks as there are, with replacement, and writes how often each was drawn to
+/// `times`.
 pub(super) fn draw(times: &mut [u32], random: &mut Random) {
     times.fill(0);
     for _ in 0..times.len() {
@@ -30,22 +33,24 @@ pub(super) fn draw(times: &mut [u32], random: &mut Random) {
     }
 }
 
-/// The percentile interval: the middle part of the draws (Efron, Tibshirani, 13.3).
+/// Returns the percentile interval: the middle part of the draws (Efron, Tibshirani, 13.3).
 ///
 /// # Errors
-/// No draw, or one that is not finite; a confidence that is no share.
+/// No draw, or a draw that is not finite; a confidence that is not between 0 and 1.
 pub fn percentile(draws: &[f64], confidence: f64) -> Result<Interval, Refused> {
     check_share(confidence)?;
     let side = (1.0 - confidence) / 2.0;
     Ok(between(&sorted(draws)?, side, 1.0 - side))
 }
 
-/// The bias-corrected and accelerated interval (Efron, Tibshirani, 14.3): `jackknife` are the
-/// estimates with one block left out each. Where these don't differ there is no acceleration; where
-/// all draws lie on one side of the estimate, the bias is that of half a draw on the other.
+/// Returns the bias-corrected and accelerated interval (Efron, Tibshirani, 14.3). `jackknife`
+/// contains the estimates that omit one block each. If they are all equal, there is no
+/// acceleration. If all draws lie on one side of the estimate, the bias is computed as if half a
+/// draw lay on the other.
 ///
 /// # Errors
-/// No draw or no jackknife estimate, a value that is not finite; a confidence that is no share.
+/// No draw or no jackknife estimate; a value that is not finite; a confidence that is not between 0
+/// and 1.
 pub fn bca(
     estimate: f64,
     draws: &[f64],
@@ -65,13 +70,14 @@ pub fn bca(
     Ok(between(&sorted, at(z), at(-z)))
 }
 
-/// The confidence to ask the percentile interval of `n` blocks for, so that it has the wanted one:
-/// draws of n scatter less than n do, by sqrt(1 - 1/n), and their tails are normal where Student's
-/// are due (Hesterberg: What Teachers Should Know About the Bootstrap, The American Statistician
-/// 2015, 69: 371, section 5.3, "expanded percentile").
+/// Returns the confidence to request from the percentile interval of `n` blocks so that the
+/// interval has the wanted confidence. Resamples of n blocks scatter less than n blocks do, by a
+/// factor of sqrt(1 - 1/n), and their tails are normal where Student's distribution applies
+/// (Hesterberg: What Teachers Should Know About the Bootstrap, The American Statistician 2015, 69:
+/// 371, section 5.3, "expanded percentile").
 ///
 /// # Errors
-/// Fewer than two blocks; a confidence that is no share.
+/// Fewer than two blocks; a confidence that is not between 0 and 1.
 pub fn expanded(n: usize, confidence: f64) -> Result<f64, Refused> {
     check_share(confidence)?;
     if n < 2 {
@@ -93,14 +99,15 @@ fn between(sorted: &[f64], low: f64, high: f64) -> Interval {
     Interval { low: value_at_share(sorted, low), high: value_at_share(sorted, high) }
 }
 
-/// The value at the place share times (n + 1), between two values in proportion.
+/// Returns the value at the position `share` times (n + 1), by linear interpolation.
 fn value_at_share(sorted: &[f64], share: f64) -> f64 {
     let at = (share * (sorted.len() + 1) as f64).clamp(1.0, sorted.len() as f64);
     let (below, above) = (sorted[at.floor() as usize - 1], sorted[at.ceil() as usize - 1]);
     below + (above - below) * at.fract()
 }
 
-/// Draws equal to the estimate count half: quantiles of histograms have many.
+/// Returns the bias correction. Draws equal to the estimate count half, because quantiles of
+/// histograms have many of them.
 fn bias(estimate: f64, sorted: &[f64]) -> f64 {
     let below = sorted.partition_point(|value| *value < estimate) as f64;
     let up_to = sorted.partition_point(|value| *value <= estimate) as f64;
@@ -136,7 +143,8 @@ mod tests {
         assert!(all.iter().all(|&n| (n as f64 - 1e4).abs() < 5.0 * 1e2), "{all:?}");
     }
 
-    /// The spread of a mean's draws is known: the population's deviation over the root of n.
+    /// The standard deviation of resampled means is known: that of the population divided by the
+    /// square root of n.
     #[test]
     fn draws_of_a_mean_scatter_as_they_must() {
         let values: Vec<f64> = (0..20).map(|i| f64::from(i * i)).collect();
@@ -171,7 +179,7 @@ mod tests {
 
     #[test]
     fn few_blocks_ask_for_more_confidence() {
-        // Hesterberg 2015, table 3: the one-sided 0.025 of n = 10 becomes 0.0087 or so.
+        // Hesterberg 2015, table 3: the one-sided 0.025 of n = 10 becomes about 0.0087.
         assert!(((1.0 - expanded(10, 0.95).unwrap()) / 2.0 - 0.0086).abs() < 2e-4);
         assert!((expanded(100_000, 0.95).unwrap() - 0.95).abs() < 1e-4);
         assert_eq!(expanded(1, 0.95), Err(Refused::TooFew { have: 1, need: 2 }));

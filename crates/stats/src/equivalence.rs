@@ -1,25 +1,26 @@
-//! Two one-sided tests: is the difference smaller than a margin that was chosen beforehand?
+//! Equivalence by two one-sided tests: is the difference smaller than a margin chosen in advance?
 
 use super::walsh::walsh_interval;
 use super::wilcoxon::signed_rank;
 use super::{Interval, Refused};
 
-/// What may be said of equivalence.
+/// The result of a test of equivalence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equivalence {
-    /// The larger p of the two tests.
+    /// The larger p-value of the two tests.
     pub p: f64,
-    /// The interval that leaves `alpha` on each side.
+    /// The confidence interval that excludes `alpha` on each side.
     pub interval: Interval,
 }
 
-/// Schuirmann's two one-sided tests (J Pharmacokinet Biopharm 1987, 15: 657) with Wilcoxon's
-/// signed-rank test at `-margin` and at `margin`, and the interval of confidence 1 - 2 `alpha` that
-/// belongs to them. On logarithms a margin m is ln(1+m) on both sides, so that nothing changes when
-/// the sides change their names: for 5 % a ratio of 0.952 is as far away as one of 1.05.
+/// Performs Schuirmann's two one-sided tests (J Pharmacokinet Biopharm 1987, 15: 657), with
+/// Wilcoxon's signed-rank test at `-margin` and at `margin`, and computes the matching interval of
+/// confidence 1 - 2 `alpha`. On logarithms a margin m is ln(1+m) on both sides, so that the result
+/// does not depend on which side is called A: for 5 % a ratio of 0.952 is as far away as one of
+/// 1.05.
 ///
 /// # Errors
-/// Too few values for `alpha`, no value, or one that is not finite.
+/// Too few values for `alpha`, no value, or a value that is not finite.
 pub fn equivalence(values: &[f64], margin: f64, alpha: f64) -> Result<Equivalence, Refused> {
     let interval = walsh_interval(values, 1.0 - 2.0 * alpha)?;
     let moved = |by: f64| values.iter().map(|value| value + by).collect::<Vec<_>>();

@@ -1,19 +1,20 @@
-//! Fisher's exact test: how likely are two proportions as far apart as these, were they one?
+//! Fisher's exact test: how likely are two proportions as far apart as these, if they are equal?
 
 use super::binomial::hypergeometric;
 use super::proportions::Count;
 use super::{Refused, normal_cdf};
 
-/// Tables that are as likely as the one at hand but for rounding count as no more likely.
+/// Tables whose probabilities differ from the observed one only by rounding count as no more
+/// likely.
 const SAME: f64 = 1.0 + 1e-7;
-/// Beyond this variance (a deviation of 10^5) the sum would be long, and the normal distribution is
-/// as good.
+/// Above this variance (a standard deviation of 10^5) the sum would be long, and the normal
+/// distribution is as accurate.
 const LARGE: f64 = 1e10;
 
-/// The two-sided p: all tables with the same margins that are not more likely than the one at hand
-/// (Fisher: The Design of Experiments, 1935, section 12, for one side; Freeman, Halton, Biometrika
-/// 1951, for both). The sum begins at each tail's largest term and ends where terms no longer
-/// count, so that 10^9 exchanges take some thousand steps.
+/// Returns the two-sided p-value: the probability of all tables with the same margins that are no
+/// more likely than the observed one (Fisher: The Design of Experiments, 1935, section 12, for one
+/// side; Freeman, Halton, Biometrika 1951, for both). The sum begins at the largest term of each
+/// tail and ends where terms are negligible, so that 10^9 exchanges take some thousand steps.
 ///
 /// # Errors
 /// A count whose part is larger than its whole.
@@ -25,7 +26,8 @@ pub fn fisher(a: Count, b: Count) -> Result<f64, Refused> {
     Ok(if table.variance() > LARGE { table.normal() } else { table.sum() }.clamp(0.0, 1.0))
 }
 
-/// A table with fixed margins: which of them it is, is how many of `drawn` are marked.
+/// A two-by-two table with fixed margins. It is determined by `at`, the number of marked items
+/// among those drawn.
 struct Table {
     marked: f64,
     others: f64,
@@ -48,7 +50,7 @@ impl Table {
         hypergeometric(x, self.marked, self.others, self.drawn)
     }
 
-    /// The chance of x + 1 over that of x.
+    /// Returns the probability of x + 1 divided by that of x.
     fn step(&self, x: f64) -> f64 {
         (self.marked - x) * (self.drawn - x) / ((x + 1.0) * (self.others - self.drawn + x + 1.0))
     }
@@ -71,8 +73,8 @@ impl Table {
         down + up
     }
 
-    /// The first x below or above the mode whose chance is not above `bound`: chances only fall on
-    /// the way out, so that halving finds it.
+    /// Returns the x nearest to the mode, below or above it, whose probability is at most `bound`.
+    /// Probabilities only fall with the distance from the mode, so bisection finds it.
     fn falls(&self, way: f64, bound: f64) -> Option<f64> {
         let mode = self.mode();
         // The mode itself belongs to the upper side.
@@ -102,7 +104,8 @@ impl Table {
         sum
     }
 
-    /// With half a count of continuity.
+    /// Returns the p-value of the normal approximation, with a continuity correction of half a
+    /// count.
     fn normal(&self) -> f64 {
         let mean = self.drawn * (self.marked / (self.marked + self.others));
         let off = ((self.at - mean).abs() - 0.5).max(0.0) / self.variance().sqrt();
@@ -122,7 +125,7 @@ mod tests {
         assert!((found - expected).abs() <= relative * expected, "{found} is not {expected}");
     }
 
-    /// Fisher's lady who tastes tea, and his twins of convicts (Agresti: Categorical Data Analysis,
+    /// Fisher's lady tasting tea, and his twins of convicts (Agresti: Categorical Data Analysis,
     /// 3.5; Fisher 1935, where the one-sided p is 0.000465).
     #[test]
     fn the_examples_that_fisher_gave() {
@@ -155,7 +158,7 @@ mod tests {
         near(p(500_000_000, billion, 500_000_000, billion), 1.0, 1e-9);
         near(p(100, billion, 100, billion), 1.0, 1e-9);
         assert!(p(0, billion, billion, billion) < 1e-300);
-        // A difference of 3 deviations: 0.0027.
+        // A difference of 3 standard deviations: 0.0027.
         let off = (3.0 * (0.5 * billion as f64).sqrt() / 2.0) as u64;
         near(p(500_000_000 + off, billion, 500_000_000 - off, billion), 0.0027, 2e-3);
         let all = u64::MAX / 4;

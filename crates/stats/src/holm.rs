@@ -1,8 +1,9 @@
-//! Several tests at once.
+//! Correction for multiple tests.
 
-/// Holm's correction (A simple sequentially rejective multiple test procedure, 1979): the smallest p
-/// times their number, the next one times one less, and so on, none smaller than the one before. A
-/// missing p is no test. Those that are no number count as tests that showed nothing.
+/// Applies Holm's correction (A simple sequentially rejective multiple test procedure, 1979): the
+/// smallest p-value is multiplied by the number of tests, the next one by one less, and so on; none
+/// becomes smaller than the one before it. `None` does not count as a test. NaN counts as a test
+/// with a p-value of 1.
 pub fn holm(ps: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> =
         ps.iter().enumerate().filter_map(|(i, p)| p.map(|p| (i, cleaned(p)))).collect();

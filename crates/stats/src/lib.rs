@@ -1,7 +1,10 @@
-//! Statistics over blocks: pure functions from figures to figures. Each names its source, and each
-//! refuses with a reason what it cannot answer. docs/statistics.md describes what they are used for.
+//! Statistics over blocks: pure functions from numbers to numbers. Each function names the source
+//! of its formula and returns a reason ([`Refused`]) if it cannot answer. docs/statistics.md
+//! describes how sixmark uses them.
 //!
-//! What a figure means, and what follows from it, belongs to `sixmark-model`.
+//! This crate knows no metric, unit or verdict: what a number means, and what follows from it,
+//! belongs to `sixmark-model`. Begin with [`hodges_lehmann`] and [`walsh_interval`], which compare
+//! the blocks of two sides, and with [`Pool`], which compares their quantiles.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -38,7 +41,7 @@ pub use swaps::{SwapTest, swap_test};
 pub use walsh::{hodges_lehmann, walsh_interval};
 pub use wilcoxon::{SignedRank, fewest, signed_rank};
 
-/// Both ends of an interval.
+/// An interval, given by both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end.
@@ -48,38 +51,38 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// True where `value` is neither below nor above.
+    /// Returns whether `value` lies in the interval, ends included.
     pub fn holds(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// True where all of it lies between `low` and `high`.
+    /// Returns whether the whole interval lies between `low` and `high`, ends included.
     pub fn within(self, low: f64, high: f64) -> bool {
         low <= self.low && self.high <= high
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refused {
     /// Nothing was measured.
     Empty,
     /// Too little was measured.
     TooFew {
-        /// How many values there are.
+        /// The number of values.
         have: usize,
-        /// How many it takes.
+        /// The smallest sufficient number.
         need: usize,
     },
-    /// A value is infinite or no number.
+    /// A value is infinite or not a number.
     NotFinite,
-    /// What is to be between 0 and 1 is not.
+    /// A share, confidence or quantile is not between 0 and 1.
     NoShare,
-    /// Fewer samples than it takes lie beyond the quantile.
+    /// Too few samples lie beyond the quantile.
     ThinTail {
-        /// How many there are on the side that has fewer.
+        /// The number of samples on the side that has fewer.
         have: u64,
-        /// How many it takes.
+        /// The smallest sufficient number.
         need: u64,
     },
     /// A part is larger than its whole.
@@ -91,13 +94,13 @@ impl fmt::Display for Refused {
         match *self {
             Refused::Empty => f.write_str("nothing was measured"),
             Refused::TooFew { have, need } => {
-                write!(f, "{have} pairs are too few: it takes {need}")
+                write!(f, "{have} pairs are too few: {need} are needed")
             }
-            Refused::NotFinite => f.write_str("a figure is infinite or no number"),
+            Refused::NotFinite => f.write_str("a figure is infinite or not a number"),
             Refused::NoShare => f.write_str("a share is not between 0 and 1"),
             Refused::ThinTail { have, need } => {
                 let samples = if have == 1 { "sample lies" } else { "samples lie" };
-                write!(f, "only {have} {samples} beyond it on one side: it takes {need}")
+                write!(f, "only {have} {samples} beyond it on one side: {need} are needed")
             }
             Refused::NoProportion => f.write_str("a part is larger than its whole"),
         }
@@ -106,7 +109,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Refuses what no estimate can be made of.
+/// Returns an error if no estimate can be made of these values.
 fn check_values(values: &[f64]) -> Result<(), Refused> {
     if values.is_empty() {
         return Err(Refused::Empty);
@@ -114,7 +117,7 @@ fn check_values(values: &[f64]) -> Result<(), Refused> {
     if values.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(Refused::NotFinite) }
 }
 
-/// Refuses what is no confidence, significance or quantile.
+/// Returns an error if `value` is not a valid confidence, significance level or quantile.
 fn check_share(value: f64) -> Result<(), Refused> {
     if value > 0.0 && value < 1.0 { Ok(()) } else { Err(Refused::NoShare) }
 }

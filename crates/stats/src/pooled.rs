@@ -1,21 +1,24 @@
-//! Quantiles of all blocks of a side together, and of blocks drawn anew or exchanged between sides.
+//! Quantiles of all blocks of a side together, of resampled blocks, and of blocks exchanged between
+//! the sides.
 //!
-//! Each block is kept as the counts up to each value that occurs anywhere, the blocks' counts of one
-//! value beside each other. A quantile of any choice of blocks is then found by halving: some twelve
-//! steps, each a sum over the blocks, whatever the number of samples.
+//! A block is stored as cumulative counts, one for each value that occurs in any block; the counts
+//! of all blocks for one value are adjacent. Bisection then finds a quantile of any choice of
+//! blocks in about twelve steps, each of which is a sum over the blocks, whatever the number of
+//! samples.
 
 use super::Refused;
 use super::bootstrap::draw;
 use super::swaps::{SwapTest, swap_test};
 use sixmark_units::random::Random;
 
-/// Samples that must lie beyond a quantile on each side, or a few of them decide.
+/// The number of samples that must lie beyond a quantile on each side. With fewer, a few samples
+/// would decide the result.
 const TAIL: u64 = 100;
 
-/// A block's values in ascending order, with how often each occurs.
+/// The values of a block in ascending order, with the number of times that each occurs.
 pub type Counted = Vec<(f64, u64)>;
 
-/// Pairs of blocks.
+/// Pairs of blocks, prepared for the computation of quantiles.
 #[derive(Clone, Debug)]
 pub struct Pool {
     pairs: usize,
@@ -27,13 +30,13 @@ pub struct Pool {
 /// A quantile of both sides in one draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawn {
-    /// Of side A.
+    /// The quantile of side A.
     pub a: f64,
-    /// Of side B.
+    /// The quantile of side B.
     pub b: f64,
 }
 
-/// Where to look for a quantile.
+/// A quantile and the range of rows in which to search for it.
 struct QuantileBracket {
     q: f64,
     low: usize,
@@ -41,7 +44,8 @@ struct QuantileBracket {
 }
 
 impl Pool {
-    /// Of pairs of a block of side A and one of side B, with all of A's values times `factor`.
+    /// Creates a pool from pairs of a block of side A and a block of side B. All values of A are
+    /// multiplied by `factor`.
     ///
     /// # Errors
     /// No pair; a side without a sample; a value that is not finite.
@@ -56,30 +60,31 @@ impl Pool {
         if pool.samples().contains(&0) { Err(Refused::Empty) } else { Ok(pool) }
     }
 
-    /// Samples of each side.
+    /// Returns the number of samples of each side.
     pub fn samples(&self) -> [u64; 2] {
         let last = self.values.len().saturating_sub(1) * self.pairs;
         let all = |side: &[u64]| side.get(last..).map_or(0, |counts| counts.iter().sum());
         [all(&self.a), all(&self.b)]
     }
 
-    /// Refuses a quantile beyond which too few samples lie.
+    /// Returns an error if too few samples lie beyond a quantile.
     ///
     /// # Errors
-    /// Fewer than 100 on either side.
+    /// Fewer than 100 samples on either side.
     pub fn tail(&self, q: f64) -> Result<(), Refused> {
         let fewest = self.samples().into_iter().min().unwrap_or(0);
         let have = (fewest as f64 * (1.0 - q) + 1e-6).floor() as u64;
         if have < TAIL { Err(Refused::ThinTail { have, need: TAIL }) } else { Ok(()) }
     }
 
-    /// The quantile of each side as it was measured.
+    /// Returns the measured quantile of each side.
     pub fn quantile(&self, q: f64) -> Drawn {
         let times = vec![1; self.pairs];
         self.drawn(&times, &self.range(q))
     }
 
-    /// The quantiles of `resamples` draws of the pairs with replacement: for each of `qs` its draws.
+    /// Returns the quantiles of `resamples` draws of the pairs with replacement: one list of draws
+    /// for each of `qs`.
     pub fn bootstrap(&self, qs: &[f64], resamples: u32, random: &mut Random) -> Vec<Vec<Drawn>> {
         let mut times = vec![0; self.pairs];
         let mut all = vec![Vec::with_capacity(resamples as usize); qs.len()];
@@ -93,8 +98,8 @@ impl Pool {
         all
     }
 
-    /// How far apart the quantiles are (logarithm of their ratio) among those of all exchanges of
-    /// the sides within pairs: a test for each of `qs`.
+    /// Tests the distance of the quantiles (the logarithm of their ratio) against its distribution
+    /// under exchanges of the sides within pairs. Returns one test for each of `qs`.
     pub fn swaps(&self, qs: &[f64], swaps: u32, random: &mut Random) -> Vec<SwapTest> {
         let ranges = self.ranges(qs);
         swap_test(self.pairs, swaps, random, qs.len(), |swapped, out| {
@@ -108,7 +113,8 @@ impl Pool {
         qs.iter().map(|&q| self.range(q)).collect()
     }
 
-    /// A quantile of blocks together lies between the least and the largest of their own.
+    /// Returns the range to search: a quantile of several blocks together lies between the smallest
+    /// and the largest quantile of a single block.
     fn range(&self, q: f64) -> QuantileBracket {
         let whole = QuantileBracket { q, low: 0, high: self.values.len() - 1 };
         let of = |side: &[u64], pair: usize| {
@@ -123,7 +129,7 @@ impl Pool {
     fn effect(&self, swapped: &[bool], range: &QuantileBracket) -> f64 {
         let straight = |row: usize| chosen(self.row(&self.a, row), self.row(&self.b, row), swapped);
         let crossed = |row: usize| chosen(self.row(&self.b, row), self.row(&self.a, row), swapped);
-        // A nanosecond is what nothing at all is taken for, so that there is a ratio to it.
+        // Values below one nanosecond count as one, so that the ratio exists.
         let a = self.find(straight, range).max(1.0);
         (a / self.find(crossed, range).max(1.0)).ln()
     }
@@ -141,7 +147,8 @@ impl Pool {
         self.values[self.place(count, range)]
     }
 
-    /// Where the least value is up to which a share `q` of the chosen samples lies.
+    /// Returns the row of the smallest value that a share `q` of the chosen samples does not
+    /// exceed.
     fn place(&self, count: impl Fn(usize) -> u64, range: &QuantileBracket) -> usize {
         let wanted = ((range.q * count(self.values.len() - 1) as f64).ceil() as u64).max(1);
         let (mut low, mut high) = (range.low, range.high);
@@ -173,7 +180,7 @@ fn axis<'a>(blocks: impl Iterator<Item = &'a Counted>) -> Result<Vec<f64>, Refus
     Ok(values)
 }
 
-/// For each value the counts of each block up to it.
+/// Returns, for each value, the number of samples of each block that do not exceed it.
 fn cumulate(values: &[f64], pairs: usize, blocks: &mut dyn Iterator<Item = &Counted>) -> Vec<u64> {
     let mut counts = vec![0; values.len() * pairs];
     for (pair, block) in blocks.enumerate() {
@@ -193,7 +200,7 @@ fn cumulate(values: &[f64], pairs: usize, blocks: &mut dyn Iterator<Item = &Coun
 mod tests {
     use super::*;
 
-    /// Whole numbers below `below`, as a block has them.
+    /// Makes a block of `n` integers from 1 to `below`.
     fn block(random: &mut Random, n: usize, below: u64) -> Counted {
         let mut values: Vec<u64> = (0..n).map(|_| 1 + random.below(below)).collect();
         values.sort_unstable();
@@ -237,7 +244,7 @@ mod tests {
 
     #[test]
     fn draws_are_of_whole_pairs() {
-        // Both blocks of a pair are alike, so that every draw has equal sides.
+        // Both blocks of a pair are equal, so every draw has equal sides.
         let pairs: Vec<(Counted, Counted)> =
             made(3).into_iter().map(|(a, _)| (a.clone(), a)).collect();
         let pool = Pool::new(&pairs, 1.0).unwrap();

@@ -1,13 +1,13 @@
-//! Shares of a whole, and their difference.
+//! Proportions and their difference.
 
 use super::{Interval, Refused, check_share, normal_cdf, normal_quantile};
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How many there are of the kind.
+    /// The number of items of the kind.
     pub part: u64,
-    /// How many there are.
+    /// The number of all items.
     pub whole: u64,
 }
 
@@ -16,18 +16,18 @@ impl Count {
         if self.part > self.whole { Err(Refused::NoProportion) } else { Ok(self) }
     }
 
-    /// The part over the whole; none of nothing.
+    /// Returns the part divided by the whole, or `None` if the whole is 0.
     pub fn share(self) -> Option<f64> {
         (self.whole > 0).then(|| self.part as f64 / self.whole as f64)
     }
 }
 
-/// Wilson's score interval without continuity (Wilson 1927; method 3 of Newcombe, Statistics in
-/// Medicine 1998, 17: 857): also of no failure at all it has a length. `share` is that of `n`, which
-/// need not be whole.
+/// Returns Wilson's score interval without continuity correction (Wilson 1927; method 3 of
+/// Newcombe, Statistics in Medicine 1998, 17: 857). Its length is not zero even if nothing failed.
+/// `part_of` is the share of `n` items; `n` need not be an integer.
 ///
 /// # Errors
-/// A share or a confidence that is none; nothing counted.
+/// A share or a confidence that is not between 0 and 1; nothing counted.
 pub fn wilson(part_of: f64, n: f64, confidence: f64) -> Result<Interval, Refused> {
     check_share(confidence)?;
     wilson_at(part_of, n, normal_quantile((1.0 + confidence) / 2.0))
@@ -48,18 +48,18 @@ fn wilson_at(part_of: f64, n: f64, z: f64) -> Result<Interval, Refused> {
     })
 }
 
-/// The difference of two shares, A less B, by Newcombe's hybrid score interval (method 10 of
-/// Newcombe, Statistics in Medicine 1998, 17: 873): Wilson's intervals put together. Each side is a
-/// share and how many it is of.
+/// Returns the interval of the difference of two shares, A minus B, by Newcombe's hybrid score
+/// method (method 10 of Newcombe, Statistics in Medicine 1998, 17: 873), which combines Wilson's
+/// intervals. Each side is a share and the number of items.
 ///
 /// # Errors
-/// As for [`wilson`].
+/// The errors of [`wilson`].
 pub fn newcombe(a: (f64, f64), b: (f64, f64), confidence: f64) -> Result<Interval, Refused> {
     check_share(confidence)?;
     newcombe_at(a, b, normal_quantile((1.0 + confidence) / 2.0))
 }
 
-/// The same for a normal quantile instead of a confidence.
+/// Returns the same interval for a normal quantile instead of a confidence.
 fn newcombe_at(a: (f64, f64), b: (f64, f64), z: f64) -> Result<Interval, Refused> {
     let (of_a, of_b) = (wilson_at(a.0, a.1, z)?, wilson_at(b.0, b.1, z)?);
     let difference = a.0 - b.0;
@@ -68,11 +68,12 @@ fn newcombe_at(a: (f64, f64), b: (f64, f64), z: f64) -> Result<Interval, Refused
     Ok(Interval { low, high })
 }
 
-/// How likely two shares as near are, were they `margin` apart: the part that the widest of Newcombe's
-/// intervals within the margin leaves on each side.
+/// Returns the one-sided p-value of two shares this near to each other, if they are `margin` apart:
+/// the probability outside the widest of Newcombe's intervals that lies within the margin, on each
+/// side.
 ///
 /// # Errors
-/// As for [`wilson`].
+/// The errors of [`wilson`].
 pub fn newcombe_beyond(a: (f64, f64), b: (f64, f64), margin: f64) -> Result<f64, Refused> {
     newcombe_at(a, b, 0.0)?;
     let within = |z: f64| newcombe_at(a, b, z).is_ok_and(|found| found.within(-margin, margin));

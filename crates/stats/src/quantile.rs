@@ -1,12 +1,13 @@
-//! Quantiles of values that are there with their counts.
+//! Quantiles of values that are given with their counts.
 
 use super::{Refused, check_share, incomplete_beta};
 
-/// The least value that a share `q` (0 to 1) of all values does not exceed: that of a histogram with
-/// many values. `counted` are values in ascending order with how often each occurs.
+/// Returns the smallest value that a share `q` (0 to 1) of all values does not exceed, as is usual
+/// for a histogram with many values. `counted` contains the values in ascending order, with the
+/// number of times that each occurs.
 ///
 /// # Errors
-/// No value; a `q` that is no share.
+/// No value; a value that is not finite; a `q` that is not between 0 and 1.
 pub fn quantile(counted: &[(f64, u64)], q: f64) -> Result<f64, Refused> {
     check_share(q)?;
     let wanted = (q * total(counted)? as f64).ceil().max(1.0) as u64;
@@ -18,12 +19,12 @@ pub fn quantile(counted: &[(f64, u64)], q: f64) -> Result<f64, Refused> {
     at.or(counted.last()).map(|(value, _)| *value).ok_or(Refused::Empty)
 }
 
-/// Harrell and Davis's estimate (A new distribution-free quantile estimator, Biometrika 1982, 69:
-/// 635): a mean of all values, each weighted by the chance that it is the quantile. With few values
-/// it scatters less than any single one does. The same arguments, the same errors.
+/// Returns Harrell and Davis's estimate (A new distribution-free quantile estimator, Biometrika
+/// 1982, 69: 635): a mean of all values, each weighted by the probability that it is the quantile.
+/// With few values it scatters less than any single value. The arguments are those of [`quantile`].
 ///
 /// # Errors
-/// As for [`quantile`].
+/// The errors of [`quantile`].
 pub fn harrell_davis(counted: &[(f64, u64)], q: f64) -> Result<f64, Refused> {
     check_share(q)?;
     let n = total(counted)? as f64;

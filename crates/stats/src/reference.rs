@@ -1,4 +1,4 @@
-//! The same figures by SciPy and statsmodels: `scripts/reference-statistics` wrote them down.
+//! Comparison with SciPy and statsmodels, whose results `scripts/reference-statistics` recorded.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn numbers(text: &str) -> Vec<f64> {
     text.split(' ').map(|number| number.parse().unwrap()).collect()
 }
 
-/// What this crate says, and how near it must be.
+/// Returns the results of this crate and the relative tolerance.
 fn ours(name: &str, of: &[f64]) -> Result<(Vec<f64>, f64), Refused> {
     let count = |part: f64, whole: f64| Count { part: part as u64, whole: whole as u64 };
     let side = |part: f64, whole: f64| (part / whole, whole);
@@ -23,7 +23,7 @@ fn ours(name: &str, of: &[f64]) -> Result<(Vec<f64>, f64), Refused> {
         "wilcoxon_less" => (vec![signed_rank(of)?.less], 1e-9),
         "wilcoxon_greater" => (vec![signed_rank(of)?.greater], 1e-9),
         "harrell_davis" => (vec![harrell_davis(&one_each(&of[1..]), of[0])?], 1e-9),
-        // SciPy's logarithms of factorials keep fewer digits of large tables.
+        // SciPy's logarithms of factorials keep fewer digits for large tables.
         "fisher" => (vec![fisher(count(of[0], of[1]), count(of[2], of[3]))?], 1e-7),
         "newcombe" => (ends(newcombe(side(of[0], of[1]), side(of[2], of[3]), of[4])?), 1e-9),
         "wilson" => (ends(wilson(of[0] / of[1], of[1], of[2])?), 1e-9),

@@ -1,28 +1,31 @@
-//! Functions that distributions are made of.
+//! Special functions from which distributions are computed.
 
-/// Where series and fractions have long converged, or never will.
+/// The largest number of terms. A series or continued fraction has converged long before, or never
+/// will.
 const STEPS: u32 = 10_000;
 
-/// The share of a normal distribution (mean 0, deviation 1) that is not above `x`; right to some 13
-/// digits in both tails.
+/// Returns the share of the standard normal distribution (mean 0, standard deviation 1) that does
+/// not exceed `x`, accurate to about 13 digits in both tails.
 pub fn normal_cdf(x: f64) -> f64 {
     if x < 0.0 { upper_normal(-x) } else { 1.0 - upper_normal(x) }
 }
 
-/// The `x` that a share `p` (0 to 1) of a normal distribution is not above; infinite at 0 and 1, no
-/// number outside.
+/// Returns the `x` that a share `p` (0 to 1) of the standard normal distribution does not exceed.
+/// It is infinite if `p` is 0 or 1, and NaN outside this range.
 pub fn normal_quantile(p: f64) -> f64 {
     if p > 0.5 { -lower_normal(1.0 - p) } else { lower_normal(p) }
 }
 
-/// The same of Student's distribution with so many degrees of freedom, which need not be whole.
+/// Returns the same quantile of Student's distribution. `freedom`, the degrees of freedom, need not
+/// be an integer.
 pub fn t_quantile(p: f64, freedom: f64) -> f64 {
     let below = |t: f64| t_below(t, freedom);
     if p > 0.5 { -lower(1.0 - p, 1e12, 120, below) } else { lower(p, 1e12, 120, below) }
 }
 
-/// The regularised incomplete beta function I_x(a, b) by its continued fraction (NIST Digital
-/// Library of Mathematical Functions, 8.17.22). No number where an argument is out of range.
+/// Returns the regularised incomplete beta function I_x(a, b), computed by its continued fraction
+/// (NIST Digital Library of Mathematical Functions, 8.17.22). It is NaN if an argument is out of
+/// range.
 pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {
         return f64::NAN;
@@ -38,8 +41,8 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     (ln_front.exp() / a * beta_fraction(a, b, x)).clamp(0.0, 1.0)
 }
 
-/// The logarithm of the gamma function of a number above 0: Stirling's series (NIST, 5.11.1), above
-/// 15, where its terms have become small.
+/// Returns the logarithm of the gamma function of a number above 0, by Stirling's series (NIST,
+/// 5.11.1). Smaller arguments are first raised to 15, where the terms of the series are small.
 pub(super) fn ln_gamma(x: f64) -> f64 {
     let mut x = x;
     let mut product = 1.0;
@@ -50,7 +53,7 @@ pub(super) fn ln_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + stirling_rest(x) - product.ln()
 }
 
-/// What Stirling's formula leaves of ln gamma, above 15.
+/// Returns the remainder of Stirling's formula for ln gamma, for arguments of at least 15.
 pub(super) fn stirling_rest(x: f64) -> f64 {
     const TERMS: [f64; 6] =
         [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360_360.0];
@@ -62,7 +65,8 @@ fn ln_beta(a: f64, b: f64) -> f64 {
     ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b)
 }
 
-/// Lentz's way to sum a continued fraction, of which a term of 0 would be the end.
+/// Sums the continued fraction by Lentz's method. Terms of 0, which would end the sum, are replaced
+/// by a tiny number.
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let kept = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
     let mut over = 1.0;
@@ -85,13 +89,14 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     sum
 }
 
-/// The share above `x`, from 0 on.
+/// Returns the share of the standard normal distribution above `x`, which is at least 0.
 fn upper_normal(x: f64) -> f64 {
     let z = x / std::f64::consts::SQRT_2;
     if z < 2.0 { 0.5 - 0.5 * erf_series(z) } else { 0.5 * erfc_fraction(z) }
 }
 
-/// Abramowitz, Stegun: Handbook of Mathematical Functions, 7.1.6: all terms have the same sign.
+/// Returns erf by the series 7.1.6 of Abramowitz, Stegun: Handbook of Mathematical Functions. All
+/// terms have the same sign.
 fn erf_series(z: f64) -> f64 {
     let mut term = z;
     let mut sum = z;
@@ -105,19 +110,21 @@ fn erf_series(z: f64) -> f64 {
     2.0 / std::f64::consts::PI.sqrt() * (-z * z).exp() * sum
 }
 
-/// The same, 7.1.14, from the inside out.
+/// Returns erfc by the continued fraction 7.1.14 of the same handbook, evaluated from the inside
+/// out.
 fn erfc_fraction(z: f64) -> f64 {
     let inner = (1..=120).rev().fold(z, |below, k| z + f64::from(k) / 2.0 / below);
     (-z * z).exp() / std::f64::consts::PI.sqrt() / inner
 }
 
-/// The share of Student's distribution that is not above `t`, where that is below 0 (NIST, 7.2 and
-/// 8.17).
+/// Returns the share of Student's distribution that does not exceed `t`, for a `t` below 0 (NIST,
+/// 7.2 and 8.17).
 fn t_below(t: f64, freedom: f64) -> f64 {
     0.5 * incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// Halving comes within 0.001, and Newton's steps, each of which squares the error, do the rest.
+/// Returns the normal quantile of a `p` up to a half. Bisection comes within 0.001; Newton's steps,
+/// each of which squares the error, do the rest.
 fn lower_normal(p: f64) -> f64 {
     let near = lower(p, 40.0, 16, normal_cdf);
     if !near.is_finite() {
@@ -130,7 +137,8 @@ fn lower_normal(p: f64) -> f64 {
     })
 }
 
-/// The `x` of -`reach` to 0 at which `cdf` is `p`, up to a half, by halving so many times.
+/// Returns the `x` from -`reach` to 0 at which `cdf` is `p`, for a `p` up to a half, by `times`
+/// bisections.
 fn lower(p: f64, reach: f64, times: u32, cdf: impl Fn(f64) -> f64) -> f64 {
     if p == 0.0 {
         return f64::NEG_INFINITY;
@@ -195,7 +203,7 @@ mod tests {
         near(incomplete_beta(5e8, 5e8, 0.5), 0.5, 1e-4);
     }
 
-    /// Any textbook's table: 95 % and 99 %, two-sided, and 95 %, one-sided.
+    /// From the tables of any textbook: 95 % and 99 %, two-sided, and 95 %, one-sided.
     #[test]
     fn students_quantiles_are_those_of_the_tables() {
         for (freedom, p975, p995, p95) in [

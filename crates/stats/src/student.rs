@@ -1,23 +1,23 @@
-//! Student's tests: is a mean other than 0, are two means apart?
+//! Student's and Welch's tests: does a mean differ from 0, and do two means differ?
 
 use super::{Refused, check_values, incomplete_beta};
 
-/// Values of one side: how many, their mean, and their variance (over one less than there are).
+/// The moments of one side's values: count, mean and variance (with the divisor n - 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
-    /// How many there are.
+    /// The number of values.
     pub count: u64,
-    /// Their mean.
+    /// The mean of the values.
     pub mean: f64,
-    /// Their variance.
+    /// The variance of the values.
     pub variance: f64,
 }
 
 impl Moments {
-    /// Of these values.
+    /// Computes the moments of these values.
     ///
     /// # Errors
-    /// Fewer than two values, or one that is not finite.
+    /// Fewer than two values, or a value that is not finite.
     pub fn of(values: &[f64]) -> Result<Moments, Refused> {
         check_values(values)?;
         if values.len() < 2 {
@@ -30,19 +30,20 @@ impl Moments {
     }
 }
 
-/// The two-sided p of a mean of `differences` as far from 0, were it 0 (Student: The probable error of
-/// a mean, Biometrika 1908, 6: 1). Differences that are all the same, and not 0, have none.
+/// Returns the two-sided p-value of the hypothesis that the mean of `differences` is 0 (Student:
+/// The probable error of a mean, Biometrika 1908, 6: 1). It is 0 if all differences are equal but
+/// not 0.
 ///
 /// # Errors
-/// Fewer than two values, or one that is not finite.
+/// Fewer than two values, or a value that is not finite.
 pub fn paired_t(differences: &[f64]) -> Result<f64, Refused> {
     let found = Moments::of(differences)?;
     let n = found.count as f64;
     Ok(two_sided(found.mean, found.variance / n, n - 1.0))
 }
 
-/// The two-sided p of means as far apart, were they one, the sides having variances of their own
-/// (Welch: The generalization of Student's problem, Biometrika 1947, 34: 28).
+/// Returns the two-sided p-value of the hypothesis that both means are equal; the variances of the
+/// sides may differ (Welch: The generalization of Student's problem, Biometrika 1947, 34: 28).
 ///
 /// # Errors
 /// Fewer than two values on a side.
@@ -58,12 +59,13 @@ pub fn welch(a: Moments, b: Moments) -> Result<f64, Refused> {
     Ok(two_sided(a.mean - b.mean, sum, freedom))
 }
 
-/// Of `apart`, whose estimate has this variance.
+/// Returns the two-sided p-value of a difference `apart` whose estimate has this variance.
 fn two_sided(apart: f64, variance: f64, freedom: f64) -> f64 {
     if apart == 0.0 {
         return 1.0;
     }
-    // Both tails of the distribution (NIST Digital Library of Mathematical Functions, 8.17).
+    // The sum of both tails of the distribution (NIST Digital Library of Mathematical Functions,
+    // 8.17).
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + apart * apart / variance))
 }
 
@@ -71,7 +73,8 @@ fn two_sided(apart: f64, variance: f64, freedom: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Student 1908, section IX: ten patients' additional hours of sleep; p and Welch's p by R's t.test.
+    /// Student 1908, section IX: additional hours of sleep of ten patients. The p-values of both
+    /// tests are those of R's t.test.
     #[test]
     fn students_hours_of_sleep() {
         let one = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];

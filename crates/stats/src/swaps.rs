@@ -1,29 +1,30 @@
-//! Which side is which, exchanged within pairs: between equal sides it could as well have been so.
+//! Randomisation tests: exchange the sides within pairs. If the sides are equal, each exchange is
+//! as likely as the observed order.
 
 use sixmark_units::random::Random;
 
-/// Up to so many pairs all of the 2^n ways are tried.
+/// Up to this number of pairs, all 2^n exchanges are enumerated.
 const ENUMERATED: usize = 12;
 
-/// How a statistic of the sides as they are lies among those of the sides exchanged.
+/// The position of the observed statistic among those of the exchanged sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwapTest {
-    /// The share of exchanges with a statistic as small.
+    /// The share of exchanges whose statistic is at most as large.
     pub less: f64,
-    /// With one as large.
+    /// The share of exchanges whose statistic is at least as large.
     pub greater: f64,
-    /// With one as far from 0.
+    /// The share of exchanges whose statistic is at least as far from 0.
     pub two_sided: f64,
 }
 
-/// Tests several statistics by exchanging the sides within each pair, or not: a randomisation test
-/// (Fisher 1935, section 21; Edgington: Randomization Tests). It is exact where the order within
-/// each pair was drawn, whatever the noise. With up to 12 pairs all ways are tried, else `swaps` ways
-/// are drawn, and the one at hand is counted with them (Phipson, Smyth: Permutation p-values should
-/// never be zero, 2010).
+/// Tests several statistics by exchanging the sides, or not, within each pair: a randomisation test
+/// (Fisher 1935, section 21; Edgington: Randomization Tests). It is exact if the order within each
+/// pair was random, whatever the noise. With up to 12 pairs all exchanges are enumerated; otherwise
+/// `swaps` exchanges are drawn, and the observed order is counted with them (Phipson, Smyth:
+/// Permutation p-values should never be zero, 2010).
 ///
-/// `statistics` writes the statistics for a choice of exchanged pairs; they must change their sign
-/// when all pairs are exchanged.
+/// `statistics` receives which pairs are exchanged and writes the values of all statistics. Each
+/// statistic must change its sign if all pairs are exchanged.
 pub fn swap_test(
     pairs: usize,
     swaps: u32,
@@ -70,7 +71,7 @@ impl Tails {
     fn add(&mut self, found: &[f64]) {
         self.ways += 1;
         for ((at, counts), found) in self.at.iter().zip(&mut self.counts).zip(found) {
-            // What differs by rounding alone is as far away.
+            // Statistics that differ only by rounding count as equal.
             let slack = 1e-12 * at.abs().max(1e-6);
             counts[0] += u32::from(*found <= at + slack);
             counts[1] += u32::from(*found >= at - slack);

@@ -1,16 +1,18 @@
-//! The middle of a distribution that is symmetric and otherwise unknown.
+//! The centre of a distribution that is symmetric and otherwise unknown.
 //!
-//! Walsh averages are the means of all pairs of values, each value with itself included. There are
-//! n(n+1)/2 of them; instead of making them, those below a bound are counted, so that memory is n.
+//! Walsh averages are the means of all pairs of values, including each value paired with itself.
+//! There are n(n+1)/2 of them. The functions count those below a bound instead of computing all, so
+//! they need memory for n values only.
 
 use super::wilcoxon::lower_critical;
 use super::{Interval, Refused, check_values};
 
-/// Hodges and Lehmann's estimate: the median of the Walsh averages (Hodges, Lehmann: Estimates of
-/// location based on rank tests, 1963; Hollander, Wolfe: Nonparametric Statistical Methods, 3.2).
+/// Returns Hodges and Lehmann's estimate: the median of the Walsh averages (Hodges, Lehmann:
+/// Estimates of location based on rank tests, 1963; Hollander, Wolfe: Nonparametric Statistical
+/// Methods, 3.2).
 ///
 /// # Errors
-/// No value, or one that is not finite.
+/// No value, or a value that is not finite.
 pub fn hodges_lehmann(values: &[f64]) -> Result<f64, Refused> {
     let walsh = Walsh::new(values)?;
     let middle = walsh.count().div_ceil(2);
@@ -18,12 +20,13 @@ pub fn hodges_lehmann(values: &[f64]) -> Result<f64, Refused> {
     Ok(mean(walsh.smallest(middle), walsh.smallest(upper)))
 }
 
-/// The interval that Wilcoxon's signed-rank test does not reject (Tukey 1949, in Hollander, Wolfe,
-/// 3.3): from the c-th smallest Walsh average to the c-th largest. It holds the centre of symmetry
-/// with at least the given confidence, however the values are distributed.
+/// Returns the interval of centres that Wilcoxon's signed-rank test does not reject (Tukey 1949, in
+/// Hollander, Wolfe, 3.3): from the c-th smallest Walsh average to the c-th largest. It contains
+/// the centre of symmetry with at least the given confidence, whatever the distribution of the
+/// values.
 ///
 /// # Errors
-/// Too few values for that confidence: six for 95 %. No value, or one that is not finite.
+/// Too few values for that confidence (95 % needs six); no value; a value that is not finite.
 pub fn walsh_interval(values: &[f64], confidence: f64) -> Result<Interval, Refused> {
     let walsh = Walsh::new(values)?;
     let c = lower_critical(values.len(), confidence)?;
@@ -47,8 +50,9 @@ impl Walsh {
         n * (n + 1) / 2
     }
 
-    /// The k-th smallest, from 1: the least number that k averages do not exceed. Halving the bits
-    /// between the extremes finds it in 64 steps, exactly.
+    /// Returns the k-th smallest average, counted from 1: the smallest number that at least k
+    /// averages do not exceed. Bisection of the bit patterns between the extremes finds it exactly,
+    /// in 64 steps.
     fn smallest(&self, k: u64) -> f64 {
         let mut low = key(self.sorted[0]);
         let mut high = key(self.sorted[self.sorted.len() - 1]);
@@ -63,7 +67,8 @@ impl Walsh {
         value_of_key(low)
     }
 
-    /// How many averages do not exceed `bound`: as one value of a pair grows, its partner shrinks.
+    /// Returns how many averages do not exceed `bound`. As one value of a pair grows, its largest
+    /// partner shrinks.
     fn up_to(&self, bound: f64) -> u64 {
         let mut partners = self.sorted.len();
         let mut count = 0;
@@ -77,12 +82,12 @@ impl Walsh {
     }
 }
 
-/// Neither a sum that is too large for a number nor a half that is too small does harm.
+/// Returns the mean without overflow of the sum or underflow of the halves.
 fn mean(a: f64, b: f64) -> f64 {
     a.midpoint(b)
 }
 
-/// Numbers that are ordered as the finite values are, -0 below 0.
+/// Maps a finite value to an integer such that the order is kept; -0 precedes 0.
 fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -119,7 +124,7 @@ mod tests {
         }
     }
 
-    /// Hamilton's scores of nine patients, X - Y as Y - X in Hollander and Wolfe, table 3.1 and
+    /// Hamilton's scores of nine patients, X - Y of Hollander and Wolfe's Y - X: table 3.1 and
     /// examples 3.3 and 3.4.
     #[test]
     fn the_depression_scores_of_hollander_and_wolfe() {

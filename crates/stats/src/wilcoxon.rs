@@ -1,34 +1,36 @@
-//! Wilcoxon's signed-rank test: are values as often and as far above zero as below?
+//! Wilcoxon's signed-rank test: are values as often and as far above zero as below it?
 
 use super::special::{normal_cdf, normal_quantile};
 use super::{Refused, check_share, check_values};
 
-/// Up to so many values the distribution is counted out; beyond, it is the normal one to three
-/// digits.
+/// Up to this number of values the distribution is computed exactly. Above it, the normal
+/// distribution is accurate to three digits.
 const EXACT: usize = 200;
 
-/// What the test says of values whose distribution is symmetric about zero, if they are.
+/// The result of the test. The hypothesis is that the distribution of the values is symmetric about
+/// zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedRank {
-    /// The sum of the ranks of values above zero.
+    /// The sum of the ranks of the values above zero.
     pub positive: f64,
-    /// How likely a sum as small as this is.
+    /// The probability of a sum this small or smaller.
     pub less: f64,
-    /// How likely a sum as large as this is.
+    /// The probability of a sum this large or larger.
     pub greater: f64,
-    /// Twice the smaller of both, 1 at the most.
+    /// Twice the smaller of both, at most 1.
     pub two_sided: f64,
 }
 
-/// Ranks are those of the absolute values. Equal ones share the mean of their ranks, and the
-/// distribution is that of the ranks as they are, so that ties do not spoil it. Zeros are ranked and
-/// then left out (Pratt: Remarks on zeros and ties in the Wilcoxon signed rank procedures, 1959):
-/// Wilcoxon's own way, to forget them first, can call a sample significant that is less so when a
-/// value is added on the same side. Beyond 200 values the normal approximation is used, with
-/// the ties' variance and half a rank of continuity (Hollander, Wolfe, 3.1).
+/// Performs Wilcoxon's signed-rank test. Absolute values are ranked. Equal values share the mean of
+/// their ranks, and the distribution is that of these shared ranks, so that the test remains exact
+/// with ties. Zeros are ranked and then discarded (Pratt: Remarks on zeros and ties in the Wilcoxon
+/// signed rank procedures, 1959). Wilcoxon's own procedure discards them first; it can call a
+/// sample significant that becomes less so when a value is added on the same side. Above 200 values
+/// the normal approximation is used, with the variance for ties and a continuity correction of half
+/// a rank (Hollander, Wolfe, 3.1).
 ///
 /// # Errors
-/// No value, or one that is not finite.
+/// No value, or a value that is not finite.
 pub fn signed_rank(values: &[f64]) -> Result<SignedRank, Refused> {
     check_values(values)?;
     let signed = doubled_ranks(values);
@@ -40,15 +42,17 @@ pub fn signed_rank(values: &[f64]) -> Result<SignedRank, Refused> {
     Ok(SignedRank { positive: positive as f64 / 2.0, less, greater, two_sided })
 }
 
-/// The fewest values of which the two-sided test can give so small a p: all on one side have 2/2^n.
+/// Returns the smallest number of values for which the two-sided test can reach `p`: if all values
+/// lie on one side, the p-value is 2/2^n.
 pub fn fewest(p: f64) -> usize {
     let halvings = (2.0 / p.clamp(f64::MIN_POSITIVE, 1.0)).log2();
-    // A p that is a power of two exactly must not be missed by a rounding.
+    // Rounding must not raise the result for a `p` that is exactly a power of two.
     (halvings - 1e-9).ceil().max(1.0) as usize
 }
 
-/// The largest c such that fewer than c of the ranks' sums from 0 on have no more than half of what
-/// the confidence leaves: the place of an interval's end among the Walsh averages.
+/// Returns c, the number of rank sums 0, 1, 2, ... whose probabilities add up to at most
+/// (1 - `confidence`) / 2. The ends of the interval are the c-th smallest and the c-th largest
+/// Walsh average.
 pub(super) fn lower_critical(n: usize, confidence: f64) -> Result<u64, Refused> {
     check_share(confidence)?;
     let side = (1.0 - confidence) / 2.0;
@@ -56,7 +60,8 @@ pub(super) fn lower_critical(n: usize, confidence: f64) -> Result<u64, Refused> 
     if c == 0 { Err(Refused::TooFew { have: n, need: fewest(2.0 * side) }) } else { Ok(c) }
 }
 
-/// The ranks of all values but zeros, twice as large so that they are whole numbers, with the sign.
+/// Returns the ranks of all values except zeros, doubled so that they are integers, and whether
+/// each value is positive.
 fn doubled_ranks(values: &[f64]) -> Vec<(u64, bool)> {
     let mut sorted = values.to_vec();
     sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -71,14 +76,15 @@ fn doubled_ranks(values: &[f64]) -> Vec<(u64, bool)> {
     ranks
 }
 
-/// Both tails, by the distribution of the sum where each rank's sign is a fair coin's.
+/// Returns both tails of the sum's distribution if the sign of each rank is a fair coin.
 fn exact(ranks: &[u64], positive: u64) -> (f64, f64) {
     let chances = distribution(ranks);
     let at = positive as usize;
     (chances[..=at].iter().sum::<f64>().min(1.0), chances[at..].iter().sum::<f64>().min(1.0))
 }
 
-/// How likely each sum from 0 on is: one rank after another is added or not.
+/// Returns the probability of each sum from 0 on. The ranks are included one after another, each
+/// with probability one half.
 fn distribution(ranks: &[u64]) -> Vec<f64> {
     let most: u64 = ranks.iter().sum();
     let mut chances = vec![0.0; most as usize + 1];
@@ -151,8 +157,8 @@ mod tests {
         }
     }
 
-    /// The greatest T of which the two-sided 5 % of Wilcoxon's own table still holds (Wilcoxon,
-    /// Wilcox: Some Rapid Approximate Statistical Procedures, 1964).
+    /// The largest T that is still significant at the two-sided 5 % in Wilcoxon's own table
+    /// (Wilcoxon, Wilcox: Some Rapid Approximate Statistical Procedures, 1964).
     #[test]
     fn critical_values_are_those_of_wilcoxons_table() {
         let table = [
@@ -190,7 +196,7 @@ mod tests {
         assert!((test.less - 0.020).abs() < 5e-4, "{test:?}");
     }
 
-    /// Counted by trying every sign.
+    /// The expected values are counted over all combinations of signs.
     #[test]
     fn ties_and_zeros_leave_the_distribution_exact() {
         let values = [0.0, 0.0, 1.0, -1.0, 1.0, 2.0, 2.0, -3.0, 4.0, 4.0, 4.0];

@@ -1,5 +1,5 @@
-//! Buffers that belong to the ring: the kernel takes one when bytes have come, so that an idle
-//! connection holds none.
+//! Receive buffers that are provided to an io_uring. The kernel takes a buffer only when data
+//! arrives, so that an idle connection occupies none.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
@@ -9,36 +9,39 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
 
-/// From the end of one to the beginning of the next: were the distance a power of two, the beginnings
-/// of all would compete for the same few places of the processor's caches.
+/// Distance in bytes from the end of one buffer to the beginning of the next. With a power of two
+/// between their addresses, the beginnings of all buffers would compete for the same few cache
+/// sets.
 const GAP: usize = 4096 + 64;
-/// The group of those.
+/// The buffer group of the receive buffers.
 pub(crate) const GROUP: u16 = 0;
 
-/// The entries that the kernel reads, page-aligned, and the bytes that it writes.
+/// A group of provided buffers: the page-aligned entries that the kernel reads, and the memory that
+/// it writes to.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     entries: NonNull<BufRingEntry>,
     bytes: NonNull<u8>,
     count: u16,
-    /// The bytes of each.
+    /// The size of each buffer, in bytes.
     size: usize,
     tail: u16,
-    /// Those that nobody has, the one used last at the end: its memory is the nearest.
+    /// Buffers that neither the kernel nor the caller uses. The most recently used one is last and
+    /// is taken first, because its memory is the most likely to be in a cache.
     free: Vec<u16>,
-    /// How many the kernel may have at once.
+    /// The number of buffers that may be outside `free` at once.
     ahead: u16,
 }
 
-// SAFETY: nothing else points at the memory, whichever thread has it.
+// SAFETY: nothing else points to the memory, so it may move to another thread.
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// Makes `count` buffers of `size` bytes, the number of which is a power of two
-    /// (io_uring_register_buf_ring(3)), and gives `ahead` of them to the kernel as those of this group.
+    /// Allocates `count` buffers of `size` bytes and registers them as this group; `ahead` of them
+    /// are provided to the kernel. `count` must be a power of two (io_uring_register_buf_ring(3)).
     ///
     /// # Safety
-    /// The ring must be gone, or have nothing under way, before the buffers are dropped.
+    /// The ring must be closed, or have no operation in progress, before the buffers are dropped.
     pub(crate) unsafe fn register_group(
         submitter: &Submitter<'_>,
         group: u16,
@@ -47,8 +50,8 @@ impl Buffers {
         ahead: u16,
     ) -> io::Result<Buffers> {
         let mut buffers = Buffers::new(count, size, ahead);
-        // SAFETY: the entries are zeroed, page-aligned and as many as we say; by this function's
-        // own condition they outlive the ring's use of them.
+        // SAFETY: the entries are zeroed, page-aligned and `count` in number. By the safety
+        // condition of this function they outlive the ring's use of them.
         unsafe {
             let address = buffers.entries.as_ptr() as u64;
             submitter.register_buf_ring_with_flags(address, count, group, 0)
@@ -63,33 +66,36 @@ impl Buffers {
         Buffers { entries: entries.cast(), bytes, count, size, tail: 0, free, ahead }
     }
 
-    /// The kernel found none left when it needed one: it may have twice as many, if there are.
+    /// Doubles the number of buffers that may be in use, up to all of them. Called when the kernel
+    /// needed a buffer and found none.
     pub(crate) fn give_more(&mut self) {
         self.ahead = self.ahead.saturating_mul(2).min(self.count);
     }
 
-    /// The bytes that the kernel wrote into a buffer that it has handed back.
+    /// Returns the first `length` bytes that the kernel wrote to a buffer it has handed back.
     pub(crate) fn read(&self, id: u16, length: usize) -> &[u8] {
         let buffer = self.start(id);
-        // SAFETY: the bytes are initialised (zeroed at first) and within the buffer, which the
-        // kernel doesn't write before it is given back, for which `self` is borrowed mutably.
+        // SAFETY: the bytes are initialised (zeroed at first) and within the buffer. The kernel
+        // does not write to it before it is given back, which needs a mutable borrow of `self`.
         unsafe { std::slice::from_raw_parts(buffer.as_ptr(), length.min(self.size)) }
     }
 
-    /// The same bytes, to be changed: until it is given back the buffer is ours to write to.
+    /// Returns the same bytes for modification. The buffer belongs to this process until it is
+    /// given back.
     pub(crate) fn write(&mut self, id: u16, length: usize) -> &mut [u8] {
         let buffer = self.start(id);
-        // SAFETY: as in `read`, and `self` is borrowed mutably, so that no other slice of it is held.
+        // SAFETY: as in `read`; `self` is borrowed mutably, so that no other slice of the buffer
+        // exists.
         unsafe { std::slice::from_raw_parts_mut(buffer.as_ptr(), length.min(self.size)) }
     }
 
-    /// Gives a buffer back, which was told to hold something, to be taken after the next
+    /// Returns a buffer that the kernel handed over. It may be provided again by the next
     /// [`Buffers::publish`].
     pub(crate) fn give(&mut self, id: u16) {
         self.free.push(id % self.count);
     }
 
-    /// Lets the kernel have of those that nobody has as many as it may.
+    /// Provides free buffers to the kernel until `ahead` buffers are in use.
     pub(crate) fn publish(&mut self) {
         let before = self.tail;
         while self.count - (self.free.len() as u16) < self.ahead
@@ -102,15 +108,15 @@ impl Buffers {
         }
     }
 
-    /// Puts a buffer into the next entry.
+    /// Writes a buffer into the next entry.
     fn put(&mut self, id: u16) {
         let place = usize::from(self.tail % self.count);
         let address = self.start(id);
         // SAFETY: there are `count` entries.
         let entry = unsafe { self.entries.add(place) };
-        // SAFETY: entries are plain integers in memory that is ours, and the kernel doesn't read
-        // those beyond the published tail. Only fields are set: the first entry's last one is the
-        // ring's tail.
+        // SAFETY: entries are plain integers in memory that `self` owns, and the kernel does not
+        // read entries beyond the published tail. Only single fields are written: the last field of
+        // the first entry is the tail of the ring.
         let entry = unsafe { &mut *entry.as_ptr() };
         entry.set_addr(address.as_ptr() as u64);
         entry.set_len(self.size as u32);
@@ -118,20 +124,20 @@ impl Buffers {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Where a buffer's bytes begin.
+    /// Returns the address of a buffer's first byte.
     fn start(&self, id: u16) -> NonNull<u8> {
         let start = usize::from(id % self.count) * (self.size + GAP);
-        // SAFETY: `start` is the start of one of the `count` buffers of `size` bytes with a gap behind
-        // each.
+        // SAFETY: `start` is the offset of one of the `count` buffers of `size` bytes, each
+        // followed by a gap.
         unsafe { self.bytes.add(start) }
     }
 
-    /// Lets the kernel see the entries up to the tail.
+    /// Publishes the entries up to the tail to the kernel.
     fn show_tail(&self) {
         // SAFETY: this is the address of the first of the initialised entries.
         let tail = unsafe { BufRingEntry::tail(self.entries.as_ptr()) };
-        // SAFETY: the tail is an aligned u16 within the entries' memory, which lives as long as
-        // `self`; only we write it, and always as an atomic.
+        // SAFETY: the tail is an aligned u16 within the memory of the entries, which lives as long
+        // as `self`. Only this process writes it, and always atomically.
         let tail = unsafe { AtomicU16::from_ptr(tail.cast_mut()) };
         tail.store(self.tail, Ordering::Release);
     }
@@ -139,7 +145,7 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and by the condition of `register_group` not in use.
+        // SAFETY: allocated with this layout and, by the condition of `register_group`, not in use.
         unsafe { dealloc(self.entries.as_ptr().cast(), entries_layout(self.count)) };
         // SAFETY: as above.
         unsafe { dealloc(self.bytes.as_ptr(), bytes_layout(self.count, self.size)) };
@@ -159,7 +165,7 @@ fn bytes_layout(count: u16, size: usize) -> Layout {
     aligned(usize::from(count) * (size + GAP))
 }
 
-/// On a page of any size that Linux has.
+/// Returns a layout that is aligned to the largest page size of Linux.
 fn aligned(size: usize) -> Layout {
     const PAGE: usize = 64 * 1024;
     Layout::from_size_align(size, PAGE).unwrap_or_else(|_| Layout::new::<u8>())

@@ -1,13 +1,14 @@
-//! The clocks.
+//! System clocks and timer slack.
 
-/// Nanoseconds of CLOCK_MONOTONIC: the same for all threads, never set back.
+/// Returns the time of CLOCK_MONOTONIC in nanoseconds. The clock is common to all threads and is
+/// never set back.
 #[inline]
 pub fn now() -> u64 {
     read_clock(libc::CLOCK_MONOTONIC)
 }
 
-/// Nanoseconds of CLOCK_REALTIME since 1970, which anybody may set: to make sense of the kernel's
-/// stamps, and of those of another host.
+/// Returns the time of CLOCK_REALTIME in nanoseconds since 1970. The clock may be set at any time.
+/// It serves to interpret the timestamps of the kernel and of other hosts.
 pub fn real() -> u64 {
     read_clock(libc::CLOCK_REALTIME)
 }
@@ -19,11 +20,12 @@ fn read_clock(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Has the kernel wake this thread as close to the times it waits for as its timers can: threads
-/// begin with 50 us that the kernel may add to save wake-ups (prctl(2), PR_SET_TIMERSLACK).
+/// Sets the timer slack of the calling thread to the minimum, so that the kernel wakes it as close
+/// to its deadlines as the timers allow. A thread starts with a slack of 50 us, by which the kernel
+/// may delay a wake-up to save wake-ups (prctl(2), PR_SET_TIMERSLACK).
 pub fn wake_precisely() {
     let slack_ns: libc::c_ulong = 1;
-    // A kernel that refuses leaves wake-ups late, which is measured.
+    // If the kernel refuses, wake-ups are late. That lateness is measured.
     // SAFETY: this prctl takes a number and no pointers.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns) };
 }

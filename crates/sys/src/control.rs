@@ -1,12 +1,13 @@
-//! Control messages, which go with a message to or from a socket (cmsg(3)).
+//! Control messages, the ancillary data of messages that a socket sends or receives (cmsg(3)).
 
 use std::mem::size_of;
 
 const WORD: usize = size_of::<usize>();
-/// The length, level and type before the data.
+/// The size of the fields before the data: length, level and type.
 const HEADER: usize = WORD + 8;
 
-/// Reads control messages: level, type and data of each, up to the first one that is cut off.
+/// An iterator over control messages that yields the level, type and data of each. It stops at the
+/// first message that is truncated.
 pub(crate) struct Controls<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Iterator for Controls<'a> {
@@ -23,7 +24,7 @@ impl<'a> Iterator for Controls<'a> {
     }
 }
 
-/// Control messages to be sent, where the kernel wants them to begin.
+/// A buffer of control messages to send, aligned as the kernel requires.
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub(crate) struct Writer<const ROOM: usize> {
@@ -36,7 +37,7 @@ impl<const ROOM: usize> Writer<ROOM> {
         Writer { bytes: [0; ROOM], length: 0 }
     }
 
-    /// Adds one; nothing where there is no room for it.
+    /// Appends a message, or does nothing if it does not fit.
     pub(crate) fn add(&mut self, level: i32, kind: i32, data: &[u8]) {
         let (start, length) = (self.length, HEADER + data.len());
         let end = start + length.next_multiple_of(WORD);
@@ -87,7 +88,7 @@ mod tests {
         };
         for _ in 0..20_000 {
             let mut bytes: Vec<u8> = (0..random() % 100).map(|_| random() as u8).collect();
-            // Lengths that are nearly right, or as wrong as they can be.
+            // Lengths that are nearly right, or extreme.
             let length =
                 [random() % 64, 0, 15, 16, 17, u64::MAX, u64::MAX - 7][(random() % 7) as usize];
             let start = length.to_ne_bytes();

@@ -1,13 +1,13 @@
-//! What an interface leaves to the next: features, as `ethtool -k` shows and `-K` sets them.
+//! Features of an interface, mostly offloads, as `ethtool -k` shows and `-K` sets them.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use crate::{check_return, socket};
 
-/// The set of texts that name features.
+/// The string set that contains the names of features.
 const FEATURES: u32 = 4;
-/// Bytes of a name.
+/// The length of a name in the set, in bytes.
 const NAME: usize = 32;
 
 const GET_NAMES: u32 = 0x1b;
@@ -15,35 +15,35 @@ const GET_COUNT: u32 = 0x37;
 const GET: u32 = 0x3a;
 const SET: u32 = 0x3b;
 
-/// The features of the interfaces of the calling thread's network namespace.
+/// Access to the features of the interfaces in one network namespace.
 #[derive(Debug)]
 pub struct Ethtool(OwnedFd);
 
-/// A feature and whether it is used.
+/// A feature and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feature {
-    /// As the kernel calls it: `tx-tcp-segmentation`.
+    /// The name that the kernel uses: `tx-tcp-segmentation`.
     pub name: String,
-    /// It is used.
+    /// Whether the feature is enabled.
     pub on: bool,
-    /// It may be changed.
+    /// Whether the feature can be changed.
     pub open: bool,
 }
 
 impl Ethtool {
-    /// Of the namespace that the calling thread is in.
+    /// Opens access to the network namespace of the calling thread.
     ///
     /// # Errors
-    /// There are too many open files.
+    /// Returns an error if too many files are open.
     pub fn open() -> io::Result<Ethtool> {
         let any = std::net::SocketAddr::from(([0, 0, 0, 0], 0));
         socket::open_socket(&any, libc::SOCK_DGRAM).map(Ethtool)
     }
 
-    /// All features of an interface, in the kernel's order.
+    /// Returns all features of an interface, in the order of the kernel.
     ///
     /// # Errors
-    /// There is no such interface.
+    /// Returns an error if there is no such interface.
     pub fn features(&self, interface: &str) -> io::Result<Vec<Feature>> {
         let names = self.names(interface)?;
         let blocks = names.len().div_ceil(32);
@@ -60,10 +60,10 @@ impl Ethtool {
         Ok(names.into_iter().enumerate().map(feature).collect())
     }
 
-    /// Switches features on or off; those that the interface can't change stay as they are.
+    /// Enables or disables features. Features that the interface cannot change keep their state.
     ///
     /// # Errors
-    /// There is no such interface, or the right is missing (CAP_NET_ADMIN).
+    /// Returns an error if there is no such interface, or if CAP_NET_ADMIN is missing.
     pub fn switch(&self, interface: &str, wanted: &[(&str, bool)]) -> io::Result<()> {
         let known = self.features(interface)?;
         let blocks = known.len().div_ceil(32);
@@ -94,12 +94,13 @@ impl Ethtool {
         Ok(bytes.chunks(NAME).map(name).collect())
     }
 
-    /// Hands a structure to the kernel; `words` says at its beginning what it is and how long.
+    /// Passes a structure to the kernel. Its first words contain the command and the size.
     fn call(&self, interface: &str, words: &mut [u32]) -> io::Result<()> {
         let mut request = crate::interface::request(interface)?;
         request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
-        // SAFETY: the request names a structure of ours, which is as long as its own count says; the
-        // call writes no further. SIOCETHTOOL returns above 0 only for what was not all done.
+        // SAFETY: the request points to `words`, which is as long as its count field states, and
+        // the call writes no further. SIOCETHTOOL returns a positive value only if it applied a
+        // part of the request.
         check_return(unsafe {
             libc::ioctl(self.0.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request)
         })

@@ -1,5 +1,5 @@
-//! Sockets of background traffic: messages leave and arrive in batches, with the time at which the
-//! kernel got them. None of the sockets blocks.
+//! Non-blocking sockets for background traffic. Messages are sent and received in batches, with the
+//! time at which the kernel received them.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,47 +12,48 @@ use crate::driver::drops;
 use crate::path::{self, TcpPath};
 use crate::{check_return, clock, socket, stamp};
 
-/// Datagrams that one call sends or receives.
+/// The maximum number of datagrams that one call sends or receives.
 pub const BATCH: usize = 32;
-/// Bytes of a datagram that are looked at; its true length is told all the same.
+/// The number of bytes that are read of a datagram. Its full length is reported nevertheless.
 const LOOK: usize = 64;
-/// Room for the control messages of a datagram: a stamp.
+/// The size of a datagram's control messages in bytes: one timestamp.
 const CONTROL: usize = 128;
-/// Bytes asked for what is not received yet. A burst may come while this thread is not running.
+/// The requested size of the receive buffer in bytes. A burst may arrive while this thread is not
+/// running.
 const RECEIVE: c_int = 8 * 1024 * 1024;
-/// Connections that wait to be accepted.
+/// The maximum number of connections that wait to be accepted.
 const BACKLOG: c_int = 4_096;
 
-/// What a socket that sends is set to; absent is the system's default.
+/// The settings of a sending socket. If a setting is absent, the system's default applies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowSocketSettings {
     /// The local port.
     pub port: Option<u16>,
-    /// How many routers packets may pass.
+    /// The IPv4 TTL or IPv6 hop limit.
     pub hops: Option<u8>,
-    /// Traffic class or type of service.
+    /// The IPv4 type of service or IPv6 traffic class.
     pub class: Option<u8>,
-    /// The buffer for what is sent, bytes.
+    /// The size of the send buffer in bytes.
     pub buffer: Option<u32>,
 }
 
-/// A socket that messages leave by.
+/// A socket that sends messages.
 #[derive(Debug)]
 pub struct Outlet(OwnedFd);
 
 impl Outlet {
-    /// Datagrams to an address.
+    /// Creates a socket that sends datagrams to an address.
     ///
     /// # Errors
-    /// As socket, bind and connect have them.
+    /// Returns the errors of socket(2), bind(2) and connect(2).
     pub fn datagrams(to: &SocketAddr, settings: &FlowSocketSettings) -> io::Result<Outlet> {
         Outlet::open(to, libc::SOCK_DGRAM, settings)
     }
 
-    /// A stream to an address, whose connection is begun; see [`Outlet::connected`].
+    /// Creates a TCP socket and begins to connect it to an address. See [`Outlet::connected`].
     ///
     /// # Errors
-    /// As socket, bind and connect have them.
+    /// Returns the errors of socket(2), bind(2) and connect(2).
     pub fn stream(to: &SocketAddr, settings: &FlowSocketSettings) -> io::Result<Outlet> {
         Outlet::open(to, libc::SOCK_STREAM, settings)
     }
@@ -66,10 +67,10 @@ impl Outlet {
         }
     }
 
-    /// True once the connection is there.
+    /// Returns true once the connection is established.
     ///
     /// # Errors
-    /// Why it will never be.
+    /// Returns the error with which the connection failed.
     pub fn connected(&self) -> io::Result<bool> {
         match socket::pending_error(&self.0) {
             0 => Ok(socket::peer(&self.0).is_ok()),
@@ -77,29 +78,32 @@ impl Outlet {
         }
     }
 
-    /// The local address.
+    /// Returns the local address.
     pub fn local(&self) -> Option<SocketAddr> {
         socket::local(&self.0).ok()
     }
 
-    /// Hands bytes of a stream to the kernel: how many it took.
+    /// Sends bytes of a stream. Returns the number of bytes that the kernel accepted.
     ///
     /// # Errors
-    /// As send has them; WouldBlock where there is no room.
+    /// Returns the errors of send(2); `WouldBlock` if there is no buffer space.
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         socket::send(&self.0, bytes)
     }
 
-    /// Hands datagrams to the kernel, each `size` bytes of `bytes`, at most [`BATCH`]: how many it took.
+    /// Sends `bytes` as datagrams of `size` bytes each, at most [`BATCH`]. Returns the number of
+    /// datagrams that the kernel accepted.
     ///
     /// # Errors
-    /// As sendmmsg has them for the first one; WouldBlock where there is no room.
+    /// Returns the error of sendmmsg(2) for the first datagram; `WouldBlock` if there is no buffer
+    /// space.
     pub fn send_each(&self, bytes: &[u8], size: usize) -> io::Result<usize> {
         if bytes.len() <= size {
             return socket::send(&self.0, bytes).map(|_| 1);
         }
         let mut parts = [EMPTY; BATCH];
-        // SAFETY: mmsghdr is a struct of integers and pointers, for which all zeros is a valid value.
+        // SAFETY: mmsghdr is a struct of integers and pointers, for which all zeros is a valid
+        // value.
         let mut headers: [libc::mmsghdr; BATCH] = unsafe { std::mem::zeroed() };
         let mut count = 0;
         for piece in bytes.chunks(size.max(1)).take(BATCH) {
@@ -110,26 +114,28 @@ impl Outlet {
             count += 1;
         }
         let (fd, flags) = (self.0.as_raw_fd(), libc::MSG_NOSIGNAL);
-        // SAFETY: the first `count` headers each name one part, which is a piece of `bytes`; both
-        // arrays live until the call returns, and sending does not write to the pieces.
+        // SAFETY: each of the first `count` headers points to one part, which is a slice of
+        // `bytes`. Both arrays live until the call returns, and sending does not write to the
+        // slices.
         let sent = check_return(unsafe {
             libc::sendmmsg(fd, headers.as_mut_ptr(), count as u32, flags as _)
         })?;
         Ok(sent as usize)
     }
 
-    /// Tells the peer that nothing more comes; what the kernel has still leaves.
+    /// Closes the sending direction of the stream. Data that the kernel has accepted is still sent.
     pub fn finish(&self) {
-        // SAFETY: shutdown takes an open descriptor and a number. A peer that is gone needs no word.
+        // SAFETY: shutdown takes an open descriptor and a number. An error means that the peer is
+        // gone.
         let _ = unsafe { libc::shutdown(self.0.as_raw_fd(), libc::SHUT_WR) };
     }
 
-    /// What TCP knows of the connection.
+    /// Returns the TCP state of the connection.
     pub fn path(&self) -> Option<TcpPath> {
         path::read_path(&self.0)
     }
 
-    /// What [`wait_for_flows`] has to watch to know when there is room.
+    /// Returns the entry for [`wait_for_flows`] that becomes ready when there is room to send.
     pub fn room(&self) -> Watched {
         Watched(libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLOUT, revents: 0 })
     }
@@ -170,32 +176,33 @@ fn any(v6: bool) -> std::net::IpAddr {
     }
 }
 
-/// A socket that messages arrive at: a port for datagrams, a port for connections, or one of these.
+/// A socket that receives messages: a datagram socket, a TCP listener or an accepted connection.
 #[derive(Debug)]
 pub struct InboxSocket(OwnedFd);
 
-/// Bytes of a datagram, where it came from and when.
+/// A received datagram: its first bytes, its source and its time of arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<'a> {
-    /// Its first bytes.
+    /// The first bytes, up to 64.
     pub look: &'a [u8],
-    /// How long it is.
+    /// The full length in bytes.
     pub length: usize,
-    /// Who sent it.
+    /// The sender's address.
     pub from: SocketAddr,
-    /// When the kernel got it, nanoseconds of CLOCK_REALTIME.
+    /// The time at which the kernel received it, nanoseconds of CLOCK_REALTIME.
     pub at_ns: u64,
 }
 
 impl InboxSocket {
-    /// A port for datagrams; 0 is a free one. One of IPv6 takes no IPv4.
+    /// Binds a datagram socket. Port 0 lets the kernel choose a free port. An IPv6 socket does not
+    /// receive IPv4.
     ///
     /// # Errors
-    /// As socket and bind have them.
+    /// Returns the errors of socket(2) and bind(2).
     pub fn datagrams(at: &SocketAddr) -> io::Result<InboxSocket> {
         let fd = socket::open_socket(at, libc::SOCK_DGRAM)?;
         only(&fd, at)?;
-        // Beyond net.core.rmem_max where that is allowed.
+        // SO_RCVBUFFORCE exceeds net.core.rmem_max, if the process is permitted to use it.
         if socket::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE).is_err() {
             socket::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE)?;
         }
@@ -204,10 +211,11 @@ impl InboxSocket {
         Ok(InboxSocket(fd))
     }
 
-    /// A port for connections; 0 is a free one. One of IPv6 takes no IPv4.
+    /// Binds a TCP listener. Port 0 lets the kernel choose a free port. An IPv6 listener does not
+    /// accept IPv4.
     ///
     /// # Errors
-    /// As socket, bind and listen have them.
+    /// Returns the errors of socket(2), bind(2) and listen(2).
     pub fn listener(at: &SocketAddr) -> io::Result<InboxSocket> {
         let fd = socket::open_socket(at, libc::SOCK_STREAM)?;
         only(&fd, at)?;
@@ -218,47 +226,48 @@ impl InboxSocket {
         Ok(InboxSocket(fd))
     }
 
-    /// The next connection of a port.
+    /// Accepts the next connection of a listener.
     ///
     /// # Errors
-    /// As accept has them; WouldBlock where there is none.
+    /// Returns the errors of accept(2); `WouldBlock` if there is no connection.
     pub fn accept(&self) -> io::Result<InboxSocket> {
         use std::os::fd::FromRawFd as _;
         let (none, flags) = (std::ptr::null_mut(), libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
-        // SAFETY: accept4 writes no address where it is given no room for one.
+        // SAFETY: accept4 writes no address if the pointers for it are null.
         let fd = check_return(unsafe {
             libc::accept4(self.0.as_raw_fd(), none, std::ptr::null_mut(), flags)
         })?;
-        // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+        // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         stamp::enable_received(&fd)?;
         Ok(InboxSocket(fd))
     }
 
-    /// The local address.
+    /// Returns the local address.
     pub fn local(&self) -> Option<SocketAddr> {
         socket::local(&self.0).ok()
     }
 
-    /// The peer of a connection.
+    /// Returns the peer's address of a connection.
     pub fn peer(&self) -> Option<SocketAddr> {
         socket::peer(&self.0).ok()
     }
 
-    /// Receives bytes of a connection: how many, 0 at its end, and when the kernel got the last of
-    /// them, nanoseconds of CLOCK_REALTIME.
+    /// Receives bytes of a connection. Returns their number, which is 0 at the end of the stream,
+    /// and the time at which the kernel received the last of them, nanoseconds of CLOCK_REALTIME.
     ///
     /// # Errors
-    /// As recvmsg has them; WouldBlock where there is nothing.
+    /// Returns the errors of recvmsg(2); `WouldBlock` if there is nothing to receive.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, u64)> {
         let (count, stamp) = stamp::receive_stamped(&self.0, buffer)?;
         Ok((count, stamp.unwrap_or_else(clock::real)))
     }
 
-    /// Receives as many datagrams as one call does and shows each: how many there were.
+    /// Receives up to [`BATCH`] datagrams with one call and passes each to `each`. Returns their
+    /// number.
     ///
     /// # Errors
-    /// As recvmmsg has them; WouldBlock where there is nothing.
+    /// Returns the errors of recvmmsg(2); `WouldBlock` if there is nothing to receive.
     pub fn receive_each(
         &self,
         inbox: &mut Inbox,
@@ -267,12 +276,12 @@ impl InboxSocket {
         inbox.receive(&self.0, each)
     }
 
-    /// Datagrams that the socket had no room for.
+    /// Returns the number of datagrams that were dropped because the receive buffer was full.
     pub fn drops(&self) -> u64 {
         drops(&self.0)
     }
 
-    /// What [`wait_for_flows`] has to watch to know when something comes.
+    /// Returns the entry for [`wait_for_flows`] that becomes ready when something arrives.
     pub fn arrivals(&self) -> Watched {
         Watched(libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 })
     }
@@ -285,11 +294,11 @@ fn only(fd: &OwnedFd, at: &SocketAddr) -> io::Result<()> {
     }
 }
 
-/// Room for the datagrams of one call.
+/// Buffers for the datagrams of one call.
 #[derive(Debug)]
 pub struct Inbox(Box<[DatagramSlot; BATCH]>);
 
-/// Room for one datagram. Control messages begin where a C long may.
+/// Buffers for one datagram, aligned as control messages require.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 struct DatagramSlot {
@@ -305,8 +314,8 @@ impl Default for Inbox {
 
 impl Inbox {
     fn receive(&mut self, fd: &OwnedFd, mut each: impl FnMut(Arrived<'_>)) -> io::Result<usize> {
-        // SAFETY: sockaddr_storage, iovec and mmsghdr are structs of integers and pointers, for which
-        // all zeros is a valid value.
+        // SAFETY: sockaddr_storage, iovec and mmsghdr are structs of integers and pointers, for
+        // which all zeros is a valid value.
         let (mut names, mut parts, mut headers): (
             [libc::sockaddr_storage; BATCH],
             [libc::iovec; BATCH],
@@ -324,8 +333,8 @@ impl Inbox {
         }
         let none = std::ptr::null_mut();
         let (first, count) = (headers.as_mut_ptr(), BATCH as u32);
-        // SAFETY: each header names room of the lengths that it says for an address, a part and control
-        // messages; all of it lives until the call returns.
+        // SAFETY: each header points to buffers of the stated lengths for an address, a part and
+        // control messages, all of which live until the call returns.
         let count = check_return(unsafe {
             libc::recvmmsg(fd.as_raw_fd(), first, count, libc::MSG_TRUNC as _, none)
         })? as usize;
@@ -333,7 +342,7 @@ impl Inbox {
             let slot = &self.0[at];
             let length = headers[at].msg_len as usize;
             let Some(from) = socket::socket_address(&names[at]) else { continue };
-            // Of another width with another C library.
+            // The type differs between C libraries.
             #[allow(clippy::unnecessary_cast)]
             let told = (headers[at].msg_hdr.msg_controllen as usize).min(CONTROL);
             let at_ns = stamped(&slot.control[..told]).unwrap_or_else(clock::real);
@@ -350,30 +359,30 @@ fn stamped(controls: &[u8]) -> Option<u64> {
     Controls(controls).find(is).and_then(|(_, _, data)| stamp::nanos(data))
 }
 
-/// A socket in a [`wait_for_flows`].
+/// A socket to be waited for by [`wait_for_flows`].
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Watched(libc::pollfd);
 
 impl Watched {
-    /// What was waited for has happened, or the socket failed.
+    /// Returns true if the awaited condition has occurred, or if the socket has failed.
     pub fn ready(&self) -> bool {
         self.0.revents != 0
     }
 }
 
-/// Waits until something watched is ready or so many nanoseconds have passed.
+/// Waits until one of the sockets is ready or `ns` nanoseconds have passed.
 ///
 /// # Errors
-/// As ppoll has them; a signal only ends the wait.
+/// Returns the errors of ppoll(2), except that a signal ends the wait without an error.
 pub fn wait_for_flows(watched: &mut [Watched], ns: u64) -> io::Result<()> {
     let time = libc::timespec {
         tv_sec: (ns / 1_000_000_000) as libc::time_t,
         tv_nsec: (ns % 1_000_000_000) as libc::c_long,
     };
     let (first, count) = (watched.as_mut_ptr().cast::<libc::pollfd>(), watched.len());
-    // SAFETY: `first` points at `count` pollfds that the call may write, Watched being nothing else;
-    // the time is one; no signal mask is given.
+    // SAFETY: `first` points to `count` pollfds that the call may write, because Watched is a
+    // transparent wrapper. The time is valid and the signal mask is null.
     let done = check_return(unsafe { libc::ppoll(first, count as _, &time, std::ptr::null()) });
     match done {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
@@ -456,7 +465,7 @@ mod tests {
         }
     }
 
-    /// An address that is bound but not listened on.
+    /// Returns an address that is bound but has no listener.
     fn held(at: &str) -> (OwnedFd, SocketAddr) {
         let at = at.parse().unwrap();
         let fd = socket::open_socket(&at, libc::SOCK_STREAM).unwrap();

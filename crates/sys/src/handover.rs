@@ -1,4 +1,4 @@
-//! Open files handed to another process over a Unix socket (unix(7), SCM_RIGHTS).
+//! Open files passed to another process over a Unix socket (unix(7), SCM_RIGHTS).
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
@@ -7,15 +7,15 @@ use std::os::unix::net::UnixStream;
 use crate::check_return;
 use crate::control::{Controls, Writer};
 
-/// The most files that go with one message.
+/// The maximum number of files in one message.
 pub const MOST: usize = 8;
-/// Room for that many.
+/// Bytes for the control message of that many files.
 const ROOM: usize = 64;
 
 /// Sends one byte and these files.
 ///
 /// # Errors
-/// There are too many, or nobody listens any more.
+/// Returns an error if there are more than [`MOST`] files, or if the other side has closed.
 pub fn send(stream: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     if files.len() > MOST {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many files to hand over"));
@@ -29,15 +29,15 @@ pub fn send(stream: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     let bytes = controls.bytes();
     message.msg_control = bytes.as_mut_ptr().cast();
     message.msg_controllen = bytes.len();
-    // SAFETY: the message names one byte and the controls, which outlive the call.
+    // SAFETY: the message points to one byte and to the control messages, which outlive the call.
     let sent = unsafe { libc::sendmsg(stream.as_raw_fd(), &message, libc::MSG_NOSIGNAL) };
     check_return(sent as libc::c_int).map(drop)
 }
 
-/// Receives one byte and the files that come with it.
+/// Receives one byte and the files that accompany it.
 ///
 /// # Errors
-/// The other side has closed.
+/// Returns an error if the other side has closed.
 pub fn receive_files(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut byte = [0_u8];
     let mut piece = piece(&mut byte);
@@ -45,7 +45,8 @@ pub fn receive_files(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut room = [0_usize; ROOM / 8];
     message.msg_control = room.as_mut_ptr().cast();
     message.msg_controllen = ROOM;
-    // SAFETY: the message names one byte and room for controls, which outlive the call.
+    // SAFETY: the message points to one byte and to room for control messages, which outlive the
+    // call.
     let read = unsafe { libc::recvmsg(stream.as_raw_fd(), &mut message, libc::MSG_CMSG_CLOEXEC) };
     if check_return(read as libc::c_int)? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
@@ -62,7 +63,7 @@ pub fn receive_files(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
 }
 
 fn own(number: [u8; 4]) -> OwnedFd {
-    // SAFETY: the kernel has just opened this descriptor for us, nothing else owns it.
+    // SAFETY: the kernel has just opened this descriptor for this process and nothing else owns it.
     unsafe { OwnedFd::from_raw_fd(RawFd::from_ne_bytes(number)) }
 }
 
@@ -78,19 +79,19 @@ fn empty(piece: &mut libc::iovec) -> libc::msghdr {
     message
 }
 
-/// A process at the other end.
+/// The process at the other end of a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its account.
+    /// Its user id.
     pub account: libc::uid_t,
-    /// Its id; that of the one that began to listen, where this side connected.
+    /// Its process id. If this side connected, it is that of the process that called listen.
     pub process: u32,
 }
 
-/// Who is at the other end (unix(7), SO_PEERCRED).
+/// Returns the process at the other end (unix(7), SO_PEERCRED).
 ///
 /// # Errors
-/// The socket is not connected.
+/// Returns an error if the socket is not connected.
 pub fn peer(stream: &UnixStream) -> io::Result<Peer> {
     let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut size = size_of::<libc::ucred>() as libc::socklen_t;

@@ -1,4 +1,4 @@
-//! Network interfaces: their numbers and addresses.
+//! Network interfaces: their indexes and addresses.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use crate::{check_return, socket};
 
-/// The number of the interface called `name`, or none.
+/// Returns the index of the interface called `name`, or `None` if there is none.
 pub fn index(name: &str) -> Option<u32> {
     let name = CString::new(name).ok()?;
     // SAFETY: `name` is a C string that outlives the call.
@@ -14,10 +14,10 @@ pub fn index(name: &str) -> Option<u32> {
     (index > 0).then_some(index)
 }
 
-/// The name of the interface with this number.
+/// Returns the name of the interface with this index.
 ///
 /// # Errors
-/// There is none.
+/// Returns an error if there is none.
 pub fn name_of_interface(index: u32) -> io::Result<String> {
     let mut name = [0_u8; libc::IF_NAMESIZE];
     // SAFETY: `name` has the IF_NAMESIZE bytes that the call may write.
@@ -29,7 +29,8 @@ pub fn name_of_interface(index: u32) -> io::Result<String> {
     Ok(text.to_string_lossy().into_owned())
 }
 
-/// The addresses of the interface called `name`, port 0, link-local ones with their scope.
+/// Returns the addresses of the interface called `name`, with port 0. Link-local addresses include
+/// their scope id.
 pub fn addresses_of_interface(name: &str) -> io::Result<Vec<SocketAddr>> {
     let list = List::new()?;
     Ok(list
@@ -39,10 +40,10 @@ pub fn addresses_of_interface(name: &str) -> io::Result<Vec<SocketAddr>> {
         .collect())
 }
 
-/// The interfaces that are up, by name, each once.
+/// Returns the names of the interfaces that are up, each once.
 ///
 /// # Errors
-/// The kernel does not say.
+/// Returns an error if the kernel does not report them.
 pub fn up() -> io::Result<Vec<String>> {
     let (list, mut names) = (List::new()?, Vec::new());
     for entry in list.iter().filter(|entry| entry.is_up()) {
@@ -54,16 +55,17 @@ pub fn up() -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// What ioctls about the interface called `name` are given.
+/// Returns the argument of ioctls on the interface called `name`.
 ///
 /// # Errors
-/// No interface can have that name.
+/// Returns an error if `name` is not a valid interface name.
 pub(crate) fn request(name: &str) -> io::Result<libc::ifreq> {
-    // SAFETY: ifreq is a struct of integers and a union of such, for which all zeros is a valid value.
+    // SAFETY: ifreq is a struct of integers and a union of those, for which all zeros is a valid
+    // value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     let room = request.ifr_name.len() - 1;
     if name.is_empty() || name.len() > room {
-        let line = format!("'{name}' has not 1 to {room} bytes, as names of interfaces have");
+        let line = format!("'{name}' is not an interface name, which has 1 to {room} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, line));
     }
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
@@ -72,13 +74,13 @@ pub(crate) fn request(name: &str) -> io::Result<libc::ifreq> {
     Ok(request)
 }
 
-/// getifaddrs's list, freed when dropped.
+/// The list of getifaddrs(3), freed when dropped.
 struct List(*mut libc::ifaddrs);
 
 impl List {
     fn new() -> io::Result<List> {
         let mut first = std::ptr::null_mut();
-        // SAFETY: `first` is a valid place for the list's address.
+        // SAFETY: `first` is a valid destination for the list's address.
         check_return(unsafe { libc::getifaddrs(&mut first) })?;
         Ok(List(first))
     }
@@ -96,7 +98,7 @@ impl List {
 
 impl Drop for List {
     fn drop(&mut self) {
-        // SAFETY: the address came from getifaddrs and is freed once.
+        // SAFETY: the pointer was returned by getifaddrs and is freed once.
         unsafe { libc::freeifaddrs(self.0) };
     }
 }
@@ -115,7 +117,8 @@ impl InterfaceEntry<'_> {
     }
 
     fn address(self) -> Option<SocketAddr> {
-        // SAFETY: an entry's address is null or points at a socket address that begins with its family.
+        // SAFETY: an entry's address is null or points to a socket address that begins with its
+        // family.
         let family = i32::from(unsafe { self.0.ifa_addr.as_ref() }?.sa_family);
         let length = match family {
             libc::AF_INET => size_of::<libc::sockaddr_in>(),
@@ -125,7 +128,7 @@ impl InterfaceEntry<'_> {
         // SAFETY: sockaddr_storage is a struct of integers, for which all zeros is a valid value.
         let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
         let to = (&raw mut storage).cast::<u8>();
-        // SAFETY: the family says how long the entry's address is, and storage is longer.
+        // SAFETY: the family determines the length of the entry's address, and `storage` is longer.
         unsafe { self.0.ifa_addr.cast::<u8>().copy_to_nonoverlapping(to, length) };
         socket::socket_address(&storage)
     }

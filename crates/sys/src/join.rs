@@ -1,4 +1,4 @@
-//! Into namespaces of another process, whose files it handed over (setns(2)).
+//! Entering the namespaces of another process by descriptors that it has handed over (setns(2)).
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
@@ -8,20 +8,21 @@ use crate::check_return;
 /// A kind of namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamespaceKind {
-    /// Accounts and rights. A process that joins has one thread.
+    /// Accounts and capabilities. The joining process must have one thread.
     User,
-    /// Processes: those that are begun from then on are in it.
+    /// Processes. Only children that are started after the call are in the namespace.
     Processes,
     /// Interfaces, addresses, routes, sockets.
     Network,
-    /// What is mounted where.
+    /// The mount table.
     Mounts,
 }
 
-/// Moves the calling thread there for good.
+/// Moves the calling thread into a namespace for the rest of its life.
 ///
 /// # Errors
-/// The right is missing, or the process has several threads where one is needed.
+/// Returns an error if the capability is missing, or if the process has several threads and the
+/// kind of namespace requires one.
 pub fn join_namespace(kind: NamespaceKind, namespace: BorrowedFd<'_>) -> io::Result<()> {
     let kind = match kind {
         NamespaceKind::User => libc::CLONE_NEWUSER,
@@ -33,17 +34,18 @@ pub fn join_namespace(kind: NamespaceKind, namespace: BorrowedFd<'_>) -> io::Res
     check_return(unsafe { libc::setns(namespace.as_raw_fd(), kind) }).map(drop)
 }
 
-/// Moves the calling process, which has one thread, to a mount namespace of its own, a copy.
+/// Moves the calling process, which must have one thread, into a new mount namespace that is a copy
+/// of the current one.
 ///
 /// # Errors
-/// The right is missing.
+/// Returns an error if the capability is missing.
 pub fn own_mounts() -> io::Result<()> {
     // SAFETY: unshare takes a number.
     check_return(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
     crate::mount::keep_to_this_namespace()
 }
 
-/// The account that this process runs as.
+/// Returns the effective user id of this process.
 pub fn account() -> u32 {
     // SAFETY: geteuid takes nothing and always succeeds.
     unsafe { libc::geteuid() }

@@ -1,6 +1,13 @@
-//! The part of sixmark that speaks to Linux: sockets, epoll, limits, interfaces. The only place for
-//! unsafe code, each use with the invariant that makes it sound. It knows nothing of HTTP, plans or
-//! results.
+//! The system interface of sixmark: Linux system calls that the other crates need and std does not
+//! offer, for sockets, io_uring, epoll, namespaces, packet rings, resource limits and processes.
+//!
+//! This is the only crate with unsafe code. Each unsafe block states the invariant that makes it
+//! sound. The crate must not contain anything about HTTP, plans or results.
+//!
+//! Begin reading with [`driver`], whose trait opens, writes, reads and closes connections and is
+//! implemented over io_uring and over epoll. The other public modules can be read separately:
+//! [`packets`] captures packets, [`process`] starts programs, [`enclosure`] and [`netns`] create
+//! namespaces.
 
 mod buffers;
 pub mod clock;
@@ -35,7 +42,7 @@ pub mod usage;
 
 use std::io;
 
-/// The result of a system call that says -1 and sets errno where it failed.
+/// Converts the return value of a system call, which is negative and sets errno if the call failed.
 fn check_return(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }

@@ -4,8 +4,8 @@ use std::io;
 
 use crate::check_return;
 
-/// Raises the soft limit on open files to `wanted`, and as root the hard one too. Returns the limit
-/// that is then in force, which may be lower.
+/// Raises the soft limit on open files to `wanted` and, if the process is privileged, the hard
+/// limit as well. Returns the resulting soft limit, which may be lower.
 pub fn raise_open_files(wanted: u64) -> io::Result<u64> {
     let mut limit = open_files()?;
     if limit.rlim_cur < wanted {
@@ -17,7 +17,7 @@ pub fn raise_open_files(wanted: u64) -> io::Result<u64> {
     Ok(limit.rlim_cur)
 }
 
-/// The limits in force.
+/// Returns the current limits.
 pub(crate) fn open_files() -> io::Result<libc::rlimit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid rlimit that the call may write.

@@ -1,4 +1,4 @@
-//! Mounts, within a mount namespace of one's own (mount_namespaces(7)).
+//! Mounts within a private mount namespace (mount_namespaces(7)).
 
 use std::ffi::CString;
 use std::fs::File;
@@ -9,16 +9,17 @@ use std::path::Path;
 
 use crate::check_return;
 
-/// A mount namespace, kept by this descriptor.
+/// A mount namespace. It exists at least as long as this descriptor is open.
 #[derive(Debug)]
 pub struct MountNs(OwnedFd);
 
 impl MountNs {
-    /// A copy of the calling thread's, in which `furnish` mounts what is to be different; it runs in a
-    /// thread of its own, whose working folder may change.
+    /// Creates a copy of the calling thread's mount namespace and runs `furnish` in it, which may
+    /// mount and unmount. `furnish` runs in a thread of its own and may change that thread's
+    /// working folder.
     ///
     /// # Errors
-    /// The right is missing (CAP_SYS_ADMIN), or `furnish` fails.
+    /// Returns an error if CAP_SYS_ADMIN is missing, or if `furnish` fails.
     pub fn create(furnish: impl FnOnce() -> io::Result<()> + Send) -> io::Result<MountNs> {
         let work = || {
             // SAFETY: unshare takes a number; it moves this thread alone, which ends below.
@@ -27,23 +28,24 @@ impl MountNs {
             furnish()?;
             Ok(MountNs(File::open("/proc/thread-self/ns/mnt")?.into()))
         };
-        let lost = || Err(io::Error::other("a thread of its own panicked"));
+        let lost = || Err(io::Error::other("the thread in the namespace panicked"));
         std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|_| lost()))
     }
 
-    /// Moves the calling **thread** there for good: paths that it opens are those of there. Its working
-    /// folder is then its own, the one of the same path.
+    /// Moves the calling **thread** into the namespace for the rest of its life: it opens paths in
+    /// that namespace. The thread gets a working folder of its own, with the same path as before.
     ///
     /// # Errors
-    /// The right is missing, or there is no such folder there.
+    /// Returns an error if the capability is missing, or if the working folder does not exist in
+    /// the namespace.
     pub fn enter(&self) -> io::Result<()> {
         let folder = std::env::current_dir()?;
-        // Threads share their root and working folder; this one must not.
+        // Threads share their root and working folder. setns requires that this one does not.
         // SAFETY: unshare takes a number.
         check_return(unsafe { libc::unshare(libc::CLONE_FS) })?;
         // SAFETY: setns takes an open descriptor, which `self` holds, and a number.
         check_return(unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNS) })?;
-        // The kernel has put it at the root.
+        // setns has set the working folder to the root.
         std::env::set_current_dir(folder)
     }
 }
@@ -54,30 +56,31 @@ impl AsFd for MountNs {
     }
 }
 
-/// What is mounted here from now on shows nowhere else.
+/// Makes all mounts of this namespace private, so that later changes do not propagate to another
+/// one.
 ///
 /// # Errors
-/// The right is missing.
+/// Returns an error if the capability is missing.
 pub fn keep_to_this_namespace() -> io::Result<()> {
     let flags = libc::MS_REC | libc::MS_PRIVATE;
     mount(None, Path::new("/"), None, flags, "")
 }
 
-/// Mounts a file system of this kind: `proc`, `sysfs`, `tmpfs`.
+/// Mounts a file system of the given kind: `proc`, `sysfs` or `tmpfs`.
 ///
 /// # Errors
-/// The right is missing, or there is no such folder.
+/// Returns an error if the capability is missing, or if the folder does not exist.
 pub fn special(kind: &str, at: &Path, options: &str) -> io::Result<()> {
     let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    // Programs may be put on a tmpfs, and pipes and sockets.
+    // A tmpfs may contain programs, pipes and sockets.
     let flags = if kind == "tmpfs" { libc::MS_NOSUID | libc::MS_NODEV } else { flags };
     mount(Some(Path::new(kind)), at, Some(kind), flags, options)
 }
 
-/// Shows a file or folder at another place too.
+/// Makes a file or folder visible at a second path.
 ///
 /// # Errors
-/// The right is missing, or one of them is not there.
+/// Returns an error if the capability is missing, or if one of the paths does not exist.
 pub fn bind_mount(from: &Path, at: &Path) -> io::Result<()> {
     mount(Some(from), at, None, libc::MS_BIND | libc::MS_REC, "")
 }
@@ -96,7 +99,7 @@ fn mount(
     let options = text(options.as_bytes())?;
     let pointer = |text: &Option<CString>| text.as_ref().map_or(std::ptr::null(), |t| t.as_ptr());
     let (from, kind) = (pointer(&from), pointer(&kind));
-    // SAFETY: each pointer is null or that of a C string that outlives the call.
+    // SAFETY: each pointer is null or points to a C string that outlives the call.
     check_return(unsafe { libc::mount(from, at.as_ptr(), kind, flags, options.as_ptr().cast()) })
         .map(drop)
 }

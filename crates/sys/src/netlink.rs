@@ -1,11 +1,11 @@
-//! Questions to the kernel over rtnetlink(7), one message each way.
+//! Requests to the kernel over rtnetlink(7), each a single message with a single reply.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
 use crate::check_return;
 
-/// The kernel's answer to a question of kind `kind`, its header of 16 bytes included.
+/// Sends a request of type `kind` and returns the kernel's reply, including its header of 16 bytes.
 pub(crate) fn ask(kind: u16, payload: &[u8]) -> io::Result<Vec<u8>> {
     let fd = open_netlink()?;
     let question = message(kind, payload);
@@ -20,13 +20,13 @@ fn open_netlink() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
     // SAFETY: socket takes no pointers.
     let fd = check_return(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
-    // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+    // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     connect_to_kernel(&fd)?;
     Ok(fd)
 }
 
-/// So that what is sent goes to the kernel and only it may answer.
+/// Connects the socket to the kernel, so that it sends to the kernel and receives from it alone.
 fn connect_to_kernel(fd: &OwnedFd) -> io::Result<()> {
     // SAFETY: sockaddr_nl is a struct of integers, for which all zeros is a valid value.
     let mut kernel: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
@@ -37,13 +37,13 @@ fn connect_to_kernel(fd: &OwnedFd) -> io::Result<()> {
         .map(drop)
 }
 
-/// An nlmsghdr and what follows it.
+/// Builds an nlmsghdr followed by the payload.
 fn message(kind: u16, payload: &[u8]) -> Vec<u8> {
     let length = 16 + payload.len() as u32;
     let mut bytes = length.to_ne_bytes().to_vec();
     bytes.extend(kind.to_ne_bytes());
     bytes.extend((libc::NLM_F_REQUEST as u16).to_ne_bytes());
-    // Sequence and port: there is one question and one answer.
+    // Sequence number and port may be 0: there is one request and one reply.
     bytes.extend([0; 8]);
     bytes.extend(payload);
     bytes

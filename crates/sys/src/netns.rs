@@ -1,5 +1,5 @@
-//! Network namespaces: a network of one's own, with its own interfaces, addresses, routes and
-//! counters (network_namespaces(7)).
+//! Network namespaces, each with its own interfaces, addresses, routes and counters
+//! (network_namespaces(7)).
 
 use std::fs::File;
 use std::io;
@@ -8,19 +8,20 @@ use std::path::Path;
 
 use crate::check_return;
 
-/// The calling thread's namespace, as the kernel shows it.
+/// The file that represents the calling thread's namespace.
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// A network namespace, kept by this descriptor. Without a name and without a mount it goes with the
-/// last process that is in it or holds it.
+/// A network namespace. Without a bind mount, the kernel removes it when no process is in it and no
+/// descriptor refers to it.
 #[derive(Debug)]
 pub struct NetNs(OwnedFd);
 
 impl NetNs {
-    /// A new one, in which only a loopback interface is, down. The caller stays where it is.
+    /// Creates a namespace, which contains only a loopback interface that is down. The caller's
+    /// namespace does not change.
     ///
     /// # Errors
-    /// The right to make one is missing (CAP_SYS_ADMIN), or the kernel has too many.
+    /// Returns an error if CAP_SYS_ADMIN is missing, or if the limit on namespaces is reached.
     pub fn create() -> io::Result<NetNs> {
         aside(|| {
             // SAFETY: unshare takes a number; it moves this thread alone, which ends below.
@@ -29,36 +30,38 @@ impl NetNs {
         })
     }
 
-    /// The one that the calling thread is in.
+    /// Returns the namespace of the calling thread.
     ///
     /// # Errors
-    /// /proc is not there.
+    /// Returns an error if /proc is not mounted.
     pub fn current() -> io::Result<NetNs> {
         NetNs::open(Path::new(OWN))
     }
 
-    /// One by its file, `/proc/PID/ns/net` or a name that somebody mounted.
+    /// Opens a namespace by its file, which is `/proc/PID/ns/net` or a bind mount.
     ///
     /// # Errors
-    /// The file is not there, or may not be read.
+    /// Returns an error if the file does not exist or cannot be read.
     pub fn open(path: &Path) -> io::Result<NetNs> {
         Ok(NetNs(File::open(path)?.into()))
     }
 
-    /// Moves the calling **thread** there for good; threads and processes that it begins are there
-    /// too. What is open stays where it was opened.
+    /// Moves the calling **thread** into the namespace for the rest of its life. Threads and
+    /// processes that it starts are in the namespace too. Open sockets stay in the namespace in
+    /// which they were opened.
     ///
     /// # Errors
-    /// The right is missing, or this is no network namespace.
+    /// Returns an error if the capability is missing, or if this is not a network namespace.
     pub fn enter(&self) -> io::Result<()> {
         // SAFETY: setns takes an open descriptor, which `self` holds, and a number.
         check_return(unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
     }
 
-    /// Does something there, in a thread of its own; the caller stays where it is.
+    /// Runs `work` in the namespace, in a thread of its own. The caller's namespace does not
+    /// change.
     ///
     /// # Errors
-    /// It can't be entered, or what is done fails.
+    /// Returns an error if the namespace cannot be entered, or the error of `work`.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         aside(|| {
             self.enter()?;
@@ -67,7 +70,7 @@ impl NetNs {
     }
 }
 
-/// One that somebody handed over.
+/// A namespace whose descriptor was received from another process.
 impl From<OwnedFd> for NetNs {
     fn from(namespace: OwnedFd) -> NetNs {
         NetNs(namespace)
@@ -80,8 +83,8 @@ impl AsFd for NetNs {
     }
 }
 
-/// In a thread of its own, so that the caller's namespaces stay as they are.
+/// Runs `work` in a thread of its own, so that the caller's namespaces do not change.
 fn aside<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
-    let lost = || Err(io::Error::other("a thread of its own panicked"));
+    let lost = || Err(io::Error::other("the thread in the namespace panicked"));
     std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|_| lost()))
 }

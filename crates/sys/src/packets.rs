@@ -1,5 +1,5 @@
-//! Packets as an interface sends and receives them: a ring that kernel and program share
-//! (packet(7), PACKET_RX_RING with TPACKET_V3), so that a packet costs no system call.
+//! Capture of the packets that an interface sends and receives. The kernel and the program share a
+//! ring (packet(7), PACKET_RX_RING with TPACKET_V3), so that a packet costs no system call.
 
 mod block;
 mod filter;
@@ -15,28 +15,32 @@ pub use block::{Block, Frame, Frames};
 use crate::{check_return, interface};
 use map::RingMap;
 
-/// A block is what the kernel hands over at once: so many bytes, a power of two of pages.
+/// The size of a block, the unit that the kernel hands over, in bytes. It is a power of two of
+/// pages.
 const BLOCK: u32 = 1 << 19;
-/// So many of them are a mebibyte.
+/// The number of blocks in one MiB.
 const BLOCKS_PER_MIB: u32 = (1 << 20) / BLOCK;
-/// What the kernel wants to know of frames, though TPACKET_V3 packs them by their own length.
+/// The frame size of the request. The kernel requires it, although TPACKET_V3 packs frames by their
+/// actual length.
 const FRAME: u32 = 1 << 11;
-/// The kernel counts frames of a ring in 32 bits.
+/// The maximum size of a ring in MiB. The kernel counts the frames of a ring in 32 bits.
 const MOST_MIB: u32 = 4_095;
-/// A block that has something is handed over after so many milliseconds, full or not.
+/// The time in milliseconds after which a block with packets is handed over even if it is not full.
 const RETIRE_MS: u32 = 10;
 
-/// What a ring is to hold.
+/// The settings of a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketRingSettings {
-    /// So many bytes are kept of a packet.
+    /// The number of bytes to keep of each packet.
     pub snap: u32,
-    /// The interface is to take what is meant for others too.
+    /// Whether the interface also receives packets for other hosts.
     pub promiscuous: bool,
-    /// How large the ring is, in MiB; 1 to 4,095. 16 hold some 60,000 packets of 192 bytes.
+    /// The size of the ring in MiB, from 1 to 4,095. A ring of 16 MiB holds about 60,000 packets of
+    /// 192 bytes.
     pub mebibytes: u32,
-    /// TCP, UDP and ICMP alone, to or from these ports, or from any where there are none; else all
-    /// packets of whatever kind. Of interfaces without Ethernet headers always all.
+    /// If present, only TCP, UDP and ICMP are captured, and of TCP and UDP only packets to or from
+    /// these ports, or all if the list is empty. If absent, packets of every kind are captured, as
+    /// they always are on interfaces without Ethernet headers.
     pub ports: Option<Vec<u16>>,
 }
 
@@ -46,30 +50,30 @@ impl Default for PacketRingSettings {
     }
 }
 
-/// What packets of an interface begin with.
+/// The first header of an interface's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
     /// An Ethernet header.
     Ethernet,
-    /// An IP header: tunnels have no other.
+    /// An IP header, as on tunnels.
     Ip,
 }
 
-/// What the kernel has counted since the last time it was asked.
+/// The kernel's counters since the last query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets that came to the ring, those dropped among them.
+    /// Packets that reached the ring, including those dropped.
     pub packets: u64,
-    /// Those that found the ring full.
+    /// Packets that were dropped because the ring was full.
     pub dropped: u64,
 }
 
-/// The packets of one interface, both ways, from the moment this exists.
+/// A capture of the packets of one interface in both directions, from the creation of this value.
 ///
-/// Those of a loopback interface, which each pass twice, are seen once, as they come in.
+/// On a loopback interface, which each packet passes twice, each is captured once, on receipt.
 #[derive(Debug)]
 pub struct PacketRing {
-    // Unmapped before the socket is closed.
+    // This is declared first because the ring must be unmapped before the socket is closed.
     map: RingMap,
     socket: OwnedFd,
     next: usize,
@@ -77,22 +81,23 @@ pub struct PacketRing {
 }
 
 impl PacketRing {
-    /// Captures on the interface of this name in the calling thread's network namespace. The ring may
-    /// then be read in any thread.
+    /// Starts a capture on the interface of this name in the calling thread's network namespace.
+    /// The ring may then be read by any thread.
     ///
     /// # Errors
-    /// The right is missing (CAP_NET_RAW over the namespace), there is no such interface, it is down,
-    /// its packets begin with something else than Ethernet or IP, or there is no room for the ring.
+    /// Returns an error if CAP_NET_RAW over the namespace is missing, if there is no such interface
+    /// or it is down, if its packets begin with a header other than Ethernet or IP, or if there is
+    /// no memory for the ring.
     pub fn open(name: &str, settings: &PacketRingSettings) -> io::Result<PacketRing> {
         let index = interface::index(name).ok_or_else(|| {
             io::Error::new(io::ErrorKind::NotFound, format!("there is no interface '{name}'"))
         })?;
-        // Of no protocol: nothing comes before all is set.
+        // With protocol 0 the socket receives nothing until it is fully configured.
         // SAFETY: socket takes no pointers.
         let fd = check_return(unsafe {
             libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0)
         })?;
-        // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+        // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         let (begin, loopback) = kind(&socket, name, index)?;
         take(&socket, begin, settings)?;
@@ -110,13 +115,13 @@ impl PacketRing {
         Ok(PacketRing { map, socket, next: 0, begin })
     }
 
-    /// What its packets begin with.
+    /// Returns the first header of the interface's packets.
     pub fn begin(&self) -> Begin {
         self.begin
     }
 
-    /// The next block that the kernel has handed over; none where it has not yet. It goes back when
-    /// dropped.
+    /// Returns the next block that the kernel has handed over, or `None` if there is none yet. The
+    /// block is returned to the kernel when it is dropped.
     pub fn block(&mut self) -> Option<Block<'_>> {
         let at = self.next;
         if !self.map.is_ours(at) {
@@ -126,18 +131,18 @@ impl PacketRing {
         Some(Block::new(&self.map, at))
     }
 
-    /// Waits until there is a block, `other` is readable or closed, or so long at most.
+    /// Waits until a block is available or `other` is readable or closed, for at most `most`.
     ///
     /// # Errors
-    /// The interface has gone or went down.
+    /// Returns an error if the interface was removed or went down.
     pub fn wait(&self, other: Option<BorrowedFd<'_>>, most: Duration) -> io::Result<()> {
         wait_for_packets(&[self], other, most).map_err(|(_, error)| error)
     }
 
-    /// What has been counted since the last call, or since the beginning.
+    /// Returns the counters since the last call, or since the start of the capture.
     ///
     /// # Errors
-    /// The kernel does not say.
+    /// Returns an error if the kernel does not report them.
     pub fn counts(&self) -> io::Result<Counts> {
         // SAFETY: the struct is made of integers, for which all zeros is a valid value.
         let mut stats: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
@@ -152,10 +157,11 @@ impl AsFd for PacketRing {
     }
 }
 
-/// Waits until one of the rings has a block, `other` is readable or closed, or so long at most.
+/// Waits until one of the rings has a block or `other` is readable or closed, for at most `most`.
 ///
 /// # Errors
-/// The interface of the ring at that place has gone or went down, or the kernel refuses.
+/// Returns an error with the index of the ring whose interface was removed or went down. If the
+/// wait itself failed, the index is 0.
 pub fn wait_for_packets(
     rings: &[&PacketRing],
     other: Option<BorrowedFd<'_>>,
@@ -167,7 +173,8 @@ pub fn wait_for_packets(
     let mut polls: Vec<libc::pollfd> = sockets.chain(other).map(watch).collect();
     let milliseconds = i32::try_from(most.as_millis()).unwrap_or(i32::MAX);
     let number = polls.len() as libc::nfds_t;
-    // SAFETY: `polls` are so many valid pollfds that the call may write; all descriptors are open.
+    // SAFETY: `polls` points to `number` valid pollfds that the call may write. All descriptors are
+    // open.
     match check_return(unsafe { libc::poll(polls.as_mut_ptr(), number, milliseconds) }) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
         Err(error) => Err((0, error)),
@@ -179,7 +186,7 @@ pub fn wait_for_packets(
     }
 }
 
-/// Says which packets are to come, and how much of each.
+/// Attaches the filter that selects the packets and the number of bytes to keep.
 fn take(socket: &OwnedFd, begin: Begin, settings: &PacketRingSettings) -> io::Result<()> {
     let mut program = match (&settings.ports, begin) {
         (Some(ports), Begin::Ethernet) => filter::wanted(settings.snap, ports),
@@ -191,7 +198,7 @@ fn take(socket: &OwnedFd, begin: Begin, settings: &PacketRingSettings) -> io::Re
     set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
 }
 
-/// Asks for the ring.
+/// Requests the ring.
 fn share_ring(socket: &OwnedFd, blocks: u32) -> io::Result<()> {
     let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
     set_option(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
@@ -207,17 +214,18 @@ fn share_ring(socket: &OwnedFd, blocks: u32) -> io::Result<()> {
     set_option(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
 }
 
-/// What an interface's packets begin with, and whether it is a loopback interface.
+/// Returns the first header of an interface's packets, and whether it is a loopback interface.
 ///
 /// # Errors
-/// They begin with something else: they would be read wrongly.
+/// Returns an error if the packets begin with another header, because they would be misinterpreted.
 fn kind(socket: &OwnedFd, name: &str, index: u32) -> io::Result<(Begin, bool)> {
-    // Bound to an interface, but to no protocol: the socket can tell its kind.
+    // A socket that is bound to an interface, even without a protocol, reports the type of the
+    // interface.
     bind_packet_socket(socket, index, 0)?;
     let mut own = packet_address(index, 0);
     let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     let to = (&raw mut own).cast();
-    // SAFETY: `to` points at `length` bytes that the call may write.
+    // SAFETY: `to` points to `length` bytes that the call may write.
     check_return(unsafe { libc::getsockname(socket.as_raw_fd(), to, &mut length) })?;
     match own.sll_hatype {
         libc::ARPHRD_LOOPBACK => Ok((Begin::Ethernet, true)),
@@ -227,14 +235,14 @@ fn kind(socket: &OwnedFd, name: &str, index: u32) -> io::Result<(Begin, bool)> {
         }
         kind => {
             let line = format!(
-                "'{name}' has packets that begin neither with Ethernet nor with IP (its kind is {kind}, ARPHRD_ in if_arp.h)"
+                "the packets of '{name}' begin with neither an Ethernet nor an IP header (its type is {kind}, ARPHRD_ in if_arp.h)"
             );
             Err(io::Error::new(io::ErrorKind::Unsupported, line))
         }
     }
 }
 
-/// Has the interface take what is meant for others too, while the socket is open.
+/// Puts the interface into promiscuous mode while the socket is open.
 fn see_all(socket: &OwnedFd, index: u32) -> io::Result<()> {
     let all = libc::packet_mreq {
         mr_ifindex: index as libc::c_int,
@@ -265,27 +273,28 @@ fn packet_address(index: u32, protocol: u16) -> libc::sockaddr_ll {
     }
 }
 
-/// An interface that is down, or has gone, leaves an error on the socket.
+/// Returns the pending error of the socket, which is set if the interface was removed or is down.
 fn interface_error(socket: &OwnedFd) -> io::Result<()> {
     let mut error: libc::c_int = 0;
     get(socket, libc::SOL_SOCKET, libc::SO_ERROR, &mut error)?;
     if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
 }
 
-/// Sets an option; `T` is what the kernel expects it to be.
+/// Sets an option. `T` must be the type that the kernel expects.
 fn set_option<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     let value = (&raw const *value).cast();
-    // SAFETY: `value` points at `length` bytes, which the call reads.
+    // SAFETY: `value` points to `length` bytes, which the call reads.
     check_return(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) })
         .map(drop)
 }
 
-/// Gets an option that is made of integers alone.
+/// Reads an option. `T` must consist of integers only.
 fn get<T>(socket: &OwnedFd, level: i32, option: i32, value: &mut T) -> io::Result<()> {
     let mut length = size_of::<T>() as libc::socklen_t;
     let value = (&raw mut *value).cast();
-    // SAFETY: `value` points at `length` bytes that the call may write, whatever it writes.
+    // SAFETY: `value` points to `length` bytes that the call may write, and any bytes are a valid
+    // `T`.
     check_return(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, value, &mut length) })
         .map(drop)
 }

@@ -1,8 +1,8 @@
-//! What TCP knows of a connection's path and of its handshake (tcp(7), TCP_INFO).
+//! What the kernel's TCP knows of a connection's path and of its handshake (tcp(7), TCP_INFO).
 //!
-//! A call of its own (getsockopt) with either driver: the ring's command for it
-//! (SOCKET_URING_OP_GETSOCKOPT) takes options of SOL_SOCKET alone and refuses those of TCP, in Linux 6.18
-//! as before.
+//! With either driver this is a getsockopt call. The io_uring command for it
+//! (SOCKET_URING_OP_GETSOCKOPT) supports only options of SOL_SOCKET and refuses those of TCP, up to
+//! and including Linux 6.18.
 
 use std::io;
 use std::mem::size_of;
@@ -10,42 +10,42 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::check_return;
 
-/// A connection as the kernel saw it from its beginning until it was asked. What the kernel does
-/// not tell, being too old or having had no occasion, is absent.
+/// The state of a connection in the kernel, from its beginning until the query. A value is absent
+/// if the kernel is too old to report it or has no sample of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpPath {
     /// The smoothed round trip time, nanoseconds.
     pub rtt: Option<u64>,
-    /// The shortest round trip of the last minutes (net.ipv4.tcp_min_rtt_wlen), nanoseconds.
+    /// The minimum round trip time of the last minutes (net.ipv4.tcp_min_rtt_wlen), nanoseconds.
     pub min_rtt: Option<u64>,
-    /// Segments sent again, the SYN included.
+    /// Retransmitted segments, including the SYN.
     pub retransmitted: u32,
-    /// Segments that the peer reports to have received twice (DSACK, RFC 2883), since Linux 4.20.
+    /// Segments that the peer reported as received twice (DSACK, RFC 2883). Since Linux 4.20.
     pub duplicates: Option<u32>,
-    /// Segments that the peer acknowledged, the SYN included.
+    /// Segments that the peer acknowledged, including the SYN.
     pub delivered: Option<u32>,
-    /// The largest segment that is sent, in bytes without headers.
+    /// The maximum size of a sent segment, in bytes without headers.
     pub mss: u32,
 }
 
-/// What the kernel says of a handshake that is just over.
+/// The kernel's timing of a handshake that has just completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handshake {
-    /// From the SYN to the SYN-ACK, nanoseconds; the kernel tells whole microseconds.
+    /// The time from the SYN to the SYN-ACK, nanoseconds. The resolution of the kernel is 1 us.
     Took(u64),
-    /// The SYN was sent again. There is no telling which of them was answered, so that the kernel
-    /// takes no time, or one from its answer's timestamp that leaves out what was waited before (RFC
-    /// 6298, section 3; RFC 7323, section 4.1).
+    /// The SYN was retransmitted. It is unknown which SYN was answered, so that the kernel takes no
+    /// sample, or takes one from the timestamp in the answer that excludes the time before the
+    /// retransmission (RFC 6298, section 3; RFC 7323, section 4.1).
     SentAgain,
-    /// The kernel gives no time, or not of the handshake alone.
+    /// The kernel has no sample, or none of the handshake alone.
     Untimed,
 }
 
-/// Bytes of struct tcp_info that are asked for: up to the last field used. The kernel may know
-/// more, or less.
+/// The number of bytes of struct tcp_info to request: up to the last field used. The kernel may
+/// return fewer and may have more.
 const SIZE: usize = 220;
 
-/// Where the fields are in struct tcp_info (linux/tcp.h), which only grows at its end.
+/// Offsets of the fields in struct tcp_info (linux/tcp.h), which grows only at its end.
 const SND_MSS: usize = 16;
 const RTT: usize = 68;
 const TOTAL_RETRANS: usize = 100;
@@ -54,14 +54,15 @@ const MIN_RTT: usize = 148;
 const DELIVERED: usize = 192;
 const DSACK_DUPS: usize = 216;
 
-/// Asks for a connection's path; none where the kernel would not tell.
+/// Reads a connection's path. Returns `None` if the kernel does not report it.
 pub(crate) fn read_path(fd: &OwnedFd) -> Option<TcpPath> {
     let mut bytes = [0; SIZE];
     let length = info(fd, &mut bytes).ok()?;
     parse_tcp_info(&bytes[..length.min(SIZE)])
 }
 
-/// Asks how long the handshake took of a connection that is established and has sent nothing yet.
+/// Reads the duration of the handshake of a connection that is established and has sent nothing
+/// yet.
 pub(crate) fn handshake(fd: &OwnedFd) -> Handshake {
     let mut bytes = [0; SIZE];
     let known = info(fd, &mut bytes).ok().map(|length| &bytes[..length.min(SIZE)]);
@@ -72,15 +73,15 @@ fn info(fd: &OwnedFd, bytes: &mut [u8; SIZE]) -> io::Result<usize> {
     let mut size = size_of::<[u8; SIZE]>() as libc::socklen_t;
     let start = bytes.as_mut_ptr().cast();
     let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
-    // SAFETY: `start` points at `size` bytes that we may write.
+    // SAFETY: `start` points to `size` writable bytes.
     check_return(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, start, &mut size) })?;
     Ok(size as usize)
 }
 
-/// The fields of as much of a struct tcp_info as the kernel gave.
+/// Parses as much of a struct tcp_info as the kernel returned.
 fn parse_tcp_info(info: &[u8]) -> Option<TcpPath> {
     let field = |at: usize| field(info, at);
-    // Without a sample the one is 0, the other all ones.
+    // Without a sample, one field is 0 and the other has all bits set.
     let nanos = |us: u32| (us != 0 && us != u32::MAX).then_some(u64::from(us) * 1_000);
     Some(TcpPath {
         rtt: field(RTT).and_then(nanos),
@@ -92,21 +93,22 @@ fn parse_tcp_info(info: &[u8]) -> Option<TcpPath> {
     })
 }
 
-/// The smoothed round trip time is that of the handshake while nothing but the SYN has been
-/// acknowledged: the first sample sets it, and what the peer sends by itself makes none.
+/// Parses the duration of the handshake. The smoothed round trip time is that of the handshake as
+/// long as nothing but the SYN has been acknowledged: the first sample sets it, and data that the
+/// peer sends on its own adds none.
 fn parse_handshake(info: &[u8]) -> Handshake {
     let acknowledged = info.get(BYTES_ACKED..BYTES_ACKED + 8);
     let acknowledged =
         acknowledged.and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
     match (field(info, TOTAL_RETRANS), field(info, RTT), acknowledged) {
         (Some(1..), ..) => Handshake::SentAgain,
-        // The SYN counts as a byte.
+        // The SYN counts as one byte.
         (Some(0), Some(us @ 1..), Some(0 | 1)) => Handshake::Took(u64::from(us) * 1_000),
         _ => Handshake::Untimed,
     }
 }
 
-/// A field of four bytes, if the kernel gave it.
+/// Returns a field of four bytes, or `None` if the kernel did not return it.
 fn field(info: &[u8], at: usize) -> Option<u32> {
     info.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
@@ -146,7 +148,8 @@ mod tests {
         assert_eq!(counted, (3, Some(2), Some(17), 1_428));
     }
 
-    /// Linux 4.6 had min_rtt and not yet delivered, 3.15 neither; 4.18 delivered and no duplicates.
+    /// Linux 4.18 has delivered but no duplicates, 4.6 has min_rtt but not delivered, 3.15 has none
+    /// of them.
     #[test]
     fn what_an_older_kernel_leaves_out_is_absent() {
         let path = parse_tcp_info(&of(&FULL, 196)).unwrap();
@@ -178,8 +181,8 @@ mod tests {
         assert_eq!(parse_handshake(&bytes), Handshake::SentAgain);
     }
 
-    /// A peer that answers puts the acknowledgement of small segments off for 40 ms, and the kernel sends
-    /// the last one again much earlier: a tail-loss probe (RFC 8985).
+    /// A peer that answers delays the acknowledgement of small segments by 40 ms. The kernel
+    /// retransmits the last one much earlier, as a tail-loss probe (RFC 8985).
     #[test]
     fn a_probe_that_was_needless_is_reported_as_a_duplicate_and_nothing_was_lost() {
         for host in ["[::1]:0", "127.0.0.1:0"] {
@@ -207,8 +210,8 @@ mod tests {
         (client, server)
     }
 
-    /// A byte there and back, which tells the server's kernel that it may put acknowledgements off; and
-    /// two segments that are not answered until the last of them was acknowledged.
+    /// Sends a byte in each direction, after which the server's kernel may delay acknowledgements,
+    /// then two segments that are not answered before the last of them is acknowledged.
     fn exchange(client: &mut TcpStream, server: &mut TcpStream) {
         client.write_all(b"a").unwrap();
         server.read_exact(&mut [0]).unwrap();

@@ -1,4 +1,4 @@
-//! Waiting for several files at once.
+//! Waiting for several files at once (ppoll(2)).
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use crate::check_return;
 
-/// Waits until one of `files` has something to read, or is broken; at most so long. Which ones are
-/// that; none of them where the time is over, or a signal came.
+/// Waits until at least one of `files` is readable or has an error, for at most `most` or, if that
+/// is `None`, without limit. Returns a flag for each file that is true if the file is ready. No
+/// flag is set if the time has expired or a signal arrived.
 ///
 /// # Errors
-/// The kernel has no memory.
+/// Returns an error if the kernel has no memory.
 pub fn readable<const N: usize>(
     files: [BorrowedFd<'_>; N],
     most: Option<Duration>,
@@ -23,8 +24,8 @@ pub fn readable<const N: usize>(
     });
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let start = polls.as_mut_ptr();
-    // SAFETY: `start` points at N valid pollfds that the call may write, whose descriptors are open;
-    // `time` is null or a valid timespec; without a signal mask none is read.
+    // SAFETY: `start` points to N valid pollfds with open descriptors, which the call may write.
+    // `time` is null or points to a valid timespec. The signal mask is null and is not read.
     let done = unsafe { libc::ppoll(start, N as libc::nfds_t, time, std::ptr::null()) };
     match check_return(done) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),

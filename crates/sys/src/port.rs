@@ -1,4 +1,4 @@
-//! The end of a link that is this process's: frames go in and out of it.
+//! This process's end of a link, on which it sends and receives frames.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
@@ -6,25 +6,26 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use crate::tap::Tap;
 use crate::{check_return, interface, socket};
 
-/// Whatever frames go in and out of.
+/// A device on which frames are sent and received.
 #[derive(Debug)]
 pub enum Port {
-    /// A device whose other end is a host's interface.
+    /// A TAP device whose other end is a host's interface.
     Tap(Tap),
-    /// An interface of our own, with a cable to a host's, read and written below the network layer.
+    /// An interface connected to that of a host, used below the network layer.
     Raw(Raw),
 }
 
-/// An interface that is read and written below the network layer (packet(7)). Frames come as they were
-/// sent: whoever sends must leave neither cutting up nor checksums to the interface.
+/// An interface that is read and written below the network layer (packet(7)). Frames arrive as they
+/// were sent, so that the sender must not offload segmentation or checksums to its interface.
 #[derive(Debug)]
 pub struct Raw(OwnedFd);
 
 impl Port {
-    /// The next frame that came; how long it is. What is longer than `frame` is cut.
+    /// Reads the next received frame and returns its length. A frame longer than `frame` is
+    /// truncated.
     ///
     /// # Errors
-    /// `WouldBlock` where there is none; EIO while the interface is down.
+    /// Returns `WouldBlock` if no frame is queued, and EIO while the interface is down.
     pub fn read(&self, frame: &mut [u8]) -> io::Result<usize> {
         match self {
             Port::Tap(tap) => tap.read(frame),
@@ -35,7 +36,7 @@ impl Port {
     /// Sends a frame.
     ///
     /// # Errors
-    /// EIO while the interface is down.
+    /// Returns EIO while the interface is down.
     pub fn write(&self, frame: &[u8]) -> io::Result<()> {
         match self {
             Port::Tap(tap) => tap.write(frame),
@@ -60,26 +61,26 @@ impl AsFd for Port {
 }
 
 impl Raw {
-    /// The interface of this name in the calling thread's network namespace.
+    /// Opens the interface of this name in the calling thread's network namespace.
     ///
     /// # Errors
-    /// There is none, or the right is missing (CAP_NET_RAW).
+    /// Returns an error if there is no such interface, or if CAP_NET_RAW is missing.
     pub fn open(name: &str) -> io::Result<Raw> {
         let absent = || io::Error::from_raw_os_error(libc::ENODEV);
         let index = interface::index(name).ok_or_else(absent)?;
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: socket takes no pointers. Of protocol 0 it receives nothing until it is bound.
+        // SAFETY: socket takes no pointers. With protocol 0 it receives nothing until it is bound.
         let fd = check_return(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-        // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+        // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        // What goes out would come back as if it had come in.
+        // Otherwise the socket would also receive the frames that it sends.
         socket::set_option(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)?;
         bind_to_port(&fd, index)?;
         Ok(Raw(fd))
     }
 }
 
-/// linux/if_packet.h; the libc crate lacks it.
+/// From linux/if_packet.h; the libc crate does not define it.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
 fn bind_to_port(fd: &OwnedFd, index: u32) -> io::Result<()> {
@@ -94,7 +95,7 @@ fn bind_to_port(fd: &OwnedFd, index: u32) -> io::Result<()> {
         .map(drop)
 }
 
-/// What a TAP device says of an interface that is down.
+/// Converts the error of an interface that is down to that of a TAP device.
 fn down(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::ENETDOWN) => io::Error::from_raw_os_error(libc::EIO),

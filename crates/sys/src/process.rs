@@ -1,5 +1,5 @@
-//! Other programs: started so that they end when this one does, waited for with what they used, and
-//! stopped by their id.
+//! Other programs: started so that they end with this one, waited for with their resource usage,
+//! and stopped by their process id.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -12,19 +12,19 @@ pub use place::{Account, Place, lead_among};
 
 mod place;
 
-/// A program that runs. It is stopped and reaped when dropped.
+/// A running program. It is stopped and reaped when this value is dropped.
 #[derive(Debug)]
 pub struct Running {
     pid: libc::pid_t,
-    /// Becomes readable when it has ended (pidfd_open(2)).
+    /// A descriptor that becomes readable when the program has ended (pidfd_open(2)).
     file: OwnedFd,
     exit: Option<Exit>,
 }
 
-/// How a program ended, and what it and its own children that it waited for used.
+/// The exit status and the resource usage of a program, including its children that it waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exit {
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
     /// Processor time in user mode, seconds.
     pub user_s: f64,
@@ -32,23 +32,24 @@ pub struct Exit {
     pub system_s: f64,
 }
 
-/// How long a program that is dropped may take to end before it is killed.
+/// The time that a dropped program has to end before it is killed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Running {
-    /// Starts a program in a process group of its own, so that a Ctrl-C meant for this one is not
-    /// meant for it.
+    /// Starts a program in a process group of its own, so that a Ctrl-C at the terminal does not
+    /// reach it.
     ///
-    /// The kernel ends it (SIGTERM) when the calling **thread** ends, however that happens: call this
+    /// The kernel sends it SIGTERM when the calling **thread** ends, for whatever reason. Call this
     /// in the main thread, or in one that outlives the program.
     ///
     /// # Errors
-    /// It can't be started.
+    /// Returns an error if the program cannot be started.
     pub fn start(command: &mut Command) -> io::Result<Running> {
         command.process_group(0);
         end_with_this_thread(command);
         let child = command.spawn()?;
-        // Not waited for by std, so that its usage can be had: the id stays its own until `reap`.
+        // std does not wait for the child, so that `reap` can read its usage. The id remains valid
+        // until then.
         let pid = child.id() as libc::pid_t;
         match open_pidfd(pid) {
             Ok(file) => Ok(Running { pid, file, exit: None }),
@@ -60,38 +61,40 @@ impl Running {
         }
     }
 
-    /// Starts it somewhere else: in a network namespace, with the mounts of another, as an account
-    /// that has no rights over either.
+    /// Starts a program in another place: another network namespace, other mounts and, if wanted,
+    /// an account that has no rights over either.
     ///
     /// # Errors
-    /// It can't be started, or not there.
+    /// Returns an error if the program cannot be started, or not in that place.
     pub fn start_in(command: &mut Command, place: &Place<'_>) -> io::Result<Running> {
         place.lead(command)?;
         Running::start(command)
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.pid as u32
     }
 
-    /// Waits until it has ended, at most so long. None where it goes on.
+    /// Waits until the program has ended, for at most `most`. Returns `None` if it still runs.
     ///
     /// # Errors
-    /// The kernel can't say.
+    /// Returns an error if the kernel cannot report the state of the program.
     pub fn wait(&mut self, most: Duration) -> io::Result<Option<Exit>> {
         if self.exit.is_none() && self.has_ended(most)? {
-            // What it left behind in its group goes first: the group is its own until it is reaped.
+            // Kills the rest of the process group first. The group id remains valid until the
+            // leader is reaped.
             signal(-self.pid, libc::SIGKILL);
             self.exit = Some(reap(self.pid)?);
         }
         Ok(self.exit)
     }
 
-    /// Asks it to end, and kills it and its group where it has not after `patience`.
+    /// Sends SIGTERM and waits. Kills the program and its process group if it has not ended after
+    /// `patience`.
     ///
     /// # Errors
-    /// The kernel can't say how it ended.
+    /// Returns an error if the kernel cannot report how the program ended.
     pub fn stop(&mut self, patience: Duration) -> io::Result<Exit> {
         if let Some(exit) = self.exit {
             return Ok(exit);
@@ -127,18 +130,19 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // There is nobody to tell where even this fails.
+        // There is nowhere to report a failure.
         let _ = self.stop(PATIENCE);
     }
 }
 
-/// Starts a program in a session of its own: it goes on when this process and its terminal are gone.
+/// Starts a program in a session of its own. It continues when this process and its terminal are
+/// gone.
 ///
 /// # Errors
-/// It can't be started.
+/// Returns an error if the program cannot be started.
 pub fn start_apart(command: &mut Command) -> io::Result<std::process::Child> {
     let apart = || {
-        // SAFETY: setsid takes nothing.
+        // SAFETY: setsid takes no arguments.
         check_return(unsafe { libc::setsid() }).map(drop)
     };
     // SAFETY: the closure makes one system call, which is safe in a signal handler.
@@ -146,22 +150,22 @@ pub fn start_apart(command: &mut Command) -> io::Result<std::process::Child> {
     command.spawn()
 }
 
-/// Has the kernel send SIGTERM when the thread that starts it ends.
+/// Makes the kernel send SIGTERM to the program when the thread that starts it ends.
 fn end_with_this_thread(command: &mut Command) {
     let parent = std::process::id();
     let ask = move || {
         let term: libc::c_ulong = libc::SIGTERM as libc::c_ulong;
         // SAFETY: this prctl takes a number and no pointers.
         check_return(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, term) })?;
-        // Had the parent ended before, nobody would send anything any more.
-        // SAFETY: getppid takes nothing and always succeeds.
+        // If the parent has ended before the call, no signal will ever be sent.
+        // SAFETY: getppid takes no arguments and always succeeds.
         match unsafe { libc::getppid() } as u32 == parent {
             true => Ok(()),
             false => Err(io::Error::from_raw_os_error(libc::ESRCH)),
         }
     };
-    // SAFETY: between fork and exec the closure makes system calls alone that are safe in a signal
-    // handler; it allocates nothing and takes no lock.
+    // SAFETY: between fork and exec the closure makes only system calls that are async-signal-safe.
+    // It does not allocate and takes no lock.
     unsafe { command.pre_exec(ask) };
 }
 
@@ -170,18 +174,19 @@ fn open_pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
     // SAFETY: pidfd_open takes two numbers; it returns a new descriptor or -1.
     let file = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, flags) };
     let file = check_return(file as libc::c_int)?;
-    // SAFETY: `file` was just opened by the kernel for us, and nobody else closes it.
+    // SAFETY: the kernel has just opened `file` for this call, and nothing else closes it.
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
 
-/// To a process that has not been reaped, or to a group whose leader has not.
+/// Sends a signal to a process that has not been reaped, or to a group whose leader has not been
+/// reaped.
 fn signal(pid: libc::pid_t, number: libc::c_int) {
-    // One that has ended already needs no signal.
+    // A process that has already ended needs no signal.
     // SAFETY: kill takes two numbers; the id is that of a child not yet reaped, or of its group.
     unsafe { libc::kill(pid, number) };
 }
 
-/// Waits for a child to end.
+/// Waits for a child to end and returns its status and usage.
 fn reap(pid: libc::pid_t) -> io::Result<Exit> {
     let mut status = 0;
     // SAFETY: rusage is a struct of integers, for which all zeros is a valid value.

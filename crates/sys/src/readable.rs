@@ -1,4 +1,4 @@
-//! To wait until one of a few files can be read, without a driver.
+//! Waiting until one of a few files is readable, without a driver.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use crate::check_return;
 
-/// Waits until one of them can be read, has ended or is broken, or so much time has passed; for ever
-/// where none is given. Tells it of each.
+/// Waits until one of the files is readable, at its end or broken, or until `most` has passed;
+/// without a limit if `most` is `None`. Returns for each file whether it is ready.
 ///
 /// # Errors
-/// Those of poll(2), except that a signal just ends the wait.
+/// Returns the errors of poll(2), except that a signal ends the wait without an error.
 pub fn wait_until_readable<const N: usize>(
     files: [BorrowedFd<'_>; N],
     most: Option<Duration>,
@@ -24,7 +24,8 @@ pub fn wait_until_readable<const N: usize>(
     let time = most.map(timespec);
     let until = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let start = polled.as_mut_ptr();
-    // SAFETY: `start` points at N entries that the call may write, `until` at a time or nothing.
+    // SAFETY: `start` points to N entries that the call may write. `until` is null or points to a
+    // valid timespec. The signal mask is null.
     match check_return(unsafe { libc::ppoll(start, N as libc::nfds_t, until, std::ptr::null()) }) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(polled.map(|one| one.revents != 0)),

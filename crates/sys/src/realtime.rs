@@ -1,27 +1,27 @@
-//! From the clock of the kernel's stamps, CLOCK_REALTIME, to ours, CLOCK_MONOTONIC.
+//! Conversion of the kernel's timestamps, which are times of CLOCK_REALTIME, to CLOCK_MONOTONIC.
 //!
-//! Both run on one timekeeper and are slewed alike, so that the offset between them stays as it is
-//! until somebody sets the clock. It is measured again all the same, to notice that.
+//! The two clocks share a timekeeper and are slewed together, so that the offset between them is
+//! constant until the clock is set. The offset is measured periodically to detect that.
 
 use crate::clock;
 
-/// Nanoseconds between two measurements of the offset.
+/// The time between two measurements of the offset, nanoseconds.
 const PERIOD: u64 = 100_000_000;
-/// Readings of a measurement; the one that took least time counts.
+/// The number of readings in a measurement, of which the shortest is used.
 const READINGS: usize = 8;
-/// An offset that moves further within a second was set, in nanoseconds.
+/// An offset that changes by more than this within a second counts as set, nanoseconds.
 const STEP: u64 = 50_000;
 
-/// The offset between the clocks.
+/// The offset between the two clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Realtime {
-    /// Real time less monotonic time, nanoseconds.
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC, nanoseconds.
     offset: i128,
     measured: u64,
     steps: u64,
 }
 
-/// Both clocks read as nearly at once as can be.
+/// A reading of CLOCK_REALTIME between two readings of CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     before: u64,
@@ -30,25 +30,25 @@ struct Reading {
 }
 
 impl Realtime {
-    /// Measured now.
+    /// Measures the offset.
     pub(crate) fn new() -> Realtime {
         let reading = read_both_clocks();
         Realtime { offset: reading.offset(), measured: reading.after, steps: 0 }
     }
 
-    /// Measures again where the last time is long ago.
+    /// Measures the offset again if the last measurement is older than [`PERIOD`].
     pub(crate) fn keep(&mut self, now: u64) {
         if now.saturating_sub(self.measured) >= PERIOD {
             self.take(read_both_clocks());
         }
     }
 
-    /// The monotonic time of a stamp; 0 of one from before the machine's start.
+    /// Converts a timestamp to CLOCK_MONOTONIC; 0 for a time before the boot.
     pub(crate) fn monotonic(&self, real: u64) -> u64 {
         u64::try_from(i128::from(real) - self.offset).unwrap_or(0)
     }
 
-    /// How often the clock was set.
+    /// Returns the number of times that the clock was set.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
@@ -56,7 +56,7 @@ impl Realtime {
     fn take(&mut self, reading: Reading) {
         let (offset, seconds) = (reading.offset(), (reading.after - self.measured) / 1_000_000_000);
         let moved = (offset - self.offset).unsigned_abs();
-        // A reading that something came between says less than the one before.
+        // A reading that was interrupted is less accurate than the previous one.
         let doubt = u128::from(reading.after - reading.before) / 2;
         if moved > u128::from(STEP * (seconds + 1)) + doubt {
             self.steps += 1;
@@ -113,7 +113,7 @@ mod tests {
             let mut realtime = started();
             realtime.take(at(2 * SECOND - 20, real, 2 * SECOND + 20));
             let steps = realtime.steps();
-            // 60 us in a second and a bit are below what two seconds allow.
+            // 60 us within slightly more than a second are below the limit for two seconds.
             assert_eq!(steps, u64::from(real == 7 * SECOND), "{real}");
             assert_eq!(realtime.monotonic(real), 2 * SECOND);
         }
@@ -134,7 +134,7 @@ mod tests {
         let mut realtime = Realtime::new();
         realtime.keep(clock::now() + PERIOD);
         let (before, stamp, after) = (clock::now(), clock::real(), clock::now());
-        // The offset is out by no more than half the bracket it was measured in.
+        // The error of the offset is at most half the duration of its measurement.
         let found = realtime.monotonic(stamp);
         assert!((before - STEP..=after + STEP).contains(&found), "{before} {found} {after}");
     }

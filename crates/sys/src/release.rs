@@ -1,13 +1,13 @@
-//! Which Linux this is.
+//! The version of the running kernel.
 
-/// True on Linux `major`.`minor` or newer. For what has no other mark; where the kernel does not say
-/// which one it is, it counts as old.
+/// Returns true on Linux `major`.`minor` or newer. Use this only for features that cannot be
+/// detected otherwise. A kernel that does not report its version counts as old.
 pub(crate) fn is_at_least(major: u32, minor: u32) -> bool {
     let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     parse_release(&text).is_some_and(|found| found >= (major, minor))
 }
 
-/// The first two numbers of a release like `6.18.44-generic`.
+/// Returns the first two numbers of a release, for example of `6.18.44-generic`.
 fn parse_release(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.trim().split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))

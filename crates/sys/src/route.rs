@@ -1,22 +1,25 @@
-//! How the kernel would send to an address, asked without sending anything.
+//! The kernel's routing decisions, queried without sending a packet.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::{interface, netlink, socket};
 
-/// A way to an address.
+/// A route to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelRoute {
     /// The source address that the kernel chooses.
     pub source: IpAddr,
-    /// The path's MTU as far as the kernel knows it, in bytes.
+    /// The path MTU known to the kernel, in bytes.
     pub mtu: Option<u32>,
 }
 
-/// The way to `address`. Connecting a UDP socket looks up the route and the source address, and
-/// sends no packet. The error is the kernel's: ENETUNREACH and EADDRNOTAVAIL mean that this host
-/// lacks the family or a route.
+/// Returns the route to `address`. Connecting a UDP socket looks up the route and the source
+/// address and sends no packet.
+///
+/// # Errors
+/// Returns the kernel's error: ENETUNREACH and EADDRNOTAVAIL mean that this host lacks the family
+/// or a route.
 pub fn way_to(address: SocketAddr) -> io::Result<KernelRoute> {
     let fd = socket::open_socket(&address, libc::SOCK_DGRAM)?;
     socket::connect(&fd, &address)?;
@@ -28,29 +31,31 @@ pub fn way_to(address: SocketAddr) -> io::Result<KernelRoute> {
     Ok(KernelRoute { source: socket::local(&fd)?.ip(), mtu })
 }
 
-/// Fails where no connection can come from `address`: it is not this host's.
+/// Returns an error if `address` is not an address of this host, so that no connection can use it
+/// as its source.
 pub fn check_source(address: SocketAddr) -> io::Result<()> {
     let fd = socket::open_socket(&address, libc::SOCK_DGRAM)?;
     socket::bind_socket(&fd, &address)
 }
 
-/// Whether packets for `address` are delivered to this host: because it is an address of an
-/// interface, or in a prefix with a local route (`ip route add local`).
+/// Returns true if packets for `address` are delivered to this host, because an interface has the
+/// address or it is in a prefix with a local route (`ip route add local`).
 pub fn is_local(address: IpAddr) -> io::Result<bool> {
     const ROUTE_TYPE: usize = 16 + 7;
     const LOCAL: u8 = 2;
     let answer = netlink::ask(libc::RTM_GETROUTE, &route_to(address))?;
     match answer.get(4..6) {
-        // What can't be reached at all is not local either.
+        // An unreachable address is not local either.
         Some(kind) if kind == (libc::NLMSG_ERROR as u16).to_ne_bytes() => Ok(false),
         _ => Ok(answer.get(ROUTE_TYPE) == Some(&LOCAL)),
     }
 }
 
-/// The interface over which packets for `address` leave: loopback's for this host's own.
+/// Returns the interface over which packets for `address` leave. For this host's own addresses it
+/// is the loopback interface.
 ///
 /// # Errors
-/// The kernel has no route, or does not say.
+/// Returns an error if the kernel has no route, or does not report it.
 pub fn interface_to(address: SocketAddr) -> io::Result<String> {
     if let SocketAddr::V6(v6) = address
         && v6.scope_id() != 0
@@ -65,10 +70,10 @@ pub fn interface_to(address: SocketAddr) -> io::Result<String> {
     )
 }
 
-/// An nlmsghdr and an rtmsg.
+/// The size of an nlmsghdr and an rtmsg.
 const HEADERS: usize = 16 + 12;
 
-/// The content of the first attribute of this kind.
+/// Returns the payload of the first attribute of this type.
 fn attribute(mut rest: &[u8], kind: u16) -> Option<&[u8]> {
     loop {
         let ([a, b, c, d], _) = rest.split_first_chunk()?;
@@ -80,7 +85,7 @@ fn attribute(mut rest: &[u8], kind: u16) -> Option<&[u8]> {
     }
 }
 
-/// rtnetlink(7): an rtmsg, and the destination as its only attribute.
+/// Builds a route query (rtnetlink(7)): an rtmsg with the destination as its only attribute.
 fn route_to(address: IpAddr) -> Vec<u8> {
     let (family, bytes) = match address {
         IpAddr::V4(v4) => (libc::AF_INET, v4.octets().to_vec()),

@@ -1,14 +1,16 @@
-//! Whose turn it is on a processor.
+//! The scheduling policy of threads.
 
 use std::io;
 
 use crate::check_return;
 
-/// Has the calling thread run as soon as it has something to do, before every thread of the usual
-/// kind (SCHED_FIFO, sched(7)). Threads and processes that it begins are of the usual kind.
+/// Gives the calling thread the policy SCHED_FIFO (sched(7)), so that it runs as soon as it is
+/// ready and before every thread of the default policy. Threads and processes that it starts have
+/// the default policy.
 ///
 /// # Errors
-/// The right is missing (CAP_SYS_NICE, or RLIMIT_RTPRIO), or the group of processes has no such time.
+/// Returns an error if CAP_SYS_NICE and RLIMIT_RTPRIO do not allow it, or if the control group has
+/// no real-time budget.
 pub fn at_once(priority: u8) -> io::Result<()> {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     let priority = libc::sched_param { sched_priority: priority.into() };
@@ -20,7 +22,7 @@ pub fn at_once(priority: u8) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The kernel's number of the calling thread's policy: field 41 of proc_pid_stat(5).
+    /// Returns the calling thread's policy as a number: field 41 of proc_pid_stat(5).
     fn policy() -> String {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         let behind_the_name = stat.rsplit(')').next().unwrap();

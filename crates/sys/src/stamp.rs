@@ -1,9 +1,10 @@
 //! The kernel's timestamps of a socket (Documentation/networking/timestamping.rst).
 //!
-//! Received bytes carry the time at which the driver of the interface handed over their segment; a
-//! receive tells that of the last segment it took bytes of. Sent bytes leave a stamp in the
-//! socket's error queue when the last one of a send enters the packet scheduler: every interface
-//! has that stamp, unlike later ones, and a queue of this host counts as part of the way.
+//! Received bytes carry the time at which the driver of the interface delivered their segment. A
+//! receive returns the timestamp of the last segment from which it took bytes. When the last byte
+//! of a send enters the packet scheduler, the kernel puts a timestamp into the socket's error
+//! queue. Every interface supports this timestamp, unlike later ones, and a queue of this host
+//! counts as part of the path.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,60 +12,63 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use crate::control::Controls;
 use crate::socket;
 
-/// What is asked for. OPT_ID_TCP (Linux 6.2) counts bytes from the option's setting, whatever is
-/// on its way by then.
+/// The requested timestamps. With OPT_ID_TCP (Linux 6.2) bytes are numbered from the moment the
+/// option is set, regardless of bytes that are in flight at that time.
 const FLAGS: u32 = libc::SOF_TIMESTAMPING_RX_SOFTWARE
     | libc::SOF_TIMESTAMPING_TX_SCHED
     | libc::SOF_TIMESTAMPING_SOFTWARE
     | libc::SOF_TIMESTAMPING_OPT_ID
     | libc::SOF_TIMESTAMPING_OPT_ID_TCP
     | libc::SOF_TIMESTAMPING_OPT_TSONLY;
-/// struct sock_extended_err's origin of timestamps, and its kind of those of the scheduler.
+/// The values of struct sock_extended_err: the origin for timestamps, and the type of scheduler
+/// timestamps.
 const ORIGIN: u8 = 4;
 const SCHEDULED: u32 = 1;
-/// Room for the control messages of a receive: a stamp, an error and its offender's address.
+/// Bytes for the control messages of a receive: a timestamp, an error and the address of its
+/// origin.
 const CONTROL: usize = 256;
 
-/// A stamp of sent bytes.
+/// The timestamp of sent bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// The number of the send's last byte, from 0, modulo 2^32.
+    /// The number of the last byte of the send, counted from 0, modulo 2^32.
     pub(crate) byte: u32,
-    /// When it left, nanoseconds of CLOCK_REALTIME.
+    /// The time at which it was sent, nanoseconds of CLOCK_REALTIME.
     pub(crate) at: u64,
 }
 
-/// Control messages begin where a C long may.
+/// A buffer for control messages, aligned like a C long.
 #[repr(C, align(8))]
 struct Control([u8; CONTROL]);
 
-/// Asks for stamps; on a stream socket only once its connect was called.
+/// Enables timestamps. On a stream socket this must follow the call of connect.
 pub(crate) fn enable(fd: &OwnedFd) -> io::Result<()> {
     socket::set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, FLAGS as libc::c_int)
 }
 
-/// Asks for stamps of what is received alone.
+/// Enables timestamps of received bytes only.
 pub(crate) fn enable_received(fd: &OwnedFd) -> io::Result<()> {
     let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
     socket::set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as libc::c_int)
 }
 
-/// Receives into `buffer`: how many bytes, and the stamp of the last in nanoseconds of
-/// CLOCK_REALTIME where there is one.
+/// Receives into `buffer`. Returns the number of bytes and, if the kernel gave one, the timestamp
+/// of the last byte in nanoseconds of CLOCK_REALTIME.
 pub(crate) fn receive_stamped(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
     let mut control = Control([0; CONTROL]);
     let (count, controls) = message(fd, Room::Buffer(buffer), &mut control, 0)?;
     Ok((count, stamp(controls)))
 }
 
-/// Drops up to `most` received bytes without copying them; as [`receive`] otherwise.
+/// Discards up to `most` received bytes without copying them. Returns the same as
+/// [`receive_stamped`].
 pub(crate) fn discard(fd: &OwnedFd, most: usize) -> io::Result<(usize, Option<u64>)> {
     let mut control = Control([0; CONTROL]);
     let (count, controls) = message(fd, Room::None(most), &mut control, libc::MSG_TRUNC)?;
     Ok((count, stamp(controls)))
 }
 
-/// The next stamp in the error queue; none where there is no more.
+/// Returns the next timestamp in the error queue, or `None` if the queue is empty.
 pub(crate) fn left(fd: &OwnedFd) -> Option<Left> {
     loop {
         let mut control = Control([0; CONTROL]);
@@ -80,14 +84,15 @@ pub(crate) fn left(fd: &OwnedFd) -> Option<Left> {
     }
 }
 
-/// Where received bytes go.
+/// The destination of received bytes.
 enum Room<'a> {
     Buffer(&'a mut [u8]),
-    /// Nowhere; the kernel must have been told to write none of so many.
+    /// No buffer. The flags of the call must keep the kernel from writing the given number of
+    /// bytes.
     None(usize),
 }
 
-/// Receives a message: its length and its control messages.
+/// Receives a message. Returns its length and its control messages.
 fn message<'c>(
     fd: &OwnedFd,
     room: Room<'_>,
@@ -106,15 +111,15 @@ fn message<'c>(
     header.msg_iovlen = 1;
     header.msg_control = control.0.as_mut_ptr().cast();
     header.msg_controllen = CONTROL as _;
-    // SAFETY: `header` points at CONTROL bytes for control messages and at one part, which is a
-    // buffer of its length or no buffer; then the caller's flags keep TCP from writing (MSG_TRUNC,
-    // tcp(7)), or its length is 0. All of them live until the call returns.
+    // SAFETY: `header` points to CONTROL bytes for control messages and to one part. The part is a
+    // buffer of its length, or null. If it is null, its length is 0 or the flags keep TCP from
+    // writing (MSG_TRUNC, tcp(7)). Everything lives until the call returns.
     let count = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut header, flags) };
     let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
     Ok((count, &control.0[..(header.msg_controllen as usize).min(CONTROL)]))
 }
 
-/// The stamp among a receive's control messages.
+/// Returns the timestamp among the control messages of a receive.
 fn stamp(controls: &[u8]) -> Option<u64> {
     let is_stamp = |&(level, kind, _): &(i32, i32, &[u8])| {
         level == libc::SOL_SOCKET && kind == libc::SCM_TIMESTAMPING
@@ -123,7 +128,7 @@ fn stamp(controls: &[u8]) -> Option<u64> {
     nanos(data)
 }
 
-/// The stamp among those of a message from the error queue.
+/// Returns the timestamp among the control messages of a message from the error queue.
 fn sent(controls: &[u8]) -> Option<Left> {
     let at = stamp(controls)?;
     let is_error = |&(level, kind, _): &(i32, i32, &[u8])| {
@@ -137,9 +142,10 @@ fn sent(controls: &[u8]) -> Option<Left> {
     ours.then_some(Left { byte, at })
 }
 
-/// The first of the three timespecs of struct scm_timestamping, unless it is 0.
+/// Returns the first of the three timespecs of struct scm_timestamping in nanoseconds, unless it is
+/// 0.
 pub(crate) fn nanos(data: &[u8]) -> Option<u64> {
-    // Of which width the numbers are depends on the system's age, not on ours.
+    // The width of the numbers depends on the age of the system, not on this program.
     let half = data.len() / 6;
     let number = |at: usize| match data.get(at..at + half)? {
         &[a, b, c, d] => Some(u64::from(u32::from_ne_bytes([a, b, c, d]))),

@@ -1,4 +1,4 @@
-//! TAP devices: an Ethernet interface whose other end is this process.
+//! TAP devices: Ethernet interfaces whose other end is this process.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -7,20 +7,21 @@ use std::os::unix::fs::OpenOptionsExt as _;
 
 use crate::{check_return, interface, socket};
 
-/// Where the kernel gives them out.
+/// The device file from which TAP devices are allocated.
 const DEVICE: &str = "/dev/net/tun";
 
-/// A TAP device. It goes when this is dropped.
+/// A TAP device. The interface is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Tap(OwnedFd);
 
 impl Tap {
-    /// A new one with this name in the network namespace of the calling thread, down at first. Frames
-    /// are whole Ethernet frames without anything before them, one a read or write; nothing blocks.
+    /// Creates a device of this name in the network namespace of the calling thread. The interface
+    /// is down at first. Each read or write transfers one whole Ethernet frame without a preceding
+    /// header and does not block.
     ///
     /// # Errors
-    /// The right is missing (CAP_NET_ADMIN), the name is taken or longer than 15 bytes, or the kernel
-    /// has no TUN/TAP.
+    /// Returns an error if CAP_NET_ADMIN is missing, if the name is taken or longer than 15 bytes,
+    /// or if the kernel does not support TUN/TAP.
     pub fn create(name: &str) -> io::Result<Tap> {
         let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
         let mut options = OpenOptions::new();
@@ -35,28 +36,30 @@ impl Tap {
         Ok(Tap(file.into()))
     }
 
-    /// The next frame that the interface sends; how long it is. What is longer than `frame` is cut.
+    /// Reads the next frame that the interface transmits and returns its length. A frame longer
+    /// than `frame` is truncated.
     ///
     /// # Errors
-    /// `WouldBlock` where there is none; EIO while the interface is down.
+    /// Returns `WouldBlock` if no frame is queued, and EIO while the interface is down.
     pub fn read(&self, frame: &mut [u8]) -> io::Result<usize> {
         socket::read_socket(&self.0, frame)
     }
 
-    /// Has the interface receive a frame.
+    /// Writes a frame, which the interface then receives.
     ///
     /// # Errors
-    /// EIO while the interface is down; EINVAL of what is no frame.
+    /// Returns EIO while the interface is down, and EINVAL if the bytes are not a frame.
     pub fn write(&self, frame: &[u8]) -> io::Result<()> {
         socket::write_socket(&self.0, frame).map(drop)
     }
 }
 
-/// Rights in a user namespace are none over a file of outside.
+/// Adds a remedy to the error. A capability in a user namespace gives no access to a file that
+/// belongs to the namespace outside.
 fn denied(error: io::Error) -> io::Error {
     let help = match error.raw_os_error() {
-        Some(libc::EACCES) => "; let everybody use it, as udev does (chmod 666), or be root",
-        Some(libc::ENOENT) => "; the kernel's module tun makes it",
+        Some(libc::EACCES) => "; give all users access, as udev does (chmod 666), or run as root",
+        Some(libc::ENOENT) => "; the kernel module tun creates it",
         _ => "",
     };
     io::Error::new(

@@ -1,25 +1,25 @@
-//! What this process has used.
+//! Resources that this process has used.
 
-/// Processor time and memory of the whole process since it began.
+/// Processor time and memory of the whole process since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Processor time in user mode, seconds.
     pub user_s: f64,
     /// Processor time in the kernel, seconds.
     pub system_s: f64,
-    /// The most memory that was resident at once, bytes.
+    /// The peak of resident memory, bytes.
     pub peak_rss_bytes: u64,
 }
 
 impl Usage {
-    /// The processor time used since `before`, with the memory as it is now.
+    /// Returns the processor time used since `before`, with the current peak of memory.
     pub fn since(self, before: Usage) -> Usage {
         let (user_s, system_s) = (self.user_s - before.user_s, self.system_s - before.system_s);
         Usage { user_s, system_s, ..self }
     }
 }
 
-/// What this process has used so far.
+/// Returns the resources that this process has used so far.
 pub fn usage() -> Usage {
     // SAFETY: rusage is a struct of integers, for which all zeros is a valid value.
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
@@ -33,7 +33,8 @@ pub fn usage() -> Usage {
     }
 }
 
-/// Processor time that this process has used so far, microseconds: cheaper than all of it.
+/// Returns the processor time that this process has used so far, in microseconds. Cheaper than
+/// [`usage`], which also reads a file.
 pub fn processor_us() -> u64 {
     // SAFETY: rusage is a struct of integers, for which all zeros is a valid value.
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
@@ -43,8 +44,8 @@ pub fn processor_us() -> u64 {
     us(used.ru_utime) + us(used.ru_stime)
 }
 
-/// Of this program alone. `ru_maxrss` survives exec, so that it may be the memory of whatever
-/// program started this one (proc_pid_status(5), VmHWM).
+/// Returns the peak memory of this program alone. `ru_maxrss` survives exec, so that it may be the
+/// peak of the program that started this one (proc_pid_status(5), VmHWM).
 fn peak_rss_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,26 +1,26 @@
-//! An authority that signs whatever certificate a test needs.
+//! A certificate authority that signs the certificates of tests.
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// Who signs.
+/// A certificate authority.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    /// Its own certificate.
+    /// Its own certificate, as PEM.
     pub pem: String,
 }
 
-/// A certificate and its key, as PEM.
+/// A certificate and its private key, as PEM.
 pub struct Paper {
-    /// What it is known by.
+    /// The certificate.
     pub certificate: String,
-    /// What proves it.
+    /// The private key.
     pub key: String,
 }
 
 impl Authority {
-    /// With a key of its own.
+    /// Creates an authority with a new key.
     pub fn create() -> Authority {
         let mut own = CertificateParams::new(Vec::new()).unwrap();
         own.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -30,12 +30,12 @@ impl Authority {
         Authority { issuer: Issuer::new(own, key), pem }
     }
 
-    /// For these names.
+    /// Issues a certificate for these names.
     pub fn issue(&self, names: &[&str]) -> Paper {
         self.issue_until(names, 4096)
     }
 
-    /// The same, valid until the beginning of this year.
+    /// Issues a certificate for these names that is valid until the beginning of this year.
     pub fn issue_until(&self, names: &[&str], year: i32) -> Paper {
         let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
         let mut own = CertificateParams::new(names).unwrap();
@@ -47,13 +47,14 @@ impl Authority {
 }
 
 impl Paper {
-    /// As the library wants them.
+    /// Returns the certificate chain and the key in the form of rustls.
     pub fn der(&self) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
         let certificate = CertificateDer::from_pem_slice(self.certificate.as_bytes()).unwrap();
         (vec![certificate], PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap())
     }
 
-    /// The two in files of this folder, by this name.
+    /// Writes the certificate and the key to files in this folder whose names begin with `name`.
+    /// Returns their paths.
     pub fn write(&self, folder: &std::path::Path, name: &str) -> [String; 2] {
         [("certificate", &self.certificate), ("key", &self.key)].map(|(what, text)| {
             let path = folder.join(format!("{name}.{what}.pem"));

@@ -1,4 +1,4 @@
-//! A client that is nobody's but the tests': one exchange over whatever protocol is asked for.
+//! An HTTP client of the tests, independent of sixmark: one exchange over any version of HTTP.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::DEADLINE;
 
-/// What is spoken.
+/// A version of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/1.1.
@@ -29,10 +29,10 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// The oldest first.
+    /// All versions, the oldest first.
     pub const ALL: [Protocol; 3] = [Protocol::Http1, Protocol::Http2, Protocol::Http3];
 
-    /// Its name in ALPN.
+    /// Returns the protocol's name in ALPN.
     pub fn alpn(self) -> &'static str {
         match self {
             Protocol::Http1 => "http/1.1",
@@ -42,32 +42,35 @@ impl Protocol {
     }
 }
 
-/// What a server answered.
+/// A server's response.
 #[derive(Debug)]
 pub struct Answer {
     /// The status code.
     pub status: u16,
-    /// Its fields.
+    /// The header fields.
     pub head: HeaderMap,
-    /// As much of the content as came.
+    /// The content that was received, which may be incomplete.
     pub body: Vec<u8>,
-    /// How the content ended, if not as it should.
+    /// The error with which the content ended, if it did not end regularly.
     pub fault: Option<String>,
 }
 
 impl Answer {
-    /// A field of the head, which has it once and in ASCII.
+    /// Returns a header field. A field must be ASCII, and of repeated fields the first is returned.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.head.get(name).map(|value| value.to_str().unwrap())
     }
 }
 
-/// What is wanted: method, path and content.
+/// A request: method, path and content.
 #[derive(Clone, Copy, Debug)]
 pub struct Wish<'a>(pub &'a str, pub &'a str, pub &'a [u8]);
 
-/// One exchange on a connection of its own; with `authority` (PEM) over TLS, which must then be
-/// signed by it. The error is that of an exchange without an answer.
+/// Performs one exchange on a new connection. With `authority` (PEM) it uses TLS, and the server's
+/// certificate must be signed by that authority.
+///
+/// # Errors
+/// Returns an error if there is no response.
 pub fn ask(
     protocol: Protocol,
     address: SocketAddr,
@@ -88,25 +91,26 @@ pub fn ask(
     })
 }
 
-/// Lets something happen that only a broken build does not end.
+/// Runs a future to its end. Panics after a deadline that only a broken build reaches.
 pub fn together<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let limited = async { tokio::time::timeout(DEADLINE, future).await };
     runtime.block_on(limited).expect("it took too long")
 }
 
-/// A connection in plain text.
+/// Opens a connection in plain text.
 ///
 /// # Errors
-/// What the kernel says.
+/// Returns the error of the kernel.
 pub async fn tcp(address: SocketAddr) -> Result<TcpStream, String> {
     TcpStream::connect(address).await.map_err(told)
 }
 
-/// A connection over TLS that has agreed on this protocol with a server that `authority` (PEM) signed.
+/// Opens a TLS connection that has negotiated this protocol, to a server whose certificate
+/// `authority` (PEM) has signed.
 ///
 /// # Errors
-/// What the kernel or TLS says, or what was agreed on instead.
+/// Returns the error of the kernel or of TLS, or the protocol that was negotiated instead.
 pub async fn tls(
     address: SocketAddr,
     authority: &str,
@@ -164,18 +168,18 @@ fn request(Wish(method, path, _): Wish<'_>) -> Request<()> {
     Request::builder().method(method).uri(format!("https://localhost{path}")).body(()).unwrap()
 }
 
-/// A connection that speaks HTTP/2.
+/// An HTTP/2 connection.
 pub struct Http2 {
     send: h2::client::SendRequest<Bytes>,
-    /// How the connection ends.
+    /// The task of the connection, which returns how it ends.
     pub connection: tokio::task::JoinHandle<Result<(), h2::Error>>,
 }
 
 impl Http2 {
-    /// One over a stream that has agreed on it.
+    /// Opens a connection over a stream that has negotiated HTTP/2.
     ///
     /// # Errors
-    /// What the library says.
+    /// Returns the error of the library.
     pub async fn over<S>(stream: S) -> Result<Http2, String>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -184,15 +188,15 @@ impl Http2 {
         Ok(Http2 { send, connection: tokio::spawn(connection) })
     }
 
-    /// Streams that the server lets it open at once, once it has said so.
+    /// Returns the number of concurrent streams that the server allows, once it has announced it.
     pub fn streams(&self) -> usize {
         self.send.current_max_send_streams()
     }
 
-    /// One exchange.
+    /// Performs one exchange.
     ///
     /// # Errors
-    /// What the library says of an exchange without an answer.
+    /// Returns the error of the library if there is no response.
     pub async fn ask(&self, wish: Wish<'_>) -> Result<Answer, String> {
         let mut send = self.send.clone().ready().await.map_err(told)?;
         let (answer, mut upload) =
@@ -218,20 +222,20 @@ impl Http2 {
     }
 }
 
-/// A connection that speaks HTTP/3.
+/// An HTTP/3 connection.
 pub struct Http3 {
     send: h3::client::SendRequest<h3_quinn::OpenStreams, Bytes>,
-    /// The connection below.
+    /// The QUIC connection.
     pub quic: quinn::Connection,
-    /// Lives as long as the connection.
+    /// Kept because the connection needs it.
     _endpoint: Endpoint,
 }
 
 impl Http3 {
-    /// One to a server that `authority` (PEM) signed.
+    /// Connects to a server whose certificate `authority` (PEM) has signed.
     ///
     /// # Errors
-    /// What the library says.
+    /// Returns the error of the library.
     pub async fn to(address: SocketAddr, authority: &str) -> Result<Http3, String> {
         let own = if address.is_ipv6() { "[::1]:0" } else { "127.0.0.1:0" };
         let endpoint = Endpoint::client(own.parse().unwrap()).map_err(told)?;
@@ -246,10 +250,10 @@ impl Http3 {
         Ok(Http3 { send, quic, _endpoint: endpoint })
     }
 
-    /// One exchange.
+    /// Performs one exchange.
     ///
     /// # Errors
-    /// What the library says of an exchange without an answer.
+    /// Returns the error of the library if there is no response.
     pub async fn ask(&self, wish: Wish<'_>) -> Result<Answer, String> {
         let mut stream = self.send.clone().send_request(request(wish)).await.map_err(told)?;
         if !wish.2.is_empty() {

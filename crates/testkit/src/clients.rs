@@ -1,9 +1,9 @@
-//! Other programs as clients of studies.
+//! Other programs as the clients of studies.
 
 use crate::skipped;
 use crate::study::{StudyBench, assert_complete, fine, read};
 
-/// A study of one client over both families.
+/// Runs a study of one client over both families and checks its document.
 pub fn loads_with(client: &str, options: &str) {
     if skipped(client) {
         return;

@@ -1,4 +1,4 @@
-//! Two slots of one of the kernel's drivers that send each other datagrams.
+//! Two slots of a driver that send datagrams to each other.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -11,12 +11,12 @@ use crate::events::next;
 
 /// The slot of one end.
 pub const HERE: Slot = 2;
-/// The slot of the other.
+/// The slot of the other end.
 pub const THERE: Slot = 5;
-/// Bytes of a datagram that any path takes.
+/// The size in bytes of a datagram that fits every path MTU.
 pub const SIZE: usize = 1_200;
 
-/// Any port of loopback.
+/// Returns the loopback address with port 0.
 pub fn loopback(family: Family) -> SocketAddr {
     match family {
         Family::Ipv6 => (Ipv6Addr::LOCALHOST, 0).into(),
@@ -24,7 +24,7 @@ pub fn loopback(family: Family) -> SocketAddr {
     }
 }
 
-/// Connects a slot, which must be possible.
+/// Connects a slot and asserts that it succeeds.
 pub fn connected(driver: &mut impl Driver, slot: Slot, to: SocketAddr, from: Option<SocketAddr>) {
     assert_eq!(connect(driver, slot, to, from), EventKind::Connected(to.ip()));
 }
@@ -50,7 +50,7 @@ fn connect(
     event.kind
 }
 
-/// Sends datagrams of `segment` bytes and waits until they have left.
+/// Sends datagrams of `segment` bytes and waits until the kernel has accepted them.
 pub fn cast(driver: &mut impl Driver, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) {
     match driver.cast(slot, bytes, segment, ecn) {
         Handed::Whole(at) => assert!(at <= driver.now()),
@@ -61,7 +61,7 @@ pub fn cast(driver: &mut impl Driver, slot: Slot, bytes: &[u8], segment: Option<
     }
 }
 
-/// Makes the two slots each other's peers: a socket that is gone by then introduces them.
+/// Connects the two slots to each other. A temporary socket serves to find their ports.
 pub fn pair(driver: &mut impl Driver, family: Family) {
     while !paired(driver, family) {
         driver.close(HERE, Close::Orderly);
@@ -69,7 +69,7 @@ pub fn pair(driver: &mut impl Driver, family: Family) {
     }
 }
 
-/// False where somebody else took the port in between.
+/// Returns false if another process took the port in the meantime.
 fn paired(driver: &mut impl Driver, family: Family) -> bool {
     let between = UdpSocket::bind(loopback(family)).unwrap();
     let there = between.local_addr().unwrap();
@@ -82,7 +82,7 @@ fn paired(driver: &mut impl Driver, family: Family) -> bool {
     kind == EventKind::Connected(here.ip())
 }
 
-/// The next datagrams to come in a slot, and their ECN bits.
+/// Returns the next datagrams received in a slot, and their ECN bits.
 pub fn heard(driver: &mut impl Driver, slot: Slot) -> (Vec<Vec<u8>>, u8) {
     let event = next(driver);
     let Event { kind: EventKind::Datagrams { length, segment, ecn }, .. } = event else {
@@ -93,7 +93,7 @@ pub fn heard(driver: &mut impl Driver, slot: Slot) -> (Vec<Vec<u8>>, u8) {
     (if cut.is_empty() { vec![Vec::new()] } else { cut }, ecn)
 }
 
-/// So many of those that come next in a slot.
+/// Receives in a slot until there are at least `count` datagrams, and returns them.
 pub fn heard_in_all(driver: &mut impl Driver, slot: Slot, count: usize) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     while all.len() < count {
@@ -102,7 +102,7 @@ pub fn heard_in_all(driver: &mut impl Driver, slot: Slot, count: usize) -> Vec<V
     all
 }
 
-/// Datagrams whose first bytes say their number.
+/// Returns datagrams that begin with their number.
 pub fn numbered(numbers: std::ops::Range<u32>, size: usize) -> Vec<Vec<u8>> {
     let datagram = |number: u32| {
         let mut bytes = vec![number as u8; size];

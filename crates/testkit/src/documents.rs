@@ -1,4 +1,4 @@
-//! Documents to show: of a real run, and of a comparison and a study made by hand.
+//! Sample documents for reports: of a real run, and of a constructed comparison and study.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -18,10 +18,10 @@ use sixmark_model::tally::FamilyTally;
 
 use crate::{Origin, json as run};
 
-/// Pairs of the comparison.
+/// The number of block pairs in the comparison.
 pub const PAIRS: u32 = 12;
 
-/// A real run over both families, three seconds long, made once.
+/// Returns the result of a real run over both families that lasts three seconds. It is made once.
 pub fn real_run() -> &'static Value {
     static RUN: OnceLock<Value> = OnceLock::new();
     RUN.get_or_init(|| {
@@ -31,7 +31,26 @@ pub fn real_run() -> &'static Value {
     })
 }
 
-/// A run of an open loop over TLS and HTTP/2.
+/// Returns what `sixmark vitals` wrote of a machine with traffic on loopback.
+pub fn vitals() -> Value {
+    recorded(include_str!("../../report/tests/data/vitals.json"))
+}
+
+/// Returns what `sixmark traffic` wrote of ten flows over loopback.
+pub fn traffic() -> Value {
+    recorded(include_str!("../../report/tests/data/traffic.json"))
+}
+
+/// Returns a search for the highest rate of a server that takes a known time.
+pub fn search() -> Value {
+    recorded(include_str!("../../report/tests/data/find-max.json"))
+}
+
+fn recorded(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Returns the result of a run with an open loop over TLS and HTTP/2.
 pub fn open_run() -> Value {
     let origin = Origin::secure();
     let [v6, v4] = origin.urls("/bytes/100");
@@ -39,7 +58,7 @@ pub fn open_run() -> Value {
     run(&[&how[..], &[&v6, &v4]].concat())
 }
 
-/// A comparison in which IPv6 takes a tenth longer, judged as real ones are.
+/// Returns a comparison in which IPv6 takes 10 % longer, judged like a real one.
 pub fn comparison() -> Value {
     let run: RunResult = serde_json::from_value(real_run().clone()).unwrap();
     let tallies = |slower| (0..=PAIRS).map(|pair| tally(pair, slower)).collect::<Vec<_>>();
@@ -90,7 +109,7 @@ fn schedule() -> BlockSchedule {
     }
 }
 
-/// What a side did in a block: 400 exchanges, each a little different from the others.
+/// Returns the tally of a side in a block: 400 exchanges whose durations vary slightly.
 fn tally(pair: u32, slower: f64) -> FamilyTally {
     let mut tally = FamilyTally { sent: 402, ..FamilyTally::default() };
     tally.status.add(200, 400);
@@ -110,7 +129,7 @@ fn tally(pair: u32, slower: f64) -> FamilyTally {
     tally
 }
 
-/// Side A against itself: what each pair's A did, beside the A of the pair before.
+/// Returns pairs that compare side A with itself: the A of each pair with the A of the next pair.
 fn same(pairs: &[BlockPair]) -> Vec<BlockPair> {
     let beside = pairs.iter().zip(pairs.iter().cycle().skip(1));
     beside.map(|(one, other)| BlockPair { a: one.a.clone(), b: other.a.clone() }).collect()
@@ -130,7 +149,7 @@ fn sum(all: &[FamilyTally]) -> FamilyTally {
     sum
 }
 
-/// In turns, the first pair being the warm-up.
+/// Returns the blocks, with alternating order in the pairs. The first pair is the warm-up.
 fn blocks(run: &RunResult, a: &[FamilyTally], b: &[FamilyTally]) -> Vec<Block> {
     let pairs = a.iter().zip(b).enumerate();
     let both = pairs.flat_map(|(pair, (a, b))| {
@@ -161,7 +180,7 @@ fn gates() -> Vec<GateResult> {
     vec![gate("ipv6.failures > 0.02", false), gate("verdict(response.p50) == worse", true)]
 }
 
-/// A study of two clients and three sizes, with published figures.
+/// Returns a study of two clients and three sizes, with published figures.
 pub fn study() -> Value {
     let run = real_run();
     let at = |client: &str| json!([{"factor": "client", "level": client}]);
@@ -201,7 +220,7 @@ pub fn study() -> Value {
     })
 }
 
-/// The throughput of a client over the size of a file.
+/// Returns the line of a client's throughput over the size of a file.
 fn line(client: &str, family: &str, factor: f64) -> Value {
     let points = [(1e3_f64, "1k"), (1e4, "10k"), (1e5, "100k")].map(|(x, label)| {
         let y = factor * x.log10();
@@ -211,7 +230,7 @@ fn line(client: &str, family: &str, factor: f64) -> Value {
         "at": [{"factor": "client", "level": client}], "published": false, "points": points})
 }
 
-/// Writes a document into a folder under a name.
+/// Writes a document to a file of this name in a folder. Returns its path.
 pub fn kept(folder: &Path, name: &str, document: &Value) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, document.to_string()).unwrap();

@@ -1,11 +1,11 @@
-//! What a driver tells.
+//! Waiting for the events of a driver.
 
 use sixmark_sys::driver::{Driver, Event, EventKind};
 
-/// Only a broken build takes this long.
+/// A deadline that only a broken build reaches.
 const DEADLINE_NS: u64 = 30_000_000_000;
 
-/// The next thing that happens, but that what was sent has left: not every driver tells that.
+/// Waits for the next event other than [`EventKind::Left`], which not every driver reports.
 pub fn next(driver: &mut impl Driver) -> Event {
     loop {
         let event = next_of_all(driver);

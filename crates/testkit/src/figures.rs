@@ -1,4 +1,4 @@
-//! What a run counted, as tests look at it.
+//! Access to the counters of a run.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,29 +8,29 @@ use sixmark_units::family::Family;
 
 use crate::json;
 
-/// Tests with thousands of connections take turns: together they would want more ports and
+/// Locks out other tests with thousands of connections. Together they would need more ports and
 /// descriptors than many machines have.
 pub fn take_turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The result of `sixmark run` with these arguments.
+/// Returns the result of `sixmark run` with these arguments.
 pub fn run(arguments: &[&str]) -> RunResult {
     serde_json::from_value(json(arguments)).unwrap()
 }
 
-/// A family's figures, of which there must be some.
+/// Returns a family's figures, which must be present.
 pub fn of(result: &RunResult, family: Family) -> &FamilyResult {
     result.families.of(family).unwrap_or_else(|| panic!("no figures of {family}"))
 }
 
-/// How many requests ended so.
+/// Returns the number of requests with this outcome.
 pub fn outcome(figures: &FamilyResult, name: &str) -> u64 {
     figures.outcomes.get(name).copied().unwrap_or(0)
 }
 
-/// Fails unless every one of `count` requests ended NORMAL.
+/// Asserts that `count` requests were sent and that all of them ended NORMAL.
 pub fn assert_normal(figures: &FamilyResult, count: u64) {
     let normal = (figures.requests.sent, outcome(figures, "NORMAL"));
     assert_eq!(normal, (count, count), "{:?}", figures.failures);

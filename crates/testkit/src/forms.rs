@@ -1,39 +1,40 @@
-//! The published forms of documents.
+//! The published JSON Schemas of documents.
 
 use jsonschema::{Draft, Registry, Validator};
 use serde_json::{Value, json};
 
-/// One of them, by its name and its text.
+/// A schema, by its name and its text.
 pub struct Form(&'static str, &'static str);
 
-/// Of a run.
+/// The schema of a run.
 pub const RESULT: Form =
     Form("urn:sixmark:result:1", include_str!("../../../docs/result.schema.json"));
-/// Of a watch.
+/// The schema of a watch.
 pub const WATCH: Form =
     Form("urn:sixmark:watch:1", include_str!("../../../docs/watch.schema.json"));
-/// Of a comparison.
+/// The schema of a comparison.
 pub const COMPARISON: Form =
     Form("urn:sixmark:comparison:1", include_str!("../../../docs/comparison.schema.json"));
-/// Of a study.
+/// The schema of a study.
 pub const STUDY: Form =
     Form("urn:sixmark:study:1", include_str!("../../../docs/study.schema.json"));
 
-/// Of background traffic.
+/// The schema of background traffic.
 pub const TRAFFIC: Form =
     Form("urn:sixmark:traffic:1", include_str!("../../../docs/traffic.schema.json"));
 
-/// Of a machine's counters.
+/// The schema of a machine's counters.
 pub const VITALS: Form =
     Form("urn:sixmark:vitals:1", include_str!("../../../docs/vitals.schema.json"));
 
 impl Form {
-    /// As it is written.
+    /// Returns the schema as JSON.
     pub fn schema(&self) -> Value {
         serde_json::from_str(self.1).unwrap()
     }
 
-    /// What checks it. The forms refer to one another.
+    /// Returns a validator of the schema. All schemas are registered because they refer to one
+    /// another.
     pub fn validator(&self) -> Validator {
         let parsed =
             [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS].map(|form| (form.0, form.schema()));
@@ -45,7 +46,7 @@ impl Form {
         options.with_registry(&registry).build(&self.schema()).unwrap()
     }
 
-    /// Fails unless a document has this form.
+    /// Asserts that a document conforms to the schema.
     pub fn check(&self, document: &Value) {
         let validator = self.validator();
         let errors = validator.iter_errors(document);
@@ -54,8 +55,9 @@ impl Form {
         assert!(wrong.is_empty(), "not of the published form: {wrong:#?}");
     }
 
-    /// Takes each field of each object of a good document away, and adds one: neither may pass, but
-    /// for objects that `free` knows by their path.
+    /// Removes each field of each object of a valid document in turn, and adds one field to each
+    /// object. Asserts that every such document is invalid, except for objects for whose path
+    /// `free` returns true.
     pub fn knows_every_field(&self, good: &Value, free: impl Fn(&str) -> bool) {
         let validator = self.validator();
         let mut paths = Vec::new();
@@ -74,7 +76,7 @@ impl Form {
     }
 }
 
-/// The paths of all objects in a document.
+/// Collects the paths of all objects in a document.
 fn objects(path: &str, value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
@@ -82,7 +84,7 @@ fn objects(path: &str, value: &Value, found: &mut Vec<String>) {
             fields.iter().for_each(|(name, v)| objects(&format!("{path}/{name}"), v, found));
         }
         Value::Array(values) => {
-            // The first stands for its like.
+            // The first element represents the others.
             values.first().iter().for_each(|v| objects(&format!("{path}/0"), v, found));
         }
         _ => {}

@@ -1,4 +1,4 @@
-//! Comparisons of families that do not give the same, and what has to be said of them.
+//! Comparisons of families that do not return the same content, and checks of their reports.
 
 use std::fs;
 
@@ -6,24 +6,24 @@ use serde_json::Value;
 
 use crate::{forms, sixmark};
 
-/// One comparison with gates that a sick family must not pass, told in every form.
+/// A comparison with gates that a faulty family must not pass, in all its output formats.
 pub struct Told {
     /// The exit status.
     pub status: Option<i32>,
-    /// The comparison.
+    /// The document of the comparison.
     pub document: Value,
-    /// Its page, HTML.
+    /// The HTML page.
     pub page: String,
-    /// Its gates, JUnit XML.
+    /// The gates as JUnit XML.
     pub junit: String,
-    /// Standard error.
+    /// The text on standard error.
     pub said: String,
 }
 
-/// What is asked of each comparison: one that compares, and one that counts.
+/// The gates of each comparison: one on a compared metric, and one on a counter.
 pub const GATES: [&str; 2] = ["verdict(response.p50) == worse", "ipv6.failures > 0.1%"];
 
-/// Compares the two with this load and [`GATES`].
+/// Compares the two URLs with this load and [`GATES`].
 pub fn compared(load: &[&str], [v6, v4]: &[String; 2]) -> Told {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -42,14 +42,15 @@ pub fn compared(load: &[&str], [v6, v4]: &[String; 2]) -> Told {
     Told { status: output.status.code(), document, page, junit, said }
 }
 
-/// Whether no metric of speed was compared.
+/// Returns true if no metric of speed was compared.
 pub fn nothing_of_speed(document: &Value) -> bool {
     let metrics = document["comparison"]["metrics"].as_array().unwrap().iter();
     let mut speeds = metrics.filter(|metric| metric["metric"] != "failures");
     speeds.all(|metric| metric["verdict"] == "not_comparable" && metric["ratio"].is_null())
 }
 
-/// What must be found of a sick family, by the exit status and by the failures' gate.
+/// Asserts how a comparison with a faulty family is reported: its headline, its exit status and
+/// whether the gate on failures failed.
 pub fn must_say(urls: &[String; 2], load: &[&str], headline: &str, status: i32, failures: bool) {
     let told = compared(load, urls);
     let context = format!("{}: {}", urls[0], told.said);
@@ -67,5 +68,5 @@ pub fn must_say(urls: &[String; 2], load: &[&str], headline: &str, status: i32, 
     assert!(told.junit.contains(&said.replace('\'', "&apos;")), "{context}");
 }
 
-/// A short comparison.
+/// The options of a short comparison.
 pub const BLOCKS: [&str; 6] = ["--blocks", "6", "-n", "60", "-c", "2"];

@@ -1,4 +1,4 @@
-//! A lab for one test, by way of the command line.
+//! A lab for one test, built by the command line.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, Output, Stdio};
@@ -9,30 +9,30 @@ use tempfile::NamedTempFile;
 
 use crate::{DEADLINE, command, signal, sixmark, skipped};
 
-/// The line that ends what a lab says when it is up.
+/// The last line that `sixmark lab up` prints before the lab is ready.
 const UP: &str = "Ctrl-C ends it.";
 
-/// A lab that is up until dropped.
+/// A lab that is up until this value is dropped.
 pub struct Lab {
     name: String,
     child: Child,
     _file: NamedTempFile,
-    /// What it said when it was up.
+    /// The output of `sixmark lab up` until the lab was ready.
     pub said: String,
     reader: Option<JoinHandle<()>>,
 }
 
-/// True where one of these is left out: namespaces, and what else a test needs.
+/// Returns true if one of these tests' requirements, or network namespaces, is skipped.
 pub fn without(needed: &[&str]) -> bool {
     skipped("netns") || needed.iter().any(|name| skipped(name))
 }
 
 impl Lab {
-    /// Builds one of a file, with these variants chosen.
+    /// Builds a lab from the text of its file, with these variants chosen.
     pub fn up(name: &str, text: &str, chosen: &[&str]) -> Lab {
         let mut file = NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        // Tests run beside one another, and beside those of others.
+        // The process id distinguishes labs of tests that run at the same time.
         let name = format!("{name}-{}", std::process::id());
         let path = file.path().to_str().unwrap();
         let mut words = vec!["lab", "up", "--name", &name];
@@ -49,12 +49,12 @@ impl Lab {
         lab
     }
 
-    /// By which other commands find it.
+    /// Returns the name of the lab, by which other commands find it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The process that was started.
+    /// Returns the id of the `sixmark lab up` process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -65,7 +65,7 @@ impl Lab {
         sixmark(&all)
     }
 
-    /// What a program in a host says.
+    /// Runs a program in a host, which must succeed, and returns its standard output.
     pub fn says(&self, host: &str, words: &[&str]) -> String {
         let output = self.exec(host, words);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -87,7 +87,8 @@ impl Drop for Lab {
     }
 }
 
-/// Tells what was said until the lab was up, or in all, and reads on so that nothing blocks.
+/// Sends the output until the lab is up, or all output if it ends before. Then discards the rest,
+/// so that the process does not block on a full pipe.
 fn read(mut out: impl BufRead, sender: &mpsc::Sender<String>) {
     let mut said = String::new();
     while !said.ends_with(&format!("{UP}\n")) {

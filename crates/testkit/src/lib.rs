@@ -1,5 +1,10 @@
-//! What the tests of sixmark share: the program and its documents, servers and clients that are nobody
-//! else's, labs, and what may be missing. Only tests use it.
+//! The shared support code of sixmark's tests: functions that start the program and check its
+//! documents, independent servers and clients, labs, studies, and the skipping of tests whose
+//! requirements are missing. Only tests may depend on this crate, and it contains no tests itself.
+//! Its functions panic when something fails, which fails the calling test.
+//!
+//! Begin reading with [`sixmark`] and [`command`], which run the program, and with [`Origin`], the
+//! server of most tests.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! nginx: one process, its files in the test's folder.
+//! nginx as a single process, with its files in the test's folder.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::client::Protocol;
 use crate::process::program;
 use crate::web_server::{ServerKind, ServerSettings, ServerSite};
 
-/// Over HTTP/1.1 and HTTP/2.
+/// nginx with HTTP/1.1 and, over TLS, HTTP/2.
 pub const NGINX: ServerKind = ServerKind {
     package: "nginx",
     skip: "nginx",

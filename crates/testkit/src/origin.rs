@@ -1,4 +1,4 @@
-//! sixmark's own server in the process of the tests, and an address at which nobody serves.
+//! sixmark's own server within the test process, and an address without a listener.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -7,33 +7,33 @@ use sixmark_units::family::Family;
 use socket2::{Domain, Socket, Type};
 use tempfile::NamedTempFile;
 
-/// sixmark's own server, on loopback of both families.
+/// sixmark's own server on the loopback addresses of both families.
 #[derive(Debug)]
 pub struct Origin {
     origin: sixmark_origin::Origin,
     scheme: &'static str,
-    /// What clients have to trust, a PEM file.
+    /// The certificate that clients have to trust, as a PEM file.
     authority: Option<NamedTempFile>,
 }
 
 impl Origin {
-    /// One that speaks plain text.
+    /// Starts a server that speaks plain text.
     pub fn start() -> Origin {
         Origin::with(Options::default())
     }
 
-    /// One that speaks TLS, with HTTP/3 too.
+    /// Starts a server that speaks TLS and HTTP/3.
     pub fn secure() -> Origin {
         Origin::secure_with(Options::default())
     }
 
-    /// The same with other limits or addresses.
+    /// Starts a server that speaks TLS and HTTP/3, with other limits or addresses.
     pub fn secure_with(options: Options) -> Origin {
         let identity = Identity::made(&[]).unwrap();
         Origin::with(Options { identity: Some(identity), http3: true, ..options })
     }
 
-    /// With one thread.
+    /// Starts a server with these options and one thread.
     pub fn with(options: Options) -> Origin {
         let options = Options { threads: 1, ..options };
         let scheme = if options.identity.is_some() { "https" } else { "http" };
@@ -46,29 +46,29 @@ impl Origin {
         Origin { origin, scheme, authority }
     }
 
-    /// The file for `--cacert`.
+    /// Returns the file for `--cacert`.
     pub fn authority(&self) -> &str {
         self.authority.as_ref().unwrap().path().to_str().unwrap()
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self, family: Family) -> SocketAddr {
         let mut addresses = self.origin.addresses().iter();
         *addresses.find(|address| Family::of(address.ip()) == family).unwrap()
     }
 
-    /// The URL of `path`, which begins with `/`.
+    /// Returns the URL of `path`, which begins with `/`.
     pub fn url(&self, family: Family, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.address(family))
     }
 
-    /// The URLs of `path`, IPv6 first.
+    /// Returns the URLs of `path`, IPv6 first.
     pub fn urls(&self, path: &str) -> [String; 2] {
         Family::BOTH.map(|family| self.url(family, path))
     }
 }
 
-/// An address that refuses connections for as long as the socket lives.
+/// Returns an address that refuses connections for as long as the socket exists.
 pub fn refusing(family: Family) -> (Socket, SocketAddr) {
     let (domain, address) = match family {
         Family::Ipv6 => (Domain::IPV6, SocketAddr::from((Ipv6Addr::LOCALHOST, 0))),

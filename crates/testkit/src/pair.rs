@@ -1,4 +1,4 @@
-//! Two namespaces and a link between them.
+//! Two network namespaces and a link between them.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,20 +13,20 @@ use sixmark_units::family::Family;
 
 use crate::DEADLINE;
 
-/// The interface's name in both.
+/// The name of the interface in both namespaces.
 const INTERFACE: &str = "wire";
 
-/// Hosts number 0 and 1, and what joins them.
+/// Two hosts, numbered 0 and 1, and the link that joins them.
 #[derive(Debug)]
 pub struct Pair {
-    /// Number 0, number 1.
+    /// The namespaces of host 0 and host 1.
     pub hosts: [NetNs; 2],
-    /// What carries frames between them.
+    /// The emulator that carries frames between them.
     pub link: Emulator,
 }
 
 impl Pair {
-    /// Both ends up, with addresses of both families.
+    /// Creates a pair with both ends up and with addresses of both families.
     pub fn up(there: &Impairment, back: &Impairment, seed: u64) -> Pair {
         let pair = Pair::down(there, back, seed);
         [0, 1].into_iter().for_each(|host| pair.set_up(host));
@@ -35,8 +35,8 @@ impl Pair {
         pair
     }
 
-    /// Waits until a host takes what is for its IPv6 address: the kernel makes the route to it some
-    /// time after the interface is up, and drops what comes before.
+    /// Waits until a host accepts packets for its IPv6 address. The kernel creates the local route
+    /// some time after the interface is up and drops earlier packets.
     fn settle(&self, host: usize) {
         let own = format!("route get {}", address(host, Family::Ipv6));
         let end = Instant::now() + DEADLINE;
@@ -45,8 +45,9 @@ impl Pair {
         }
     }
 
-    /// Tells one end where the other is: a link that loses the question for it would make the
-    /// kernel drop what waits for the answer, and what is offered would no longer be what was sent.
+    /// Adds a permanent neighbour entry for the other end. On a link with loss, a lost neighbour
+    /// solicitation or ARP request would make the kernel drop the packets that wait for the reply,
+    /// so that the link would carry fewer packets than were sent.
     fn introduce(&self, host: usize) {
         let other = 1 - host;
         for family in Family::BOTH {
@@ -58,7 +59,7 @@ impl Pair {
         }
     }
 
-    /// Both ends down, without addresses.
+    /// Creates a pair with both ends down and without addresses.
     pub fn down(there: &Impairment, back: &Impairment, seed: u64) -> Pair {
         let hosts = [(); 2].map(|()| NetNs::create().expect("this needs root"));
         let tap = |host: &NetNs| host.within(|| Tap::create(INTERFACE)).unwrap();
@@ -67,7 +68,7 @@ impl Pair {
         Pair { hosts, link }
     }
 
-    /// Brings one end up.
+    /// Assigns the addresses of one end and brings it up.
     pub fn set_up(&self, host: usize) {
         for family in Family::BOTH {
             let (address, flags) = match family {
@@ -81,12 +82,12 @@ impl Pair {
         self.ip(host, &format!("link set {INTERFACE} up"));
     }
 
-    /// Takes one end away.
+    /// Deletes the interface of one end.
     pub fn delete(&self, host: usize) {
         self.ip(host, &format!("link delete {INTERFACE}"));
     }
 
-    /// Does something in a host.
+    /// Runs `work` in a host's namespace.
     pub fn within<T: Send>(&self, host: usize, work: impl FnOnce() -> io::Result<T> + Send) -> T {
         self.hosts[host].within(work).unwrap()
     }
@@ -102,7 +103,7 @@ impl Pair {
     }
 }
 
-/// A host's address.
+/// Returns a host's address.
 pub fn address(host: usize, family: Family) -> IpAddr {
     let last = host as u16 + 1;
     match family {
@@ -111,12 +112,12 @@ pub fn address(host: usize, family: Family) -> IpAddr {
     }
 }
 
-/// A host's hardware address.
+/// Returns a host's MAC address.
 fn mac(host: usize) -> String {
     format!("02:00:00:00:64:{:02x}", host + 1)
 }
 
-/// Any port of it.
+/// Returns a host's address with port 0.
 pub fn any(host: usize, family: Family) -> SocketAddr {
     SocketAddr::new(address(host, family), 0)
 }

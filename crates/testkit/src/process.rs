@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 use crate::{DEADLINE, signal};
 
-/// Between two looks at something that no call waits for.
+/// The interval between two checks of a condition that cannot be waited for.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// A running program. It is stopped and reaped when dropped.
+/// A running program. It is stopped and reaped when this value is dropped.
 pub struct Process {
     child: Child,
     said: PathBuf,
 }
 
-/// A program by name, found where daemons are too.
+/// Creates a command for a program by its name. The search path includes the folders of daemons.
 pub fn program(name: &str) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(name);
@@ -27,8 +27,9 @@ pub fn program(name: &str) -> Command {
 }
 
 impl Process {
-    /// Starts `command`; what it says on standard error goes to a file in `dir`. `package` is the
-    /// Debian package that has the program, `skip` the name that leaves its tests out.
+    /// Starts `command` with standard error redirected to a file in `dir`. `package` is the Debian
+    /// package that contains the program. `skip` is the name that skips its tests in
+    /// `SIXMARK_SKIP`.
     pub fn start(command: &mut Command, dir: &Path, package: &str, skip: &str) -> Process {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let said = dir.join(format!("said.{}", COUNT.fetch_add(1, Ordering::Relaxed)));
@@ -43,18 +44,18 @@ impl Process {
         Process { child, said }
     }
 
-    /// Looks until `ready`; false where the program ended before.
+    /// Polls until `ready` returns true. Returns false if the program ended before.
     pub fn wait_until(&mut self, ready: impl FnMut() -> bool) -> bool {
         Process::wait_for_all(std::slice::from_mut(self), ready)
     }
 
-    /// The same, until it has said `words` on standard error.
+    /// Waits like [`Process::wait_until`] until the program has written `words` to standard error.
     pub fn wait_until_it_says(&mut self, words: &str) -> bool {
         let file = self.said.clone();
         self.wait_until(|| fs::read_to_string(&file).is_ok_and(|said| said.contains(words)))
     }
 
-    /// The same for several programs, none of which may end.
+    /// Waits like [`Process::wait_until`] for several programs. Returns false if any of them ended.
     pub fn wait_for_all(all: &mut [Process], mut ready: impl FnMut() -> bool) -> bool {
         let start = Instant::now();
         while !ready() {
@@ -68,12 +69,12 @@ impl Process {
         !all.iter_mut().any(Process::has_ended)
     }
 
-    /// What it said on standard error up to now.
+    /// Returns what the program has written to standard error.
     pub fn said(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.said).unwrap_or_default()).into_owned()
     }
 
-    /// Asks it to end and waits until it has.
+    /// Sends the signal `by` to the program and waits until it has ended.
     pub fn stop(&mut self, by: &str) {
         if self.has_ended() {
             return;
@@ -89,7 +90,7 @@ impl Process {
     }
 
     fn has_ended(&mut self) -> bool {
-        // An error means that there is no such child any more.
+        // An error means that the child does not exist any more.
         !matches!(self.child.try_wait(), Ok(None))
     }
 }

@@ -1,16 +1,16 @@
-//! The program: how tests start it, and what it says.
+//! Running the program and checking its output.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Only a broken build takes this long, on a machine that is busy otherwise too.
+/// A deadline that only a broken build reaches, even on a busy machine.
 pub const DEADLINE: Duration = Duration::from_secs(300);
 
-/// The program with these arguments, not started yet; its streams are pipes, its input is empty. It
-/// keeps nothing: the store of whoever runs the tests is none of theirs. A hangup ends it, also where
-/// the tests run under nohup(1).
+/// Creates a command for the program with these arguments. Its output streams are pipes and its
+/// input is empty. It uses no store, so that tests do not change that of the user who runs them.
+/// SIGHUP ends it even if the tests run under nohup(1).
 pub fn command(arguments: &[&str]) -> Command {
     sixmark_sys::ending::undo_nohup().unwrap();
     let mut command = Command::new(program_path());
@@ -24,7 +24,8 @@ pub fn sixmark(arguments: &[&str]) -> Output {
     finish(command(arguments).spawn().unwrap())
 }
 
-/// What a child with piped streams says until its end; one that never ends is killed.
+/// Returns the output of a child with piped streams. Kills the child and panics if it does not end
+/// in time.
 pub fn finish(child: Child) -> Output {
     let pid = child.id();
     let (sender, receiver) = mpsc::channel();
@@ -43,7 +44,7 @@ pub fn signal(pid: u32, name: &str) {
     assert!(sent.unwrap().success(), "no {name} to process {pid}");
 }
 
-/// The one line that a command which could not do its work leaves on standard error.
+/// Returns the single line that a failed command writes to standard error.
 pub fn complaint(output: &Output, status: i32) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(status), "{said}");
@@ -53,7 +54,8 @@ pub fn complaint(output: &Output, status: i32) -> String {
     lines[0].to_owned()
 }
 
-/// What a shell script says, run with the program as `$1` and a folder of its own as `$2`.
+/// Returns the output of a shell script, which gets the program as `$1` and a temporary folder as
+/// `$2`.
 pub fn script(wrapper: &[&str], text: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(wrapper[0]);
@@ -70,19 +72,19 @@ pub fn script(wrapper: &[&str], text: &str) -> Output {
     output
 }
 
-/// True where `SIXMARK_SKIP=name,name` leaves the test out. A test that needs a privilege or a
-/// package asks, and fails with a clear line where it is not left out and lacks what it needs.
+/// Returns true if `SIXMARK_SKIP=name,name` contains this name. A test that needs a privilege or a
+/// package calls this. If it is not skipped and lacks what it needs, it fails with a clear message.
 pub fn skipped(name: &str) -> bool {
     std::env::var("SIXMARK_SKIP").is_ok_and(|names| names.split(',').any(|n| n.trim() == name))
 }
 
-/// Where the program is that is tested. Cargo says so to a test that it runs; one that is run by hand finds
-/// it where Cargo puts both.
+/// Returns the path of the program. Cargo sets it for a test that it runs. A test that is run by
+/// hand finds the program in the folder in which Cargo puts it.
 fn program_path() -> PathBuf {
     std::env::var_os("CARGO_BIN_EXE_sixmark").map_or_else(path_beside_tests, PathBuf::from)
 }
 
-/// Above the folder with the binaries of tests.
+/// Returns the path of the program in the folder above that of the test binaries.
 fn path_beside_tests() -> PathBuf {
     let this = std::env::current_exe().unwrap();
     this.ancestors().nth(2).unwrap().join("sixmark")

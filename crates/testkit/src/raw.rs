@@ -1,23 +1,23 @@
-//! A server that does with each connection what a test says.
+//! A server whose behaviour on a connection is determined by the test.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// Listens on loopback of both families.
+/// A server on the loopback addresses of both families.
 #[derive(Debug)]
 pub struct Raw {
     addresses: [SocketAddr; 2],
 }
 
 impl Raw {
-    /// Each connection has a thread of its own, in which `manner` deals with it until it is closed.
+    /// Starts a server that calls `manner` for each connection, in a thread of its own.
     pub fn start(manner: impl Fn(TcpStream) + Send + Sync + 'static) -> Raw {
         let manner = Arc::new(manner);
         let own = [IpAddr::from(Ipv6Addr::LOCALHOST), IpAddr::from(Ipv4Addr::LOCALHOST)];
         Raw { addresses: own.map(|address| listen(address, &manner)) }
     }
 
-    /// The URLs of `/`, IPv6 first.
+    /// Returns the URLs of `/`, IPv6 first.
     pub fn urls(&self, scheme: &str) -> [String; 2] {
         self.addresses.map(|address| format!("{scheme}://{address}/"))
     }

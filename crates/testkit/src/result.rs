@@ -1,4 +1,4 @@
-//! Results of runs and watches, and what holds for each of them.
+//! Results of runs and watches, and the invariants that each of them satisfies.
 
 use std::process::Output;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::forms;
 use crate::program::sixmark;
 
-/// The result of `sixmark run` with these arguments, whether it could measure (status 0) or not
-/// (status 3), or was interrupted (status 130).
+/// Returns the result of `sixmark run` with these arguments. The run may have measured (status 0),
+/// have been unable to (status 3), or have been interrupted (status 130).
 pub fn json(arguments: &[&str]) -> Value {
     let all = [&["run", "--quiet", "--json", "-"], arguments].concat();
     document(&sixmark(&all))
 }
 
-/// The result document on a run's standard output.
+/// Returns the result document on a run's standard output, after checking it and the exit status.
 pub fn document(output: &Output) -> Value {
     let said = String::from_utf8_lossy(&output.stderr);
     let document: Value = serde_json::from_slice(&output.stdout)
@@ -26,8 +26,8 @@ pub fn document(output: &Output) -> Value {
     document
 }
 
-/// What holds for every result of a run or a watch: it has the published form, and each request that was
-/// sent ended in exactly one way and in exactly one second.
+/// Asserts the invariants of every result of a run or a watch: it conforms to the published schema,
+/// and each request that was sent ended in exactly one way and in exactly one second.
 pub fn check(document: &Value) {
     match document["schema"].as_str() {
         Some("sixmark.watch/1") => forms::WATCH.check(document),

@@ -1,4 +1,4 @@
-//! A server that remembers who asked for what.
+//! A server that records the requests and their peers.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -10,15 +10,15 @@ use sixmark_units::family::Family;
 
 use crate::DEADLINE;
 
-/// A request as the server saw it.
+/// A request as the server received it.
 #[derive(Debug)]
 pub struct Seen {
     pub peer: IpAddr,
-    /// Request line and header fields.
+    /// The request line and the header fields.
     pub head: String,
 }
 
-/// Listens on loopback of both families and answers requests without content.
+/// A server on the loopback addresses of both families that answers requests without content.
 #[derive(Debug)]
 pub struct Server {
     addresses: [SocketAddr; 2],
@@ -26,7 +26,7 @@ pub struct Server {
     seen: Receiver<Seen>,
 }
 
-/// What a server does with a connection.
+/// The behaviour of a server on a connection.
 #[derive(Clone)]
 struct Manner {
     greeting: &'static [u8],
@@ -36,17 +36,17 @@ struct Manner {
 }
 
 impl Server {
-    /// Answers every request.
+    /// Starts a server that answers every request.
     pub fn start() -> Server {
         Server::with(b"", usize::MAX)
     }
 
-    /// Answers this many requests, over all connections, and leaves the others waiting.
+    /// Starts a server that answers this number of requests over all connections and no others.
     pub fn answering(answers: usize) -> Server {
         Server::with(b"", answers)
     }
 
-    /// Speaks first, and something else than HTTP.
+    /// Starts a server that sends a greeting first, which is not HTTP, and answers no request.
     pub fn greeting(greeting: &'static [u8]) -> Server {
         Server::with(greeting, 0)
     }
@@ -62,27 +62,28 @@ impl Server {
         Server { addresses, connections, seen }
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self, family: Family) -> SocketAddr {
         self.addresses[usize::from(family == Family::Ipv4)]
     }
 
-    /// The URLs of `path`, IPv6 first.
+    /// Returns the URLs of `path`, IPv6 first.
     pub fn urls(&self, path: &str) -> [String; 2] {
         self.addresses.map(|address| format!("http://{address}{path}"))
     }
 
-    /// Connections accepted so far.
+    /// Returns the number of connections accepted so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// Waits for that many requests.
+    /// Waits for `count` requests and returns them.
     pub fn next(&self, count: usize) -> Vec<Seen> {
         (0..count).map(|_| self.seen.recv_timeout(DEADLINE).unwrap()).collect()
     }
 
-    /// The requests seen and not yet taken; all of them once their client has ended.
+    /// Returns the requests that were received and not returned before. After the client has ended,
+    /// these are all.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.try_iter().collect()
     }
@@ -102,7 +103,7 @@ fn listen(address: IpAddr, manner: &Manner) -> SocketAddr {
     bound
 }
 
-/// Serves until the client goes away; its ways to do so are not errors here.
+/// Serves a connection until the client closes it, in whatever way.
 fn serve(mut stream: TcpStream, manner: &Manner) {
     let Ok(peer) = stream.peer_addr() else { return };
     let _ = stream.write_all(manner.greeting);

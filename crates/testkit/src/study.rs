@@ -1,4 +1,4 @@
-//! Studies in folders of their own.
+//! Studies in temporary folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use tempfile::TempDir;
 
 use crate::sixmark;
 
-/// A study over an origin of its own, both families, in a folder of its own.
+/// A study of a new origin over both families, in a temporary folder.
 pub struct StudyBench {
     dir: TempDir,
 }
 
-/// What every study here needs: an origin that is started for it.
+/// The service section of these studies: an origin that is started for the study.
 pub const ORIGIN: &str = r#"
 [services.origin]
 command = ["{sixmark}", "origin", "--threads", "1", "--listen", "[::1]:{port6}", "--listen", "127.0.0.1:{port}"]
@@ -22,51 +22,51 @@ ready = { line = "Ctrl-C ends it." }
 "#;
 
 impl StudyBench {
-    /// With this in the study's file, before the service.
+    /// Creates a study whose file contains `text` followed by [`ORIGIN`].
     pub fn new(text: &str) -> StudyBench {
         StudyBench::alone(&format!("{text}{ORIGIN}"))
     }
 
-    /// With this as the whole file.
+    /// Creates a study whose file contains only `text`.
     pub fn alone(text: &str) -> StudyBench {
         let dir = TempDir::new().unwrap();
         fs::write(dir.path().join("study.toml"), text).unwrap();
         StudyBench { dir }
     }
 
-    /// A file of its folder.
+    /// Returns the path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// The file of the study.
+    /// Returns the path of the study's file.
     pub fn file(&self) -> String {
         self.path("study.toml").display().to_string()
     }
 
-    /// Where its results go.
+    /// Returns the path of the folder with the results.
     pub fn out(&self) -> String {
         self.path("out").display().to_string()
     }
 
-    /// Carries the study out, with more arguments.
+    /// Runs the study with additional arguments.
     pub fn run(&self, more: &[&str]) -> Output {
         let (file, out) = (self.file(), self.out());
         sixmark(&[&["study", "run", &file, "--out", &out][..], more].concat())
     }
 
-    /// Goes on with it.
+    /// Resumes the study with additional arguments.
     pub fn resume(&self, more: &[&str]) -> Output {
         let out = self.out();
         sixmark(&[&["study", "run", "--resume", &out][..], more].concat())
     }
 
-    /// Its document.
+    /// Returns the document of the study.
     pub fn document(&self) -> Value {
         read(&self.path("out/study.json"))
     }
 
-    /// The files of its cells.
+    /// Returns the paths of the cells' files in order.
     pub fn cells(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path("out/cells")).into_iter().flatten();
         let mut cells: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -76,23 +76,23 @@ impl StudyBench {
     }
 }
 
-/// A file of JSON.
+/// Reads a JSON file.
 pub fn read(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Standard error.
+/// Returns the text on standard error.
 pub fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The text of a run that went well.
+/// Returns the standard output of a command, which must have succeeded.
 pub fn fine(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{}", said(output));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The cells of a document, which are each of those planned, once.
+/// Asserts that a document contains each planned cell exactly once.
 pub fn assert_complete(document: &Value) {
     let cells = document["cells"].as_array().unwrap();
     let mut ids: Vec<&str> = cells.iter().map(|cell| cell["id"].as_str().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! Documents of background traffic.
+//! The documents of background traffic.
 
 use std::process::Output;
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::forms;
 
-/// The document on standard output of traffic that went well or was interrupted.
+/// Returns the document on the standard output of a `sixmark traffic` that succeeded or was
+/// interrupted.
 pub fn traffic_document(output: &Output) -> Value {
     let said = String::from_utf8_lossy(&output.stderr);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -16,7 +17,7 @@ pub fn traffic_document(output: &Output) -> Value {
     document
 }
 
-/// How many messages a flow offered, sent or received.
+/// Returns the number of messages that a flow offered, sent or received, as named by `what`.
 pub fn messages(figures: &Value, what: &str) -> u64 {
     figures[what]["messages"].as_u64().unwrap()
 }

@@ -1,4 +1,4 @@
-//! `sixmark vitals` while it goes on.
+//! A running `sixmark vitals`.
 
 use std::io::{BufRead as _, BufReader, Lines};
 use std::process::{Child, ChildStdout, Stdio};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{command, forms, signal};
 
-/// `sixmark vitals` that writes its samples to standard output.
+/// A `sixmark vitals` process that writes its samples to standard output.
 pub struct Watching {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -15,7 +15,7 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// Begun in whatever namespace the calling thread is in.
+    /// Starts the process in the calling thread's namespaces and reads the header line.
     pub fn start(arguments: &[&str]) -> Watching {
         let json = tempfile::NamedTempFile::new().unwrap();
         let own = ["vitals", "--quiet", "--jsonl", "-", "--json", json.path().to_str().unwrap()];
@@ -28,22 +28,22 @@ impl Watching {
         watching
     }
 
-    /// The next line.
+    /// Reads the next line.
     pub fn next_line(&mut self) -> Value {
         let line = self.lines.next().expect("it ended").unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Ends it where it is.
+    /// Kills the process.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         let _ = self.child.wait().unwrap();
     }
 
-    /// Ends it: the document.
+    /// Interrupts the process, waits for its end and returns its document.
     pub fn end(mut self) -> Value {
         signal(self.child.id(), "INT");
-        // So that it is not kept from writing.
+        // Reads the remaining lines, so that the process does not block on a full pipe.
         self.lines.by_ref().for_each(|line| drop(line.unwrap()));
         assert!(self.child.wait().unwrap().success());
         let text = std::fs::read_to_string(self.json.path()).unwrap();

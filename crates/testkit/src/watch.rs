@@ -1,4 +1,4 @@
-//! What `sixmark watch` says of files.
+//! Running `sixmark watch` on capture files.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{document, sixmark};
 
-/// What is said of a file, and the codes of its warnings.
+/// Runs `sixmark watch` on a file. Returns its document and the codes of its warnings.
 pub fn watched(file: &Path, more: &[&str]) -> (Value, Vec<String>) {
     let file = file.to_str().unwrap();
     let output = sixmark(&[&["watch", "-r", file, "--json", "-", "-q"], more].concat());
@@ -14,7 +14,7 @@ pub fn watched(file: &Path, more: &[&str]) -> (Value, Vec<String>) {
     coded(document(&output))
 }
 
-/// A document and the codes of its warnings.
+/// Returns a document and the codes of its warnings.
 fn coded(document: Value) -> (Value, Vec<String>) {
     let warnings = document["warnings"].as_array().unwrap().iter();
     let codes = warnings.map(|warning| warning["code"].as_str().unwrap().to_owned()).collect();

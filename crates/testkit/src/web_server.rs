@@ -1,4 +1,4 @@
-//! A web server with its own folder, listening on loopback of both families.
+//! A web server with a folder of its own, on the loopback addresses of both families.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -15,58 +15,59 @@ use crate::authority::Authority;
 use crate::client::{Protocol, Wish, ask};
 use crate::process::Process;
 
-/// How large `/4k` is.
+/// The size of `/4k` in bytes.
 pub const SIZE: u64 = 4_096;
-/// How large `/ssi/page` is, which has `/4k` in its middle.
+/// The size in bytes of `/ssi/page`, which includes `/4k` in its middle.
 pub const PAGE: u64 = 3 * SIZE;
-/// A port that was free a moment ago may be taken; another try then asks for another.
+/// The number of attempts to start. A port that was free a moment ago may be taken, so that each
+/// attempt chooses new ports.
 const TRIES: u32 = 10;
-/// The file with the authority's certificate.
+/// The file with the certificate of the authority.
 const AUTHORITY: &str = "authority.pem";
 
-/// What tells one kind of server from another.
+/// The properties of a kind of server.
 pub struct ServerKind {
-    /// Debian's package.
+    /// Its Debian package.
     pub package: &'static str,
-    /// What leaves its tests out.
+    /// The name that skips its tests in `SIXMARK_SKIP`.
     pub skip: &'static str,
-    /// What it speaks in plain text.
+    /// Its protocols in plain text.
     pub plain: &'static [Protocol],
-    /// What it speaks over TLS, and QUIC.
+    /// Its protocols over TLS and QUIC.
     pub secure: &'static [Protocol],
-    /// Writes its configuration for a site: how to start it, all of it.
+    /// Writes the configuration for a site. Returns the commands that start the server.
     pub prepare: fn(&ServerSite<'_>, &ServerSettings) -> Vec<Command>,
-    /// The number that it gives in its log to the first request on a connection.
+    /// The number in its log of the first request on a connection.
     pub first: u64,
-    /// Its log is right about the bytes of requests.
+    /// Whether its log reports the correct number of bytes of requests.
     pub counts_requests: bool,
 }
 
-/// Where a server finds its files and whom it is to be.
+/// The files and addresses of a server.
 pub struct ServerSite<'a> {
-    /// The folder of its configuration, certificates and logs; `www` in it is what it serves.
+    /// The folder of its configuration, certificates and logs. It serves the files in `www`.
     pub dir: &'a Path,
-    /// Where it speaks plain text, IPv6 first.
+    /// Its addresses for plain text, IPv6 first.
     pub plain: [SocketAddr; 2],
-    /// Where it speaks TLS, and HTTP/3 if it can.
+    /// Its addresses for TLS and, if it supports it, HTTP/3, IPv6 first.
     pub secure: [SocketAddr; 2],
 }
 
 impl ServerSite<'_> {
-    /// Its certificate, a PEM file.
+    /// Returns the path of its certificate, a PEM file.
     pub fn certificate(&self) -> PathBuf {
         self.dir.join("certificate.pem")
     }
 
-    /// The certificate's key, a PEM file.
+    /// Returns the path of the certificate's key, a PEM file.
     pub fn key(&self) -> PathBuf {
         self.dir.join("key.pem")
     }
 }
 
-/// What a test may choose.
+/// The settings that a test may choose.
 pub struct ServerSettings {
-    /// Requests that a connection may carry.
+    /// The maximum number of requests on a connection.
     pub a_connection: u32,
 }
 
@@ -76,7 +77,7 @@ impl Default for ServerSettings {
     }
 }
 
-/// A running server. It ends when dropped, then its folder goes.
+/// A running server. When this value is dropped, the server is stopped and its folder removed.
 pub struct WebServer {
     processes: Vec<Process>,
     dir: TempDir,
@@ -85,28 +86,29 @@ pub struct WebServer {
     first: u64,
 }
 
-/// What a server's log says of one request.
+/// A server's log entry of one request.
 pub struct LogLine {
-    /// The client's.
+    /// The client's address family.
     pub family: Family,
-    /// On a connection that had carried none.
+    /// Whether this is the first request on its connection.
     pub first: bool,
-    /// As `HTTP/1.1`.
+    /// The version of HTTP, for example `HTTP/1.1`.
     pub version: String,
-    /// Over TLS.
+    /// Whether the request was sent over TLS.
     pub secure: bool,
     /// The status code.
     pub status: u16,
-    /// Bytes of the request, head and framing included.
+    /// The size of the request in bytes, including head and framing.
     pub took: u64,
-    /// Bytes of the response, in the same way.
+    /// The size of the response in bytes, including head and framing.
     pub gave: u64,
 }
 
 impl WebServer {
-    /// A server that answers over each of its protocols, after as many tries as it takes to find free ports.
+    /// Starts a server and waits until it answers over its protocols. Tries again with other ports
+    /// if it does not start.
     pub fn start(kind: &ServerKind, settings: &ServerSettings) -> WebServer {
-        // The server inherits the limit: thousands of connections are to come.
+        // The server inherits the limit, which must allow thousands of connections.
         sixmark_sys::limit::raise_open_files(8_192).unwrap();
         let mut said = String::new();
         for _ in 0..TRIES {
@@ -127,7 +129,8 @@ impl WebServer {
             |command: &mut Command| Process::start(command, site.dir, kind.package, kind.skip);
         let mut processes: Vec<Process> =
             (kind.prepare)(&site, settings).iter_mut().map(start).collect();
-        // The name tells that it is this server that answers, not another one on the port.
+        // The content of `/name` shows that it is this server that answers, not another one on the
+        // port.
         let name = dir.path().display().to_string();
         let answers = |protocol, address, authority| {
             let answer = ask(protocol, address, authority, Wish("GET", "/name", b""));
@@ -148,50 +151,51 @@ impl WebServer {
         }
     }
 
-    /// Where it speaks plain text.
+    /// Returns its address for plain text.
     pub fn address(&self, family: Family) -> SocketAddr {
         of_family(self.plain, family)
     }
 
-    /// Where it speaks TLS, and QUIC.
+    /// Returns its address for TLS and QUIC.
     pub fn secure_address(&self, family: Family) -> SocketAddr {
         of_family(self.secure, family)
     }
 
-    /// The URLs of `path` over TLS, IPv6 first.
+    /// Returns the URLs of `path` over TLS, IPv6 first.
     pub fn secure_urls(&self, path: &str) -> [String; 2] {
         Family::BOTH.map(|family| format!("https://{}{path}", self.secure_address(family)))
     }
 
-    /// The certificate of the authority that signed its own, a PEM file.
+    /// Returns the path of the certificate of the authority that signed its own, a PEM file.
     pub fn authority(&self) -> PathBuf {
         self.dir.path().join(AUTHORITY)
     }
 
-    /// The URLs of `path`, IPv6 first.
+    /// Returns the URLs of `path`, IPv6 first.
     pub fn urls(&self, path: &str) -> [String; 2] {
         Family::BOTH.map(|family| format!("http://{}{path}", self.address(family)))
     }
 
-    /// Ends the server and reads its log.
+    /// Stops the server and parses its log.
     pub fn into_log(self) -> Vec<LogLine> {
         let first = self.first;
         self.into_text().lines().filter_map(|line| parse(line, first)).collect()
     }
 
-    /// The same as it is.
+    /// Stops the server and returns the text of its log.
     pub fn into_text(mut self) -> String {
         self.processes.iter_mut().for_each(|process| process.stop("TERM"));
         fs::read_to_string(self.dir.path().join("log")).unwrap()
     }
 
-    /// A file in its folder.
+    /// Returns the path of a file in its folder.
     pub fn file(&self, name: &str) -> String {
         self.dir.path().join(name).to_str().unwrap().to_owned()
     }
 }
 
-/// A folder that a server may read which gave up root's rights, with the files to serve in `www`.
+/// Creates a folder with the files to serve in `www`. It is readable for a server that has dropped
+/// root's privileges.
 fn folder() -> io::Result<TempDir> {
     let dir = TempDir::new()?;
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755))?;
@@ -204,7 +208,7 @@ fn folder() -> io::Result<TempDir> {
     Ok(dir)
 }
 
-/// Puts a certificate into `dir` that an authority of its own has signed, which is returned.
+/// Writes a certificate signed by a new authority to `dir`. Returns the authority's certificate.
 fn certify(dir: &Path) -> String {
     let authority = Authority::create();
     let own = authority.issue(&["localhost", "sixmark.test", "::1", "127.0.0.1"]);
@@ -220,12 +224,12 @@ fn of_family(both: [SocketAddr; 2], family: Family) -> SocketAddr {
 
 fn free_addresses() -> [SocketAddr; 4] {
     let free = |host: &str| TcpListener::bind((host, 0)).unwrap();
-    // All are held until all are known, since none must be given twice.
+    // All sockets stay open until all ports are known, so that no port is returned twice.
     let held = ["::1", "127.0.0.1", "::1", "127.0.0.1"].map(free);
     held.map(|listener| listener.local_addr().unwrap())
 }
 
-/// A complete response, head and content.
+/// Fetches a complete response, head and content.
 pub fn fetch(address: SocketAddr, path: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, DEADLINE)?;
     stream.set_read_timeout(Some(DEADLINE))?;
@@ -237,7 +241,8 @@ pub fn fetch(address: SocketAddr, path: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&all).into_owned())
 }
 
-/// `PEER NUMBER STATUS TOOK GAVE VERSION TLS PATH`; none where it is one that asked whether the server is there.
+/// Parses a log line of the form `PEER NUMBER STATUS TOOK GAVE VERSION TLS PATH`. Returns `None`
+/// for a request that checked whether the server is ready.
 fn parse(line: &str, first: u64) -> Option<LogLine> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [peer, number, status, took, gave, version, tls, path] = words[..] else {

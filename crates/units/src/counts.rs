@@ -1,9 +1,10 @@
-//! Counts by a key of which few differ.
+//! Counts by key, for keys with few distinct values.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// Counts by a key of which few values occur: a list is searched faster than a tree or a table.
+/// Counts by key, for keys with few distinct values: searching a short list is faster than a tree
+/// or a hash table.
 #[derive(Clone, Debug)]
 pub struct Counts<K>(Vec<(K, u64)>);
 
@@ -14,7 +15,7 @@ impl<K> Default for Counts<K> {
 }
 
 impl<K: Copy + Ord> Counts<K> {
-    /// Counts `more` of `key`.
+    /// Adds `more` to the count of `key`.
     #[inline]
     pub fn add(&mut self, key: K, more: u64) {
         match self.0.iter_mut().find(|(known, _)| *known == key) {
@@ -23,19 +24,20 @@ impl<K: Copy + Ord> Counts<K> {
         }
     }
 
-    /// Every key counted so far, in the order of its first occurrence.
+    /// Iterates over the keys and their counts, in the order in which the keys were first counted.
     pub fn iter(&self) -> impl Iterator<Item = (K, u64)> + '_ {
         self.0.iter().copied()
     }
 
-    /// The same in the keys' order.
+    /// Returns the counts in the order of their keys.
     pub fn sorted(&self) -> BTreeMap<K, u64> {
         self.iter().collect()
     }
 }
 
 impl<K: Copy + Ord> PartialEq for Counts<K> {
-    /// The order of first occurrence is not part of the value: merging must not depend on order.
+    /// Compares the counts and ignores the order of first occurrence: the result of merging must
+    /// not depend on the order.
     fn eq(&self, other: &Self) -> bool {
         self.sorted() == other.sorted()
     }

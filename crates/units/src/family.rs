@@ -1,4 +1,4 @@
-//! The address family, and values kept once for each.
+//! The address family, and values kept per family.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -18,11 +18,11 @@ pub enum Family {
 }
 
 impl Family {
-    /// Both families in the order in which sixmark shows them.
+    /// Both families, in the order in which sixmark shows them.
     pub const BOTH: [Family; 2] = [Family::Ipv6, Family::Ipv4];
 
-    /// The family whose packets reach `address`. An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2)
-    /// is IPv4: what leaves the host is an IPv4 packet.
+    /// Returns the family of the packets that reach `address`. An IPv4-mapped IPv6 address (RFC
+    /// 4291, 2.5.5.2) is IPv4, because the host sends IPv4 packets to it.
     pub fn of(address: IpAddr) -> Family {
         match address.to_canonical() {
             IpAddr::V4(_) => Family::Ipv4,
@@ -30,7 +30,7 @@ impl Family {
         }
     }
 
-    /// As files and addresses of documents say it: `ipv6`, `ipv4`.
+    /// Returns the name used in files and in paths within documents: `ipv6` or `ipv4`.
     pub fn word(self) -> &'static str {
         match self {
             Family::Ipv6 => "ipv6",
@@ -38,7 +38,7 @@ impl Family {
         }
     }
 
-    /// The other one.
+    /// Returns the other family.
     pub fn other(self) -> Family {
         match self {
             Family::Ipv6 => Family::Ipv4,
@@ -68,17 +68,17 @@ pub struct PerFamily<T> {
 }
 
 impl<T> PerFamily<T> {
-    /// Calls `make` for each family.
+    /// Builds the pair by calling `make` for each family.
     pub fn from_fn(mut make: impl FnMut(Family) -> T) -> Self {
         PerFamily { ipv6: make(Family::Ipv6), ipv4: make(Family::Ipv4) }
     }
 
-    /// Both values with their families, IPv6 first.
+    /// Iterates over both values with their families, IPv6 first.
     pub fn iter(&self) -> impl Iterator<Item = (Family, &T)> {
         [(Family::Ipv6, &self.ipv6), (Family::Ipv4, &self.ipv4)].into_iter()
     }
 
-    /// Both values after `change`.
+    /// Applies `change` to both values.
     pub fn map<U>(self, mut change: impl FnMut(T) -> U) -> PerFamily<U> {
         PerFamily { ipv6: change(self.ipv6), ipv4: change(self.ipv4) }
     }
@@ -111,7 +111,8 @@ impl<T: for<'a> AddAssign<&'a T>> AddAssign<&PerFamily<T>> for PerFamily<T> {
     }
 }
 
-/// A side's name as people write it: a family's has capitals.
+/// Returns the name of a side as written for people: families are `IPv6` and `IPv4`, other names
+/// are unchanged.
 pub fn spoken(name: &str) -> String {
     match name {
         "ipv6" => "IPv6".into(),

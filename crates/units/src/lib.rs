@@ -1,7 +1,10 @@
-//! What everything else is counted in: the address family, counts, quantities and their text, names, and
-//! random numbers from a seed.
+//! Basic types that every other crate of sixmark uses: the address family ([`family`]), counts
+//! ([`counts`]), quantities as text ([`quantity`]), tables of names ([`names`]), untrusted text for
+//! a terminal ([`visible`]), and random numbers from a seed ([`random`]).
 //!
-//! Nothing of HTTP, of packets, of runs or of results belongs here, and no socket, file, thread or clock.
+//! This crate contains nothing about HTTP, packets, runs or results, and it uses no socket, file,
+//! thread or clock. Begin with [`family::Family`] and [`family::PerFamily`], which occur throughout
+//! the project.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

@@ -1,6 +1,6 @@
-//! Numbers as people read them: three digits that matter, and a unit.
+//! Numbers as text for people: three significant digits and a unit.
 
-/// A whole number with its thousands apart.
+/// Formats an integer with a comma between groups of three digits.
 pub fn write_count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -13,7 +13,7 @@ pub fn write_count(value: u64) -> String {
     text
 }
 
-/// A duration in microseconds, in the unit that suits it.
+/// Formats a duration, given in microseconds, in us, ms or s, whichever suits its size.
 pub fn duration_us(us: f64) -> String {
     match us {
         us if us < 999.5 => format!("{} us", three(us)),
@@ -22,7 +22,7 @@ pub fn duration_us(us: f64) -> String {
     }
 }
 
-/// Bytes in decimal units, as network rates have them.
+/// Formats a number of bytes in decimal units (B, kB, MB, GB), as is usual for network rates.
 pub fn bytes(value: f64) -> String {
     let (scale, unit) = match value {
         v if v < 999.5 => (1.0, "B"),
@@ -33,7 +33,21 @@ pub fn bytes(value: f64) -> String {
     format!("{} {unit}", three(value / scale))
 }
 
-/// Three significant digits where there are decimals to leave out.
+/// Formats a number of things per second, without decimals where they say nothing.
+pub fn write_per_s(value: f64) -> String {
+    if value < 99.95 { format!("{value:.1}") } else { write_count(value.round() as u64) }
+}
+
+/// Formats a share, 0 to 1, in percent.
+pub fn write_percent(share: f64) -> String {
+    match share * 100.0 {
+        p if p == 0.0 || p.abs() >= 9.95 => format!("{p:.0} %"),
+        p if p.abs() >= 0.095 => format!("{p:.1} %").replace(".0 %", " %"),
+        p => format!("{p:.2} %"),
+    }
+}
+
+/// Formats a number with three significant digits; integer digits are never rounded away.
 fn three(value: f64) -> String {
     match value {
         v if v < 9.995 => format!("{v:.2}"),
@@ -55,5 +69,8 @@ mod tests {
             [12.0, 4_096.0, 1e7, 2.5e9].map(bytes),
             ["12.0 B", "4.10 kB", "10.0 MB", "2.50 GB"]
         );
+        let shares = [0.0, 0.05, 0.034, 0.0004, 0.5].map(write_percent);
+        assert_eq!(shares, ["0 %", "5 %", "3.4 %", "0.04 %", "50 %"]);
+        assert_eq!([12.34, 1_234.5].map(write_per_s), ["12.3", "1,235"]);
     }
 }

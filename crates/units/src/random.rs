@@ -1,43 +1,44 @@
-//! Chance that a seed repeats.
+//! Pseudorandom numbers that a seed reproduces.
 
-/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+/// A SplitMix64 generator (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+/// 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
-/// The step of the sequence: 2^64 over the golden ratio.
+/// The step of the sequence: 2^64 divided by the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Random {
-    /// Stream number `stream` of `seed`. Streams begin at places of the one long sequence that have
-    /// nothing to do with one another.
+    /// Creates stream number `stream` of `seed`. Streams begin at unrelated places of one long
+    /// sequence.
     pub fn new(seed: u64, stream: u64) -> Random {
         Random(mix(mix(seed) ^ stream.wrapping_add(1).wrapping_mul(STEP)))
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
 
-    /// A whole number below `bound`, 0 of a bound of 0. The high half of a product (Lemire: Fast
-    /// Random Integer Generation in an Interval, 2019) without his correction: no number is
-    /// preferred by more than `bound` in 2^64.
+    /// Returns an integer below `bound`, or 0 if `bound` is 0. It is the high half of a product
+    /// (Lemire: Fast Random Integer Generation in an Interval, 2019) without Lemire's correction:
+    /// the bias towards any number is at most `bound` in 2^64.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from 0 to below 1, in steps of 2^-53.
+    /// Returns a number from 0 (inclusive) to 1 (exclusive), in steps of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// An exponential variate of mean 1: from 0 to 37.
+    /// Returns an exponential variate of mean 1, between 0 and 37.
     pub fn exponential(&mut self) -> f64 {
-        // From above 0 to 1, in steps of 2^-53: its logarithm is finite.
+        // Above 0 and up to 1, in steps of 2^-53, so that the logarithm is finite.
         let uniform = ((self.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64;
         -uniform.ln()
     }
@@ -53,7 +54,8 @@ fn mix(bits: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Mean, variance and the share above each whole number, over several seeds and streams.
+    /// Checks the mean, the variance and the share above each of several integers, for several
+    /// seeds and streams.
     #[test]
     fn exponentials_have_their_moments_and_their_tail() {
         for (seed, stream) in [(0, 0), (0, 1), (1, 0), (u64::MAX, 63)] {
@@ -63,7 +65,7 @@ mod tests {
             let mean = drawn.iter().sum::<f64>() / f64::from(n);
             let squares = drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
             let variance = squares / f64::from(n - 1);
-            // Five standard errors: 1/sqrt(n) of the mean, sqrt(8/n) of the variance.
+            // Five standard errors: that of the mean is 1/sqrt(n), that of the variance sqrt(8/n).
             assert!((mean - 1.0).abs() < 0.005, "{seed} {stream}: mean {mean}");
             assert!((variance - 1.0).abs() < 0.015, "{seed} {stream}: variance {variance}");
             for above in 1..6 {

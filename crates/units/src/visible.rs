@@ -1,25 +1,28 @@
-//! Foreign text where people read it: no control character moves the cursor or changes the terminal,
-//! and none turns text round or hides, so that no name looks like another.
+//! Makes untrusted text safe to show: its control characters cannot move the cursor or change the
+//! terminal, and no invisible character or change of text direction can make one name look like
+//! another.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Control characters but for line breaks and tabs, those that set a text's direction (UAX 9), those
-/// that can't be seen, and tags.
+/// Returns whether `c` is hidden: a control character other than a line break or tab, a character
+/// that sets the direction of text (UAX 9), an invisible character, or a tag character.
 pub fn is_hidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(c, '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Text for a terminal: what is hidden stands there as its number, `\u{1b}`.
+/// Returns text for a terminal, in which each hidden character is replaced by its code point, such
+/// as `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     make_visible(text, |c, to| {
         let _ = write!(to, "\\u{{{:x}}}", u32::from(c));
     })
 }
 
-/// JSON for a terminal: what is hidden within its strings is escaped there, so that it says the same.
+/// Returns JSON for a terminal, in which each hidden character within a string is replaced by its
+/// JSON escape, so that the meaning of the JSON is unchanged.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     make_visible(json, |c, to| {
         for unit in c.encode_utf16(&mut [0; 2]) {

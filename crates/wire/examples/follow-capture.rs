@@ -1,5 +1,5 @@
-//! Follows the connections of a capture and tells how long that took: what of `sixmark watch -r` is
-//! dissection and following alone. `follow-capture FILE`.
+//! Follows the connections of a capture and prints how long that took. This is the part of `sixmark
+//! watch -r` spent on dissecting packets and following connections. Usage: `follow-capture FILE`.
 
 #![allow(
     clippy::unwrap_used,

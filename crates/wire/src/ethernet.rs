@@ -5,18 +5,18 @@ use super::span::{Span, half};
 
 pub(super) const IPV4: u16 = 0x0800;
 pub(super) const IPV6: u16 = 0x86dd;
-/// A tag of a customer's, of a provider's, and what some used for the latter before there was one.
+/// The EtherTypes of a customer tag, a provider tag, and the provider tag before standardization.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-/// Nobody stacks more.
+/// The maximum number of tags to skip. Real networks stack fewer.
 const MOST_TAGS: usize = 4;
 
-/// What a frame carries and which kind of thing that is.
+/// Returns the payload of a frame and its EtherType.
 pub(super) fn payload(frame: Span<'_>) -> Result<(u16, Span<'_>), Skipped> {
     let header: &[u8; 14] = frame.head()?;
     untagged(half(header, 12), frame.behind(header.len())?)
 }
 
-/// The same behind all tags.
+/// Returns the payload after all VLAN tags and its EtherType.
 pub(super) fn untagged(mut ethertype: u16, mut rest: Span<'_>) -> Result<(u16, Span<'_>), Skipped> {
     for _ in 0..MOST_TAGS {
         if !TAGS.contains(&ethertype) {

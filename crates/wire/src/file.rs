@@ -1,4 +1,4 @@
-//! A file of packets of whichever kind, read in pieces as they come.
+//! Capture files of either format, read incrementally.
 
 use super::pcap::{self, Format, NextRecord};
 use super::pcapng::{self, Sections};
@@ -6,24 +6,25 @@ use super::{Link, pcap::HEADER};
 
 pub use super::step::{Packet, ReadStep};
 
-/// A file that is being read.
+/// The state of a capture file that is being read.
 #[derive(Clone, Debug)]
 pub enum CaptureFile {
-    /// The classic kind, whose header has been read.
+    /// A classic file, whose header has been read.
     Pcap(Format),
-    /// The newer kind.
+    /// A file in the newer format.
     PcapNg(Box<Sections>),
 }
 
 impl CaptureFile {
-    /// So many bytes tell what kind of file it is.
+    /// The number of bytes required to detect the format of a file.
     pub const BEGIN: usize = HEADER;
 
-    /// The file that begins with these bytes, and how many of them are not to be given to
-    /// [`step`](CaptureFile::step).
+    /// Detects the format of the file that begins with `bytes`. Also returns how many of them to
+    /// omit from the first call of [`step`](CaptureFile::step).
     ///
     /// # Errors
-    /// It is no such file, or one of packets that can't be read; in words that follow its name.
+    /// Returns a message, to be appended to the file's name, if the file is not a capture or its
+    /// link type is not supported.
     pub fn begin(bytes: &[u8]) -> Result<(CaptureFile, usize), String> {
         if bytes.starts_with(&pcapng::SECTION.to_be_bytes()) {
             return Ok((CaptureFile::PcapNg(Box::default()), 0));
@@ -31,7 +32,7 @@ impl CaptureFile {
         Format::read(bytes).map(|format| (CaptureFile::Pcap(format), pcap::HEADER))
     }
 
-    /// What the rest of the file begins with.
+    /// Reads the next item from the rest of the file.
     #[inline]
     pub fn step<'a>(&mut self, rest: &'a [u8]) -> ReadStep<'a> {
         match self {
@@ -40,7 +41,7 @@ impl CaptureFile {
         }
     }
 
-    /// `pcap` or `pcapng`.
+    /// Returns the name of the format: `pcap` or `pcapng`.
     pub fn kind(&self) -> &'static str {
         match self {
             CaptureFile::Pcap(_) => "pcap",
@@ -48,7 +49,7 @@ impl CaptureFile {
         }
     }
 
-    /// What its packets have begun with so far; none of a kind that can't be read.
+    /// Returns the link types of the packets so far; `None` stands for all that are not supported.
     pub fn links(&self) -> Vec<Option<Link>> {
         match self {
             CaptureFile::Pcap(format) => vec![Some(format.link)],
@@ -56,7 +57,8 @@ impl CaptureFile {
         }
     }
 
-    /// How many bytes of a packet were kept at most; 0: all.
+    /// Returns the snapshot length, the maximum number of bytes captured of a packet; 0 if there is
+    /// no limit.
     pub fn snap(&self) -> u32 {
         match self {
             CaptureFile::Pcap(format) => format.snap,
@@ -64,7 +66,8 @@ impl CaptureFile {
         }
     }
 
-    /// Packets that the capturing program says were lost; none where it says nothing.
+    /// Returns the number of packets that the capturing program reports as lost, or `None` if it
+    /// reports nothing.
     pub fn dropped(&self) -> Option<u64> {
         match self {
             CaptureFile::Pcap(_) => None,
@@ -72,7 +75,7 @@ impl CaptureFile {
         }
     }
 
-    /// Packets that have no time of their own.
+    /// Returns the number of packets without a timestamp.
     pub fn untimed(&self) -> u64 {
         match self {
             CaptureFile::Pcap(_) => 0,
@@ -91,7 +94,7 @@ fn of_pcap(format: Format, rest: &[u8]) -> ReadStep<'_> {
         }
         NextRecord::End => ReadStep::End,
         NextRecord::More(bytes) => ReadStep::More(bytes),
-        NextRecord::Broken => ReadStep::Broken("a packet is longer than it can be"),
+        NextRecord::Broken => ReadStep::Broken("a packet has an impossible length"),
     }
 }
 

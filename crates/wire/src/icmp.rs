@@ -1,36 +1,36 @@
-//! Messages of ICMP (RFC 792, RFC 1191) and ICMPv6 (RFC 4443), of which those matter that tell a sender
-//! that its packets are too big.
+//! ICMP (RFC 792, RFC 1191) and ICMPv6 (RFC 4443) messages, in particular those that inform a
+//! sender that its packets are too big.
 
 use std::net::{IpAddr, SocketAddr};
 
 use super::span::{Span, half, word_at};
 use super::{Ip, Skipped, TCP, UDP, of_version};
 
-/// A message.
+/// An ICMP or ICMPv6 message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Icmp {
-    /// Its type, which means different things in the two families.
+    /// The type, whose meaning depends on the family.
     pub kind: u8,
-    /// Its code.
+    /// The code.
     pub code: u8,
-    /// What it says of a packet that was too big: Packet Too Big of ICMPv6; of ICMP that it would have
-    /// to be fragmented and must not be.
+    /// The details of a packet that was too big, from an ICMPv6 Packet Too Big or an ICMP
+    /// "fragmentation needed and DF set".
     pub too_big: Option<TooBig>,
 }
 
-/// What is said of a packet that was too big.
+/// The details of a packet that was too big.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooBig {
-    /// How long it may be, in bytes. 0 of routers older than RFC 1191.
+    /// The MTU of the next hop in bytes; 0 from routers older than RFC 1191.
     pub mtu: u32,
-    /// The packet's own source, destination and protocol, as far as it was sent back and kept.
+    /// The source, destination and protocol of the packet, if its header was returned and captured.
     pub packet: Option<(IpAddr, IpAddr, u8)>,
-    /// The ports that it came from and went to, where it was TCP or UDP.
+    /// The source and destination ports of the packet if it carried TCP or UDP.
     pub ports: Option<(u16, u16)>,
 }
 
 impl TooBig {
-    /// Where the packet came from and went to.
+    /// Returns the source and destination of the packet.
     pub fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
         let ((source, destination, _), (from, to)) = (self.packet?, self.ports?);
         Some(((source, from).into(), (destination, to).into()))
@@ -49,7 +49,7 @@ pub(super) fn read_icmp(ip: &Ip<'_>) -> Result<Icmp, Skipped> {
     Ok(Icmp { kind, code, too_big })
 }
 
-/// The packet that was too big is never sent back whole.
+/// Parses the returned packet, of which only the beginning is present.
 fn inner(mtu: u32, bytes: &[u8]) -> TooBig {
     let Ok(ip) = of_version(Span { bytes, length: usize::MAX / 2 }) else {
         return TooBig { mtu, packet: None, ports: None };

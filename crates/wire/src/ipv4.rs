@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::span::{Span, half, word_at};
 use super::{Fragment, Ip, Skipped};
 
-/// The bits of the fragment's field that are flags, of which the lowest says that more follow.
+/// The bits of the fragment field: the "more fragments" flag and the offset.
 const MORE: u16 = 0x2000;
 const OFFSET: u16 = 0x1fff;
 
@@ -20,15 +20,15 @@ pub(super) fn read_ipv4(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
         destination: Ipv4Addr::from(word_at(header, 16)).into(),
         protocol: header[9],
         fragment: fragment(header),
-        // Its options are of no concern here.
+        // The payload follows the header with its options, which are ignored.
         payload: check_length(packet, header)?.behind(length)?,
     })
 }
 
-/// Without what pads a short frame.
+/// Removes the padding of a short frame.
 fn check_length<'a>(packet: Span<'a>, header: &[u8; 20]) -> Result<Span<'a>, Skipped> {
     match half(header, 2) {
-        // Linux says so of packets that are longer than the field can tell, before they are cut up.
+        // Linux writes 0 for packets that exceed the field and are segmented later.
         0 => Ok(packet),
         length => packet.only(length.into()),
     }

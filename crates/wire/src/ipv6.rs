@@ -8,10 +8,10 @@ use super::{Fragment, Ip, Skipped};
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
-/// RFC 4302.
+/// Authentication Header (RFC 4302).
 const AUTHENTICATION: u8 = 51;
 const DESTINATION: u8 = 60;
-/// A packet with more extension headers is up to nothing good.
+/// The maximum number of extension headers. A packet with more is considered malformed.
 const MOST_HEADERS: usize = 16;
 
 pub(super) fn read_ipv6(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
@@ -34,16 +34,16 @@ pub(super) fn read_ipv6(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
     Err(Skipped::Malformed)
 }
 
-/// Without what pads a short frame.
+/// Returns the payload without the padding of a short frame.
 fn payload<'a>(rest: Span<'a>, header: &[u8; 40]) -> Result<Span<'a>, Skipped> {
     match half(header, 4) {
-        // Longer than the field can tell: a hop-by-hop option does (RFC 2675).
+        // A jumbogram: a hop-by-hop option contains the length (RFC 2675).
         0 if header[6] == HOP_BY_HOP => Ok(rest),
         length => rest.only(length.into()),
     }
 }
 
-/// Passes an extension header. False where there is none.
+/// Skips an extension header. Returns false if the next header is not one.
 fn skip(found: &mut Ip<'_>) -> Result<bool, Skipped> {
     let head = || found.payload.head::<2>();
     let length = match found.protocol {
@@ -60,7 +60,7 @@ fn skip(found: &mut Ip<'_>) -> Result<bool, Skipped> {
     Ok(true)
 }
 
-/// None of one that is all there is of its packet (RFC 6946).
+/// Returns the position of a fragment, or `None` for an atomic fragment (RFC 6946).
 fn fragment(header: &[u8; 8]) -> Option<Fragment> {
     let field = half(header, 2);
     let (offset, more) = (u32::from(field & !7), field & 1 != 0);

@@ -1,8 +1,12 @@
-//! What others put on the wire, read with suspicion: packets by layer, capture files, the flows and
-//! exchanges that packets make up, certificates. Any bytes may come. Those that are no packet, or of which
-//! not all was captured, are reported as such and never trusted.
+//! Parsers of untrusted network input: packets layer by layer, capture files, TCP and QUIC flows
+//! with the HTTP exchanges on them, and X.509 certificates. Any input is accepted. Bytes that are
+//! not a valid packet, or that the capture truncated, are reported as such and never trusted.
 //!
-//! No capture socket, no file handle, and nothing of results belongs here.
+//! This crate is pure: bytes and timestamps go in, values come out. It contains no capture socket
+//! and no file handle, and no types of results.
+//!
+//! Start with [`ip`] and [`carried`] for a single packet, [`file::CaptureFile`] for a capture file,
+//! [`flow::Follower`] for connections, and [`x509`] for certificates.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -31,71 +35,73 @@ pub use span::Span;
 pub use tcp::{Flags, Options, Tcp};
 pub use udp::Udp;
 
-/// The number of TCP among IP's protocols.
+/// The IP protocol number of TCP.
 pub const TCP: u8 = 6;
-/// That of UDP.
+/// The IP protocol number of UDP.
 pub const UDP: u8 = 17;
-/// That of ICMP for IPv4.
+/// The IP protocol number of ICMP for IPv4.
 pub const ICMP: u8 = 1;
-/// That of ICMPv6.
+/// The IP protocol number of ICMPv6.
 pub const ICMPV6: u8 = 58;
 
-/// Why a packet's insides can't be told.
+/// The reason why a packet cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skipped {
-    /// It holds something else: ARP, say, or UDP where TCP was looked for.
+    /// It carries another protocol, such as ARP, or UDP where TCP was expected.
     Other,
-    /// Too little of it was kept.
+    /// The capture truncated it before the end of its headers.
     Cut,
-    /// Its headers contradict each other.
+    /// Its headers are invalid or contradict each other.
     Malformed,
 }
 
 /// An IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ip<'a> {
-    /// Who sent it.
+    /// The source address.
     pub source: IpAddr,
-    /// To whom.
+    /// The destination address.
     pub destination: IpAddr,
-    /// What it carries (IANA's protocol numbers); of IPv6 what follows the extension headers.
+    /// The protocol of the payload (IANA protocol number). For IPv6 it is the protocol after the
+    /// extension headers.
     pub protocol: u8,
-    /// Which part of a packet it is, where it is a part.
+    /// The position of this fragment if the packet is one.
     pub fragment: Option<Fragment>,
-    /// What it carries; in a fragment but the first, the middle of it.
+    /// The payload. In a fragment other than the first it is a later part of the original payload.
     pub payload: Span<'a>,
 }
 
-/// What an IP packet carries, as far as that is of use here.
+/// The payload of an IP packet, parsed if this crate supports its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried<'a> {
-    /// A segment of TCP; of a packet's first fragment as much as that has.
+    /// A TCP segment. If the packet is a first fragment, the part of the segment in that fragment.
     Tcp(Tcp<'a>),
-    /// A datagram of UDP; of a packet's first fragment as much as that has.
+    /// A UDP datagram. If the packet is a first fragment, the part of the datagram in that
+    /// fragment.
     Udp(Udp<'a>),
-    /// A message of ICMP or ICMPv6.
+    /// An ICMP or ICMPv6 message.
     Icmp(Icmp),
-    /// The middle or the end of something: a fragment but the first.
+    /// The continuation of a fragmented payload: the packet is a fragment other than the first.
     Rest,
-    /// Something else.
+    /// Another protocol.
     Other,
 }
 
-/// A part of a packet that was too long.
+/// The position of a fragment within the original packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// What all parts of a packet have in common.
+    /// The identification that all fragments of a packet share.
     pub id: u32,
-    /// Where in the packet's payload this one begins, in bytes.
+    /// The offset of this fragment in the original payload, in bytes.
     pub offset: u32,
-    /// Others follow.
+    /// True if more fragments follow.
     pub more: bool,
 }
 
-/// The IP packet in a frame.
+/// Returns the IP packet in a frame.
 ///
 /// # Errors
-/// There is none, or it can't be read.
+/// Returns the reason if the frame contains no IP packet or the packet cannot be parsed.
 pub fn ip(link: Link, frame: Span<'_>) -> Result<Ip<'_>, Skipped> {
     match link {
         Link::Ethernet => of_type(ethernet::payload(frame)?),
@@ -106,7 +112,7 @@ pub fn ip(link: Link, frame: Span<'_>) -> Result<Ip<'_>, Skipped> {
     }
 }
 
-/// By the version that it begins with.
+/// Parses a packet by the version field of its IP header.
 fn of_version(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
     match packet.head::<1>()?[0] >> 4 {
         4 => ipv4::read_ipv4(packet),
@@ -115,7 +121,7 @@ fn of_version(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
     }
 }
 
-/// By the number that Ethernet has for what follows.
+/// Parses a packet by the EtherType that precedes it.
 fn of_type((ethertype, payload): (u16, Span<'_>)) -> Result<Ip<'_>, Skipped> {
     match ethertype {
         ethernet::IPV4 => ipv4::read_ipv4(payload),
@@ -124,10 +130,10 @@ fn of_type((ethertype, payload): (u16, Span<'_>)) -> Result<Ip<'_>, Skipped> {
     }
 }
 
-/// What a packet carries. Nothing is allocated or copied.
+/// Parses the payload of a packet without allocating or copying.
 ///
 /// # Errors
-/// Its headers can't be read.
+/// Returns the reason if the headers of the payload cannot be parsed.
 pub fn carried<'a>(ip: &Ip<'a>) -> Result<Carried<'a>, Skipped> {
     if ip.fragment.is_some_and(|fragment| fragment.offset > 0) {
         return Ok(Carried::Rest);
@@ -141,10 +147,10 @@ pub fn carried<'a>(ip: &Ip<'a>) -> Result<Carried<'a>, Skipped> {
     })
 }
 
-/// Where the TCP segment of a packet is whole, or begins.
+/// Returns the TCP segment of a packet that is whole or is a first fragment.
 ///
 /// # Errors
-/// It carries something else, or can't be read.
+/// Returns the reason if the packet carries something else or cannot be parsed.
 pub fn tcp<'a>(ip: &Ip<'a>) -> Result<Tcp<'a>, Skipped> {
     match ip.protocol == TCP && ip.fragment.is_none_or(|fragment| fragment.offset == 0) {
         true => tcp::read_tcp(ip.payload),

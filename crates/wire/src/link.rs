@@ -1,24 +1,24 @@
-//! What packets begin with, which the file or the interface says that they came from.
+//! The link-layer headers of captured packets, as declared by the capture file or interface.
 
-/// What a packet begins with.
+/// The type of header that a captured packet begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
-    /// An Ethernet header, with VLAN tags or without.
+    /// An Ethernet header, with or without VLAN tags.
     Ethernet,
-    /// An IP header, of either version.
+    /// An IP header, version 4 or 6.
     Ip,
-    /// The number of an address family, in either byte order: the loopback of BSD and macOS
+    /// An address family number in either byte order: the loopback header of BSD and macOS
     /// (LINKTYPE_NULL, LINKTYPE_LOOP).
     Null,
-    /// Linux's first header of captures on all interfaces (LINKTYPE_LINUX_SLL).
+    /// The first version of Linux's header for captures on all interfaces (LINKTYPE_LINUX_SLL).
     Sll,
-    /// Its second (LINKTYPE_LINUX_SLL2).
+    /// The second version of that header (LINKTYPE_LINUX_SLL2).
     Sll2,
 }
 
 impl Link {
-    /// That which files of captures have this number for (LINKTYPE_*), if it can be read. 12 and 14
-    /// are what some systems wrote for raw IP.
+    /// Returns the link type for a number in a capture file (LINKTYPE_*), or `None` if it is not
+    /// supported. Some systems wrote 12 and 14 for raw IP.
     pub fn of_number(number: u32) -> Option<Link> {
         Some(match number {
             0 | 108 => Link::Null,
@@ -30,7 +30,7 @@ impl Link {
         })
     }
 
-    /// The number that files have for it (LINKTYPE_*).
+    /// Returns the number of this link type in capture files (LINKTYPE_*).
     pub fn number(self) -> u32 {
         match self {
             Link::Null => 0,
@@ -41,7 +41,7 @@ impl Link {
         }
     }
 
-    /// Its name, for documents.
+    /// Returns the name of this link type in documents.
     pub fn word(self) -> &'static str {
         match self {
             Link::Null => "null",

@@ -1,4 +1,4 @@
-//! Packets made up by tests.
+//! Packets built by tests.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ pub(crate) const SYN: u8 = 2;
 pub(crate) const RST: u8 = 4;
 pub(crate) const ACK: u8 = 16;
 
-/// A segment to be.
+/// A TCP segment to build.
 #[derive(Clone, Debug)]
 pub(crate) struct MadeSegment {
     pub(crate) from: SocketAddr,
@@ -17,13 +17,13 @@ pub(crate) struct MadeSegment {
     pub(crate) sequence: u32,
     pub(crate) acknowledgement: u32,
     pub(crate) flags: Flags,
-    /// A multiple of four bytes.
+    /// The length is a multiple of four bytes.
     pub(crate) options: Vec<u8>,
     pub(crate) payload: Vec<u8>,
 }
 
 impl MadeSegment {
-    /// As a frame of Ethernet.
+    /// Returns the segment as an Ethernet frame.
     pub(crate) fn frame(&self) -> Vec<u8> {
         let mut frame = vec![2; 12];
         let ip = self.ip();
@@ -32,12 +32,12 @@ impl MadeSegment {
         frame
     }
 
-    /// As an IP packet.
+    /// Returns the segment as an IP packet.
     pub(crate) fn ip(&self) -> Vec<u8> {
         self.ip_with(super::TCP, &self.tcp())
     }
 
-    /// As a datagram of UDP with the same ports and payload, in an IP packet.
+    /// Returns a UDP datagram with the same ports and payload, in an IP packet.
     pub(crate) fn udp_ip(&self) -> Vec<u8> {
         let mut udp = [self.from.port().to_be_bytes(), self.to.port().to_be_bytes()].concat();
         udp.extend((8 + self.payload.len() as u16).to_be_bytes());
@@ -46,7 +46,7 @@ impl MadeSegment {
         self.ip_with(super::UDP, &udp)
     }
 
-    /// An IP packet between the same that carries something else.
+    /// Returns an IP packet between the same addresses with another payload.
     pub(crate) fn ip_with(&self, protocol: u8, payload: &[u8]) -> Vec<u8> {
         match (self.from.ip(), self.to.ip()) {
             (IpAddr::V4(from), IpAddr::V4(to)) => {
@@ -63,7 +63,8 @@ impl MadeSegment {
         }
     }
 
-    /// As frames of Ethernet, each with a part of so many bytes of the segment, a multiple of eight.
+    /// Returns Ethernet frames that each carry a fragment of `size` bytes of the segment; `size` is
+    /// a multiple of eight.
     pub(crate) fn fragments(&self, size: usize) -> Vec<Vec<u8>> {
         let whole = self.ip();
         let six = whole[0] >> 4 == 6;

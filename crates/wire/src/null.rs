@@ -1,19 +1,20 @@
-//! What BSD and macOS put before packets of the loopback: the number of an address family, in the byte
-//! order of the machine that captured, or the network's (LINKTYPE_NULL, LINKTYPE_LOOP).
+//! The header that BSD and macOS put before packets of the loopback interface: an address family
+//! number, in the byte order of the capturing machine (LINKTYPE_NULL) or the network
+//! (LINKTYPE_LOOP).
 
 use super::span::{Span, word_at};
 use super::{Skipped, ethernet};
 
-/// IPv6's numbers: of Linux, of NetBSD and OpenBSD, of FreeBSD, of macOS.
+/// The numbers of IPv6: Linux, NetBSD and OpenBSD, FreeBSD, macOS.
 const IPV6: [u32; 4] = [10, 24, 28, 30];
-/// IPv4 has the same everywhere.
+/// The number of IPv4, which is the same on all systems.
 const IPV4: u32 = 2;
 
-/// What it carries and which kind of thing that is, by Ethernet's numbers.
+/// Returns the payload and its EtherType.
 pub(super) fn payload(packet: Span<'_>) -> Result<(u16, Span<'_>), Skipped> {
     let header: &[u8; 4] = packet.head()?;
     let family = word_at(header, 0);
-    // Families are below 2^16: of the two ways to read it one is small.
+    // Families are below 2^16, so only the correct byte order gives a small number.
     let kind = match family.min(family.swap_bytes()) {
         IPV4 => ethernet::IPV4,
         other if IPV6.contains(&other) => ethernet::IPV6,

@@ -1,76 +1,79 @@
-//! The classic files of captures (draft-ietf-opsawg-pcap): read in pieces as they come, in either byte
-//! order, with microseconds or nanoseconds; written with nanoseconds.
+//! Classic capture files (draft-ietf-opsawg-pcap). They are read incrementally, in either byte
+//! order, with microsecond or nanosecond timestamps, and written with nanosecond timestamps.
 
 use super::Link;
 
-/// How long a file's own header is.
+/// The length of the file header in bytes.
 pub const HEADER: usize = 24;
-/// How long the header of a packet is.
+/// The length of a packet's record header in bytes.
 const RECORD: usize = 16;
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// A packet that claims more was never captured: nothing behind it can be trusted.
+/// The largest plausible length of a captured packet. If a record claims more, neither it nor the
+/// rest of the file can be trusted.
 const LONGEST: u32 = 1 << 24;
 
-/// How a file is written.
+/// The format of a file, as declared by its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     big_endian: bool,
-    /// Nanoseconds that the smaller part of a time counts.
+    /// The number of nanoseconds in one unit of the fractional part of a timestamp.
     unit_ns: u32,
-    /// What its packets begin with.
+    /// The link type of the packets.
     pub link: Link,
-    /// How many bytes of a packet are kept at most.
+    /// The snapshot length: the maximum number of bytes captured of a packet.
     pub snap: u32,
 }
 
-/// A packet of a file.
+/// A packet in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// When it was seen, in nanoseconds since 1970.
+    /// The capture time, in nanoseconds since 1970.
     pub at_ns: u64,
-    /// How long it was on the wire.
+    /// The length of the packet on the wire, in bytes.
     pub length: u32,
-    /// Its first bytes.
+    /// The captured bytes, a prefix of the packet.
     pub bytes: &'a [u8],
 }
 
-/// What comes next in a file.
+/// The next item in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextRecord<'a> {
-    /// A packet, and the bytes behind it.
+    /// A packet, and the bytes that follow it.
     Record(Record<'a>, &'a [u8]),
-    /// The file ends here, as it should.
+    /// The file ends here, between two records.
     End,
-    /// So many bytes have to be there for the next packet; a file without them was cut.
+    /// The number of bytes required to read the next packet. A file that ends before them is
+    /// truncated.
     More(usize),
-    /// No file of packets has this; nothing behind it can be read.
+    /// The record is invalid, and nothing after it can be read.
     Broken,
 }
 
 impl Format {
-    /// That of the file that begins with these bytes.
+    /// Reads the format from the first bytes of a file.
     ///
     /// # Errors
-    /// It is no such file, or one of packets that can't be read; in words that follow its name.
+    /// Returns a message, to be appended to the file's name, if the file is not a classic capture
+    /// or its link type is not supported.
     pub fn read(header: &[u8]) -> Result<Format, String> {
         let header: &[u8; HEADER] =
-            header.first_chunk().ok_or("is too short for a capture (pcap, pcapng)")?;
+            header.first_chunk().ok_or("is too short to be a capture file (pcap or pcapng)")?;
         let magic = number_at(header, 0, true);
         let big_endian = [MICROSECONDS, NANOSECONDS].contains(&magic);
         let unit_ns = match if big_endian { magic } else { magic.swap_bytes() } {
             MICROSECONDS => 1_000,
             NANOSECONDS => 1,
-            _ => return Err("is no capture (pcap, pcapng)".into()),
+            _ => return Err("is not a capture file (pcap or pcapng)".into()),
         };
-        // The upper half tells of checksums behind frames, which nobody keeps.
+        // The upper half describes checksums after frames, which are not used.
         let kind = number_at(header, 20, big_endian) & 0xffff;
-        let unread = || format!("has packets of link type {kind}, which can't be read");
+        let unread = || format!("has packets of link type {kind}, which is not supported");
         let link = Link::of_number(kind).ok_or_else(unread)?;
         Ok(Format { big_endian, unit_ns, link, snap: number_at(header, 16, big_endian) })
     }
 
-    /// What the rest of a file begins with.
+    /// Reads the next item from the rest of a file.
     pub fn next<'a>(&self, rest: &'a [u8]) -> NextRecord<'a> {
         let Some((header, behind)) = rest.split_at_checked(RECORD) else {
             return if rest.is_empty() { NextRecord::End } else { NextRecord::More(RECORD) };
@@ -89,7 +92,7 @@ impl Format {
     }
 }
 
-/// The header of a file of packets of which `snap` bytes are kept.
+/// Returns the header of a file with the snapshot length `snap`.
 pub fn header(snap: u32, link: Link) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     for (at, value) in [(0, NANOSECONDS), (16, snap), (20, link.number())] {
@@ -100,7 +103,7 @@ pub fn header(snap: u32, link: Link) -> [u8; HEADER] {
     header
 }
 
-/// Writes a packet behind others.
+/// Appends a packet to `to`.
 pub fn write_record(record: &Record<'_>, to: &mut Vec<u8>) {
     let seconds = (record.at_ns / 1_000_000_000) as u32;
     let part_ns = (record.at_ns % 1_000_000_000) as u32;
@@ -111,7 +114,7 @@ pub fn write_record(record: &Record<'_>, to: &mut Vec<u8>) {
     to.extend_from_slice(record.bytes);
 }
 
-/// Four bytes as a number.
+/// Reads a four-byte number. Returns 0 if the bytes are absent.
 fn number_at(bytes: &[u8], at: usize, big_endian: bool) -> u32 {
     let four = bytes.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
     if big_endian { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) }

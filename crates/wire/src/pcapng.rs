@@ -1,5 +1,6 @@
-//! The newer files of captures (draft-ietf-opsawg-pcapng): sections in either byte order, each with
-//! interfaces of its own. Blocks that carry no packets are passed over, whatever they are.
+//! Capture files in the newer format (draft-ietf-opsawg-pcapng). A file consists of sections in
+//! either byte order, each with interfaces of its own. Blocks without packets are skipped, whatever
+//! their type.
 
 mod interface;
 
@@ -7,50 +8,51 @@ use super::Link;
 use super::step::{Packet, ReadStep};
 use interface::Interface;
 
-/// What a file begins with, the same in either byte order.
+/// The type of the block that begins a file, the same in either byte order.
 pub(super) const SECTION: u32 = 0x0a0d_0d0a;
-/// What tells of a section's byte order.
+/// The byte-order magic of a section.
 const ORDER: u32 = 0x1a2b_3c4d;
 
 const INTERFACE: u32 = 1;
-/// A packet as files had it before there was [`ENHANCED`].
+/// The obsolete Packet Block, replaced by [`ENHANCED`].
 const OBSOLETE: u32 = 2;
 const SIMPLE: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED: u32 = 6;
 
-/// Type and length before a block, its length once more behind it.
+/// The length of a block without its body: type and length before the body, the length again after
+/// it.
 const AROUND: usize = 12;
-/// Where a section has its byte order and its version; a shorter one has neither.
+/// The minimum length of a Section Header Block, which contains the byte order and the version.
 const SECTION_LEAST: usize = 28;
-/// A block that is to be read and claims more was never written by a capture.
+/// The largest plausible length of a block that is parsed. No capture writes longer ones.
 const LONGEST: u32 = 1 << 24;
-/// More interfaces than a section has.
+/// The maximum number of interfaces in a section.
 const MOST_INTERFACES: usize = 1 << 16;
 
-/// What was lost before an interface's packet, or by it in all (options of blocks).
+/// Block options with the number of lost packets: before one packet of an interface, or in total.
 const OPTION_DROPPED_BEFORE: u16 = 4;
 const OPTION_DROPPED: u16 = 5;
 const OPTION_DROPPED_BY_SYSTEM: u16 = 7;
 
-/// A file that is being read.
+/// The state of a file that is being read.
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
     big_endian: bool,
-    /// Of the section that is being read.
+    /// The interfaces of the current section.
     interfaces: Vec<Interface>,
-    /// What sections before it have told of losses.
+    /// The number of lost packets that earlier sections report.
     dropped_before: Option<u64>,
-    /// The links of all sections.
+    /// The link types of all sections.
     links: Vec<Option<Link>>,
-    /// The largest number of bytes kept of a packet; 0: all.
+    /// The largest snapshot length; 0 if there is no limit.
     snap: u32,
-    /// When the last packet was seen: some have no time.
+    /// The time of the last packet, used for packets without a timestamp.
     last_ns: u64,
     untimed: u64,
 }
 
-/// What is between a block's lengths, and how long it all is.
+/// The body of a block and the length of the whole block.
 #[derive(Clone, Copy)]
 struct BlockBody<'a> {
     bytes: &'a [u8],
@@ -59,28 +61,30 @@ struct BlockBody<'a> {
 }
 
 impl Sections {
-    /// Packets that the capturing program says were lost; none where it says nothing.
+    /// Returns the number of packets that the capturing program reports as lost, or `None` if it
+    /// reports nothing.
     pub fn dropped(&self) -> Option<u64> {
         let here = self.interfaces.iter().filter_map(Interface::dropped);
         here.chain(self.dropped_before).reduce(u64::saturating_add)
     }
 
-    /// What packets begin with, each kind once; none of a kind that can't be read.
+    /// Returns the link types of the packets, each once; `None` stands for all that are not
+    /// supported.
     pub fn links(&self) -> &[Option<Link>] {
         &self.links
     }
 
-    /// How many bytes of a packet were kept at most; 0: all.
+    /// Returns the largest snapshot length in bytes; 0 if there is no limit.
     pub fn snap(&self) -> u32 {
         self.snap
     }
 
-    /// Packets that have no time of their own (Simple Packet Blocks).
+    /// Returns the number of packets without a timestamp (Simple Packet Blocks).
     pub fn untimed(&self) -> u64 {
         self.untimed
     }
 
-    /// What the rest of a file begins with.
+    /// Reads the next item from the rest of a file.
     pub(super) fn step<'a>(&mut self, rest: &'a [u8]) -> ReadStep<'a> {
         if rest.is_empty() {
             return ReadStep::End;
@@ -93,7 +97,7 @@ impl Sections {
             match number_at(rest, 8, true) {
                 Some(ORDER) => self.big_endian = true,
                 Some(order) if order.swap_bytes() == ORDER => self.big_endian = false,
-                _ => return ReadStep::Broken("a section has no byte order"),
+                _ => return ReadStep::Broken("a section's byte order is invalid"),
             }
         }
         let length = number_at(rest, 4, self.big_endian).unwrap_or(0);
@@ -135,7 +139,7 @@ impl Sections {
             return Err("a section's header is too short");
         }
         if body.half(4) != Some(1) {
-            return Err("a section is of a version that is not known");
+            return Err("a section has an unknown version");
         }
         self.dropped_before = self.dropped();
         self.interfaces.clear();
@@ -161,11 +165,12 @@ impl Sections {
         Ok(())
     }
 
-    /// What is said of losses at the end, or now and then: each time of all since the beginning.
+    /// Reads an Interface Statistics Block. Each one counts losses since the beginning of the
+    /// capture.
     fn statistics(&mut self, body: BlockBody<'_>) -> Result<(), &'static str> {
         let index = body.word(0).ok_or("an interface's statistics are too short")?;
         let Some(interface) = self.interfaces.get_mut(index as usize) else {
-            return Err("there are statistics of an interface that is not there");
+            return Err("statistics refer to an unknown interface");
         };
         let (mut by_interface, mut by_system) = (None, None);
         body.options(12, |code, value| match code {
@@ -186,7 +191,7 @@ impl Sections {
         let Some(interface) = self.interfaces.get_mut(index) else { return Some(NO_INTERFACE) };
         let Some(bytes) = bytes.filter(|_| kept <= length) else { return Some(LONGER) };
         let behind = 20 + bytes.len().next_multiple_of(4);
-        // Most have no options, and that is seen at once.
+        // Most packets have no options; this skips the search for them.
         if body.bytes.len() > behind {
             body.options(behind, |code, value| {
                 if code == OPTION_DROPPED_BEFORE {
@@ -206,14 +211,15 @@ impl Sections {
         let bytes = body.bytes.get(20..)?.get(..kept as usize);
         let Some(interface) = self.interfaces.get_mut(index) else { return Some(NO_INTERFACE) };
         let Some(bytes) = bytes.filter(|_| kept <= length) else { return Some(LONGER) };
-        // All bits set: nobody knows.
+        // All bits set: the number of lost packets is unknown.
         interface.lost_before((lost != u16::MAX).then(|| lost.into()));
         let (at_ns, link) = (interface.at_ns(units), interface.link);
         self.last_ns = at_ns;
         Some(ReadStep::Packet(Packet { link, at_ns, length, bytes }, body.used))
     }
 
-    /// Of the first interface, without a time: that of the packet before it.
+    /// Reads a Simple Packet Block. It belongs to the first interface and has no timestamp; the
+    /// time of the previous packet is used.
     fn simple<'a>(&mut self, body: BlockBody<'a>) -> Option<ReadStep<'a>> {
         let length = body.word(0)?;
         let Some(interface) = self.interfaces.first() else { return Some(NO_INTERFACE) };
@@ -227,9 +233,8 @@ impl Sections {
 }
 
 const TOO_SHORT: ReadStep<'static> = ReadStep::Broken("a packet's block is too short");
-const NO_INTERFACE: ReadStep<'static> =
-    ReadStep::Broken("a packet is of an interface that is not there");
-const LONGER: ReadStep<'static> = ReadStep::Broken("a packet is longer than it can be");
+const NO_INTERFACE: ReadStep<'static> = ReadStep::Broken("a packet refers to an unknown interface");
+const LONGER: ReadStep<'static> = ReadStep::Broken("a packet has an impossible length");
 
 impl<'a> BlockBody<'a> {
     fn word(&self, at: usize) -> Option<u32> {
@@ -241,13 +246,13 @@ impl<'a> BlockBody<'a> {
         Some(if self.big_endian { u16::from_be_bytes(two) } else { u16::from_le_bytes(two) })
     }
 
-    /// An option's eight bytes.
+    /// Returns the first eight bytes of an option's value as a number.
     fn long(&self, value: &[u8]) -> Option<u64> {
         let eight = *value.first_chunk()?;
         Some(if self.big_endian { u64::from_be_bytes(eight) } else { u64::from_le_bytes(eight) })
     }
 
-    /// Hands out options from there on, as far as they are whole.
+    /// Calls `each` for every complete option from `at` on.
     fn options(&self, mut at: usize, mut each: impl FnMut(u16, &'a [u8])) {
         while let (Some(code @ 1..), Some(length)) = (self.half(at), self.half(at + 2)) {
             let length = usize::from(length);
@@ -260,7 +265,7 @@ impl<'a> BlockBody<'a> {
     }
 }
 
-/// Four bytes as a number.
+/// Reads a four-byte number. Returns `None` if the bytes are absent.
 fn number_at(bytes: &[u8], at: usize, big_endian: bool) -> Option<u32> {
     let four = *bytes.get(at..)?.first_chunk()?;
     Some(if big_endian { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) })

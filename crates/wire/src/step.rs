@@ -1,31 +1,32 @@
-//! What comes next in a file of packets, of whichever kind.
+//! The next item in a capture file of either format.
 
 use super::Link;
 
-/// A packet of a file.
+/// A packet in a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// What it begins with; none: of a kind that can't be read.
+    /// The link type, or `None` if it is not supported.
     pub link: Option<Link>,
-    /// When it was seen, in nanoseconds since 1970.
+    /// The capture time, in nanoseconds since 1970.
     pub at_ns: u64,
-    /// How long it was on the wire.
+    /// The length of the packet on the wire, in bytes.
     pub length: u32,
-    /// Its first bytes.
+    /// The captured bytes, a prefix of the packet.
     pub bytes: &'a [u8],
 }
 
-/// What comes next in a file.
+/// The next item in a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadStep<'a> {
-    /// A packet, and how many bytes it takes with all that is around it.
+    /// A packet, and the number of bytes that its record or block occupies.
     Packet(Packet<'a>, usize),
-    /// So many bytes that hold none; they may be more than are there by now.
+    /// The number of bytes to skip because they contain no packet; may exceed the bytes available.
     Nothing(usize),
-    /// So many bytes have to be there to go on; a file without them was cut.
+    /// The number of bytes required to continue. A file that ends before them is truncated.
     More(usize),
-    /// The file may end here.
+    /// The end of the data; the file may end here.
     End,
-    /// No file of packets has this; nothing behind it can be read. In words that follow where.
+    /// The file is invalid, and nothing after this point can be read. The message follows the
+    /// position in the error.
     Broken(&'static str),
 }

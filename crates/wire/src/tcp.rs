@@ -1,26 +1,26 @@
-//! TCP segments (RFC 9293), with the options of RFC 7323 and RFC 2018. Checksums are not looked at:
+//! TCP segments (RFC 9293) with the options of RFC 7323 and RFC 2018. Checksums are not verified:
 //! packets that never left the machine have none.
 
 use super::Skipped;
 use super::span::{Span, half, word_at};
 
-/// A segment.
+/// A TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp<'a> {
-    /// The sender's port.
+    /// The source port.
     pub source: u16,
-    /// The receiver's port.
+    /// The destination port.
     pub destination: u16,
-    /// The number of its first byte.
+    /// The sequence number of the first byte.
     pub sequence: u32,
-    /// The next byte that its sender waits for, where `flags` has ACK.
+    /// The sequence number that the sender expects next; valid if `flags` contains ACK.
     pub acknowledgement: u32,
-    /// What it does beside carrying bytes.
+    /// The flags.
     pub flags: Flags,
-    /// How many bytes its sender takes, before scaling.
+    /// The receive window of the sender in bytes, before scaling.
     pub window: u16,
     options: &'a [u8],
-    /// What it carries.
+    /// The payload.
     pub payload: Span<'a>,
 }
 
@@ -29,55 +29,58 @@ pub struct Tcp<'a> {
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// The sender has said its last.
+    /// Returns whether FIN is set: the sender has no more data.
     pub fn fin(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// It begins a connection.
+    /// Returns whether SYN is set: the segment opens a connection.
     pub fn syn(self) -> bool {
         self.0 & 2 != 0
     }
 
-    /// It cuts the connection off.
+    /// Returns whether RST is set: the segment aborts the connection.
     pub fn rst(self) -> bool {
         self.0 & 4 != 0
     }
 
-    /// It acknowledges.
+    /// Returns whether ACK is set: the acknowledgement number is valid.
     pub fn ack(self) -> bool {
         self.0 & 16 != 0
     }
 }
 
-/// The options that are of use. A length that is wrong ends the list.
+/// The options used by sixmark. Parsing stops at an option with an invalid length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The most bytes that a segment to its sender may carry.
+    /// The maximum segment size that the sender accepts, in bytes of payload.
     pub mss: Option<u16>,
-    /// By how many bits windows are shifted: no more than 14 (RFC 7323, 2.3).
+    /// The window scale shift, capped at 14 (RFC 7323, 2.3).
     pub window_scale: Option<u8>,
-    /// Its sender takes selective acknowledgements.
+    /// True if the sender accepts selective acknowledgements.
     pub sack_permitted: bool,
-    /// The sender's clock, and what it last read of the other's.
+    /// The timestamp value of the sender, and the last value it received from its peer (echo
+    /// reply).
     pub timestamps: Option<(u32, u32)>,
 }
 
-/// As RFC 7323's appendix A advises: no operation twice, then timestamps, and nothing else.
+/// The usual layout (RFC 7323, appendix A): two no-operation options, then timestamps, nothing
+/// else.
 const TIMESTAMPS_ALONE: [u8; 4] = [1, 1, 8, 10];
-/// More blocks than four have no room among options.
+/// The options have no room for more than four SACK blocks.
 const MOST_BLOCKS: usize = 4;
 
 impl Tcp<'_> {
-    /// The first number and that behind the last of each block of bytes that its sender has beyond the
-    /// hole at `acknowledgement` (SACK, RFC 2018), the first being that which has just grown.
+    /// Returns the left and right edges of the SACK blocks (RFC 2018): data that the sender has
+    /// received beyond the gap at `acknowledgement`. The right edge is exclusive. The first block
+    /// is the one that has changed last.
     pub fn selective(&self) -> impl Iterator<Item = (u32, u32)> {
         let blocks = if self.has_plain_options() { &[] } else { self.blocks() };
         let pairs = blocks.chunks_exact(8).take(MOST_BLOCKS);
         pairs.map(|block| (word_at(block, 0), word_at(block, 4)))
     }
 
-    /// Nearly all segments have no options but timestamps.
+    /// Returns whether the segment has no options other than timestamps, as nearly all segments do.
     fn has_plain_options(&self) -> bool {
         self.options.is_empty()
             || (self.options.len() == 12 && self.options.starts_with(&TIMESTAMPS_ALONE))
@@ -101,7 +104,7 @@ impl Tcp<'_> {
         }
     }
 
-    /// Its options.
+    /// Parses the options.
     pub fn options(&self) -> Options {
         let (mut found, mut rest) = (Options::default(), self.options);
         while let [kind, behind @ ..] = rest {

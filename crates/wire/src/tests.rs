@@ -1,7 +1,7 @@
 use super::made::{ACK, MadeSegment};
 use super::*;
 
-/// `abc` from port 1000 to port 80, IPv6 first.
+/// Returns a segment with `abc` from port 1000 to port 80 for each family, IPv6 first.
 fn segments() -> [MadeSegment; 2] {
     [("[2001:db8::1]:1000", "[2001:db8::2]:80"), ("192.0.2.1:1000", "192.0.2.2:80")].map(
         |(from, to)| MadeSegment {
@@ -20,7 +20,7 @@ fn whole(bytes: &[u8]) -> Span<'_> {
     Span::new(bytes, bytes.len())
 }
 
-/// Asserts that a frame holds that segment.
+/// Asserts that a frame contains that segment.
 fn assert_holds(segment: &MadeSegment, link: Link, frame: &[u8]) {
     let ip = ip(link, whole(frame)).unwrap();
     let tcp = tcp(&ip).unwrap();
@@ -55,7 +55,7 @@ fn options_and_extension_headers_are_passed() {
     assert_holds(&four, Link::Ip, &with_options);
 
     let ip = six.ip();
-    // Hop-by-hop, destination, routing, and a fragment that is the whole of its packet.
+    // Hop-by-hop, destination, routing, and an atomic fragment.
     let headers =
         [&[60u8, 0][..], &[0; 6], &[43, 1], &[0; 14], &[44, 0], &[0; 6], &[6, 0], &[0; 6]];
     let headers = headers.concat();
@@ -98,7 +98,7 @@ fn fragments_are_recognised_and_only_the_first_has_a_header_of_tcp() {
     }
 }
 
-/// IPv4's flag of fragments that others follow.
+/// The "more fragments" flag of IPv4.
 const MORE4: u16 = 0x2000;
 
 #[test]
@@ -116,7 +116,7 @@ fn a_packet_that_was_cut_is_told_from_a_broken_one() {
                     assert_eq!((payload.bytes.len(), payload.length), (kept - headers, 3));
                 }
             }
-            // The same bytes with nothing behind them were never sent by anybody.
+            // If the same bytes are the whole frame, they are invalid, not truncated.
             let read = ip(Link::Ethernet, whole(&frame[..kept])).and_then(|ip| tcp(&ip).map(drop));
             assert_eq!(read, Err(Skipped::Malformed), "{kept}");
         }
@@ -201,7 +201,7 @@ fn link_types_have_the_numbers_that_files_have_for_them() {
     assert_eq!(found, known);
 }
 
-/// What a packet carries.
+/// Returns the parsed payload of a packet.
 fn carries(packet: &[u8]) -> Result<Carried<'_>, Skipped> {
     carried(&ip(Link::Ip, whole(packet))?)
 }

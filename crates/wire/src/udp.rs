@@ -1,25 +1,26 @@
-//! Datagrams of UDP (RFC 768).
+//! UDP datagrams (RFC 768).
 
 use super::Skipped;
 use super::span::{Span, half};
 
-/// A datagram.
+/// A UDP datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Udp<'a> {
-    /// The sender's port.
+    /// The source port.
     pub source: u16,
-    /// The receiver's port.
+    /// The destination port.
     pub destination: u16,
-    /// What it carries.
+    /// The payload.
     pub payload: Span<'a>,
 }
 
-/// Reads one, or what is there of it where it only `begins`.
+/// Parses a datagram, or the first fragment of one if `begins` is true.
 pub(super) fn read_udp(datagram: Span<'_>, begins: bool) -> Result<Udp<'_>, Skipped> {
     let header: &[u8; 8] = datagram.head()?;
     let rest = datagram.behind(header.len())?;
     let payload = match usize::from(half(header, 4)) {
-        // Longer than the field can tell (RFC 2675, 4), or cut up only later.
+        // A jumbogram exceeds the length field (RFC 2675, 4); Linux also writes 0 if it segments
+        // the payload later.
         0 => rest,
         _ if begins => rest,
         length => rest.only(length.checked_sub(header.len()).ok_or(Skipped::Malformed)?)?,

@@ -1,9 +1,9 @@
-//! What there is to know of a certificate (RFC 5280): when it is valid, of which version it is, whose key
-//! it has and what that is for. Its bytes are a stranger's.
+//! The fields of an X.509 certificate (RFC 5280) that sixmark reports: validity, version, public
+//! key and permitted use. The input is untrusted.
 
 const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;
-/// `[0]`, constructed: the version, which certificates of version 1 leave out.
+/// `[0]`, constructed: the version, which version 1 certificates omit.
 const VERSION: u8 = 0xa0;
 const BOOLEAN: u8 = 0x01;
 const BIT_STRING: u8 = 0x03;
@@ -14,13 +14,14 @@ const EXTENSIONS: u8 = 0xa3;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// basicConstraints (RFC 5280, 4.2.1.9), extKeyUsage (4.2.1.12) and its serverAuth.
+/// The object identifiers of basicConstraints (RFC 5280, 4.2.1.9), extKeyUsage (4.2.1.12) and its
+/// purpose serverAuth.
 const CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 const PURPOSES: &[u8] = &[0x55, 0x1d, 0x25];
 const FOR_SERVERS: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
 
-/// The last second in which a certificate in DER is valid, in seconds from 1970 in UTC. None where
-/// the bytes are no certificate.
+/// Returns the last second of a DER certificate's validity, in seconds since 1970 in UTC. Returns
+/// `None` if the bytes are not a certificate.
 pub fn not_after(der: &[u8]) -> Option<i64> {
     let (validity, _) = validity(der)?;
     let (_, _not_before, rest) = element(validity)?;
@@ -28,14 +29,14 @@ pub fn not_after(der: &[u8]) -> Option<i64> {
     parse_time(tag, text)
 }
 
-/// The first second in which it is valid, likewise.
+/// Returns the first second of a DER certificate's validity, in the same form as [`not_after`].
 pub fn not_before(der: &[u8]) -> Option<i64> {
     let (validity, _) = validity(der)?;
     let (tag, text, _) = element(validity)?;
     parse_time(tag, text)
 }
 
-/// Its version: 1 to 3. Only the last has extensions, and with them names of servers.
+/// Returns the version, 1 to 3. Only version 3 has extensions, which include the names of servers.
 pub fn version(der: &[u8]) -> Option<u8> {
     let (signed, _) = expect(SEQUENCE, expect(SEQUENCE, der)?.0)?;
     let Some((number, _)) = expect(VERSION, signed) else { return Some(1) };
@@ -45,7 +46,7 @@ pub fn version(der: &[u8]) -> Option<u8> {
     }
 }
 
-/// Its public key, as an element of its own (SubjectPublicKeyInfo).
+/// Returns the public key as an encoded element (SubjectPublicKeyInfo).
 pub fn public_key(der: &[u8]) -> Option<&[u8]> {
     let (_, rest) = validity(der)?;
     let (_subject, rest) = expect(SEQUENCE, rest)?;
@@ -53,23 +54,24 @@ pub fn public_key(der: &[u8]) -> Option<&[u8]> {
     rest.get(..rest.len() - after.len())
 }
 
-/// The parts of a public key as [`public_key`] gives it: the algorithm's identifier, and the key itself.
+/// Splits a public key from [`public_key`] into the algorithm identifier and the key itself.
 pub fn key_parts(key: &[u8]) -> Option<(&[u8], &[u8])> {
     let (parts, _) = expect(SEQUENCE, key)?;
     let (algorithm, rest) = expect(SEQUENCE, parts)?;
     let (bits, _) = expect(BIT_STRING, rest)?;
-    // Whole bytes: no bit of the last one is unused.
+    // The key is whole bytes: the last one has no unused bits.
     Some((algorithm, bits.strip_prefix(&[0])?))
 }
 
-/// True where it says that its owner may issue others (CA:TRUE).
+/// Returns whether the certificate is one of a certificate authority (CA:TRUE).
 pub fn is_authority(der: &[u8]) -> bool {
     let constraints = extension(der, CONSTRAINTS).and_then(|value| expect(SEQUENCE, value));
     let authority = constraints.and_then(|(fields, _)| expect(BOOLEAN, fields));
     authority.is_some_and(|(value, _)| value != [0])
 }
 
-/// True where it says nothing of purposes, or that servers are one of them.
+/// Returns whether the certificate may identify a server: it restricts no purposes, or permits
+/// serverAuth.
 pub fn is_for_servers(der: &[u8]) -> bool {
     let Some(value) = extension(der, PURPOSES) else { return true };
     let Some((mut rest, _)) = expect(SEQUENCE, value) else { return false };
@@ -82,7 +84,7 @@ pub fn is_for_servers(der: &[u8]) -> bool {
     false
 }
 
-/// What is signed of a certificate: its validity, and what comes after that.
+/// Returns the validity field of the signed part, and the fields after it.
 fn validity(der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (certificate, _) = expect(SEQUENCE, der)?;
     let (signed, _) = expect(SEQUENCE, certificate)?;
@@ -93,12 +95,12 @@ fn validity(der: &[u8]) -> Option<(&[u8], &[u8])> {
     expect(SEQUENCE, rest)
 }
 
-/// The value of an extension.
+/// Returns the value of an extension.
 fn extension<'a>(der: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
     let (_, rest) = validity(der)?;
     let (_subject, rest) = expect(SEQUENCE, rest)?;
     let (_key, mut rest) = expect(SEQUENCE, rest)?;
-    // Two numbers may come before, which nobody uses.
+    // Two unique identifiers may precede the extensions; they are not in use.
     let all = loop {
         let (tag, content, after) = element(rest)?;
         if tag == EXTENSIONS {
@@ -118,7 +120,7 @@ fn extension<'a>(der: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
     None
 }
 
-/// A second as RFC 3339 has it, in UTC.
+/// Formats a time in UTC as in RFC 3339, with a resolution of one second.
 pub fn rfc3339(unix_s: i64) -> String {
     let (days, second) = (unix_s.div_euclid(86_400), unix_s.rem_euclid(86_400));
     let (year, month, day) = date(days);
@@ -130,13 +132,13 @@ fn expect(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     element(bytes).and_then(|(found, content, rest)| (found == tag).then_some((content, rest)))
 }
 
-/// The first element's tag and content, and what follows it (X.690, 8.1).
+/// Returns the tag and content of the first element, and the bytes after it (X.690, 8.1).
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
     let (length, rest) = match first {
         0..=0x7f => (usize::from(first), rest),
-        // A length of so many bytes; four are more than any certificate needs.
+        // The length itself has this many bytes; four are enough for any certificate.
         0x81..=0x84 => {
             let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
             (length.iter().fold(0, |sum, &byte| sum << 8 | usize::from(byte)), rest)
@@ -147,7 +149,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, content, rest))
 }
 
-/// `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ` (RFC 5280, 4.1.2.5).
+/// Parses `YYMMDDhhmmssZ` or `YYYYMMDDhhmmssZ` (RFC 5280, 4.1.2.5).
 fn parse_time(tag: u8, text: &[u8]) -> Option<i64> {
     let digits = text.strip_suffix(b"Z")?;
     let (year, rest) = match (tag, digits.len()) {
@@ -172,7 +174,8 @@ fn parse_digits(digits: &[u8]) -> Option<i64> {
     all.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }
 
-/// Days from 1970-01-01. Years are counted from March, so that the leap day is the last of them.
+/// Returns the number of days since 1970-01-01. Years begin in March, so that the leap day is the
+/// last day of the year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -180,10 +183,10 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468
 }
 
-/// The inverse: year, month and day.
+/// Converts days since 1970-01-01 to year, month and day; the inverse of [`days`].
 fn date(days_from_1970: i64) -> (i64, i64, i64) {
     let march = |year| days(year, 3, 1);
-    // 400 years have 146,097 days: at most one year off.
+    // 400 years have 146,097 days, so the guess is at most one year off.
     let guess = 1970
         + days_from_1970.div_euclid(146_097) * 400
         + days_from_1970.rem_euclid(146_097) * 400 / 146_097;

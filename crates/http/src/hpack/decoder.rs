@@ -1,19 +1,19 @@
-//! Blocks of fields, read one after the other.
+//! The decoder of field blocks.
 
 use super::table::{OVERHEAD, Table};
 use super::{HpackError, integer, text};
 
-/// Longer blocks are not remembered.
+/// The largest block that is compared with the next one, in bytes.
 const MOST_REMEMBERED: usize = 1_024;
-/// Memory for reading names and values that is kept for the next block, each. A connection of which
-/// one block was large would hold it for as long as it is there.
+/// The capacity of each buffer for names and values that is kept for the next block, in bytes.
+/// Otherwise one large block would occupy memory for the life of the connection.
 const MOST_KEPT: usize = 4_096;
 
-/// Reads the blocks of one connection, in their order.
+/// Decodes the blocks of one connection, in their order.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
-    /// The last block, and what had been put into the table when it was first the last.
+    /// The last block, and the number of bytes put into the table when it was first seen.
     last: Vec<u8>,
     since: u64,
     most: usize,
@@ -22,8 +22,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder whose dynamic table takes up to `table_size` bytes and that reads blocks of up to
-    /// `list_size` bytes of fields, both counted as RFC 7541, 4.1 does.
+    /// Creates a decoder whose dynamic table uses up to `table_size` bytes and that decodes blocks
+    /// of up to `list_size` bytes of fields, both counted as in RFC 7541, 4.1.
     pub fn new(table_size: usize, list_size: usize) -> Decoder {
         Decoder {
             table: Table::new(table_size),
@@ -35,10 +35,10 @@ impl Decoder {
         }
     }
 
-    /// Reads a whole block, handing over the name and value of each field.
+    /// Decodes a whole block and passes the name and value of each field to `field`.
     ///
     /// # Errors
-    /// What is wrong with the block. Nothing can be read after that.
+    /// What is wrong with the block. Nothing can be decoded after an error.
     pub fn decode(
         &mut self,
         block: &[u8],
@@ -58,15 +58,15 @@ impl Decoder {
         Ok(())
     }
 
-    /// Grows whenever the same block may mean something else than before. It does not with a block
-    /// that came so often that the table holds nothing else: some servers, nginx among them, put all
-    /// fields of each response into it.
+    /// Returns the state of the table: while it is unchanged, an equal block has the same meaning.
+    /// The state also remains unchanged if a block is repeated so often that the table contains
+    /// nothing else; some servers, such as nginx, put all fields of each response into the table.
     pub(crate) fn changes(&self) -> u64 {
         self.table.changes()
     }
 
-    /// True now and then where nothing but this block has come for so long that the table should
-    /// hold no other fields.
+    /// Returns whether this block has been repeated for so long that the table can contain no other
+    /// fields. Returns true only once for each such period, so that the table is rarely compared.
     fn comes_again(&mut self, block: &[u8]) -> bool {
         let again = self.last == block;
         let settled = again && self.table.is_renewed_since(self.since);
@@ -102,7 +102,7 @@ impl Decoder {
                     checked(name, value)?;
                 }
                 0x40.. => self.keep(&mut rest, &mut checked)?,
-                // RFC 7541, 4.2: only in front of the first field.
+                // RFC 7541, 4.2: a size update may only precede the first field.
                 0x20.. => return Err(HpackError::TableSize),
                 _ => self.pass(&mut rest, &mut checked)?,
             }
@@ -119,14 +119,14 @@ impl Decoder {
         Ok(rest)
     }
 
-    /// A literal that enters the table.
+    /// Decodes a literal that enters the table.
     fn keep(
         &mut self,
         rest: &mut &[u8],
         field: &mut impl FnMut(&[u8], &[u8]) -> Result<(), HpackError>,
     ) -> Result<(), HpackError> {
         let index = integer::read_integer(rest, 6)?;
-        // Copied, because the entry that lends its name may have to make room.
+        // The name is copied, because its entry may be evicted.
         let mut kept = std::mem::take(&mut self.name);
         let name = match index {
             0 => text::read_string(rest, 7, &mut self.value)?,
@@ -141,7 +141,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// A literal that doesn't.
+    /// Decodes a literal that does not enter the table.
     fn pass(
         &mut self,
         rest: &mut &[u8],

@@ -1,4 +1,4 @@
-//! A field of a request, in the shortest form that enters no table.
+//! Encoding of a request's field in the shortest form that enters no table.
 
 use super::fixed::FIELDS;
 use super::{integer, text};

@@ -1,17 +1,17 @@
 //! The Huffman code of HTTP fields (RFC 7541, 5.2 and Appendix B).
 //!
-//! The code is canonical: the lengths of the codes say all. Codes of one length follow one another
-//! in the order of their symbols, and longer codes follow shorter ones.
+//! The code is canonical, so the lengths of the codes determine it: codes of the same length are
+//! consecutive in the order of their symbols, and longer codes follow shorter ones.
 
 use super::HpackError;
 
 const SYMBOLS: usize = 257;
 const EOS: u16 = 256;
 const LONGEST: usize = 30;
-/// Codes of up to so many bits, which are those of nearly all that occurs, are found at once.
+/// Codes of up to this number of bits, which are nearly all that occur, are found with one look-up.
 const SHORT: u32 = 8;
 
-/// Bits of each symbol's code (RFC 7541, Appendix B).
+/// The number of bits of each symbol's code (RFC 7541, Appendix B).
 #[rustfmt::skip]
 const LENGTHS: [u8; SYMBOLS] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
@@ -35,10 +35,11 @@ const LENGTHS: [u8; SYMBOLS] = [
 
 /// The symbols in the order of their codes.
 const ORDER: [u16; SYMBOLS] = order();
-/// For each length: the first code, aligned left to 32 bits, and its place in [`ORDER`].
+/// For each length, the first code, left-aligned to 32 bits, and its position in [`ORDER`].
 const FIRST: [(u32, u16); LONGEST + 2] = first();
 const CODES: [u32; SYMBOLS] = codes();
-/// By the next eight bits: the symbol and the length of its code, which is 0 if it is longer.
+/// For each value of the next eight bits, the symbol and the length of its code; 0 if the code is
+/// longer.
 static NEXT: [(u8, u8); 1 << SHORT] = next();
 
 const fn order() -> [u16; SYMBOLS] {
@@ -105,10 +106,10 @@ const fn next() -> [(u8, u8); 1 << SHORT] {
     next
 }
 
-/// Appends to `out` what `coded` stands for.
+/// Decodes `coded` and appends the text to `out`.
 pub(crate) fn decode_huffman(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     let mut rest = coded;
-    // The bits not yet decoded, aligned left, and how many they are.
+    // The bits not yet decoded, left-aligned, and their number.
     let (mut bits, mut left) = (0u64, 0);
     out.reserve(coded.len() * 8 / 5);
     loop {
@@ -149,8 +150,8 @@ fn look_up(bits: u32) -> (u16, u32) {
 
 #[cold]
 fn look_up_long(bits: u32) -> (u16, u32) {
-    // The code is of the last length whose first code is not above the bits; lengths that have no
-    // code share the first code of the next.
+    // The code has the last length whose first code does not exceed the bits; lengths without codes
+    // share the first code of the next.
     let length = (SHORT as usize + 1..=LONGEST)
         .take_while(|&length| FIRST[length].0 <= bits)
         .last()
@@ -160,13 +161,14 @@ fn look_up_long(bits: u32) -> (u16, u32) {
     (ORDER.get(at).copied().unwrap_or(EOS), length as u32)
 }
 
-/// What is left over is the beginning of the code of the end of the string, shorter than a byte.
+/// Checks that the remaining bits are the beginning of the end-of-string code and shorter than a
+/// byte.
 fn check_padding(bits: u64, left: u32) -> Result<(), HpackError> {
     let ones = left == 0 || bits >> (64 - left) == (1 << left) - 1;
     if left < 8 && ones { Ok(()) } else { Err(HpackError::Huffman) }
 }
 
-/// The bytes that `text` takes once encoded.
+/// Returns the number of bytes that `text` occupies once encoded.
 pub(crate) fn encoded_len(text: &[u8]) -> usize {
     let bits: usize = text.iter().map(|&byte| usize::from(LENGTHS[usize::from(byte)])).sum();
     bits.div_ceil(8)

@@ -2,10 +2,12 @@
 
 use super::HpackError;
 
-/// No length or index that is allowed here comes near; longer ones are an attempt at overflow.
+/// The largest number of continuation bits. No permitted length or index needs as many; longer
+/// integers are an attempt at overflow.
 const MOST_BITS: u32 = 28;
 
-/// Takes an integer from the front of `bytes`, of whose first byte the low `prefix` bits are its own.
+/// Reads an integer from the front of `bytes`. It begins in the low `prefix` bits of the first
+/// byte.
 pub(crate) fn read_integer(bytes: &mut &[u8], prefix: u32) -> Result<usize, HpackError> {
     let (&first, mut rest) = bytes.split_first().ok_or(HpackError::Truncated)?;
     let full = (1usize << prefix) - 1;
@@ -30,7 +32,7 @@ fn read_rest(bytes: &mut &[u8]) -> Result<usize, HpackError> {
     Err(HpackError::Integer)
 }
 
-/// Appends `value`; `first` holds the bits of the first byte that are not the integer's.
+/// Appends `value`; `first` contains the bits of the first byte that do not belong to the integer.
 pub(crate) fn write_integer(out: &mut Vec<u8>, first: u8, prefix: u32, value: usize) {
     let full = (1usize << prefix) - 1;
     if value < full {

@@ -1,25 +1,25 @@
-//! The static and the dynamic table as one (RFC 7541, 2.3 and 4).
+//! The static and the dynamic table, with common indices (RFC 7541, 2.3 and 4).
 
 use std::collections::VecDeque;
 
 use super::HpackError;
 use super::fixed::FIELDS;
 
-/// What an entry counts beside its name and value (RFC 7541, 4.1).
+/// The size of an entry in addition to its name and value, in bytes (RFC 7541, 4.1).
 pub(super) const OVERHEAD: usize = 32;
 
-/// Names and values lie behind one another in `bytes`, the oldest first. What was evicted stays there
-/// until as much has gathered that moving the rest is cheap.
+/// The tables. Names and values are stored consecutively in `bytes`, oldest first. Evicted ones
+/// stay there until so much has accumulated that moving the rest is cheap.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     bytes: Vec<u8>,
     entries: VecDeque<TableEntry>,
     size: usize,
-    /// The size that the peer chose, not above `most`.
+    /// The size chosen by the peer, at most `most`.
     limit: usize,
-    /// The size that it was told.
+    /// The size announced to the peer.
     most: usize,
-    /// Sizes of all that ever entered.
+    /// The total size of all entries ever added.
     put: u64,
     changes: u64,
 }
@@ -47,12 +47,12 @@ impl Table {
         Table { bytes, entries, size: 0, limit: most, most, put: 0, changes: 0 }
     }
 
-    /// Grows whenever an index may mean something else than before.
+    /// Returns a number that changes whenever an index may have another meaning.
     pub(super) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// The name and value that `index` stands for.
+    /// Returns the name and value of the entry at `index`.
     pub(super) fn field(&self, index: usize) -> Result<(&[u8], &[u8]), HpackError> {
         let place = index.checked_sub(1).ok_or(HpackError::Index)?;
         match FIELDS.get(place) {
@@ -61,14 +61,15 @@ impl Table {
         }
     }
 
-    /// The field that was added last but `age`.
+    /// Returns the entry that was added `age` entries before the newest one.
     fn added(&self, age: usize) -> Option<(&[u8], &[u8])> {
         let place = self.entries.len().checked_sub(age + 1)?;
         let entry = *self.entries.get(place)?;
         self.bytes.get(entry.at..entry.end()).map(|field| field.split_at(entry.name))
     }
 
-    /// RFC 7541, 4.4: a field that is larger than the table empties it.
+    /// Adds an entry and evicts the oldest ones to make room. An entry larger than the table
+    /// empties it (RFC 7541, 4.4).
     pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
         let size = name.len() + value.len() + OVERHEAD;
         self.evict(self.limit.saturating_sub(size));
@@ -89,19 +90,20 @@ impl Table {
         self.put
     }
 
-    /// True where all that was there when so much was [`put`](Table::put) has been evicted since.
+    /// Returns whether all entries of the time when [`put`](Table::put) returned `put` have been
+    /// evicted since.
     pub(super) fn is_renewed_since(&self, put: u64) -> bool {
         self.put - put > self.limit as u64
     }
 
-    /// Where everything is as it was in `former`, nothing has changed since.
+    /// Restores the change number of `former` if the entries and the size are the same.
     pub(super) fn settle(&mut self, former: &Table) {
         if self.limit == former.limit && self.fields().eq(former.fields()) {
             self.changes = former.changes;
         }
     }
 
-    /// The newest first.
+    /// Returns the entries, newest first.
     pub(super) fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         (0..self.entries.len()).filter_map(|age| self.added(age))
     }
@@ -110,7 +112,8 @@ impl Table {
         if limit > self.most {
             return Err(HpackError::TableSize);
         }
-        // What is inserted next may be kept where it was not, or push others out where it did not.
+        // The next entry may be kept although it would not have fitted before, or evict entries
+        // that would have stayed.
         self.changes += u64::from(limit != self.limit);
         self.limit = limit;
         self.evict(limit);

@@ -1,4 +1,4 @@
-//! The examples of RFC 7541, Appendix C, and what else a block may be.
+//! The examples of RFC 7541, Appendix C, and other valid and invalid blocks.
 
 use super::{Decoder, HpackError, huffman, integer, write_field};
 
@@ -232,7 +232,7 @@ fn what_is_written_is_read_again_and_enters_no_table() {
     assert!(huffman::encoded_len(long.as_bytes()) < 300);
 }
 
-/// A response all of whose fields enter the table, as nginx's do.
+/// A response that puts all its fields into the table, like those of nginx.
 fn response(date: u32) -> Vec<u8> {
     let date = format!("Sat, 21 Nov 2026 11:{:02}:{:02} GMT", date / 60, date % 60);
     let mut block = vec![0x88];
@@ -251,7 +251,7 @@ fn a_block_that_leaves_the_table_as_it_was_need_not_be_read_again() {
     let (mut every, mut some) = (Decoder::new(4096, 65536), Decoder::new(4096, 65536));
     let (mut known, mut left_out) = (None, 0);
     for n in 0..1_000 {
-        // In between a field of the table, which must be the same one.
+        // In between, a block that refers to an entry, whose meaning must be unchanged.
         let block = if n % 90 == 89 { vec![0x80 | 64] } else { response(n / 250) };
         let before = some.changes();
         let said = read(&mut every, &block).unwrap();
@@ -290,20 +290,20 @@ fn another_limit_makes_all_that_was_known_of_blocks_void() {
     }
 }
 
-/// One large block must not be paid for by every connection for as long as it is there.
+/// One large block must not occupy memory for the life of each connection.
 #[test]
 fn memory_for_a_large_block_is_given_back() {
     let long = "a".repeat(30_000);
     let mut block = Vec::new();
     write_field(&mut block, &long, &long);
     for first in [0x00, 0x40] {
-        // As a literal that enters no table, and as one that does.
+        // As a literal that does not enter the table, and as one that does.
         block[0] = block[0] & 0x3f | first;
         let mut decoder = Decoder::new(4_096, 1 << 20);
         assert_eq!(read(&mut decoder, &block).unwrap(), [format!("{long}: {long}")]);
         let held = decoder.scratch();
         assert!(held.iter().all(|&held| held <= 4_096), "{held:?}");
-        // And where it can't be read to its end.
+        // The same for a block that is truncated.
         assert_eq!(read(&mut decoder, &block[..block.len() - 1]), Err(HpackError::Truncated));
         let held = decoder.scratch();
         assert!(held.iter().all(|&held| held <= 4_096), "{held:?}");

@@ -2,8 +2,8 @@
 
 use super::{HpackError, huffman, integer};
 
-/// Takes a string from the front of `bytes`: a bit for Huffman, then its length in `prefix` bits.
-/// What is in Huffman code is decoded into `scratch`.
+/// Reads a string from the front of `bytes`: one bit for Huffman, then its length in `prefix` bits.
+/// A Huffman-coded string is decoded into `scratch`.
 pub(crate) fn read_string<'a, 's>(
     bytes: &mut &'a [u8],
     prefix: u32,
@@ -24,7 +24,7 @@ where
     Ok(scratch)
 }
 
-/// Appends `text` in the shorter of its forms; `first` holds the bits above the one for Huffman.
+/// Appends `text` in the shorter of its forms; `first` contains the bits above the one for Huffman.
 pub(crate) fn write_string(out: &mut Vec<u8>, first: u8, prefix: u32, text: &[u8]) {
     let coded = huffman::encoded_len(text);
     if coded < text.len() {

@@ -1,27 +1,27 @@
-//! The chunked transfer coding (RFC 9112, 7.1), one byte of framing at a time: no buffer, and the
-//! same result however the network cuts it.
+//! The chunked transfer coding (RFC 9112, 7.1), read byte by byte: without a buffer, and with the
+//! same result however the network splits the bytes.
 
 use super::{Http1Violation, is_text_byte, is_token_byte};
 use crate::semantics::MAX_HEAD;
 
-/// RFC 9112, 7.1.1 has a recipient limit the extensions it is willing to skip.
+/// The largest size line, in bytes. RFC 9112, 7.1.1 requires a recipient to limit the extensions.
 const MAX_LINE: u32 = 16 * 1024;
-/// As much as a head may take: trailers are fields too.
+/// The largest trailer section, in bytes: that of a head, because trailers are fields too.
 const MAX_TRAILERS: u32 = MAX_HEAD as u32;
 
-/// A chunked body being read.
+/// The state of reading a chunked body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunked {
     place: ChunkPart,
-    /// Bytes of the current chunk's data still to come; while its size is read, the size so far.
+    /// The remaining data bytes of the current chunk; while its size is read, the size so far.
     left: u64,
-    /// Framing bytes of the current size line, or of the trailers.
+    /// The framing bytes of the current size line or of the trailers.
     line: u32,
-    /// A trailer was read.
+    /// Whether a trailer was read.
     trailed: bool,
 }
 
-/// What the next byte belongs to, in the order of the wire.
+/// The part of the coding that the next byte belongs to, in the order on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ChunkPart {
     FirstDigit,
@@ -53,8 +53,8 @@ impl Chunked {
         Chunked { place: ChunkPart::FirstDigit, left: 0, line: 0, trailed: false }
     }
 
-    /// Reads up to the end of the body, adding content to `body` and telling of it. Returns the bytes
-    /// used, and whether the body has ended.
+    /// Reads up to the end of the body, adds the content to `body` and passes it to `tell`. Returns
+    /// the number of bytes used and whether the body has ended.
     pub(super) fn read(
         &mut self,
         bytes: &[u8],
@@ -95,8 +95,8 @@ impl Chunked {
                 *self = Chunked::new();
                 Ok(self.place)
             }
-            // RFC 9112, 2.2 lets a bare LF end the lines of a head only. Here it would let a
-            // wrong size go unnoticed as long as the data has a newline in the right place.
+            // RFC 9112, 2.2 permits a bare LF only in the lines of a head. Here it would hide a
+            // wrong size whenever the data has a newline in the right place.
             (ChunkPart::DataCr | ChunkPart::DataLf, _) => Err(Http1Violation::ChunkEnd),
             (place, _) if place < ChunkPart::Data => self.in_size_line(byte),
             _ => self.in_trailers(byte),
@@ -136,8 +136,8 @@ impl Chunked {
         if self.left == 0 { ChunkPart::TrailerStart } else { ChunkPart::Data }
     }
 
-    /// Trailers are fields, so the leniencies of a head apply: a bare LF, folding, whitespace
-    /// before the colon.
+    /// Reads a byte of the trailers. They are fields, so the leniencies of a head apply: a bare LF,
+    /// folding, and whitespace before the colon.
     fn in_trailers(&mut self, byte: u8) -> Result<ChunkPart, Http1Violation> {
         self.line += 1;
         if self.line > MAX_TRAILERS {
@@ -156,10 +156,10 @@ impl Chunked {
     }
 }
 
-/// What `byte` begins after a size, an extension's name or its value.
+/// Returns the part that begins with `byte` after a size, an extension name or an extension value.
 ///
-/// RFC 9112, 7.1.1 has whitespace only before a semicolon, but servers have long padded sizes with
-/// spaces to write them into place, and every client reads that.
+/// RFC 9112, 7.1.1 permits whitespace before a semicolon only, but servers have long padded sizes
+/// with spaces to write them in place, and every client accepts it.
 fn next_part(byte: u8, blank: ChunkPart) -> Option<ChunkPart> {
     match byte {
         b'\r' => Some(ChunkPart::SizeLf),
@@ -169,7 +169,7 @@ fn next_part(byte: u8, blank: ChunkPart) -> Option<ChunkPart> {
     }
 }
 
-/// chunk-ext = *( BWS ";" BWS name \[ BWS "=" BWS ( token / quoted-string ) \] )
+/// Reads a byte of: chunk-ext = *( BWS ";" BWS name \[ BWS "=" BWS ( token / quoted-string ) \] )
 fn in_extension(place: ChunkPart, byte: u8) -> Option<ChunkPart> {
     match (place, byte) {
         (ChunkPart::ExtStart | ChunkPart::ExtValueStart, b' ' | b'\t') => Some(place),

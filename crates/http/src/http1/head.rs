@@ -1,4 +1,5 @@
-//! The head of a response: `httparse` reads it, the fields that frame the body are judged here.
+//! The head of a response. `httparse` parses it; this module interprets the fields that frame the
+//! body.
 
 use std::mem::{self, MaybeUninit};
 
@@ -7,36 +8,36 @@ use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
 use super::{Http1Violation, is_token};
 use crate::semantics::MAX_HEAD;
 
-/// So many fields are read without memory of their own.
+/// Up to this number of fields, parsing needs no allocation.
 const FEW_FIELDS: usize = 128;
-/// Of a head that comes in pieces, so much is judged before it is whole. Lines without end, each in a
-/// piece of its own, would else have all those before them read as often.
+/// The number of bytes at the start of an incomplete head that are checked early. Without this
+/// limit, a head that comes line by line would be parsed from its start again for each line.
 const JUDGED_EARLY: usize = 4 * 1024;
 
-/// What a head says about itself and the body.
+/// The meaning of a head, as far as it concerns the message and its body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageHead {
     pub(super) status: u16,
     pub(super) coding: Coding,
     pub(super) length: Length,
-    /// The peer will keep the connection open, as far as the head tells.
+    /// Whether the peer will keep the connection open, according to the head.
     pub(super) persists: bool,
-    /// It says so in as many words.
+    /// Whether the head contains `Connection: keep-alive`.
     pub(super) keep_alive: bool,
 }
 
-/// Transfer-Encoding (RFC 9112, 6.1).
+/// The meaning of Transfer-Encoding (RFC 9112, 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
     Absent,
-    /// chunked is the last coding, so the body tells its end.
+    /// chunked is the last coding, so the body determines its own end.
     Chunked,
-    /// It is not: the end of the connection ends the body.
+    /// chunked is not the last coding: the end of the connection ends the body.
     Other,
     Faulty,
 }
 
-/// Content-Length (RFC 9110, 8.6).
+/// The meaning of Content-Length (RFC 9110, 8.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Length {
     #[default]
@@ -45,8 +46,8 @@ pub(super) enum Length {
     Faulty(Http1Violation),
 }
 
-/// Reads a head that lies whole at the start of `bytes`. Returns it with its length, or None where
-/// more bytes are needed.
+/// Parses a head at the start of `bytes`. Returns it with its length, or `None` if more bytes are
+/// needed.
 pub(super) fn parse_head(bytes: &[u8]) -> Result<Option<(MessageHead, usize)>, Http1Violation> {
     with_response(bytes, |response, read| match read {
         Ok(Status::Complete(length)) if length > MAX_HEAD => Err(Http1Violation::HeadTooLong),
@@ -56,7 +57,7 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<Option<(MessageHead, usize)>, H
     })
 }
 
-/// Passes each field of a head that [`parse_head`] has read to `tell`, as its name and value.
+/// Passes the name and value of each field of a head, which [`parse_head`] has accepted, to `tell`.
 pub(super) fn tell_fields(head: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
     with_response(head, |response, read| {
         if read.is_ok() {
@@ -65,7 +66,7 @@ pub(super) fn tell_fields(head: &[u8], mut tell: impl FnMut(&[u8], &[u8])) {
     });
 }
 
-/// Reads the head at the start of `bytes`, however many fields it has, and hands it to `take`.
+/// Parses the head at the start of `bytes`, with any number of fields, and passes it to `take`.
 fn with_response<T>(
     bytes: &[u8],
     take: impl FnOnce(&Response<'_, '_>, Result<Status<usize>, Error>) -> T,
@@ -80,7 +81,7 @@ fn with_response<T>(
     if read != Err(Error::TooManyHeaders) {
         return take(&response, read);
     }
-    // No field takes less than a line.
+    // Each field takes at least one line.
     let (length, _) = through_empty_line(&[], bytes);
     let lines = bytes[..length.min(MAX_HEAD)].iter().filter(|&&byte| byte == b'\n').count();
     let mut fields = vec![EMPTY_HEADER; lines];
@@ -94,7 +95,7 @@ fn violation(error: Error) -> Http1Violation {
         Error::HeaderName => Http1Violation::HeaderName,
         Error::HeaderValue => Http1Violation::HeaderValue,
         Error::NewLine => Http1Violation::LineEnd,
-        // There is room for as many as the most that is read has lines.
+        // There is room for as many fields as the longest accepted head has lines.
         Error::TooManyHeaders => Http1Violation::HeadTooLong,
         Error::Version => Http1Violation::Version,
         Error::Status | Error::Token => Http1Violation::StatusLine,
@@ -126,7 +127,7 @@ struct HeadFields {
 
 impl HeadFields {
     fn add(&mut self, header: &Header<'_>) {
-        // The lengths come first because most fields are none of the three.
+        // Lengths are compared first, because most fields are none of the three.
         let named = |name: &str| header.name.eq_ignore_ascii_case(name);
         match header.name.len() {
             10 if named("connection") => self.add_connection(header.value),
@@ -143,8 +144,9 @@ impl HeadFields {
         }
     }
 
-    /// RFC 9112, 9.3; and 6.1 and 6.3: who sends Transfer-Encoding beside Content-Length or in
-    /// HTTP/1.0 may not mean what it says, so nothing after this response can be trusted.
+    /// Returns whether the connection persists (RFC 9112, 9.3). It does not if Transfer-Encoding
+    /// occurs together with Content-Length or in HTTP/1.0 (6.1 and 6.3): such a sender may not mean
+    /// what it says, so nothing after this response can be trusted.
     fn persists(&self, http_1_0: bool) -> bool {
         let doubtful = self.codings.present && (http_1_0 || self.length != Length::Absent);
         !self.close && !doubtful && (self.keep_alive || !http_1_0)
@@ -152,8 +154,8 @@ impl HeadFields {
 }
 
 impl Length {
-    /// This and one more field line. RFC 9112, 6.3: equal values, on several lines or as a list,
-    /// count once.
+    /// Combines this length with one more field line. Equal values, on several lines or as a list,
+    /// count once (RFC 9112, 6.3).
     fn and(self, value: &[u8]) -> Length {
         let mut length = self;
         let mut any = false;
@@ -176,7 +178,7 @@ impl Length {
     }
 }
 
-/// Digits only: `str::parse` would take a plus sign too.
+/// Parses digits only: `str::parse` would also accept a plus sign.
 fn decimal(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0u64, |number, &byte| {
         let digit = char::from(byte).to_digit(10)?;
@@ -188,7 +190,7 @@ fn decimal(digits: &[u8]) -> Option<u64> {
 struct Codings {
     present: bool,
     chunked: bool,
-    /// A coding was applied over chunked.
+    /// Whether another coding was applied after chunked.
     covered: bool,
     faulty: bool,
 }
@@ -221,8 +223,8 @@ impl Codings {
     }
 }
 
-/// The elements of a list, without the empty ones (RFC 9110, 5.6.1.2) and the whitespace around
-/// them, which may be a fold. A comma in a quoted string parts nothing.
+/// Returns the elements of a list without empty ones (RFC 9110, 5.6.1.2) and without the whitespace
+/// around them, which may be a fold. A comma in a quoted string does not separate elements.
 fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut quotes = Quotes::Outside;
     list.split(move |&byte| {
@@ -255,15 +257,15 @@ impl Quotes {
     }
 }
 
-/// A head and the bytes that it was read from.
+/// A head and the bytes from which it was parsed.
 type Whole = (MessageHead, Vec<u8>);
 
-/// A head that came in more than one piece. Empty, and without memory, whenever no head is
-/// half read: a connection that waits must cost next to nothing.
+/// A head that comes in several pieces. It is empty and uses no memory unless a head is half read:
+/// an idle connection must cost next to nothing.
 #[derive(Debug, Default)]
 pub(super) struct SplitHead {
     held: Vec<u8>,
-    /// How much of it was judged already.
+    /// The number of bytes that have been checked.
     judged: usize,
 }
 
@@ -281,8 +283,8 @@ impl SplitHead {
         *self = SplitHead::default();
     }
 
-    /// Takes up to the end of the head from `bytes`; returns how much, and the head once it is
-    /// complete, with its bytes.
+    /// Takes bytes up to the end of the head. Returns their number and, once the head is complete,
+    /// the head with its bytes.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(usize, Option<Whole>), Http1Violation> {
         let room = MAX_HEAD.saturating_sub(self.held.len());
         let piece = &bytes[..bytes.len().min(room)];
@@ -302,11 +304,12 @@ impl SplitHead {
         }
     }
 
-    /// Parses the complete lines, until the head has `ended` those at its beginning alone. Only those,
-    /// and only when there is a new one: otherwise a peer that sends byte by byte would have its head
-    /// parsed as often, and what is found wrong would depend on how the bytes were cut.
+    /// Parses the complete lines; until the head has `ended`, only those near its start. It does so
+    /// only if there is a new line: otherwise the head of a peer that sends byte by byte would be
+    /// parsed for each byte, and the violation found would depend on how the bytes are split.
     fn judge(&mut self, ended: bool) -> Result<Option<MessageHead>, Http1Violation> {
-        // httparse knows 1.0 and 1.1; RFC 9110, 2.5 has 1.2 read as the highest version known.
+        // httparse accepts 1.0 and 1.1. RFC 9110, 2.5 requires 1.2 to be read as the highest known
+        // version.
         if let Some(minor @ b'2'..=b'9') = self.held.get_mut(7) {
             *minor = b'1';
         }
@@ -320,8 +323,8 @@ impl SplitHead {
     }
 }
 
-/// How much of `piece`, which continues `held`, belongs to the head: all of it, or what lies
-/// before and in the empty line; and whether that is there.
+/// Returns how many bytes of `piece`, which continues `held`, belong to the head (all of them, or
+/// those up to the end of the empty line), and whether the empty line was found.
 fn through_empty_line(held: &[u8], piece: &[u8]) -> (usize, bool) {
     let mut line_is_empty = held.iter().rev().find(|&&byte| byte != b'\r') == Some(&b'\n');
     for (at, byte) in piece.iter().enumerate() {
@@ -334,8 +337,8 @@ fn through_empty_line(held: &[u8], piece: &[u8]) -> (usize, bool) {
     (piece.len(), false)
 }
 
-/// Finds what cannot become a status line by its first wrong byte: another protocol's greeting may
-/// be all that ever comes.
+/// Returns an error at the first byte that cannot belong to a status line, because the greeting of
+/// another protocol may be all that the peer sends.
 fn check_start(held: &[u8]) -> Result<(), Http1Violation> {
     for (at, &byte) in held.iter().take(13).enumerate() {
         match (at, byte) {

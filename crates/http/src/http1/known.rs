@@ -1,15 +1,16 @@
-//! The head read last, so that one like it need not be read again.
+//! A cache of the head read last, so that an equal head need not be parsed again.
 //!
-//! Servers answer the same request with the same bytes but for a date that changes once a second:
-//! comparing is several times faster than reading.
+//! Servers answer the same request with the same bytes except for a date that changes once a
+//! second. Comparing is several times faster than parsing.
 
 use super::Http1Violation;
 use super::head::{self, MessageHead};
 
-/// Longer heads are read each time.
+/// The largest head that is cached, in bytes.
 const MOST: usize = 1_024;
 
-/// A head and what it says. One for all connections of a worker is best: it need not be theirs.
+/// A head and its meaning. All connections of a worker should share one, because the head need not
+/// come from the same connection.
 #[derive(Debug, Default)]
 pub struct KnownHead {
     bytes: Vec<u8>,
@@ -17,7 +18,7 @@ pub struct KnownHead {
 }
 
 impl KnownHead {
-    /// As `head::parse`, from memory where it can be.
+    /// Parses a head like `head::parse_head`, from the cache if possible.
     pub(super) fn parse(
         &mut self,
         bytes: &[u8],

@@ -1,21 +1,22 @@
-//! Where a response begins, what it holds and where it ends.
+//! The response reader: finds where a response begins, what it contains and where it ends.
 
 use super::Http1Violation;
 use super::chunked::Chunked;
 use super::head::{self, Coding, Length, MessageHead, SplitHead};
 use super::known::KnownHead;
 
-/// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
+/// The largest number of interim responses. RFC 9110, 15.2 sets no limit, but a peer that never
+/// sends a final response must not occupy the client for ever.
 const MAX_INTERIM: u8 = 64;
 const MAX_EMPTY_LINES: u8 = 4;
 
-/// What the response answers: decides about bodies (HEAD has none).
+/// The kind of the request, which decides whether the response has a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestKind {
     /// Any request whose response may have a body.
     #[default]
     Ordinary,
-    /// HEAD: the response has the head of a body, never the body (RFC 9110, 9.3.2).
+    /// HEAD: the response has the fields of a body but never the body (RFC 9110, 9.3.2).
     Head,
 }
 
@@ -35,7 +36,7 @@ pub enum RequestKind {
 pub struct ResponseReader {
     state: State,
     kind: RequestKind,
-    /// Requests are of HTTP/1.0.
+    /// Whether the requests use HTTP/1.0.
     old: bool,
     begun: bool,
     after_cr: bool,
@@ -51,7 +52,7 @@ pub struct ResponseReader {
 enum State {
     #[default]
     Head,
-    /// An identity body of which so many bytes are still to come.
+    /// A body of known length, with this number of bytes still to come.
     Sized(u64),
     Chunked(Chunked),
     UntilClose,
@@ -59,19 +60,20 @@ enum State {
     Broken(Http1Violation),
 }
 
-/// Learns what is in a response, in its order.
+/// Receives the fields and the content of a response, in the order of the response.
 pub trait Sight {
-    /// A field of the final response's head, as it was written.
+    /// A field of the final response's head, as received.
     fn field(&mut self, name: &[u8], value: &[u8]);
 
-    /// Some of the content, without the framing of chunks.
+    /// A piece of the content, without chunk framing.
     fn content(&mut self, bytes: &[u8]);
 }
 
-/// What [`ResponseReader::feed`] made of the bytes.
+/// The result of [`ResponseReader::feed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fed {
-    /// Bytes read. Less than given only where the response ended before them.
+    /// The number of bytes read. It is less than the number given only if the response ended
+    /// before.
     pub consumed: usize,
     /// The response, if these bytes ended it.
     pub complete: Option<Complete>,
@@ -82,32 +84,32 @@ pub struct Fed {
 pub struct Complete {
     /// The final status code, 100..=999.
     pub status: u16,
-    /// Bytes of content, without the framing of chunks.
+    /// The length of the content in bytes, without chunk framing.
     pub body: u64,
-    /// The connection may carry another request.
+    /// Whether the connection may carry another request.
     pub keep_alive: bool,
 }
 
-/// An early end: the connection ended before the response did.
+/// The error of a connection that ended before the response did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Early {
-    /// Some of the response had been read.
+    /// Whether some of the response had been read.
     pub begun: bool,
 }
 
 impl ResponseReader {
-    /// A reader that waits for the response to an ordinary request.
+    /// Creates a reader that waits for the response to an ordinary request.
     pub fn new() -> ResponseReader {
         ResponseReader::default()
     }
 
-    /// The same where requests are of HTTP/1.0: the peer keeps the connection only where it says so,
-    /// whatever version it answers in (RFC 9112, 9.3 and C.2.2).
+    /// Creates a reader for the responses to HTTP/1.0 requests: the peer keeps the connection only
+    /// if it says so, whatever the version of its response (RFC 9112, 9.3 and C.2.2).
     pub fn of_http10() -> ResponseReader {
         ResponseReader { old: true, ..ResponseReader::default() }
     }
 
-    /// Get ready for the next response, whatever became of the last.
+    /// Prepares for the next response, whatever the state of the last one.
     pub fn begin(&mut self, kind: RequestKind) {
         self.state = State::Head;
         self.kind = kind;
@@ -119,21 +121,21 @@ impl ResponseReader {
         self.split.clear();
     }
 
-    /// Reads from `bytes`. Consumes up to the end of this response, never further: what follows
-    /// stays with the caller. Once a response is complete nothing is consumed until
+    /// Reads from `bytes` up to the end of this response and no further; the caller keeps what
+    /// follows. Once a response is complete, nothing is consumed until
     /// [`begin`](ResponseReader::begin).
     ///
     /// # Errors
-    /// The peer's first breach of HTTP, again on every later call.
+    /// The peer's first violation of HTTP, and the same error on every later call.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Fed, Http1Violation> {
         self.feed_knowing(bytes, &mut KnownHead::default())
     }
 
-    /// As [`feed`](ResponseReader::feed), sparing the reading of a head that is the one in `known`, which then
-    /// holds the head just read.
+    /// Like [`feed`](ResponseReader::feed), but does not parse a head that equals the one in
+    /// `known`. Afterwards `known` contains the head just read.
     ///
     /// # Errors
-    /// As for [`feed`](ResponseReader::feed).
+    /// The errors of [`feed`](ResponseReader::feed).
     pub fn feed_knowing(
         &mut self,
         bytes: &[u8],
@@ -142,11 +144,11 @@ impl ResponseReader {
         self.feed_all(bytes, known, None)
     }
 
-    /// As [`feed_knowing`](ResponseReader::feed_knowing), and passes what is read to `sight`, except
-    /// content that is [`discarded`](ResponseReader::discarded).
+    /// Like [`feed_knowing`](ResponseReader::feed_knowing), and also passes what is read to
+    /// `sight`, except content that is [`discarded`](ResponseReader::discarded).
     ///
     /// # Errors
-    /// As for [`feed`](ResponseReader::feed).
+    /// The errors of [`feed`](ResponseReader::feed).
     pub fn feed_seeing(
         &mut self,
         bytes: &[u8],
@@ -176,10 +178,11 @@ impl ResponseReader {
         Ok(Fed { consumed: bytes.len() - rest.len(), complete })
     }
 
-    /// The peer closed its side. That ends a body of unknown length (RFC 9112, 6.3).
+    /// Ends the response because the peer closed its side. That completes a body of unknown length
+    /// (RFC 9112, 6.3).
     ///
     /// # Errors
-    /// Every other response was cut short, or had not begun.
+    /// Any other response was cut short or had not begun.
     pub fn finish(&mut self) -> Result<Complete, Early> {
         if self.state != State::UntilClose {
             return Err(Early { begun: self.has_begun() });
@@ -188,15 +191,15 @@ impl ResponseReader {
         Ok(self.result())
     }
 
-    /// True once any byte of the (final or interim) response has been read, until the next
-    /// [`begin`](ResponseReader::begin). Empty lines before the status line are no part of it: they are
-    /// the rest of the response before.
+    /// Returns whether any byte of the (final or interim) response has been read since the last
+    /// [`begin`](ResponseReader::begin). Empty lines before the status line do not count: they are
+    /// the rest of the previous response.
     pub fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Body bytes that may be discarded unseen right now: what remains of a body with
-    /// `Content-Length`, `u64::MAX` if only the end of the connection ends the body, else 0.
+    /// Returns the number of body bytes that may be discarded unread now: the rest of a body with
+    /// `Content-Length`, `u64::MAX` if the body ends with the connection, otherwise 0.
     pub fn discardable(&self) -> u64 {
         match self.state {
             State::Sized(left) => left,
@@ -205,8 +208,9 @@ impl ResponseReader {
         }
     }
 
-    /// Accounts for `n` body bytes, at most [`discardable`](ResponseReader::discardable), were
-    /// received and dropped. Returns the response if they ended it.
+    /// Records that `n` body bytes were received and dropped, at most
+    /// [`discardable`](ResponseReader::discardable) of them. Returns the response if they complete
+    /// it.
     pub fn discarded(&mut self, n: u64) -> Option<Complete> {
         let dropped = n.min(self.discardable());
         self.body = self.body.saturating_add(dropped);
@@ -217,7 +221,7 @@ impl ResponseReader {
         None
     }
 
-    /// Reads some of `bytes`, which are not empty.
+    /// Reads some of `bytes`, which must not be empty.
     fn step(
         &mut self,
         bytes: &[u8],
@@ -258,8 +262,8 @@ impl ResponseReader {
             return Ok(skipped);
         }
         self.begun = true;
-        // Nearly every head comes in one piece. What goes wrong here is left to the slow path,
-        // so that one place decides what is told.
+        // Nearly every head comes in one piece. Errors are left to the slow path, so that a single
+        // place decides which violation is reported.
         match known.parse(bytes) {
             Ok(Some((head, length))) => {
                 self.accept(head)?;
@@ -321,7 +325,7 @@ impl ResponseReader {
         Ok(())
     }
 
-    /// RFC 9112, 6.3, in its order.
+    /// Returns how the body is framed, by the rules of RFC 9112, 6.3 in their order.
     fn framing(&self, head: MessageHead) -> Result<State, Http1Violation> {
         if self.kind == RequestKind::Head || matches!(head.status, 204 | 304) {
             return Ok(State::Done);
@@ -338,7 +342,7 @@ impl ResponseReader {
     fn drop_body(&mut self, available: usize) -> usize {
         let dropped = self.discardable().min(available as u64);
         self.discarded(dropped);
-        // At most `available`, so that it fits.
+        // The number is at most `available`, so it fits.
         dropped as usize
     }
 
@@ -361,7 +365,7 @@ impl ResponseReader {
     }
 }
 
-/// Those of an interim response are nobody's business.
+/// Passes the fields of a final response to `sight`; those of an interim response are omitted.
 fn tell_fields(head: MessageHead, bytes: &[u8], sight: Option<&mut dyn Sight>) {
     if let Some(sight) = sight.filter(|_| head.status >= 200) {
         head::tell_fields(bytes, |name, value| sight.field(name, value));

@@ -2,30 +2,30 @@
 
 use super::{is_text_byte, is_token};
 
-/// How a request's connection goes on, and in which minor version that is said.
+/// Whether the connection persists after a request, and the minor version that expresses this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
-    /// HTTP/1.0, not HTTP/1.1.
+    /// Whether the version is HTTP/1.0 instead of HTTP/1.1.
     pub old: bool,
-    /// The last request on its connection.
+    /// Whether this is the last request on its connection.
     pub last: bool,
 }
 
 impl From<bool> for Manner {
-    /// HTTP/1.1, perhaps the last one.
+    /// HTTP/1.1; `last` tells whether the request is the last one on its connection.
     fn from(last: bool) -> Manner {
         Manner { old: false, last }
     }
 }
 
 impl Manner {
-    /// What ends the request line.
+    /// Returns the end of the request line.
     pub fn version(self) -> &'static str {
         if self.old { " HTTP/1.0\r\n" } else { " HTTP/1.1\r\n" }
     }
 
-    /// What the field `Connection` says. HTTP/1.0 ends a connection unless asked to keep it (RFC 9112,
-    /// C.2.2), later versions the other way round.
+    /// Returns the value of the `Connection` field. HTTP/1.0 closes a connection unless asked to
+    /// keep it (RFC 9112, C.2.2); later versions keep it unless asked to close it.
     fn connection(self) -> Option<&'static str> {
         match (self.old, self.last) {
             (false, true) => Some("close"),
@@ -35,11 +35,11 @@ impl Manner {
     }
 }
 
-/// Builds the head of a request, ready to be followed by its body.
+/// Builds the head of a request, which its body may follow.
 ///
-/// `Host`, `User-Agent`, `Accept` and, with a `body_len` in bytes, `Content-Length` are added unless
-/// `headers` has them. An empty `target_path` means `/`. `method` and `headers` are taken as they
-/// are: [`check_method`] and [`parse_header`] have seen them.
+/// `Host`, `User-Agent`, `Accept` and, if `body_len` (in bytes) is given, `Content-Length` are
+/// added unless `headers` contains them. An empty `target_path` means `/`. `method` and `headers`
+/// are not checked again: they must come from [`check_method`] and [`parse_header`].
 pub fn encode_request(
     method: &str,
     target_path: &str,
@@ -61,8 +61,8 @@ pub fn encode_request(
     head.into_bytes()
 }
 
-/// The fields of a head in their order: `Host`, what sixmark sends by itself and `given` lacks, then
-/// `given`.
+/// Returns the fields of a head in their order: `Host`, then the fields that sixmark adds because
+/// `given` lacks them, then `given`.
 pub fn head_fields<V: From<String>>(
     host: &str,
     given: impl Iterator<Item = (String, V)>,
@@ -76,11 +76,11 @@ pub fn head_fields<V: From<String>>(
         ("User-Agent", concat!("sixmark/", env!("CARGO_PKG_VERSION")).to_owned().into()),
         ("Accept", "*/*".to_owned().into()),
     ];
-    // RFC 9112, 6.2: no Content-Length beside a Transfer-Encoding.
+    // RFC 9112, 6.2: no Content-Length together with a Transfer-Encoding.
     let length = length.filter(|_| !has("Transfer-Encoding"));
     own.extend(length.map(|length| ("Content-Length", length)));
     own.retain(|(name, _)| !has(name));
-    // Said even beside a given Connection field: the lines of a list add up (RFC 9110, 5.3).
+    // Added even if a Connection field is given: the lines of a list are combined (RFC 9110, 5.3).
     own.extend(manner.connection().map(|says| ("Connection", says.to_owned().into())));
 
     let mut fields: Vec<_> =
@@ -91,25 +91,25 @@ pub fn head_fields<V: From<String>>(
     fields
 }
 
-/// Checks that `method` is one that a request may have.
+/// Checks that `method` is a valid request method.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong.
 pub fn check_method(method: &str) -> Result<(), String> {
     if !is_token(method.as_bytes()) {
-        return Err(format!("{method:?} is no HTTP method: use letters, as in GET"));
+        return Err(format!("{method:?} is not an HTTP method: use letters, as in GET"));
     }
-    // What follows a 2xx answer to CONNECT is not a body but a tunnel (RFC 9112, 6.3).
+    // A 2xx response to CONNECT is followed by a tunnel, not by a body (RFC 9112, 6.3).
     if method == "CONNECT" {
         return Err("CONNECT opens a tunnel, which has no response to measure".to_owned());
     }
     Ok(())
 }
 
-/// Reads a header field as a user writes it, `Name: value`.
+/// Parses a header field written by a user, `Name: value`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong.
 pub fn parse_header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once(':')
@@ -118,24 +118,25 @@ pub fn parse_header(text: &str) -> Result<(String, String), String> {
         return Err(format!("header {text:?} has no name before the colon"));
     }
     if !is_token(name.as_bytes()) {
-        return Err(format!("header name {name:?} holds a character that names cannot have"));
+        return Err(format!("header name {name:?} contains a character that names cannot have"));
     }
     let value = value.trim_matches([' ', '\t']);
     if !value.bytes().all(is_text_byte) {
-        return Err(format!("value {value:?} of header {name} holds a control character"));
+        return Err(format!("value {value:?} of header {name} contains a control character"));
     }
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Reads a header field that a user wants sent, as [`parse_header`] does. Where the content ends is
-/// told by sixmark alone: a field of the user's that says otherwise would break the connection.
+/// Parses a header field that a user wants to send, like [`parse_header`]. Refuses the fields that
+/// define the length of the content, because sixmark writes them: a contradicting field would break
+/// the connection.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong.
 pub fn parse_own_header(text: &str) -> Result<(String, String), String> {
     let (name, value) = parse_header(text)?;
     match ["content-length", "transfer-encoding"].iter().any(|of| name.eq_ignore_ascii_case(of)) {
-        true => Err(format!("header {name} is sixmark's to write, from the content: leave it out")),
+        true => Err(format!("header {name} is set by sixmark from the content: omit it")),
         false => Ok((name, value)),
     }
 }
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn where_the_content_ends_is_not_the_user_s_to_say() {
         for text in ["Content-Length: 3", "transfer-encoding: chunked", "CONTENT-LENGTH:"] {
-            assert!(parse_own_header(text).unwrap_err().contains("leave it out"), "{text}");
+            assert!(parse_own_header(text).unwrap_err().contains("omit it"), "{text}");
         }
         assert!(parse_own_header("Content-Type: text/plain").is_ok());
     }

@@ -1,8 +1,8 @@
-//! What a peer can do wrong.
+//! Violations of HTTP/1.1 by a peer.
 
 use std::fmt;
 
-/// A breach of HTTP/1.1 after which the rest of the connection has no meaning.
+/// A violation of HTTP/1.1 after which the rest of the connection has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Http1Violation {
@@ -22,13 +22,13 @@ pub enum Http1Violation {
     TooManyInterim,
     /// A header field's name is malformed, or a line has no colon.
     HeaderName,
-    /// A header field's value holds a control character or a bare CR.
+    /// The value of a header field contains a control character or a bare CR.
     HeaderValue,
     /// A CR without its LF.
     LineEnd,
     /// A head of more than 256 KiB.
     HeadTooLong,
-    /// A Content-Length that is not a number, or too large a one.
+    /// A Content-Length that is not a number or is too large.
     ContentLength,
     /// Content-Length values that differ.
     ContentLengths,
@@ -53,12 +53,12 @@ pub enum Http1Violation {
 }
 
 impl Http1Violation {
-    /// True if the response exceeds a limit that this side sets and HTTP does not have.
+    /// Returns whether the response exceeds a limit of this client that HTTP does not have.
     pub fn is_own_limit(self) -> bool {
         matches!(self, Http1Violation::HeadTooLong | Http1Violation::TrailersTooLong)
     }
 
-    /// What is wrong, in a few words.
+    /// Returns a short description of the violation.
     pub fn text(self) -> &'static str {
         match self {
             Http1Violation::NotHttp => "the peer's answer is not HTTP",

@@ -1,4 +1,4 @@
-//! A connection and the exchanges on it, as the caller sees them.
+//! A connection and its exchanges, as the caller uses them.
 
 use super::Http2Violation;
 use super::credit::Credit;
@@ -13,18 +13,18 @@ use crate::observer::Token;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// What a client wants of its connections.
+/// A client's options for its connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Exchanges at once; the peer may allow fewer.
+    /// The largest number of concurrent exchanges; the peer may allow fewer.
     pub streams: u32,
-    /// Bytes of content that the peer may send unasked, of a stream and of the connection: at least
-    /// 65,535 and below 2^31.
+    /// The initial receive window of each stream and of the connection, in bytes of content: at
+    /// least 65,535 and below 2^31.
     pub window: u32,
 }
 
 impl Default for Options {
-    /// One exchange at a time, and a window of 1 GiB: h2load's, and no peer runs into its end.
+    /// One exchange at a time, and a window of 1 GiB: that of h2load, which no peer exhausts.
     fn default() -> Options {
         Options { streams: 1, window: 1 << 30 }
     }
@@ -65,16 +65,16 @@ pub struct Connection {
     pub(super) peer: Settings,
     pub(super) streams: Streams,
     pub(super) next_id: u32,
-    /// Frames for closed streams up to this one may be late.
+    /// Late frames are accepted for closed streams up to this one.
     pub(super) late_up_to: u32,
-    /// Streams below this one were begun before the peer had said how many it lets be open.
+    /// Streams below this one were begun before the peer had announced its limit of streams.
     pub(super) unlimited_below: u32,
     pub(super) output: FrameOutput,
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
     pub(super) credit: Credit,
     pub(super) decoder: Decoder,
-    /// The peer wants to hear that the table of fields shrank.
+    /// The next field block must confirm that the table became smaller.
     pub(super) resize_due: bool,
     pub(super) goaway: Option<u32>,
     pub(super) closing: bool,
@@ -82,7 +82,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection just made. What is to be sent first is in its output.
+    /// Creates a new connection. Its output contains the first bytes to send.
     pub fn new(options: &Options) -> Connection {
         let window = options.window.clamp(FIRST_WINDOW, MAX_31);
         let mut output = FrameOutput::default();
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// How many more exchanges may begin now.
+    /// Returns how many more exchanges may begin now.
     pub fn room(&self) -> u32 {
         if self.is_draining() {
             return 0;
@@ -119,34 +119,34 @@ impl Connection {
         self.own.streams.min(self.peer.streams).saturating_sub(open)
     }
 
-    /// True once no exchange may begin any more, though those in flight go on: either side said
-    /// GOAWAY, or there are no more numbers for streams.
+    /// Returns whether no further exchange may begin, though those in flight continue: either side
+    /// sent GOAWAY, the connection is broken, or there are no more stream identifiers.
     pub fn is_draining(&self) -> bool {
         self.goaway.is_some() || self.closing || self.broken.is_some() || self.next_id > MAX_31
     }
 
-    /// The error code of the peer's GOAWAY, 0 if it just wants to close.
+    /// Returns the error code of the peer's GOAWAY, which is 0 if the peer only wants to close.
     pub fn goaway(&self) -> Option<u32> {
         self.goaway
     }
 
-    /// True once the peer has said its first word, the SETTINGS.
+    /// Returns whether the peer's first frame, SETTINGS, has been read.
     pub fn is_greeted(&self) -> bool {
         self.peer.known
     }
 
-    /// How many exchanges wait for the end of their response.
+    /// Returns the number of exchanges that wait for the end of their response.
     pub fn in_flight(&self) -> usize {
         self.streams.open()
     }
 
-    /// The exchanges that wait for the end of their response, in no order. When the connection ends,
-    /// these are truncated.
+    /// Returns the exchanges that wait for the end of their response, in no particular order. They
+    /// are truncated if the connection ends.
     pub fn tokens(&self) -> impl Iterator<Item = Token> {
         self.streams.iter().map(|stream| stream.token)
     }
 
-    /// Gives up an exchange, of which nothing more is told.
+    /// Cancels an exchange. No further event of it is reported.
     pub fn cancel(&mut self, token: Token) {
         let id = self.streams.iter().find(|stream| stream.token == token).map(|stream| stream.id);
         if let Some(id) = id {
@@ -154,16 +154,17 @@ impl Connection {
         }
     }
 
-    /// Tells the peer that this side will close, and why (RFC 9113, 7; 0 for no error).
+    /// Sends GOAWAY to announce that this side will close, with an error code (RFC 9113, 7; 0 for
+    /// no error).
     pub fn goodbye(&mut self, code: u32) {
         if !std::mem::replace(&mut self.closing, true) {
-            // No stream of the peer was ever accepted.
+            // The last stream is 0, because no stream of the peer was ever accepted.
             let payload = [[0; 4], code.to_be_bytes()].concat();
             self.output.frame(kind::GOAWAY, 0, 0, &payload);
         }
     }
 
-    /// Ends a stream from this side. Returns whose it was.
+    /// Resets a stream and returns the token of its exchange.
     pub(super) fn reset(&mut self, id: u32, code: u32) -> Option<Token> {
         let stream = self.streams.remove(id)?;
         self.sending.unqueue(&stream);

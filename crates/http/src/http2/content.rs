@@ -1,4 +1,4 @@
-//! DATA frames (RFC 9113, 6.1): content, counted and, if somebody looks at it, told.
+//! DATA frames (RFC 9113, 6.1): their content is counted and, if observed, reported.
 
 use super::frame::{Frame, code, flag, kind};
 use super::progress::{Data, FramePart, skip, take};
@@ -19,7 +19,7 @@ impl Connection {
         if padded && frame.length == 0 {
             return Err(Http2Violation::FrameLength);
         }
-        // RFC 9113, 6.9: all of the frame counts, whatever becomes of it.
+        // RFC 9113, 6.9: the whole frame counts, even if it is ignored.
         if let Some(by) = self.credit.spend(frame.length)? {
             self.output.number(kind::WINDOW_UPDATE, 0, by);
         }
@@ -71,8 +71,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Judges the frame once it is known how much content it holds, so that what is told of it does
-    /// not depend on how it is cut.
+    /// Checks the frame once the length of its content is known, so that the result does not depend
+    /// on how the bytes are split.
     fn announce(&mut self, data: Data, observer: &mut impl Observer) -> Result<(), Http2Violation> {
         if data.content > 0 || data.ends {
             self.count_use();
@@ -90,7 +90,7 @@ impl Connection {
     fn content(&mut self, data: &mut Data, rest: &mut &[u8], observer: &mut impl Observer) {
         let piece = take(rest, data.content);
         data.content -= piece.len() as u32;
-        // The stream may be gone since the frame began.
+        // The stream may have ended since the frame began.
         if !piece.is_empty()
             && let Some(stream) = self.streams.find(data.id)
             && stream.observed

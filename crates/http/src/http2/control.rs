@@ -1,11 +1,11 @@
-//! Frames about streams and the connection (RFC 9113, 6.4 to 6.9).
+//! Frames that control streams and the connection (RFC 9113, 6.4 to 6.9).
 
 use super::frame::{Frame, code, flag, kind, number_31};
 use super::{Connection, Http2Violation};
 use crate::observer::{Loss, Observer};
 
 impl Connection {
-    /// Obeys a frame, whose length has been checked.
+    /// Processes a frame whose length has been checked.
     pub(super) fn control(
         &mut self,
         frame: Frame,
@@ -62,7 +62,7 @@ impl Connection {
         match (id, number_31(payload).unwrap_or(0)) {
             (0, 0) => return Err(Http2Violation::EmptyIncrement),
             (0, by) => return self.widen(by),
-            // RFC 9113, 6.9 and 6.9.1: wrong on a stream, it is the stream's error.
+            // RFC 9113, 6.9 and 6.9.1: an error in a stream's window update is a stream error.
             (_, 0) => {
                 let why = Http2Violation::EmptyIncrement.text();
                 self.malformed(id, code::PROTOCOL, why, observer);
@@ -76,8 +76,9 @@ impl Connection {
         Ok(())
     }
 
-    /// A stream that was refused was not looked at (RFC 9113, 8.7). That is an outcome, unless it is
-    /// this side's doing: a client needn't wait for the peer's limit, and may have gone beyond it.
+    /// Ends the exchange of a stream that the peer reset. A refused stream was not processed (RFC
+    /// 9113, 8.7). That is an outcome, unless this side caused it: a client need not wait for the
+    /// peer's limit of streams and may have exceeded it. Such a request is reported as unprocessed.
     fn peer_reset(&mut self, id: u32, payload: &[u8], observer: &mut impl Observer) {
         if let Some(stream) = self.streams.remove(id) {
             self.sending.unqueue(&stream);
@@ -88,7 +89,8 @@ impl Connection {
         }
     }
 
-    /// RFC 9113, 6.8: exchanges above the last stream were not looked at, the others go on.
+    /// Ends the exchanges above the last stream of a GOAWAY, which were not processed (RFC 9113,
+    /// 6.8); the others continue.
     fn peer_goaway(&mut self, payload: &[u8], observer: &mut impl Observer) {
         let last = number_31(payload).unwrap_or(0);
         let code = payload.get(4..).and_then(|rest| rest.first_chunk());

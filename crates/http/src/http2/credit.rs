@@ -1,8 +1,8 @@
-//! How much a peer may still send (RFC 9113, 5.2), as it was told.
+//! Flow control of received content (RFC 9113, 5.2): how much the peer may still send.
 
 use super::Http2Violation;
 
-/// A window of this side, of a stream or of the connection.
+/// The receive window of a stream or of the connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Credit {
     left: u32,
@@ -14,8 +14,8 @@ impl Credit {
         Credit { left: window, spent: 0 }
     }
 
-    /// Takes the `length` of a frame off. Returns by how much the window is to be opened, which
-    /// waits until half of it is used.
+    /// Deducts the `length` of a frame. Returns the increment of the window to send, which is
+    /// delayed until half of the window is used.
     pub(super) fn spend(&mut self, length: u32) -> Result<Option<u32>, Http2Violation> {
         self.left = self.left.checked_sub(length).ok_or(Http2Violation::WindowExceeded)?;
         self.spent += length;

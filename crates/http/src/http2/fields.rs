@@ -1,4 +1,4 @@
-//! HEADERS and CONTINUATION (RFC 9113, 4.3, 6.2 and 6.10).
+//! Field blocks: HEADERS and CONTINUATION (RFC 9113, 4.3, 6.2 and 6.10).
 
 use super::frame::{Frame, code, flag};
 use super::progress::Block;
@@ -7,7 +7,7 @@ use crate::observer::{Observer, Token};
 use crate::semantics::MAX_HEAD;
 use crate::semantics::response::{FieldSection, Malformed, ResponseHead, Section};
 
-/// A block of fields may come in so many frames.
+/// The largest number of frames of one field block.
 const MAX_PIECES: u32 = 64;
 
 impl Connection {
@@ -67,7 +67,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads a whole section of fields and what it means for its stream.
+    /// Decodes a whole field block and applies it to its stream.
     fn section(
         &mut self,
         id: u32,
@@ -76,7 +76,7 @@ impl Connection {
         observer: &mut impl Observer,
     ) -> Result<(), Http2Violation> {
         let Some(stream) = self.streams.find(id) else {
-            // Nobody cares, but the table of fields must follow.
+            // The fields are not needed, but the field table must be updated.
             self.count_empty()?;
             return Ok(self.decoder.decode(block, |_, _| {})?);
         };
@@ -113,7 +113,7 @@ impl Connection {
             }
         })?;
         let verdict = fields.verdict();
-        // A block that changes the table means something else the next time.
+        // A block that changes the table has another meaning the next time.
         if let Ok(head) = verdict
             && known
             && self.decoder.changes() == before
@@ -124,7 +124,7 @@ impl Connection {
     }
 }
 
-/// The fields in the payload of a HEADERS frame, between what may come before and behind them.
+/// Returns the fields in the payload of a HEADERS frame, without the padding and the priority.
 fn unpadded(frame: Frame, payload: &[u8]) -> Option<&[u8]> {
     let mut block = payload;
     let mut padding = 0;

@@ -1,10 +1,11 @@
-//! The nine bytes in front of every frame (RFC 9113, 4.1), and the numbers of types, flags and errors.
+//! The nine bytes at the start of every frame (RFC 9113, 4.1), and the numbers of types, flags and
+//! errors.
 
 /// The length of a frame's head.
 pub(super) const HEAD: usize = 9;
-/// The longest payload where nothing else is agreed (RFC 9113, 6.5.2).
+/// The longest payload unless another is agreed, in bytes (RFC 9113, 6.5.2).
 pub(super) const MAX_PAYLOAD: u32 = 16_384;
-/// The last stream a client can open, and the widest a window can be.
+/// The highest stream identifier of a client, and the largest window.
 pub(super) const MAX_31: u32 = (1 << 31) - 1;
 
 /// Frame types (RFC 9113, 6).
@@ -70,7 +71,7 @@ impl Frame {
     }
 }
 
-/// The number at the start of a payload, without the reserved bit.
+/// Returns the number at the start of a payload, without the reserved bit.
 pub(super) fn number_31(payload: &[u8]) -> Option<u32> {
     payload.first_chunk().map(|&bytes| u32::from_be_bytes(bytes) & MAX_31)
 }

@@ -1,4 +1,4 @@
-//! What error codes are called (RFC 9113, 7).
+//! Names of error codes (RFC 9113, 7).
 
 const NAMES: [&str; 14] = [
     "NO_ERROR",
@@ -17,7 +17,7 @@ const NAMES: [&str; 14] = [
     "HTTP_1_1_REQUIRED",
 ];
 
-/// The name of an error code, where it has one.
+/// Returns the name of an error code, if it has one.
 pub fn error_name(code: u64) -> Option<&'static str> {
     NAMES.get(usize::try_from(code).ok()?).copied()
 }

@@ -1,15 +1,15 @@
-//! What is to be sent, and where in it each request ends.
+//! The output buffer, and the positions in it where requests end.
 
 use std::collections::VecDeque;
 
 use super::frame::{Frame, HEAD, kind};
 
-/// Bytes on their way out. The caller takes from the front.
+/// The bytes to send. The caller removes them from the front.
 #[derive(Debug, Default)]
 pub(super) struct FrameOutput {
     pub(super) bytes: Vec<u8>,
     put: u64,
-    /// Where the requests end that were put in, and their streams.
+    /// The positions where the requests end, with their streams.
     ends: VecDeque<(u64, u32)>,
 }
 
@@ -19,7 +19,7 @@ impl FrameOutput {
         self.put += bytes.len() as u64;
     }
 
-    /// Puts in a frame as a whole. What frames of this side hold is never long.
+    /// Appends a whole frame. Frames of this side are never long.
     pub(super) fn frame(&mut self, kind: u8, flags: u8, id: u32, payload: &[u8]) {
         let length = payload.len() as u32;
         self.push(&Frame { length, kind, flags, id }.bytes());
@@ -34,7 +34,7 @@ impl FrameOutput {
         self.number(kind::RST_STREAM, id, code);
     }
 
-    /// Puts in the frames of a request's fields, which hold no stream yet.
+    /// Appends the frames of a request's fields and writes the stream identifier into their heads.
     pub(super) fn fields(&mut self, frames: &[u8], heads: &[usize], id: u32) {
         let start = self.bytes.len();
         self.push(frames);
@@ -46,22 +46,22 @@ impl FrameOutput {
         }
     }
 
-    /// The request of stream `id` ends here.
+    /// Records that the request of stream `id` ends here.
     pub(super) fn end(&mut self, id: u32) {
         self.ends.push_back((self.put, id));
     }
 
-    /// Bytes ever put in.
+    /// Returns the number of bytes ever appended.
     pub(super) fn put_to(&self) -> u64 {
         self.put
     }
 
-    /// Bytes ever taken.
+    /// Returns the number of bytes ever removed by the caller.
     pub(super) fn taken_to(&self) -> u64 {
         self.put - self.bytes.len() as u64
     }
 
-    /// The stream of the next request that the caller took as a whole.
+    /// Returns the stream of the next request that the caller has removed completely.
     pub(super) fn taken(&mut self) -> Option<u32> {
         let taken = self.taken_to();
         self.ends.pop_front_if(|&mut (end, _)| end <= taken).map(|(_, id)| id)

@@ -1,51 +1,52 @@
-//! How far the reading of frames has come.
+//! The state of reading frames.
 
 use super::frame::{Frame, HEAD};
 use crate::semantics::known::EncodedHead;
 
-/// What is known of the frame that is being read.
+/// The state of the frame being read.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     pub(super) place: FramePart,
-    /// A frame's head, as far as it came.
+    /// The bytes of a frame's head read so far.
     pub(super) head: [u8; HEAD],
     pub(super) head_length: usize,
-    /// The payload of a frame that is needed as a whole, as far as it came.
+    /// The bytes read so far of a payload that is processed as a whole.
     pub(super) held: Vec<u8>,
-    /// Fields that another frame goes on with.
+    /// A field block that another frame continues.
     pub(super) block: Option<Block>,
     pub(super) known: EncodedHead,
-    /// Answers since the one that begins at `answered_at`, which is not sent yet.
+    /// The number of answers since the one that begins at `answered_at`, which has not been sent
+    /// yet.
     pub(super) answers: u32,
     pub(super) answered_at: u64,
-    /// Frames since the last that carried something.
+    /// The number of frames since the last one that carried something.
     pub(super) empty: u32,
 }
 
-/// How the bytes that come next are to be read.
+/// How the next bytes are to be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum FramePart {
     #[default]
     Head,
-    /// A frame that is needed as a whole.
+    /// The payload of a frame that is processed as a whole.
     Whole(Frame),
     Data(Data),
-    /// So many bytes that mean nothing.
+    /// This number of bytes to ignore.
     Skip(u32),
 }
 
-/// What is left of a DATA frame.
+/// The remainder of a DATA frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     pub(super) id: u32,
-    /// The length of the padding comes first.
+    /// Whether the length of the padding comes next.
     pub(super) padded: bool,
     pub(super) content: u32,
     pub(super) padding: u32,
     pub(super) ends: bool,
 }
 
-/// Fields that another frame goes on with.
+/// A field block that another frame continues.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) id: u32,
@@ -54,12 +55,12 @@ pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The place in front of `length` bytes that mean nothing.
+/// Returns the state for `length` bytes to ignore.
 pub(super) fn skip(length: u32) -> FramePart {
     if length == 0 { FramePart::Head } else { FramePart::Skip(length) }
 }
 
-/// Takes up to `length` bytes from the front of `rest`.
+/// Removes up to `length` bytes from the front of `rest` and returns them.
 pub(super) fn take<'a>(rest: &mut &'a [u8], length: u32) -> &'a [u8] {
     let (taken, after) = rest.split_at(rest.len().min(length as usize));
     *rest = after;

@@ -1,4 +1,4 @@
-//! Frames as they come in, at whatever pieces.
+//! Reads frames from bytes in pieces of any size.
 
 use super::frame::{Frame, HEAD, MAX_PAYLOAD, code, flag, kind};
 use super::progress::{FramePart, skip, take};
@@ -6,19 +6,20 @@ use super::{Connection, Http2Violation};
 use crate::observer::{Loss, Observer};
 use crate::semantics::response::Malformed;
 
-/// Frames that carry nothing, one after the other, and answers that cannot be sent because the peer
-/// doesn't read. (There may be twice as many: the count begins anew once the first is sent.)
+/// The largest number of consecutive frames that carry nothing, and of answers that cannot be sent
+/// because the peer does not read. (Up to twice as many answers can wait, because the count
+/// restarts once the first has been sent.)
 const MAX_EMPTY: u32 = 100_000;
 const MAX_ANSWERS: u32 = 10_000;
-/// Memory for frames in pieces that is kept for the next.
+/// The capacity of the buffer for frames in pieces that is kept for the next frame, in bytes.
 const KEPT: usize = 1_024;
 
 impl Connection {
-    /// Reads `bytes`, which come behind those fed before, and tells `observer` what they say. What
-    /// they want to be answered goes into the [`output`](Connection::output).
+    /// Reads `bytes`, which follow those fed before, and reports events to `observer`. Answers to
+    /// the peer are appended to the [`output`](Connection::output).
     ///
     /// # Errors
-    /// The peer's first breach of HTTP/2, again on every later call.
+    /// The peer's first violation of HTTP/2, and the same error on every later call.
     pub fn feed(
         &mut self,
         bytes: &[u8],
@@ -88,8 +89,8 @@ impl Connection {
         if frame.length > MAX_PAYLOAD { Err(Http2Violation::FrameTooLong) } else { Ok(frame) }
     }
 
-    /// RFC 9113, 3.4: the first frame is SETTINGS. Another protocol's greeting may be all that ever
-    /// comes, so it is told by its first wrong byte.
+    /// Checks that the first frame is SETTINGS (RFC 9113, 3.4). The greeting of another protocol
+    /// may be all that the peer sends, so the first wrong byte is an error.
     fn greeting(&self) -> Result<(), Http2Violation> {
         let begun = self.receiving.head.iter().take(self.receiving.head_length);
         for (at, &byte) in begun.enumerate() {
@@ -109,7 +110,7 @@ impl Connection {
         Ok(())
     }
 
-    /// How the payload of `frame` is to be read.
+    /// Returns how to read the payload of `frame`.
     fn place(
         &mut self,
         frame: Frame,
@@ -172,7 +173,8 @@ impl Connection {
         }
     }
 
-    /// RFC 9113, 5.1.1: the client's streams are odd, the server has none without pushes.
+    /// Checks that a stream was opened. The client's streams are odd; without push, the server has
+    /// none (RFC 9113, 5.1.1).
     fn opened(&self, id: u32) -> Result<(), Http2Violation> {
         match id {
             _ if id.is_multiple_of(2) => Err(Http2Violation::WrongStream),
@@ -181,8 +183,8 @@ impl Connection {
         }
     }
 
-    /// RFC 9113, 5.1: what comes for a stream that has ended is a breach, unless it may have been
-    /// on its way when this side ended it.
+    /// Checks a frame for a stream that has ended. It is a violation (RFC 9113, 5.1), unless the
+    /// frame may have been on its way when this side ended the stream.
     pub(super) fn closed(&self, id: u32) -> Result<(), Http2Violation> {
         self.opened(id)?;
         if id <= self.late_up_to { Ok(()) } else { Err(Http2Violation::ClosedStream) }
@@ -227,7 +229,7 @@ impl Connection {
         }
     }
 
-    /// Ends a stream whose response breaks the rules, and the exchange with it.
+    /// Resets a stream whose response breaks the rules and ends its exchange.
     pub(super) fn malformed(
         &mut self,
         id: u32,
@@ -240,7 +242,7 @@ impl Connection {
         }
     }
 
-    /// Ends a stream whose response is over.
+    /// Ends a stream whose response is complete.
     pub(super) fn finish(&mut self, id: u32, observer: &mut impl Observer) {
         let Some(stream) = self.streams.find(id) else { return };
         let answer = match stream.response.end() {
@@ -248,7 +250,8 @@ impl Connection {
             Err(Malformed(why)) => return self.malformed(id, code::PROTOCOL, why, observer),
         };
         if stream.body.is_some() {
-            // The answer is here before the question: nobody wants the rest of it (RFC 9113, 8.1).
+            // The response is complete before the request: the rest of the request is not needed
+            // (RFC 9113, 8.1).
             if let Some(token) = self.reset(id, code::CANCEL) {
                 observer.complete(token, answer);
             }
@@ -270,7 +273,7 @@ impl Connection {
         if self.receiving.answers > MAX_ANSWERS { Err(Http2Violation::Flood) } else { Ok(()) }
     }
 
-    /// Something came or went for the sake of which the connection is there.
+    /// Records that the connection carried something useful.
     pub(super) fn count_use(&mut self) {
         self.receiving.empty = 0;
     }

@@ -6,15 +6,15 @@ use super::frame::{Frame, HEAD, MAX_PAYLOAD, flag, kind};
 use crate::hpack;
 use crate::semantics::request::Parts;
 
-/// One less than a frame may hold, so that a change of the table's size can be put in front.
+/// One byte less than the largest frame, so that a table size update can be inserted.
 const PIECE: usize = MAX_PAYLOAD as usize - 1;
 
-/// A request as it goes to any stream of any connection.
+/// A request that can be sent on any stream of any connection.
 #[derive(Clone, Debug)]
 pub struct Http2Request {
-    /// HEADERS and what CONTINUATION they need, without the number of a stream.
+    /// A HEADERS frame and the CONTINUATION frames that it needs, without a stream identifier.
     pub(super) frames: Vec<u8>,
-    /// Where in `frames` each frame begins.
+    /// The start of each frame in `frames`.
     pub(super) heads: Vec<usize>,
     pub(super) body: Option<Arc<Vec<u8>>>,
     pub(super) is_head: bool,
@@ -22,11 +22,11 @@ pub struct Http2Request {
 }
 
 impl Http2Request {
-    /// A request with or without a body. The fields and the content of an `observed` one's response
-    /// are told, else only what became of it.
+    /// Encodes a request with or without a body. If it is `observed`, the fields and the content of
+    /// its response are reported, otherwise only its result.
     ///
     /// # Errors
-    /// Which header can't be sent, and why.
+    /// Which header cannot be sent, and why.
     pub fn new(
         parts: &Parts<'_>,
         body: Option<Arc<Vec<u8>>>,
@@ -57,7 +57,7 @@ fn framed(block: &[u8], ends: bool) -> (Vec<u8>, Vec<usize>) {
 }
 
 impl Http2Request {
-    /// The frames with `prefix` in front of the fields.
+    /// Returns the frames with `prefix` inserted before the fields.
     pub(super) fn prefixed(&self, prefix: u8) -> (Vec<u8>, Vec<usize>) {
         let mut frames = self.frames.clone();
         frames.insert(HEAD, prefix);

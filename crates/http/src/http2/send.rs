@@ -1,4 +1,4 @@
-//! Requests on their way out: their fields at once, their content as the peer's windows allow.
+//! Sending of requests: the fields at once, the content as far as the peer's windows allow.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use super::{Connection, Http2Request, Http2Violation};
 use crate::observer::Token;
 use crate::semantics::response::Response;
 
-/// Content is put into the output while less than this waits there.
+/// Content is appended while the output contains fewer bytes than this.
 const FULL: usize = 128 * 1024;
 
 impl Connection {
-    /// Begins the exchange `token`, which no other in flight may be called. Its request goes into
-    /// the output, the end of a body later if the peer's windows are too small for it. Returns false,
-    /// and does nothing, where there is no [`room`](Connection::room).
+    /// Begins the exchange `token`, which must differ from those of all exchanges in flight.
+    /// Appends its request to the output; the end of a body follows later if the peer's windows are
+    /// too small. Returns false and does nothing if there is no [`room`](Connection::room).
     #[must_use]
     pub fn begin(&mut self, token: Token, request: &Http2Request) -> bool {
         if self.room() == 0 {
@@ -43,9 +43,10 @@ impl Connection {
         true
     }
 
-    /// The next exchange whose request has left the [`output`](Connection::output) up to its last
-    /// byte. To be asked until None whenever bytes were taken from there, before more are fed: of an
-    /// exchange that is over nothing is told.
+    /// Returns the next exchange whose request has been removed from the
+    /// [`output`](Connection::output) up to its last byte. Call it until it returns `None` whenever
+    /// bytes have been removed, before the next [`feed`](Connection::feed): exchanges that have
+    /// ended are omitted.
     pub fn next_written(&mut self) -> Option<Token> {
         while let Some(id) = self.output.taken() {
             if let Some(stream) = self.streams.find(id) {
@@ -55,15 +56,16 @@ impl Connection {
         None
     }
 
-    /// Bytes to send, in their order. The caller takes as many from the front as it can send, and
-    /// asks again until there are none: content of requests is added as there is room for it.
+    /// Returns the bytes to send. The caller removes from the front as many as it can send, and
+    /// calls again until there are none: content of requests is appended as there is room.
     pub fn output(&mut self) -> &mut Vec<u8> {
         self.pump();
         &mut self.output.bytes
     }
 
     fn put_fields(&mut self, request: &Http2Request, id: u32) {
-        // RFC 9113, 4.3.1: said once, in the next block. No table is used, so any size will do.
+        // RFC 9113, 4.3.1: the next block confirms the smaller table once. This encoder uses no
+        // table, so it can confirm any size.
         if self.resize_due {
             self.resize_due = false;
             let (frames, heads) = request.prefixed(0x20);
@@ -78,7 +80,8 @@ impl Connection {
         let length = body.len() as u32;
         let fits = body.len() <= MAX_PAYLOAD as usize && i64::from(length) <= room;
         if fits && self.sending.turns.is_empty() && self.output.bytes.len() < FULL {
-            // Nearly always; and the count of the body's users, shared by all threads, is left alone.
+            // The usual case. It does not touch the body's reference count, which all threads
+            // share.
             self.sending.window -= i64::from(length);
             self.streams.find(id).into_iter().for_each(|stream| stream.window -= i64::from(length));
             self.output.frame(kind::DATA, flag::END_STREAM, id, body);
@@ -103,7 +106,7 @@ impl Connection {
         }
     }
 
-    /// Puts content into the output, a frame of each stream in turn.
+    /// Appends content to the output, one frame of each stream in turn.
     pub(super) fn pump(&mut self) {
         while self.sending.window > 0
             && self.output.bytes.len() < FULL
@@ -140,7 +143,7 @@ impl Connection {
         }
     }
 
-    /// Keeps the memory of marks that nobody asks for within bounds.
+    /// Bounds the memory of marks that the caller does not ask for.
     fn forget_marks(&mut self) {
         if self.output.marks() > 2 * self.streams.open() + 64 {
             let streams = &self.streams;
@@ -148,7 +151,7 @@ impl Connection {
         }
     }
 
-    /// The peer opens the connection's window.
+    /// Enlarges the connection's send window at the peer's request.
     pub(super) fn widen(&mut self, by: u32) -> Result<(), Http2Violation> {
         self.sending.window += i64::from(by);
         if self.sending.window > i64::from(MAX_31) {
@@ -158,7 +161,8 @@ impl Connection {
         Ok(())
     }
 
-    /// The peer opens a stream's window. Returns false if that is too wide.
+    /// Enlarges a stream's send window at the peer's request. Returns false if the window becomes
+    /// too large.
     pub(super) fn widen_stream(&mut self, id: u32, by: u32) -> bool {
         let Some(stream) = self.streams.find(id) else { return true };
         stream.window += i64::from(by);
@@ -170,7 +174,7 @@ impl Connection {
         true
     }
 
-    /// The peer changed the window that streams begin with, and with it that of those open.
+    /// Changes the send windows of all open streams because the peer changed their initial size.
     pub(super) fn widen_all(&mut self, by: i64) -> Result<(), Http2Violation> {
         if by == 0 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What both sides tell of themselves (RFC 9113, 6.5).
+//! The settings of both sides (RFC 9113, 6.5).
 
 use super::Http2Violation;
 use super::frame::{MAX_31, MAX_PAYLOAD};
@@ -11,17 +11,17 @@ const INITIAL_WINDOW_SIZE: u16 = 4;
 const MAX_FRAME_SIZE: u16 = 5;
 const MAX_HEADER_LIST_SIZE: u16 = 6;
 
-/// The window of a stream, and of the connection, until something else is said (RFC 9113, 6.9.2).
+/// The initial window of a stream and of the connection (RFC 9113, 6.9.2).
 pub(super) const FIRST_WINDOW: u32 = 65_535;
-/// The size of the table of fields that neither side changes unless it must.
+/// The default size of the field table, in bytes. This side announces no other size.
 pub(super) const TABLE_SIZE: u32 = 4_096;
-/// As much as an HTTP/1.1 head may take.
+/// The largest field section, in bytes: that of an HTTP/1.1 head.
 pub(super) const LIST_SIZE: u32 = MAX_HEAD as u32;
-/// What a peer allows that has not said anything yet: fewer than RFC 9113, 6.5.2 wants it to allow
-/// would be refused.
+/// The number of streams assumed before the peer's SETTINGS arrive: RFC 9113, 6.5.2 recommends that
+/// a peer allow no fewer.
 const FIRST_STREAMS: u32 = 100;
 
-/// The payload of this side's SETTINGS.
+/// Returns the payload of this side's SETTINGS.
 pub(super) fn own(window: u32) -> Vec<u8> {
     [(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, window), (MAX_HEADER_LIST_SIZE, LIST_SIZE)]
         .iter()
@@ -29,7 +29,7 @@ pub(super) fn own(window: u32) -> Vec<u8> {
         .collect()
 }
 
-/// What the peer said.
+/// The settings of the peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) known: bool,
@@ -45,7 +45,7 @@ impl Settings {
         Settings { known: false, streams, window, frame, table: TABLE_SIZE }
     }
 
-    /// Takes the payload of a SETTINGS frame. Settings are applied in their order.
+    /// Applies the payload of a SETTINGS frame, in its order.
     pub(super) fn read(&mut self, payload: &[u8]) -> Result<(), Http2Violation> {
         if !self.known {
             (self.known, self.streams) = (true, u32::MAX);
@@ -61,13 +61,13 @@ impl Settings {
 
     fn set(&mut self, name: u16, value: u32) -> Result<(), Http2Violation> {
         match (name, value) {
-            // The smallest is what counts: the table of this side must have been that small.
+            // The smallest value counts, because the table must have been that small in between.
             (HEADER_TABLE_SIZE, _) => self.table = self.table.min(value),
             (MAX_CONCURRENT_STREAMS, _) => self.streams = value,
             (INITIAL_WINDOW_SIZE, 0..=MAX_31) => self.window = value,
             (INITIAL_WINDOW_SIZE, _) => return Err(Http2Violation::WindowOverflow),
             (MAX_FRAME_SIZE, MAX_PAYLOAD..0x100_0000) => self.frame = value,
-            // RFC 9113, 6.5.2: a server must not enable pushes either.
+            // RFC 9113, 6.5.2: a server must not enable push either.
             (MAX_FRAME_SIZE, _) | (ENABLE_PUSH, 1..) => return Err(Http2Violation::Setting),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! The streams of a connection that are open, found by their number.
+//! The open streams of a connection, found by their identifier.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ pub(super) struct OpenStream {
     pub(super) begun: bool,
     pub(super) response: Response,
     pub(super) credit: Credit,
-    /// How much of the body the peer will take; below 0 after it shrank its windows.
+    /// The peer's window for the request body in bytes; below 0 if the peer has shrunk it.
     pub(super) window: i64,
     pub(super) body: Option<Body>,
-    /// It waits for its turn to send.
+    /// Whether the stream waits for its turn to send.
     pub(super) queued: bool,
 }
 
-/// What is left to send of a request.
+/// The unsent part of a request body.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: Arc<Vec<u8>>,
@@ -37,16 +37,16 @@ impl Body {
 
 const FIRST_SLOTS: usize = 8;
 
-/// A hash table, at most half full. The numbers of streams rise one by one, so that taken modulo its
-/// size they hardly ever meet, however long one of them stays open.
+/// A hash table that is at most half full. Stream identifiers rise by a constant step, so that they
+/// rarely collide modulo the table's size, however long one of them stays open.
 #[derive(Debug)]
 pub(super) struct Streams {
-    /// As many as a power of two.
+    /// The slots, whose number is a power of two.
     slots: Vec<Option<OpenStream>>,
-    /// What is left of a number taken modulo their count.
+    /// The mask that reduces an identifier modulo the number of slots.
     mask: usize,
     open: usize,
-    /// Those that are not where their number says: as long as there are none, a gap may stay.
+    /// The number of streams outside their home slot. While it is 0, a gap need not be closed.
     strayed: usize,
 }
 
@@ -76,7 +76,7 @@ impl Streams {
         self.slots[self.place(id)].is_some()
     }
 
-    /// Adds a stream whose number is not there yet.
+    /// Adds a stream whose identifier is not in the table yet.
     pub(super) fn add(&mut self, stream: OpenStream) {
         if (self.open + 1) * 2 > self.slots.len() {
             self.grow();
@@ -102,7 +102,7 @@ impl Streams {
         self.slots[at] = Some(stream);
     }
 
-    /// Where `id` is, or the free slot where it would be put.
+    /// Returns the slot of `id`, or the free slot where it would be put.
     fn place(&self, id: u32) -> usize {
         let mut at = self.home(id);
         while self.slots[at].as_ref().is_some_and(|stream| stream.id != id) {
@@ -119,7 +119,8 @@ impl Streams {
         (at + 1) & self.mask
     }
 
-    /// Moves streams that had to make way for the one removed from `gap` nearer to their homes.
+    /// Moves streams that had to make way for the one removed from `gap` nearer to their home
+    /// slots.
     fn close_gap(&mut self, mut gap: usize) {
         let mut at = self.after(gap);
         while let Some(stream) = &self.slots[at] {
@@ -174,7 +175,7 @@ mod tests {
             open.push(id);
             while open.len() > 20 {
                 dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                // The first one stays open, so that others meet it again and again.
+                // The first stream stays open, so that later ones collide with it repeatedly.
                 let ended = open.remove(1 + (dice >> 16) as usize % (open.len() - 1));
                 assert_eq!(streams.remove(ended).map(|stream| stream.id), Some(ended));
                 assert!(!streams.has(ended));

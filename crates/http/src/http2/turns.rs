@@ -1,11 +1,11 @@
-//! Who sends content next, and how much of it the peer lets come.
+//! The order in which streams send content, and the peer's window for it.
 
 use std::collections::VecDeque;
 
 use super::settings::FIRST_WINDOW;
 use super::streams::OpenStream;
 
-/// The peer's window for the connection, and who waits for it.
+/// The peer's window for the connection, and the streams that wait for it.
 #[derive(Debug)]
 pub(super) struct Sending {
     pub(super) window: i64,
@@ -17,7 +17,7 @@ impl Sending {
         Sending { window: i64::from(FIRST_WINDOW), turns: VecDeque::new() }
     }
 
-    /// Forgets a stream that will send no more.
+    /// Removes a stream that will send no more.
     pub(super) fn unqueue(&mut self, stream: &OpenStream) {
         if stream.queued {
             self.turns.retain(|&id| id != stream.id);

@@ -1,34 +1,35 @@
-//! What a peer can do wrong.
+//! Violations of HTTP/2 by a peer.
 
 use std::fmt;
 
 use super::frame::code;
 use crate::hpack;
-/// A breach of HTTP/2 after which the rest of the connection has no meaning.
+/// A violation of HTTP/2 after which the rest of the connection has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Http2Violation {
     /// The first bytes are not those of an HTTP/2 server.
     NotHttp2,
-    /// A frame of more than 16,384 bytes, the most that was allowed.
+    /// A frame of more than 16,384 bytes, the maximum allowed.
     FrameTooLong,
-    /// A frame whose length is not one that its type has.
+    /// A frame whose length is invalid for its type.
     FrameLength,
-    /// A frame on the connection that belongs on a stream, the reverse, or on a server's stream.
+    /// A frame on the connection that belongs on a stream, the reverse, or a frame on a server's
+    /// stream.
     WrongStream,
     /// A frame on a stream that was never opened.
     IdleStream,
-    /// A frame on a stream whose response had ended.
+    /// A frame on a stream whose response has ended.
     ClosedStream,
-    /// A push, which was refused beforehand.
+    /// A push, although it was disabled.
     Push,
     /// More padding than the frame is long.
     Padding,
-    /// A block of fields that is interrupted, or goes on without having begun.
+    /// A field block that is interrupted, or continued without having begun.
     Continuation,
-    /// A setting with a value that it cannot have.
+    /// A setting with an invalid value.
     Setting,
-    /// A window that is opened by nothing.
+    /// A WINDOW_UPDATE of 0 bytes.
     EmptyIncrement,
     /// A window of more than 2^31 - 1 bytes.
     WindowOverflow,
@@ -36,19 +37,20 @@ pub enum Http2Violation {
     WindowExceeded,
     /// Fields that cannot be decompressed.
     Compression(hpack::HpackError),
-    /// Fields of more than 256 KiB.
+    /// Field sections of more than 256 KiB.
     FieldsTooLong,
-    /// Very many frames that carry nothing or want an answer, or of one block of fields.
+    /// A very large number of frames that carry nothing, that require an answer, or that belong to
+    /// one field block.
     Flood,
 }
 
 impl Http2Violation {
-    /// True if the response exceeds a limit that this side sets and HTTP/2 does not have.
+    /// Returns whether the response exceeds a limit of this client that HTTP/2 does not have.
     pub fn is_own_limit(self) -> bool {
         self == Http2Violation::FieldsTooLong
     }
 
-    /// The error code with which to end the connection (RFC 9113, 7).
+    /// Returns the error code with which to end the connection (RFC 9113, 7).
     pub fn code(self) -> u32 {
         match self {
             Http2Violation::FrameTooLong | Http2Violation::FrameLength => code::FRAME_SIZE,
@@ -60,20 +62,20 @@ impl Http2Violation {
         }
     }
 
-    /// What is wrong, in a few words.
+    /// Returns a short description of the violation.
     pub fn text(self) -> &'static str {
         match self {
             Http2Violation::NotHttp2 => "the peer's answer is not HTTP/2",
             Http2Violation::FrameTooLong => "frame longer than 16384 bytes",
             Http2Violation::FrameLength => "frame of a length that its type cannot have",
-            Http2Violation::WrongStream => "frame on a stream where its type cannot be",
+            Http2Violation::WrongStream => "frame on a stream where its type is not allowed",
             Http2Violation::IdleStream => "frame on a stream that was never opened",
             Http2Violation::ClosedStream => "frame on a stream whose response had ended",
-            Http2Violation::Push => "push, though it was refused",
-            Http2Violation::Padding => "more padding than frame",
+            Http2Violation::Push => "push, although it was disabled",
+            Http2Violation::Padding => "padding longer than the frame",
             Http2Violation::Continuation => "interrupted block of header fields",
             Http2Violation::Setting => "setting with an invalid value",
-            Http2Violation::EmptyIncrement => "window opened by nothing",
+            Http2Violation::EmptyIncrement => "window update of 0 bytes",
             Http2Violation::WindowOverflow => "window of more than 2^31 - 1 bytes",
             Http2Violation::WindowExceeded => "more content than the window had room for",
             Http2Violation::Compression(_) => "header fields that cannot be decompressed",

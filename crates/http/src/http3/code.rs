@@ -1,37 +1,37 @@
-//! Error codes with which streams are reset and connections closed (RFC 9114, 8.1; RFC 9204, 6).
+//! Error codes to reset streams and to close connections (RFC 9114, 8.1; RFC 9204, 6).
 
-/// Nothing is wrong; the connection is no longer needed.
+/// No error; the connection is no longer needed.
 pub const NO_ERROR: u64 = 0x100;
-/// A stream that the peer may not open.
+/// The peer opened a stream that it must not open.
 pub const STREAM_CREATION: u64 = 0x103;
-/// A stream ended that the connection cannot do without.
+/// A stream that the connection requires has ended.
 pub const CLOSED_CRITICAL_STREAM: u64 = 0x104;
-/// A frame where it may not be.
+/// A frame is not allowed where it occurred.
 pub const FRAME_UNEXPECTED: u64 = 0x105;
-/// A frame of a wrong length.
+/// A frame has an invalid length.
 pub const FRAME: u64 = 0x106;
-/// Work that no response needs.
+/// The peer causes work that no response needs.
 pub const EXCESSIVE_LOAD: u64 = 0x107;
-/// The number of a stream or push that cannot be.
+/// The identifier of a stream or push is invalid.
 pub const ID: u64 = 0x108;
-/// A wrong setting.
+/// A setting is invalid.
 pub const SETTINGS: u64 = 0x109;
-/// No settings at the start of the control stream.
+/// The control stream does not begin with SETTINGS.
 pub const MISSING_SETTINGS: u64 = 0x10a;
-/// The server did nothing with the request, which may be sent again.
+/// The server did not process the request, which may be sent again.
 pub const REQUEST_REJECTED: u64 = 0x10b;
 /// The request or its response is no longer wanted.
 pub const REQUEST_CANCELLED: u64 = 0x10c;
-/// A response that breaks the rules of HTTP.
+/// A response breaks the rules of HTTP.
 pub const MESSAGE: u64 = 0x10e;
-/// Fields that cannot be decompressed.
+/// Fields cannot be decompressed.
 pub const QPACK_DECOMPRESSION_FAILED: u64 = 0x200;
-/// The peer's compressor wants to fill a table that is not there.
+/// The peer's encoder sent an instruction that is invalid without a dynamic table.
 pub const QPACK_ENCODER_STREAM: u64 = 0x201;
-/// The peer's decompressor confirms what was never sent.
+/// The peer's decoder acknowledged what was never sent.
 pub const QPACK_DECODER_STREAM: u64 = 0x202;
 
-/// From [`NO_ERROR`] on.
+/// The names of the codes from [`NO_ERROR`] on.
 const NAMES: [&str; 17] = [
     "H3_NO_ERROR",
     "H3_GENERAL_PROTOCOL_ERROR",
@@ -52,7 +52,7 @@ const NAMES: [&str; 17] = [
     "H3_VERSION_FALLBACK",
 ];
 
-/// The name of an error code, where it has one.
+/// Returns the name of an error code, if it has one.
 pub fn name_of_code(code: u64) -> Option<&'static str> {
     match code {
         QPACK_DECOMPRESSION_FAILED => Some("QPACK_DECOMPRESSION_FAILED"),

@@ -1,4 +1,4 @@
-//! The streams beside those of requests (RFC 9114, 6.2).
+//! The unidirectional streams of a connection (RFC 9114, 6.2).
 
 use std::collections::HashMap;
 
@@ -12,21 +12,23 @@ const QPACK_MAX_TABLE_CAPACITY: u64 = 1;
 const MAX_FIELD_SECTION_SIZE: u64 = 6;
 const QPACK_BLOCKED_STREAMS: u64 = 7;
 
-/// A payload that is longer is no list of settings, or a flood of them.
+/// The largest payload that is processed as a whole. A longer one is not a list of settings, or is
+/// a flood of them.
 const MAX_HELD: u64 = 4_096;
-/// Frames that mean nothing.
+/// The largest number of frames without a meaning.
 const MAX_EMPTY: u32 = 100_000;
 
-/// A connection but for its requests: what this side says of itself, and the streams that the peer
-/// opens, by their numbers.
+/// A connection except for its requests: this side's settings, and the streams that the peer opens,
+/// by their identifiers.
 ///
-/// This side opens one stream in one direction, for [`opening`](Control::opening), and never ends it.
-/// QPACK's two it may leave unopened, because it has nothing to say there (RFC 9204, 4.2).
+/// This side opens one unidirectional stream, which begins with [`opening`](Control::opening), and
+/// never ends it. It need not open the two QPACK streams, because it has nothing to send on them
+/// (RFC 9204, 4.2).
 #[derive(Debug, Default)]
 pub struct Control {
-    /// The peer's streams that are of a known type, or whose type has not come yet.
+    /// The peer's streams whose type is known, or not yet received.
     streams: HashMap<u64, PeerStream>,
-    /// Types of which there may be one stream, by type.
+    /// Whether a stream of each type that must be unique has been opened.
     seen: [bool; 4],
     greeted: bool,
     goaway: Option<u64>,
@@ -34,7 +36,7 @@ pub struct Control {
 
 #[derive(Debug)]
 enum PeerStream {
-    /// Its type is still to come.
+    /// A stream whose type has not been received completely.
     New(Varint),
     Control(Frames),
     Encoder(EncoderStream),
@@ -46,7 +48,7 @@ enum PeerStream {
 struct Frames {
     head: FrameHead,
     place: ControlState,
-    /// A payload that is needed as a whole, as far as it came.
+    /// The bytes read so far of a payload that is processed as a whole.
     held: Vec<u8>,
     empty: u32,
 }
@@ -55,18 +57,18 @@ struct Frames {
 enum ControlState {
     #[default]
     Head,
-    /// A frame of this type, needed as a whole, with so many bytes to come.
+    /// A frame of this type, processed as a whole, with this number of bytes to come.
     Whole(u64, u64),
     Skip(u64),
 }
 
 impl Control {
-    /// What a connection begins with.
+    /// Creates the state of a new connection.
     pub fn new() -> Control {
         Control::default()
     }
 
-    /// The bytes of this side's control stream.
+    /// Returns the bytes of this side's control stream.
     pub fn opening() -> Vec<u8> {
         let mut settings = Vec::new();
         for (name, value) in [
@@ -84,13 +86,14 @@ impl Control {
         bytes
     }
 
-    /// Reads more of stream number `id`, which the peer opened. Returns false if its type is unknown:
-    /// nothing of it is kept, and the caller tells the peer to stop (RFC 9114, 6.2.3) and reads no more.
+    /// Reads more bytes of stream `id`, which the peer opened. Returns false if the type of the
+    /// stream is unknown: nothing of it is kept, and the caller asks the peer to stop (RFC 9114,
+    /// 6.2.3) and reads no more of it.
     ///
     /// # Errors
-    /// A breach for which the connection is to be closed.
+    /// A violation for which the connection must be closed.
     pub fn feed(&mut self, id: u64, bytes: &[u8]) -> Result<bool, Http3Violation> {
-        // Streams in both directions are not the server's to open (RFC 9114, 6.1).
+        // A server must not open bidirectional streams (RFC 9114, 6.1).
         if id & 0b10 == 0 {
             return Err(Http3Violation::ServerRequest);
         }
@@ -111,10 +114,10 @@ impl Control {
         fits.map(|()| true)
     }
 
-    /// The peer ended or reset stream number `id`.
+    /// Records that the peer ended or reset stream `id`.
     ///
     /// # Errors
-    /// The connection cannot do without it.
+    /// The connection requires the stream.
     pub fn finish(&mut self, id: u64) -> Result<(), Http3Violation> {
         match self.streams.remove(&id) {
             None | Some(PeerStream::New(_)) => Ok(()),
@@ -122,18 +125,19 @@ impl Control {
         }
     }
 
-    /// True once the peer's settings are here.
+    /// Returns whether the peer's settings have been received.
     pub fn is_greeted(&self) -> bool {
         self.greeted
     }
 
-    /// The stream number in the peer's GOAWAY: requests on it and on later streams were not looked
-    /// at, and no more may begin (RFC 9114, 5.2).
+    /// Returns the stream identifier in the peer's GOAWAY: requests on this stream and on later
+    /// ones were not processed, and no more may begin (RFC 9114, 5.2).
     pub fn goaway(&self) -> Option<u64> {
         self.goaway
     }
 
-    /// A stream with its type as far as that has come; none where the type is unknown.
+    /// Reads the type of a stream as far as it has been received. Returns `None` if the type is
+    /// unknown.
     fn type_of(
         &mut self,
         stream: PeerStream,
@@ -156,7 +160,7 @@ impl Control {
         }
     }
 
-    /// Streams of which something is kept.
+    /// Returns the number of streams whose state is kept.
     #[cfg(test)]
     pub(super) fn kept(&self) -> usize {
         self.streams.len()
@@ -209,7 +213,8 @@ impl Frames {
         }
     }
 
-    /// RFC 9114, 7.2: what may come on the control stream, and first of all settings.
+    /// Returns how to read a frame on the control stream, or an error if its type is not allowed
+    /// there. SETTINGS must come first (RFC 9114, 7.2).
     fn begin(
         &mut self,
         kind: u64,
@@ -224,7 +229,7 @@ impl Frames {
             kind::GOAWAY | kind::CANCEL_PUSH if !(1..=8).contains(&length) => {
                 Err(Http3Violation::FrameLength)
             }
-            // There is no push to cancel.
+            // There is no push that could be cancelled.
             kind::CANCEL_PUSH => Err(Http3Violation::Push),
             kind::GOAWAY => Ok(ControlState::Whole(kind, length)),
             kind::DATA | kind::HEADERS | kind::PUSH_PROMISE | kind::MAX_PUSH_ID => {
@@ -256,7 +261,7 @@ fn obey(
     let mut rest = payload;
     let id = Varint::default().read(&mut rest).filter(|_| rest.is_empty());
     let id = id.ok_or(Http3Violation::FrameLength)?;
-    // RFC 9114, 5.2: a request's stream, and none behind one that was named before.
+    // RFC 9114, 5.2: the identifier is that of a request stream and never rises.
     if id % 4 != 0 || goaway.is_some_and(|before| id > before) {
         return Err(Http3Violation::Goaway);
     }
@@ -264,8 +269,8 @@ fn obey(
     Ok(())
 }
 
-/// None of the peer's settings changes what this side sends; they may still be wrong (RFC 9114,
-/// 7.2.4).
+/// Checks the peer's settings. None of them changes what this side sends, but they may be invalid
+/// (RFC 9114, 7.2.4).
 fn check_settings(payload: &[u8]) -> Result<(), Http3Violation> {
     let mut rest = payload;
     let mut names = Vec::new();

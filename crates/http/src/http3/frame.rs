@@ -1,4 +1,4 @@
-//! Types of frames and streams, and the two integers in front of each frame (RFC 9114, 7.1).
+//! Types of frames and streams, and the two integers at the start of each frame (RFC 9114, 7.1).
 
 use super::varint::{self, Varint};
 
@@ -13,7 +13,7 @@ pub(super) mod kind {
     pub(in super::super) const MAX_PUSH_ID: u64 = 0xd;
 }
 
-/// Types of streams in one direction (RFC 9114, 6.2; RFC 9204, 4.2).
+/// Types of unidirectional streams (RFC 9114, 6.2; RFC 9204, 4.2).
 pub(super) mod stream {
     pub(in super::super) const CONTROL: u64 = 0;
     pub(in super::super) const PUSH: u64 = 1;
@@ -21,12 +21,12 @@ pub(super) mod stream {
     pub(in super::super) const QPACK_DECODER: u64 = 3;
 }
 
-/// RFC 9114, 7.2.8: types of HTTP/2 that mean nothing here must not come.
+/// Returns whether a type is one of HTTP/2 that HTTP/3 reserves and forbids (RFC 9114, 7.2.8).
 pub(super) fn is_of_http2(kind: u64) -> bool {
     matches!(kind, 2 | 6 | 8 | 9)
 }
 
-/// A frame's type and length, as far as they came.
+/// The type and length of a frame, as far as they have been received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FrameHead {
     kind: Option<u64>,
@@ -34,7 +34,8 @@ pub(super) struct FrameHead {
 }
 
 impl FrameHead {
-    /// Takes bytes from the front of `rest`. Returns type and length once they are whole.
+    /// Removes bytes from the front of `rest`. Returns the type and the length once they are
+    /// complete.
     pub(super) fn read(&mut self, rest: &mut &[u8]) -> Option<(u64, u64)> {
         if self.kind.is_none() {
             self.kind = self.number.read(rest);
@@ -50,13 +51,13 @@ impl FrameHead {
     }
 }
 
-/// Appends the head of a frame.
+/// Appends the type and the length of a frame.
 pub(super) fn write_head(out: &mut Vec<u8>, kind: u64, length: u64) {
     varint::write_varint(out, kind);
     varint::write_varint(out, length);
 }
 
-/// Takes up to `length` bytes from the front of `rest`.
+/// Removes up to `length` bytes from the front of `rest` and returns them.
 pub(super) fn take<'a>(rest: &mut &'a [u8], length: u64) -> &'a [u8] {
     let length = usize::try_from(length).unwrap_or(usize::MAX).min(rest.len());
     let (taken, after) = rest.split_at(length);

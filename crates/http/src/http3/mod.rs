@@ -1,24 +1,25 @@
-//! HTTP/3 as a client sees it (RFC 9114), without a socket and without QUIC: what goes onto each
-//! stream and what is read from it. Whoever has the streams opens, feeds, ends and resets them.
+//! HTTP/3 as a client speaks it (RFC 9114), without a socket and without QUIC: the bytes to send on
+//! each stream and the interpretation of those received. The caller owns the streams: it opens,
+//! feeds, ends and resets them.
 //!
-//! - A [`Http3Request`] is the bytes of a request, built once before a run: all of a stream's.
-//! - A [`StreamReader`] reads what comes back on that stream and tells an
-//!   [`Observer`](crate::observer::Observer). [`Heads`] is what all readers of a thread share.
-//! - [`Control`] is the rest of a connection: the stream that this side opens, and all those that
-//!   the peer opens.
+//! - A [`Http3Request`] contains all bytes of a request stream, built once before a run.
+//! - A [`StreamReader`] reads the response on that stream and reports to an
+//!   [`Observer`](crate::observer::Observer). All readers of a thread share a [`Heads`].
+//! - A [`Control`] is the rest of a connection: the stream that this side opens, and all streams
+//!   that the peer opens.
 //!
-//! This side announces that it keeps no table for QPACK (RFC 9204, 3.2.3), so that no response waits
-//! for another: a server may then use the static table and literals only, which costs it some bytes.
-//! Pushes are never allowed.
+//! This side announces that it has no dynamic table for QPACK (RFC 9204, 3.2.3), so that no
+//! response waits for another. A server may then use only the static table and literals, which
+//! costs it some bytes. Server push is never allowed.
 //!
 //! # What is read although it need not be
-//! Frames, settings and streams of unknown types are passed over (RFC 9114, 9).
+//! Frames, settings and streams of unknown types are ignored (RFC 9114, 9).
 //!
-//! # What is not
-//! A response that breaks the rules of HTTP is lost as
-//! [`Malformed`](crate::observer::Loss::Malformed); the connection goes on. What breaks framing or
-//! compression, or costs work that no response needs, is a [`Http3Violation`]: the connection is to be
-//! closed with its code. Neither depends on how the network cut the bytes.
+//! # What is refused
+//! A response that breaks the rules of HTTP is reported as
+//! [`Malformed`](crate::observer::Loss::Malformed); the connection continues. Bytes that break
+//! framing or compression, or that cause work no response needs, are a [`Http3Violation`]: the
+//! caller closes the connection with its code. Neither depends on how the network splits the bytes.
 
 pub mod code;
 mod control;

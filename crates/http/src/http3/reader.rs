@@ -1,4 +1,4 @@
-//! What comes back on the stream of a request.
+//! The reader of the response on a request stream.
 
 use super::frame::{FrameHead, is_of_http2, kind, take};
 use super::{Http3Request, Http3Violation, code};
@@ -8,13 +8,13 @@ use crate::semantics::MAX_HEAD;
 use crate::semantics::known::EncodedHead;
 use crate::semantics::response::{FieldSection, Malformed, Response, ResponseHead, Section};
 
-/// A section of fields may take as much as an HTTP/1.1 head.
+/// The largest field section, in bytes: that of an HTTP/1.1 head.
 pub(super) const MAX_SECTION: u64 = MAX_HEAD as u64;
-/// Frames that carry nothing, one after the other.
+/// The largest number of consecutive frames that carry nothing.
 const MAX_EMPTY: u32 = 100_000;
 
-/// Memory for reading heads, and the head read last, so that one like it need not be read again. One
-/// for all connections of a thread is best.
+/// Buffers for reading heads, and a cache of the head read last, so that an equal one need not be
+/// parsed again. All connections of a thread should share one.
 #[derive(Debug, Default)]
 pub struct Heads {
     known: EncodedHead,
@@ -59,7 +59,7 @@ pub struct StreamReader {
     response: Response,
     place: ReaderState,
     head: FrameHead,
-    /// A section of fields, as far as it came.
+    /// The bytes of a field section read so far.
     held: Vec<u8>,
     empty: u32,
 }
@@ -67,16 +67,16 @@ pub struct StreamReader {
 #[derive(Clone, Copy, Debug)]
 enum ReaderState {
     Head,
-    /// A section of fields of this length.
+    /// A field section of this length.
     Fields(u64),
-    /// So many bytes of content.
+    /// This number of bytes of content.
     Content(u64),
-    /// So many bytes that mean nothing.
+    /// This number of bytes to ignore.
     Skip(u64),
 }
 
 impl StreamReader {
-    /// A reader of the response to `request`, which is told of as `token`.
+    /// Creates a reader of the response to `request`, whose events are reported with `token`.
     pub fn new(token: Token, request: &Http3Request) -> StreamReader {
         StreamReader {
             token,
@@ -93,12 +93,12 @@ impl StreamReader {
         }
     }
 
-    /// Reads `bytes`, which come behind those fed before, and tells `observer` what they say. An
-    /// exchange lost as [`Malformed`](Loss::Malformed) has its stream reset, and stopped, by the
-    /// caller with that code; what still comes is ignored.
+    /// Reads `bytes`, which follow those fed before, and reports events to `observer`. If an
+    /// exchange is lost as [`Malformed`](Loss::Malformed), the caller resets its stream and stops
+    /// receiving on it, both with that code; later bytes are ignored.
     ///
     /// # Errors
-    /// The peer's first breach of HTTP/3, again on every later call.
+    /// The peer's first violation of HTTP/3, and the same error on every later call.
     pub fn feed(
         &mut self,
         bytes: &[u8],
@@ -115,10 +115,10 @@ impl StreamReader {
         self.broken.map_or(Ok(()), Err)
     }
 
-    /// The peer ended the stream, and with it the response.
+    /// Ends the response because the peer ended the stream.
     ///
     /// # Errors
-    /// It ended within a frame, or had been broken before.
+    /// The stream ended within a frame, or had been broken before.
     pub fn finish(&mut self, observer: &mut impl Observer) -> Result<(), Http3Violation> {
         if self.over {
             return Ok(());
@@ -140,17 +140,18 @@ impl StreamReader {
         Ok(())
     }
 
-    /// The peer reset the stream with `code`.
+    /// Ends the exchange because the peer reset the stream with `code`.
     pub fn reset(&mut self, code: u64, observer: &mut impl Observer) {
         self.lose(Loss::Reset(code), observer);
     }
 
-    /// The connection said in a [`goaway`](super::Control::goaway) that the request was not looked at.
+    /// Ends the exchange because a [`goaway`](super::Control::goaway) excluded the request, which
+    /// was not processed.
     pub fn disown(&mut self, observer: &mut impl Observer) {
         self.lose(Loss::Unprocessed, observer);
     }
 
-    /// Nothing more is told of the exchange.
+    /// Returns whether the exchange has ended. No further event of it is reported.
     pub fn is_over(&self) -> bool {
         self.over
     }
@@ -194,7 +195,7 @@ impl StreamReader {
         }
     }
 
-    /// How the payload of a frame is to be read (RFC 9114, 4.1 and 7.2).
+    /// Returns how to read the payload of a frame (RFC 9114, 4.1 and 7.2).
     fn begin(
         &mut self,
         kind: u64,
@@ -215,7 +216,8 @@ impl StreamReader {
             }
             kind::DATA => {
                 self.count(length > 0)?;
-                // All at once, so that what is told does not depend on how the frame is cut.
+                // The whole length at once, so that the result does not depend on how the frame is
+                // split.
                 if let Err(Malformed(why)) = self.response.content(length) {
                     self.malformed(why, observer);
                 }

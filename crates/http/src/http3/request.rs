@@ -6,8 +6,8 @@ use super::frame::{kind, write_head};
 use crate::qpack;
 use crate::semantics::request::Parts;
 
-/// A request as it goes onto any stream of any connection: the head, the body if there is one, and
-/// the end of the stream.
+/// A request that can be sent on any stream of any connection: the head and the body, if there is
+/// one, after which the stream ends.
 #[derive(Clone, Debug)]
 pub struct Http3Request {
     head: Vec<u8>,
@@ -17,11 +17,11 @@ pub struct Http3Request {
 }
 
 impl Http3Request {
-    /// A request with or without a body. The fields and the content of an `observed` one's response
-    /// are told, else only what became of it.
+    /// Encodes a request with or without a body. If it is `observed`, the fields and the content of
+    /// its response are reported, otherwise only its result.
     ///
     /// # Errors
-    /// Which header can't be sent, and why.
+    /// Which header cannot be sent, and why.
     pub fn new(
         parts: &Parts<'_>,
         body: Option<Arc<Vec<u8>>>,
@@ -42,12 +42,13 @@ impl Http3Request {
         Ok(Http3Request { head, body, is_head: parts.is_head(), observed })
     }
 
-    /// What comes first: the fields, and what is needed in front of the body.
+    /// Returns the first bytes of the stream: the fields, and the frame head of the body if there
+    /// is one.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// What comes behind that; the stream ends with it. Its bytes are shared by all that send them.
+    /// Returns the bytes that follow, after which the stream ends. All senders share them.
     pub fn body(&self) -> Option<&Arc<Vec<u8>>> {
         self.body.as_ref()
     }

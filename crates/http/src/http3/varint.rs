@@ -1,8 +1,8 @@
-//! Integers whose first two bits say how long they are (RFC 9000, 16).
+//! Variable-length integers, whose first two bits encode their length (RFC 9000, 16).
 
 const MOST: usize = 8;
 
-/// One that comes in pieces.
+/// An integer that is received in pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Varint {
     value: u64,
@@ -10,7 +10,7 @@ pub(super) struct Varint {
 }
 
 impl Varint {
-    /// Takes bytes from the front of `rest`. Returns the integer once it is whole.
+    /// Removes bytes from the front of `rest`. Returns the integer once it is complete.
     pub(super) fn read(&mut self, rest: &mut &[u8]) -> Option<u64> {
         while let Some((&byte, after)) = rest.split_first() {
             *rest = after;
@@ -28,13 +28,13 @@ impl Varint {
         None
     }
 
-    /// Some of it is here, but not all.
+    /// Returns whether some, but not all, bytes have been read.
     pub(super) fn is_begun(self) -> bool {
         self.left > 0
     }
 }
 
-/// Appends `value`, of at most 62 bits, as short as it can be.
+/// Appends `value`, of at most 62 bits, in its shortest form.
 pub(super) fn write_varint(out: &mut Vec<u8>, value: u64) {
     let bytes = value.to_be_bytes();
     let (length, mark) = match value {

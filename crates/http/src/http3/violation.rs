@@ -1,50 +1,51 @@
-//! What a peer can do wrong.
+//! Violations of HTTP/3 by a peer.
 
 use std::fmt;
 
 use super::code;
 use crate::hpack;
-/// A breach of HTTP/3 for which the connection is to be closed.
+/// A violation of HTTP/3 for which the connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Http3Violation {
-    /// A frame on a stream, or at a place of it, where its type may not be.
+    /// A frame on a stream, or at a place in it, where its type is not allowed.
     UnexpectedFrame,
-    /// A frame that ends with its stream, or whose length is not one that its type has.
+    /// A frame that is cut off by the end of its stream, or whose length is invalid for its type.
     FrameLength,
-    /// A second control stream, or a second stream of QPACK.
+    /// A second control stream, or a second QPACK stream of a kind.
     SecondStream,
-    /// A stream for requests, which only clients make.
+    /// A bidirectional stream opened by the server: only clients may open request streams.
     ServerRequest,
-    /// The end of the control stream or of one of QPACK.
+    /// The end of the control stream or of a QPACK stream.
     CriticalStream,
     /// A push, which was never allowed.
     Push,
-    /// A GOAWAY with a number that cannot be a request's, or one higher than before.
+    /// A GOAWAY whose number is not that of a request stream, or is higher than in the GOAWAY
+    /// before.
     Goaway,
-    /// A setting of HTTP/2, or one that is there twice.
+    /// A setting of HTTP/2, or a repeated setting.
     Setting,
-    /// A control stream that doesn't begin with settings.
+    /// A control stream that does not begin with SETTINGS.
     NoSettings,
     /// Fields that cannot be decompressed.
     Compression(hpack::HpackError),
-    /// An instruction to fill a table of fields that is not there.
+    /// An instruction to fill a dynamic table, which does not exist.
     EncoderStream,
-    /// An acknowledgement of fields that needed none.
+    /// An acknowledgement of fields that required none.
     DecoderStream,
-    /// A section of fields of more than 256 KiB.
+    /// A field section of more than 256 KiB.
     FieldsTooLong,
-    /// Very many frames or settings that carry nothing.
+    /// A very large number of frames or settings that carry nothing.
     Flood,
 }
 
 impl Http3Violation {
-    /// True if the response exceeds a limit that this side sets and HTTP/3 does not have.
+    /// Returns whether the response exceeds a limit of this client that HTTP/3 does not have.
     pub fn is_own_limit(self) -> bool {
         self == Http3Violation::FieldsTooLong
     }
 
-    /// The error code with which to close the connection.
+    /// Returns the error code with which to close the connection.
     pub fn code(self) -> u64 {
         match self {
             Http3Violation::UnexpectedFrame => code::FRAME_UNEXPECTED,
@@ -61,25 +62,25 @@ impl Http3Violation {
         }
     }
 
-    /// What is wrong, in a few words.
+    /// Returns a short description of the violation.
     pub fn text(self) -> &'static str {
         match self {
-            Http3Violation::UnexpectedFrame => "frame where its type cannot be",
-            Http3Violation::FrameLength => "frame of a wrong length",
-            Http3Violation::SecondStream => "second stream of a type that comes once",
+            Http3Violation::UnexpectedFrame => "frame where its type is not allowed",
+            Http3Violation::FrameLength => "frame of an invalid length",
+            Http3Violation::SecondStream => "second stream of a type that must be unique",
             Http3Violation::ServerRequest => "stream for requests opened by the server",
             Http3Violation::CriticalStream => {
                 "end of a stream that the connection cannot do without"
             }
-            Http3Violation::Push => "push, though none was allowed",
-            Http3Violation::Goaway => "GOAWAY with a number that it cannot have",
-            Http3Violation::Setting => "setting that cannot be",
+            Http3Violation::Push => "push, although none was allowed",
+            Http3Violation::Goaway => "GOAWAY with an invalid number",
+            Http3Violation::Setting => "setting that is repeated or of HTTP/2",
             Http3Violation::NoSettings => "control stream without settings",
             Http3Violation::Compression(_) => "header fields that cannot be decompressed",
             Http3Violation::EncoderStream => {
-                "instruction to fill a table of fields that is not there"
+                "instruction to fill a dynamic table that does not exist"
             }
-            Http3Violation::DecoderStream => "acknowledgement of fields that needed none",
+            Http3Violation::DecoderStream => "acknowledgement of fields that required none",
             Http3Violation::FieldsTooLong => "header fields longer than 256 KiB",
             Http3Violation::Flood => "flood of frames that carry nothing",
         }

@@ -1,7 +1,8 @@
-//! The two streams on which the ends tell each other about dynamic tables (RFC 9204, 4.2), where
-//! nobody has one.
+//! The two streams for instructions about dynamic tables (RFC 9204, 4.2), if neither side has a
+//! table.
 
-/// What the peer's compressor says. Its table may have no room, so that it can say nothing else.
+/// The peer's encoder stream. Because the table has a capacity of 0, the only valid instruction
+/// sets that capacity.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EncoderStream;
 
@@ -13,14 +14,15 @@ impl EncoderStream {
     }
 }
 
-/// What the peer's decompressor says of sections that needed no table: at most that it gave one up.
+/// The peer's decoder stream. Because no section needs a table, the only valid instruction cancels
+/// a stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DecoderStream {
-    /// Bytes of the current instruction's integer.
+    /// The number of bytes read of the current instruction's integer.
     begun: u8,
 }
 
-/// As many as a stream's number of 62 bits takes.
+/// The most bytes that a stream identifier of 62 bits occupies.
 const MOST: u8 = 10;
 
 impl DecoderStream {

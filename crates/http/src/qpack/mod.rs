@@ -1,5 +1,6 @@
-//! Compression of fields in HTTP/3 (RFC 9204) without a dynamic table, which this side announces to
-//! have no room for: sections consist of static indices and literals, and need nothing from before.
+//! Compression of fields in HTTP/3 (RFC 9204) without a dynamic table: this side announces a
+//! capacity of 0. Field sections consist of static indices and literals and do not depend on
+//! earlier ones.
 
 mod fixed;
 mod instructions;
@@ -11,17 +12,18 @@ pub(crate) use instructions::{DecoderStream, EncoderStream};
 use crate::hpack::{HpackError, integer, text};
 use fixed::FIELDS;
 
-/// What a field counts beside its name and value (RFC 9114, 4.2.2).
+/// The size of a field in addition to its name and value, in bytes (RFC 9114, 4.2.2).
 const OVERHEAD: usize = 32;
 
-/// Memory for reading sections, which may be anybody's.
+/// Buffers for decoding sections, which different connections may share.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     name: Vec<u8>,
     value: Vec<u8>,
 }
 
-/// Reads a whole section of up to `most` bytes of fields, handing over the name and value of each.
+/// Decodes a whole section of up to `most` bytes of fields and passes the name and value of each
+/// field to `field`.
 pub(crate) fn decode_section(
     section: &[u8],
     most: usize,
@@ -45,7 +47,7 @@ pub(crate) fn decode_section(
             0x20..0x40 => {
                 (text::read_string(&mut rest, 3, names)?, text::read_string(&mut rest, 7, values)?)
             }
-            // All others refer to the dynamic table.
+            // All other forms refer to the dynamic table.
             _ => return Err(HpackError::Index),
         };
         left = left.checked_sub(name.len() + value.len() + OVERHEAD).ok_or(HpackError::TooLong)?;
@@ -54,7 +56,8 @@ pub(crate) fn decode_section(
     Ok(())
 }
 
-/// RFC 9204, 4.5.1: without a table nothing has been inserted, and the base is not below that.
+/// Checks the prefix of a section (RFC 9204, 4.5.1): without a table nothing has been inserted, and
+/// the base is not below that.
 fn check_prefix(rest: &mut &[u8]) -> Result<(), HpackError> {
     let inserted = integer::read_integer(rest, 8)?;
     let negative = rest.first().is_some_and(|&first| first >= 0x80);
@@ -67,7 +70,7 @@ fn known(index: usize) -> Result<(&'static [u8], &'static [u8]), HpackError> {
     Ok((name.as_bytes(), value.as_bytes()))
 }
 
-/// Appends the prefix of a section that refers to no dynamic table.
+/// Appends the prefix of a section that does not refer to a dynamic table.
 pub(crate) fn write_prefix(out: &mut Vec<u8>) {
     out.extend([0, 0]);
 }

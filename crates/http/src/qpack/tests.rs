@@ -1,4 +1,4 @@
-//! What a section may be, and what the streams beside may say.
+//! Valid and invalid sections, encoder streams and decoder streams.
 
 use super::{DecoderStream, EncoderStream, Scratch, decode_section, write_field, write_prefix};
 use crate::hpack::HpackError;

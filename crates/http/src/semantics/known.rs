@@ -1,18 +1,18 @@
-//! The head read last, so that one like it need not be read again.
+//! A cache of the head read last, so that an equal head need not be parsed again.
 //!
-//! Servers answer the same request with the same fields but for a date that changes once a second:
-//! comparing is several times faster than reading.
+//! Servers answer the same request with the same fields except for a date that changes once a
+//! second. Comparing is several times faster than parsing.
 
 use super::response::ResponseHead;
 
-/// Longer heads are read each time.
+/// The largest head that is cached, in bytes.
 const MOST: usize = 1_024;
 
-/// A head as it was encoded, and what it says.
+/// An encoded head and its meaning.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedHead {
     section: Vec<u8>,
-    /// The state of the compression in which it says that.
+    /// The compression state in which the encoded head has this meaning.
     state: u64,
     head: Option<ResponseHead>,
 }

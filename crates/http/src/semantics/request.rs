@@ -1,30 +1,32 @@
-//! The fields of a request whose framing is not HTTP/1.1's.
+//! The fields of a request for HTTP/2 and HTTP/3.
 
-/// What a request says, whatever the version that carries it.
+/// A request, independent of the HTTP version that carries it.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
-    /// The method, as [`check_method`](crate::http1::request::check_method) takes it.
+    /// The method, as accepted by [`check_method`](crate::http1::request::check_method).
     pub method: &'a str,
     /// `http` or `https`.
     pub scheme: &'a str,
-    /// Host and port, as in a URL. A `Host` among the headers replaces it.
+    /// The host and port, as in a URL. A `Host` field in `headers` replaces it.
     pub authority: &'a str,
-    /// Path and query; an empty one means `/`.
+    /// The path and query; empty means `/`.
     pub path: &'a str,
-    /// Fields as [`parse_header`](crate::http1::request::parse_header) reads them.
+    /// The fields, as returned by [`parse_header`](crate::http1::request::parse_header).
     pub headers: &'a [(String, String)],
 }
 
-/// RFC 9113, 8.2.2: fields of a connection, which these versions frame and close by themselves.
+/// Connection-specific fields, which HTTP/2 and HTTP/3 forbid because they frame and close by
+/// themselves (RFC 9113, 8.2.2).
 const OF_CONNECTION: [&str; 5] =
     ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
 impl Parts<'_> {
-    /// All fields in their order on the wire, names in lower case. `User-Agent`, `Accept` and, with
-    /// a `body_len` in bytes, `Content-Length` are added unless given.
+    /// Returns all fields in their order on the wire, with names in lower case. Adds `User-Agent`,
+    /// `Accept` and, if `body_len` (in bytes) is given, `Content-Length`, unless `headers` contains
+    /// them.
     ///
     /// # Errors
-    /// Which header can't be sent, and why.
+    /// Which header cannot be sent, and why.
     pub(crate) fn fields(&self, body_len: Option<u64>) -> Result<Vec<(String, String)>, String> {
         let mut given = Vec::new();
         let mut authority = self.authority;
@@ -49,7 +51,7 @@ impl Parts<'_> {
         Ok(fields)
     }
 
-    /// The response to HEAD has no content (RFC 9110, 9.3.2).
+    /// Returns whether the method is HEAD, whose response has no content (RFC 9110, 9.3.2).
     pub(crate) fn is_head(&self) -> bool {
         self.method == "HEAD"
     }
@@ -62,14 +64,15 @@ fn own(body_len: Option<u64>) -> impl Iterator<Item = (String, String)> {
     always.into_iter().chain(length).map(|(name, value)| (name.to_owned(), value))
 }
 
-/// Blanks around a value are no part of it (RFC 9110, 5.5), and illegal here (RFC 9113, 8.2.1).
+/// Checks a field and removes the blanks around its value, which are not part of it (RFC 9110, 5.5)
+/// and are illegal here (RFC 9113, 8.2.1).
 fn checked_field(name: String, value: &str) -> Result<(String, String), String> {
     let value = value.trim_matches([' ', '\t']);
     if OF_CONNECTION.contains(&name.as_str()) {
-        return Err(format!("header {name} is of HTTP/1.1 only: leave it out, or use HTTP/1.1"));
+        return Err(format!("header {name} exists only in HTTP/1.1: omit it, or use HTTP/1.1"));
     }
     if name == "te" && value != "trailers" {
-        return Err(format!("header te may only say \"trailers\" here, not {value:?}"));
+        return Err(format!("header te may only be \"trailers\" here, not {value:?}"));
     }
     Ok((name, value.to_owned()))
 }

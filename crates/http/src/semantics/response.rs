@@ -1,36 +1,38 @@
-//! What a response's sections of fields and its content say together, and whether they may.
+//! Checks the field sections and the content of a response, alone and together.
 //!
 //! # What is read although the grammar forbids it
-//! Whitespace around a value (RFC 9113, 8.2.1), as curl reads it. Everything else that makes a
-//! response malformed (RFC 9113, 8.1.1; RFC 9114, 4.1.2) is refused.
+//! Whitespace around a value (RFC 9113, 8.2.1) is accepted, as by curl. Everything else that makes
+//! a response malformed (RFC 9113, 8.1.1; RFC 9114, 4.1.2) is refused.
 
 use crate::observer::Answer;
 
-/// RFC 9110, 15.2 sets no limit; a peer that never comes to the point must not hold us for ever.
+/// The largest number of interim responses. RFC 9110, 15.2 sets no limit, but a peer that never
+/// sends a final response must not occupy the client for ever.
 const MAX_INTERIM: u8 = 64;
 
-/// The response breaks a rule, which is named: the stream is of no more use, the connection may be.
+/// The response breaks a rule, which the text names. The stream is unusable; the connection may be
+/// usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
 const NO_STATUS: Malformed = Malformed("no status in the head");
 const INTERIM_END: Malformed = Malformed("the response ends with an interim (1xx) head");
 const TOO_MANY_INTERIM: Malformed = Malformed("more than 64 interim (1xx) responses");
-const SWITCHING: Malformed = Malformed("101 Switching Protocols, which is of HTTP/1");
+const SWITCHING: Malformed = Malformed("101 Switching Protocols, which only HTTP/1 has");
 const HEAD_AGAIN: Malformed = Malformed("header fields in the middle of the content");
 const TOO_EARLY: Malformed = Malformed("content before the head");
 const TOO_MUCH: Malformed = Malformed("more content than Content-Length says");
 const TOO_LITTLE: Malformed = Malformed("less content than Content-Length says");
 const NO_HEAD: Malformed = Malformed("the response ends without a head");
 
-/// What the head of a response says.
+/// What is needed from the head of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ResponseHead {
     pub(crate) status: u16,
     pub(crate) length: Option<u64>,
 }
 
-/// A section of fields being read.
+/// The state of reading one field section.
 #[derive(Debug, Default)]
 pub(crate) struct FieldSection {
     trailers: bool,
@@ -40,19 +42,19 @@ pub(crate) struct FieldSection {
     malformed: Option<&'static str>,
 }
 
-/// How far a response is.
+/// The progress of a response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Response {
     section: Section,
     bodiless: bool,
     interim: u8,
     status: u16,
-    /// What Content-Length promises, or 0 where the status does.
+    /// The length given by Content-Length, or 0 if the response cannot have content.
     promised: Option<u64>,
     body: u64,
 }
 
-/// What the next section of fields is.
+/// The kind of the next field section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Head,
@@ -64,7 +66,7 @@ impl FieldSection {
         FieldSection { trailers: section == Section::Trailers, ..FieldSection::default() }
     }
 
-    /// Judges the next field. Says whether it is a sound field of a final response's head.
+    /// Checks the next field. Returns whether it is a valid field of a final response's head.
     pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) -> bool {
         if self.malformed.is_none() && !self.takes(name, value) {
             self.malformed = Some(what_is_wrong(name, value));
@@ -72,7 +74,7 @@ impl FieldSection {
         self.malformed.is_none() && self.regular && self.status.is_some_and(|status| status >= 200)
     }
 
-    /// What the section said, once it is whole; None of trailers.
+    /// Returns the result of a complete section; `None` for trailers.
     pub(crate) fn verdict(&self) -> Result<Option<ResponseHead>, Malformed> {
         match self {
             FieldSection { malformed: Some(why), .. } => Err(Malformed(why)),
@@ -89,7 +91,7 @@ impl FieldSection {
             return self.takes_status(name, value);
         }
         self.regular = true;
-        // The lengths come first because most fields are none of those.
+        // Lengths are compared first, because most fields are none of these.
         is_name(name)
             && is_value(value)
             && match name.len() {
@@ -99,7 +101,8 @@ impl FieldSection {
             }
     }
 
-    /// RFC 9113, 8.3.2: the one pseudo-header field of a response, in front of all others.
+    /// Checks the only pseudo-header field of a response, which precedes all others (RFC 9113,
+    /// 8.3.2).
     fn takes_status(&mut self, name: &[u8], value: &[u8]) -> bool {
         let in_place = !self.regular && !self.trailers && self.status.is_none();
         self.status = parse_status(value);
@@ -115,7 +118,7 @@ impl FieldSection {
 }
 
 impl Response {
-    /// One that is waited for. `head`: the request was HEAD.
+    /// Creates the state of a response not yet begun. `head` is true if the request was HEAD.
     pub(crate) fn new(head: bool) -> Response {
         let section = Section::Head;
         Response { section, bodiless: head, interim: 0, status: 0, promised: None, body: 0 }
@@ -125,7 +128,7 @@ impl Response {
         self.section
     }
 
-    /// Takes a section of fields, behind which the response ends or doesn't.
+    /// Processes a field section; `ends` is true if the response ends after it.
     pub(crate) fn fields(
         &mut self,
         head: Option<ResponseHead>,
@@ -133,7 +136,7 @@ impl Response {
     ) -> Result<(), Malformed> {
         match (self.section, head) {
             (Section::Head, Some(head)) => self.head(head, ends),
-            // RFC 9113, 8.1: nothing comes behind trailers.
+            // RFC 9113, 8.1: nothing follows trailers.
             (Section::Trailers, None) if ends => Ok(()),
             _ => Err(HEAD_AGAIN),
         }
@@ -141,7 +144,7 @@ impl Response {
 
     fn head(&mut self, head: ResponseHead, ends: bool) -> Result<(), Malformed> {
         match head.status {
-            // RFC 9113, 8.6: there is no upgrade.
+            // RFC 9113, 8.6: HTTP/2 does not support upgrades.
             101 => Err(SWITCHING),
             100..=199 if ends => Err(INTERIM_END),
             100..=199 if self.interim == MAX_INTERIM => Err(TOO_MANY_INTERIM),
@@ -159,7 +162,7 @@ impl Response {
         }
     }
 
-    /// Takes `length` bytes of content.
+    /// Adds `length` bytes of content.
     pub(crate) fn content(&mut self, length: u64) -> Result<(), Malformed> {
         self.body = self.body.saturating_add(length);
         let too_much = self.promised.is_some_and(|promised| self.body > promised);
@@ -170,7 +173,7 @@ impl Response {
         }
     }
 
-    /// The response, which ends here.
+    /// Ends the response and returns it.
     pub(crate) fn end(&self) -> Result<Answer, Malformed> {
         let too_little = self.promised.is_some_and(|promised| self.body < promised);
         match self.section {
@@ -181,7 +184,7 @@ impl Response {
     }
 }
 
-/// Three digits, the first not 0.
+/// Parses three digits, of which the first is not 0.
 fn parse_status(value: &[u8]) -> Option<u16> {
     match *value {
         [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
@@ -191,7 +194,7 @@ fn parse_status(value: &[u8]) -> Option<u16> {
     }
 }
 
-/// Digits only: `str::parse` would take a plus sign too.
+/// Parses digits only: `str::parse` would also accept a plus sign.
 fn decimal(value: &[u8]) -> Option<u64> {
     let digits = value.trim_ascii();
     let start = (!digits.is_empty()).then_some(0u64)?;
@@ -201,18 +204,19 @@ fn decimal(value: &[u8]) -> Option<u64> {
     })
 }
 
-/// RFC 9113, 8.2.1; RFC 9114, 4.2: visible ASCII, no capitals, no colon.
+/// Returns whether `name` is valid (RFC 9113, 8.2.1; RFC 9114, 4.2): visible ASCII without capitals
+/// and colons.
 fn is_name(name: &[u8]) -> bool {
     let allowed = |&byte: &u8| matches!(byte, b'!'..=b'~') && !matches!(byte, b'A'..=b'Z' | b':');
     !name.is_empty() && name.iter().all(allowed)
 }
 
 fn is_value(value: &[u8]) -> bool {
-    // Without a branch for each byte, because values are most of what is read.
+    // No branch for each byte, because values are most of what is read.
     !value.iter().fold(false, |bad, &byte| bad | (byte == 0) | (byte == b'\r') | (byte == b'\n'))
 }
 
-/// RFC 9113, 8.2.2; RFC 9114, 4.2.
+/// Returns whether a field is connection-specific (RFC 9113, 8.2.2; RFC 9114, 4.2).
 fn is_of_connection(name: &[u8]) -> bool {
     matches!(
         name,
@@ -220,10 +224,10 @@ fn is_of_connection(name: &[u8]) -> bool {
     )
 }
 
-/// Why a field was not taken.
+/// Returns why a field was refused.
 fn what_is_wrong(name: &[u8], value: &[u8]) -> &'static str {
     match name {
-        b":status" => "status that is not one, that is there twice, or not in front",
+        b":status" => ":status that is invalid, repeated or not the first field",
         [b':', ..] => "pseudo-header field that no response has",
         _ if !is_name(name) => "header field name with capitals or characters that it cannot have",
         _ if !is_value(value) => "header field value with a line end or a NUL in it",
@@ -251,7 +255,7 @@ mod tests {
                 &[(":status", "200"), ("content-length", "1"), ("content-length", "2")],
                 "Content-Length",
             ),
-            (&[("a", "b"), (":status", "200")], "not in front"),
+            (&[("a", "b"), (":status", "200")], "not the first"),
             (&[(":status", "200"), (":path", "/")], "pseudo-header"),
             (&[("a", "b")], "no status"),
         ] {

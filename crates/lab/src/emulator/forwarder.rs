@@ -1,4 +1,4 @@
-//! The thread of a link.
+//! The thread of an emulated link.
 
 use std::io::{self, ErrorKind, Read as _};
 use std::os::fd::AsFd as _;
@@ -15,29 +15,29 @@ use sixmark_sys::{clock, poll, port::Port, schedule};
 use super::nap::{Nap, Rest};
 use super::{Orders, Snapshot};
 
-/// Frames from one end to the other and back.
+/// Forwards frames between the two ends.
 pub(super) struct Forwarder {
     pub(super) ends: [Port; 2],
-    /// From the first end, and from the second.
+    /// The lines from the first end and from the second.
     pub(super) lines: [Line; 2],
-    /// Whether anything ever has to be in time.
+    /// True if either direction is impaired, so that frames have to be on time.
     pub(super) timed: bool,
     pub(super) orders: Arc<Orders>,
     pub(super) woken: UnixStream,
     pub(super) sender: Sender<Snapshot>,
 }
 
-/// The largest packet of a TAP device, with its header and two tags.
+/// The largest packet of a TAP device, with its Ethernet header and two VLAN tags.
 const LARGEST_FRAME: usize = 65_535 + 22;
-/// Frames that are read from one end before the other has its turn.
+/// The number of frames read from one end before the other end is served.
 const BATCH: usize = 64;
-/// The same where something may be due meanwhile.
+/// The same for a link on which frames may fall due meanwhile.
 const TIMED_BATCH: usize = 4;
-/// In the middle of SCHED_FIFO's priorities, as the kernel's own threads for interrupts are.
+/// The middle of the SCHED_FIFO priorities, which the kernel's interrupt threads use as well.
 const PRIORITY: u8 = 50;
 
 impl Forwarder {
-    /// Carries frames until it is told to stop.
+    /// Forwards frames until told to stop.
     pub(super) fn run(mut self) {
         let scheduling = self.scheduling();
         let mut frame = vec![0; LARGEST_FRAME];
@@ -50,7 +50,7 @@ impl Forwarder {
                 answered += 1;
                 self.answer(scheduling, ended.clone());
             }
-            // An end that has gone is no reason to be silent: reports go on.
+            // After an end has failed, the thread still answers requests for reports.
             let done = match ended {
                 None => self.work(&mut frame, &mut nap),
                 Some(_) => poll::readable([self.woken.as_fd()], None).map(|_| self.drain()),
@@ -59,8 +59,8 @@ impl Forwarder {
         }
     }
 
-    /// Being first matters to what is timed alone. A plain link that came before its sender with
-    /// every frame would only slow it down.
+    /// Sets the scheduling of the thread. Only a timed link benefits from a real-time priority. A
+    /// plain link would preempt its sender at every frame and slow it down.
     fn scheduling(&self) -> Scheduling {
         clock::wake_precisely();
         match self.timed && schedule::at_once(PRIORITY).is_ok() {
@@ -69,7 +69,7 @@ impl Forwarder {
         }
     }
 
-    /// One turn: what came, what is due, or a rest.
+    /// Performs one iteration: reads frames, delivers those that are due, or rests.
     fn work(&mut self, frame: &mut [u8], nap: &mut Nap) -> io::Result<()> {
         let mut moved = false;
         for from in [0, 1] {
@@ -79,7 +79,7 @@ impl Forwarder {
         if moved { Ok(()) } else { self.rest(nap) }
     }
 
-    /// What one end has sent.
+    /// Reads a batch of frames from one end. Returns whether there were any.
     fn read(&mut self, from: usize, frame: &mut [u8]) -> io::Result<bool> {
         let batch = if self.timed { TIMED_BATCH } else { BATCH };
         for read in 0..batch {
@@ -99,7 +99,8 @@ impl Forwarder {
         Ok(true)
     }
 
-    /// What is due, by when it was, and not so much of it that nothing is read meanwhile.
+    /// Delivers frames that are due, in order of their due times. The number is limited, so that
+    /// reading continues. Returns whether there were any.
     fn deliver(&mut self) -> io::Result<bool> {
         for delivered in 0..2 * TIMED_BATCH {
             let due = |from: usize| Some((self.lines[from].next_due()?, from));
@@ -115,7 +116,7 @@ impl Forwarder {
         Ok(true)
     }
 
-    /// Until something comes or is due.
+    /// Rests until a frame arrives or is due.
     fn rest(&mut self, nap: &mut Nap) -> io::Result<()> {
         let due = self.lines.iter().filter_map(Line::next_due).min();
         let began = clock::now();
@@ -132,7 +133,7 @@ impl Forwarder {
         }
     }
 
-    /// Whether something came.
+    /// Sleeps for at most `most`. Returns whether a descriptor became readable.
     fn sleep(&mut self, most: Option<Duration>) -> io::Result<bool> {
         let [a, b] = self.ends.each_ref().map(Port::as_fd);
         let found = poll::readable([a, b, self.woken.as_fd()], most)?;
@@ -142,7 +143,7 @@ impl Forwarder {
         Ok(found.contains(&true))
     }
 
-    /// Bytes that only wake.
+    /// Discards the bytes that woke the thread.
     fn drain(&mut self) {
         let _ = (&self.woken).read(&mut [0; 64]);
     }
@@ -155,18 +156,20 @@ impl Forwarder {
             scheduling,
             ended,
         };
-        // Nobody listens any more only where it is about to be stopped.
+        // The receiver is dropped only when the thread is about to be stopped.
         let _ = self.sender.send(snapshot);
     }
 }
 
-/// Nothing to read, for now; EIO comes from a device that is down.
+/// Returns whether an error means that there is nothing to read at the moment. EIO is the error of
+/// a device that is down.
 fn is_none(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
         || error.raw_os_error() == Some(libc::EIO)
 }
 
-/// Whether the device took the frame. One that has gone for good is an error.
+/// Writes a frame and returns whether the device accepted it. Fails only if the device has been
+/// removed.
 fn write_frame(to: &Port, frame: &[u8]) -> io::Result<bool> {
     match to.write(frame) {
         Ok(()) => Ok(true),

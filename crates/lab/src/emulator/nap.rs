@@ -1,29 +1,29 @@
-//! How long to sleep before something is due: timers are late, so the last of it is spent awake.
+//! The time to sleep before a frame is due. Timers fire late, so the last part is spent awake.
 
 use std::time::Duration;
 
-/// Learns how late this machine's timers are.
+/// An estimator of how late the timers of this machine fire.
 #[derive(Debug)]
 pub(super) struct Nap {
-    /// How late they were, smoothed, nanoseconds.
+    /// The smoothed lateness in nanoseconds.
     late_ns: u64,
 }
 
-/// What to do until then.
+/// The action to take until the next frame is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// Stay awake.
     Awake,
-    /// Sleep for so long, unless something comes.
+    /// Sleep for this time, unless a frame arrives.
     Sleep(Duration),
-    /// Nothing is due: sleep until something comes.
+    /// No frame is due: sleep until one arrives.
     Idle,
 }
 
-/// Never awake for longer, however late timers are: a core is not to be burnt.
+/// The maximum time spent awake, however late timers fire, so as not to occupy a core.
 const LONGEST_NS: u64 = 50_000;
 const FIRST_NS: u64 = 20_000;
-/// Of a machine that is never late.
+/// The minimum time spent awake, used on a machine whose timers are never late.
 const SHORTEST_NS: u64 = 3_000;
 
 impl Nap {
@@ -31,7 +31,7 @@ impl Nap {
         Nap { late_ns: FIRST_NS }
     }
 
-    /// What to do where something is due then.
+    /// Returns the action to take if a frame is due at `due_ns`.
     pub(super) fn rest(&self, due_ns: Option<u64>, now_ns: u64) -> Rest {
         let Some(due_ns) = due_ns else { return Rest::Idle };
         match due_ns.saturating_sub(now_ns).checked_sub(self.margin_ns()) {
@@ -40,7 +40,7 @@ impl Nap {
         }
     }
 
-    /// A sleep whose time was over has ended so much late.
+    /// Records that a sleep that ran to its end was this much late.
     pub(super) fn overslept(&mut self, late_ns: u64) {
         self.late_ns = (self.late_ns * 15 + late_ns.min(2 * LONGEST_NS)) / 16;
     }

@@ -1,4 +1,4 @@
-//! Files made for services to give out.
+//! Generated files for services to serve.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -9,7 +9,7 @@ use sixmark_units::random::Random;
 
 use sixmark_machine::CommandError;
 
-/// Makes the files of a lab. One that is there already stays: it is the study's, or the user's own.
+/// Creates the files of a lab. An existing file is kept: it belongs to the study or to the user.
 pub(crate) fn of_lab(files: &[Generated], www: &Path) -> Result<(), CommandError> {
     for file in files.iter().filter(|file| !www.join(&file.path).exists()) {
         let size = bytes(&file.size)
@@ -19,15 +19,17 @@ pub(crate) fn of_lab(files: &[Generated], www: &Path) -> Result<(), CommandError
     Ok(())
 }
 
-/// Makes a file of this size in a folder, and the folders that it is in.
+/// Creates a file of this size in a folder, together with its parent folders.
 pub fn make(www: &Path, name: &str, size: u64, random: bool) -> Result<(), CommandError> {
     let path = www.join(name);
     let folder = path.parent().unwrap_or(&path).to_owned();
     let made = fs::create_dir_all(folder).and_then(|()| fill_file(&path, size, random));
-    made.map_err(|error| CommandError::Measure(format!("can't make '{name}' of {size} B: {error}")))
+    made.map_err(|error| {
+        CommandError::Measure(format!("can't create '{name}' with {size} B: {error}"))
+    })
 }
 
-/// A hole takes no room on the disk, whatever its size.
+/// Without random content, the file is sparse and takes no disk space, whatever its size.
 fn fill_file(path: &Path, size: u64, random: bool) -> io::Result<()> {
     let file = File::create(path)?;
     if !random {

@@ -1,4 +1,4 @@
-//! The programs that run while a study or a lab does.
+//! The programs that run during a study or a lab.
 
 pub mod generated;
 mod ready;
@@ -21,13 +21,14 @@ use sixmark_machine::CommandError;
 use sixmark_machine::program::{find_program, plain_command};
 use sixmark_machine::usage;
 
-/// Between two looks whether a service is ready.
+/// The interval between two checks whether a service is ready.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long a service that is asked to end may take.
+/// The maximum time for a service to end after it is asked to.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A port that was free a moment ago may be taken: another try then asks for others.
+/// The number of attempts to start a service. A port that was free a moment ago may have been
+/// taken; the next attempt uses other ports.
 const TRIES: u32 = 5;
-/// Services that were started. They end when dropped, whatever the reason.
+/// The services that were started. They end when this is dropped, whatever the reason.
 #[derive(Debug, Default)]
 pub struct Services {
     started: Vec<Started>,
@@ -37,30 +38,30 @@ pub struct Services {
 struct Started {
     name: String,
     urls: Vec<String>,
-    /// None of one that was there before.
+    /// `None` for a service that was running before.
     running: Option<Running>,
     log: PathBuf,
-    /// How it ended by itself, once that was told.
+    /// The exit status, once it has been reported that the service ended by itself.
     ended: Option<String>,
 }
 
-/// Where services are started, and what ends that early.
+/// The environment that services are started in.
 #[derive(Clone, Copy)]
 pub struct ServiceGround<'a> {
-    /// The folder for what they say.
+    /// The folder for their logs.
     pub logs: &'a Path,
-    /// The folder in which each has one of its own, for as long as it runs.
+    /// The folder that contains one folder for each service, as long as the service runs.
     pub dirs: &'a Path,
     /// The folder of generated files.
     pub www: &'a Path,
-    /// The hosts that they run in; none where there is no lab.
+    /// The hosts that they run in; `None` without a lab.
     pub hosts: Option<&'a Hosts>,
-    /// Ends the waiting for them.
+    /// Stops the wait for services when set.
     pub stop: &'a AtomicBool,
 }
 
 impl Services {
-    /// Starts all of them, and waits until each is ready. None where the study is to stop.
+    /// Starts all services and waits until each is ready. Returns `None` if `stop` was set first.
     pub fn start(
         services: &[Service],
         ground: &ServiceGround<'_>,
@@ -75,18 +76,19 @@ impl Services {
         Ok(Some(all))
     }
 
-    /// The URLs of one.
+    /// Returns the URLs of a service.
     pub fn urls(&self, name: &str) -> Option<Vec<String>> {
         self.started.iter().find(|service| service.name == name).map(|service| service.urls.clone())
     }
 
-    /// Processor seconds that the processes of one used so far; none of one that was there before.
+    /// Returns the CPU time that the processes of a service have used so far, in seconds. Returns
+    /// `None` for a service that was running before.
     pub(crate) fn cpu_of(&self, name: &str) -> Option<f64> {
         let service = self.started.iter().find(|service| service.name == name)?;
         Some(usage::of_group(service.running.as_ref()?.id()))
     }
 
-    /// Fails where one has ended.
+    /// Fails if a service has ended.
     pub fn check(&mut self) -> Result<(), CommandError> {
         for service in &mut self.started {
             if let Some(status) = service.end()? {
@@ -96,7 +98,7 @@ impl Services {
         Ok(())
     }
 
-    /// A line for each that has ended since this was asked last.
+    /// Returns one line for each service that has ended since the last call.
     pub(crate) fn newly_ended(&mut self) -> Result<Vec<String>, CommandError> {
         let mut lines = Vec::new();
         for service in self.started.iter_mut().filter(|service| service.ended.is_none()) {
@@ -108,12 +110,13 @@ impl Services {
         Ok(lines)
     }
 
-    /// Those of which [`newly_ended`](Services::newly_ended) has told, and how they ended.
+    /// Returns the services that [`newly_ended`](Services::newly_ended) has reported, with their
+    /// exit statuses.
     pub(crate) fn ended(&self) -> impl Iterator<Item = (&str, &str)> {
         self.started.iter().filter_map(|of| Some((of.name.as_str(), of.ended.as_deref()?)))
     }
 
-    /// Ends them, the last one first.
+    /// Stops the services, the last one first.
     pub fn stop(&mut self) -> Result<(), CommandError> {
         while let Some(mut service) = self.started.pop() {
             if let Some(running) = &mut service.running {
@@ -130,7 +133,7 @@ impl Services {
 }
 
 impl Started {
-    /// How it ended, if it has.
+    /// Returns the exit status if the service has ended.
     fn end(&mut self) -> Result<Option<String>, CommandError> {
         let Some(running) = &mut self.running else { return Ok(None) };
         let exit = running.wait(Duration::ZERO).map_err(|error| self.cannot(&error))?;
@@ -146,7 +149,7 @@ impl Started {
     }
 }
 
-/// The end of what a service said, for the one line that is left of it.
+/// Returns the last line of a service's log as an addition to an error message.
 fn last_lines_of(log: &Path) -> String {
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let text = text.unwrap_or_default();
@@ -194,7 +197,8 @@ impl ServiceGround<'_> {
         Ok(Started { name, urls, running: Some(running), log: log.to_owned(), ended: None })
     }
 
-    /// What stands in braces: ports that are free now, folders, this program, addresses of hosts.
+    /// Returns the values of the placeholders in braces: free ports, folders, this program, and the
+    /// addresses of hosts.
     fn values(&self, service: &Service) -> Result<BTreeMap<String, String>, CommandError> {
         let dir = self.dir(service)?;
         let texts = || service.command.iter().chain(&service.urls).chain(service.files.values());
@@ -208,14 +212,15 @@ impl ServiceGround<'_> {
         Ok(values)
     }
 
-    /// A service's own folder, for the account that it runs as.
+    /// Creates the folder of a service, for the account that it runs as.
     fn dir(&self, service: &Service) -> Result<PathBuf, CommandError> {
         let path = self.dirs.join(format!("service-{}", service.name));
         let cannot = |error: std::io::Error| {
             CommandError::Measure(format!("can't make the folder '{}': {error}", path.display()))
         };
         fs::create_dir_all(&path).map_err(cannot)?;
-        // Whatever a strict umask says: a service that is another account must get in.
+        // Overrides a strict umask, because a service that runs as another account must have
+        // access.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(cannot)?;
         if let (Some(name), Some(hosts)) = (&service.account, self.hosts) {
             hosts.give(&path, name).map_err(cannot)?;
@@ -223,7 +228,7 @@ impl ServiceGround<'_> {
         Ok(path)
     }
 
-    /// In the network of the service's host.
+    /// Runs a function in the network of the service's host.
     fn within<T: Send>(
         &self,
         service: &Service,
@@ -317,12 +322,13 @@ fn missing(service: &Service, program: &str) -> String {
     }
 }
 
-/// Ports of loopback that are free now, by the names that stand for them.
+/// Returns free ports of the loopback addresses, by the names of their placeholders.
 fn free_ports(
     wants: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<BTreeMap<String, String>, CommandError> {
     let mut values = BTreeMap::new();
-    // Both are held until both are known. A host without IPv6 need not have one it won't use.
+    // Both ports are held until both are known. A port that is not used is not requested, because a
+    // host may lack IPv6.
     let mut held = Vec::new();
     for (name, host) in [("port", "127.0.0.1"), ("port6", "::1")] {
         if wants(name) {

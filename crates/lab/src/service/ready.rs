@@ -1,4 +1,4 @@
-//! Whether a service is ready.
+//! Checks whether a service is ready.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -10,28 +10,28 @@ use sixmark_http::url::{Host, Url};
 use sixmark_model::plan::services::ReadyCheck;
 use sixmark_model::plan::storage::server;
 
-/// How long one look at a URL may take.
+/// The maximum time for one check of a URL.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// What is looked at.
+/// The parameters of a check.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'a> {
-    /// How it is told.
+    /// The condition to check.
     pub(super) ready: &'a ReadyCheck,
-    /// Where it answers, without a path.
+    /// The URLs of the service, without a path.
     pub(super) urls: &'a [String],
-    /// What it has said.
+    /// The log of the service.
     pub(super) log: &'a Path,
 }
 
 impl Look<'_> {
-    /// True of one that is ready, as seen from the calling thread's network.
+    /// Returns whether the service is ready, as seen from the calling thread's network.
     pub(super) fn is_ready(&self) -> bool {
         match self.ready {
             ReadyCheck::Line(line) => {
                 let said = fs::read(self.log).unwrap_or_default();
                 let said = String::from_utf8_lossy(&said);
-                // The last line may be half a one.
+                // The last line may be incomplete.
                 said.rsplit_once('\n')
                     .is_some_and(|(whole, _)| whole.lines().any(|l| l.contains(line)))
             }
@@ -40,7 +40,7 @@ impl Look<'_> {
     }
 
     fn answers(&self, url: &str) -> bool {
-        // Services speak other languages than HTTP too: what counts is where.
+        // Services may speak other protocols than HTTP: only host and port of the URL matter.
         let Ok(url) = server(url) else { return true };
         match self.ready {
             ReadyCheck::Get(path) => get(&url, path).is_some_and(|status| status < 400),
@@ -48,13 +48,13 @@ impl Look<'_> {
         }
     }
 
-    /// What a service that is not ready lacks, for people.
+    /// Returns a description of what a service that is not ready lacks.
     pub(super) fn lacks(&self) -> String {
         if let ReadyCheck::Line(line) = self.ready {
-            return format!("it has not said '{line}'");
+            return format!("it has not printed '{line}'");
         }
         let Some(url) = self.urls.iter().find(|url| !self.answers(url)) else {
-            return "it is now".to_owned();
+            return "it is ready now".to_owned();
         };
         let ReadyCheck::Get(path) = self.ready else { return format!("{url} does not answer") };
         match server(url).ok().and_then(|url| get(&url, path)) {
@@ -73,7 +73,7 @@ fn connect(url: &Url) -> Option<TcpStream> {
     addresses.iter().find_map(open)
 }
 
-/// The status of an answer.
+/// Returns the status code of the response to a GET request.
 fn get(url: &Url, path: &str) -> Option<u16> {
     let mut stream = connect(url)?;
     stream.set_read_timeout(Some(ANSWER)).ok()?;

@@ -35,6 +35,10 @@ impl Recorder {
             _ => there.unaccepted += 1,
         }
         tally.bytes.body += with.body;
+        if let Some(of) = self.by_request(family, exchange) {
+            of.status.add(with.status, 1);
+            of.unaccepted += unaccepted;
+        }
         let slice = &mut self.slice.families[family];
         slice.completed += 1;
         slice.unaccepted += unaccepted;
@@ -58,7 +62,11 @@ impl Recorder {
         }
         let slice = &mut self.slice.families[family];
         slice.wait.record(first.saturating_sub(exchange.sent));
-        slice.response.record(end.saturating_sub(exchange.due.unwrap_or(exchange.start)));
+        let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
+        slice.response.record(response);
+        if let Some(of) = self.by_request(family, exchange) {
+            of.response.record(response);
+        }
     }
 
     /// The generator stood still while the exchange, which is over, was due or in flight. Counts it.
@@ -101,6 +109,9 @@ impl Recorder {
         let failure = if stalled { of_this_host(failure) } else { failure };
         self.tally[family].failures.add(failure, 1);
         self.tally[family].endpoint(endpoint).failures.add(failure, 1);
+        if let Some(of) = self.by_request(family, exchange) {
+            of.failures.add(failure, 1);
+        }
         let broken = self.breach.filter(|_| failure.outcome == Outcome::Protocol);
         broken.into_iter().for_each(|what| self.tally[family].breaches.add(what, 1));
         self.slice.families[family].failed += 1;

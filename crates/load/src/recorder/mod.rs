@@ -6,6 +6,9 @@ mod exchanges;
 mod sampling;
 mod trace;
 
+use std::sync::Arc;
+
+use sixmark_model::by_request::RequestTally;
 use sixmark_model::clocks::{Clocks, Timestamps};
 use sixmark_model::lapses::Lapses;
 use sixmark_model::plan::accept::AcceptStatus;
@@ -34,6 +37,8 @@ pub(crate) struct Recorder {
     paths: Sampling,
     handshakes: Sampling,
     accepted: AcceptStatus,
+    /// The number of each request's name, where they are counted by name.
+    names: Arc<[u32]>,
     /// What the responses read now break, where they do.
     pub(crate) breach: Option<&'static str>,
     /// What is told of each connection and exchange, where anybody asked.
@@ -64,6 +69,7 @@ impl Recorder {
             paths: Sampling::default(),
             handshakes: Sampling::default(),
             accepted: prepared.plan.accept_status,
+            names: Arc::clone(&prepared.names),
             breach: None,
             trace: prepared.told.then(Box::default),
             slice,
@@ -178,6 +184,13 @@ impl Recorder {
     /// What had begun then took as long as it seems.
     fn is_timed(&self, since: u64) -> bool {
         since >= self.back_at
+    }
+
+    /// The counts of the exchange's request, where requests are counted by name.
+    #[inline]
+    fn by_request(&mut self, family: Family, exchange: &Exchange) -> Option<&mut RequestTally> {
+        let name = *self.names.get(exchange.request as usize)?;
+        Some(self.tally[family].request(name as usize))
     }
 
     /// An exchange fell due while no more might be in flight, and was left out.

@@ -83,8 +83,8 @@ fn detail(error: &Error) -> String {
             format!("the server sent the alert {} ({:?})", u8::from(*alert), alert)
         }
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            "the certificate is of an issuer that is not trusted: give it with --cacert, or accept \
-             any with --insecure"
+            "the certificate's issuer is not trusted: give its certificate with --cacert, or \
+             accept any with --insecure"
                 .to_owned()
         }
         _ => line,

@@ -92,7 +92,7 @@ fn cipher_of(name: &str) -> Result<SupportedCipherSuite, String> {
     let suite = entry.and_then(|&(of, ..)| ALL_CIPHER_SUITES.iter().find(|s| s.suite() == of));
     suite.copied().ok_or_else(|| {
         let all: Vec<_> = CIPHERS.iter().map(|(_, iana, _)| *iana).collect();
-        format!("--ciphers: no suite '{name}'; there are {}", all.join(", "))
+        format!("--ciphers: unknown suite '{name}'; supported: {}", all.join(", "))
     })
 }
 
@@ -102,7 +102,7 @@ fn group_of(name: &str) -> Result<Group, String> {
     let group = entry.and_then(|&(of, ..)| ALL_KX_GROUPS.iter().find(|g| g.name() == of));
     group.copied().ok_or_else(|| {
         let all: Vec<_> = GROUPS.iter().map(|(_, iana, _)| *iana).collect();
-        format!("--groups: no group '{name}'; there are {}", all.join(", "))
+        format!("--groups: unknown group '{name}'; supported: {}", all.join(", "))
     })
 }
 

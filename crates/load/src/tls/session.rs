@@ -200,7 +200,7 @@ impl Session {
     ) -> (usize, Result<Progress, Failure>) {
         let (used, done) = self.records(bytes, plain, out);
         let done = match bytes.len().saturating_sub(used) > MOST_KEPT {
-            true => Err(Failure::protocol("the server sent a handshake message without end")),
+            true => Err(Failure::protocol("the server sent an endless handshake message")),
             false => done,
         };
         self.failed |= done.is_err();
@@ -275,7 +275,7 @@ impl Session {
         act: impl FnOnce(WriteTraffic<'_, ClientConnectionData>, &mut Vec<u8>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if !self.finished || self.failed {
-            return Err(Failure::protocol("the handshake has not finished, or something failed"));
+            return Err(Failure::protocol("the handshake is not finished, or it failed"));
         }
         loop {
             // Not without what is kept: the library may have a place in it.
@@ -285,7 +285,7 @@ impl Session {
                 ConnectionState::EncodeTlsData(data) => encode_handshake(data, out)?,
                 ConnectionState::TransmitTlsData(data) => data.done(),
                 ConnectionState::PeerClosed => {}
-                _ => return Err(Failure::protocol("the connection can't be written to any more")),
+                _ => return Err(Failure::protocol("the connection can no longer be written to")),
             }
         }
     }

@@ -44,7 +44,7 @@ impl Setup {
 
 fn server_name(text: &str) -> Result<ServerName<'static>, CommandError> {
     ServerName::try_from(text.to_owned()).map_err(|_| {
-        usage(format!("'{text}' is no name that a certificate can have; give one with --sni"))
+        usage(format!("'{text}' can't be a name in a certificate; give one with --sni"))
     })
 }
 
@@ -78,9 +78,7 @@ fn provider(tls: &PlanTls) -> Result<CryptoProvider, CommandError> {
     let spoken = versions(tls.version);
     provider.cipher_suites.retain(|suite| spoken.contains(&suite.version()));
     match provider.cipher_suites.is_empty() {
-        true => {
-            Err(usage(format!("--ciphers: none of these is of {}", name_of_version(tls.version))))
-        }
+        true => Err(usage(format!("--ciphers: no suite of {}", name_of_version(tls.version)))),
         false => Ok(provider),
     }
 }

@@ -27,8 +27,8 @@ pub(super) enum Flaw {
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Flaw::Version => "the certificate is not of version 3, and so is for no server's name",
-            Flaw::Authority => "the certificate is an authority's own (CA:TRUE)",
+            Flaw::Version => "the certificate is older than X.509 version 3 and names no server",
+            Flaw::Authority => "the certificate is a CA certificate (CA:TRUE)",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Content codings (RFC 9110, 8.4.1), undone.
+//! Removal of content codings (RFC 9110, 8.4.1).
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -8,10 +8,10 @@ use ruzstd::decoding::StreamingDecoder;
 
 use super::MOST_CONTENT;
 
-/// Codings that content may have one around the other.
+/// The most codings that may be applied to one content.
 const MOST_CODINGS: usize = 4;
 
-/// Takes the codings off `content` that Content-Encoding lists, the last one first.
+/// Removes the codings listed in Content-Encoding from `content`, the last one first.
 pub(super) fn decode_content<'a>(
     content: &'a [u8],
     codings: &str,
@@ -29,10 +29,10 @@ pub(super) fn decode_content<'a>(
 
 fn decode_one(content: &[u8], coding: &str) -> Result<Vec<u8>, String> {
     match coding.to_ascii_lowercase().as_str() {
-        // RFC 9110, 8.4.1.3: they are the same.
+        // RFC 9110, 8.4.1.3: both names mean the same coding.
         "gzip" | "x-gzip" => read_decoded(MultiGzDecoder::new(content), coding),
         "deflate" if is_zlib(content) => read_decoded(ZlibDecoder::new(content), coding),
-        // RFC 9110, 8.4.1.2: some send the data without the zlib format around it.
+        // RFC 9110, 8.4.1.2: some servers send the data without the zlib format around it.
         "deflate" => read_decoded(DeflateDecoder::new(content), coding),
         "br" => read_decoded(brotli_decompressor::Decompressor::new(content, 4_096), coding),
         "zstd" => match StreamingDecoder::new(content) {
@@ -43,13 +43,13 @@ fn decode_one(content: &[u8], coding: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// RFC 1950, 2.2: the method is 8, and the first two bytes are a multiple of 31.
+/// RFC 1950, 2.2: the method is 8, and the first two bytes form a multiple of 31.
 fn is_zlib(content: &[u8]) -> bool {
     matches!(content, [first, second, ..]
         if first & 0xf == 8 && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0)
 }
 
-/// No more than is looked at: a few kilobytes can stand for gigabytes.
+/// Decodes no more than the checks examine, because a few kilobytes can expand to gigabytes.
 fn read_decoded(from: impl Read, coding: &str) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let most = MOST_CONTENT as u64 + 1;
@@ -61,5 +61,5 @@ fn read_decoded(from: impl Read, coding: &str) -> Result<Vec<u8>, String> {
 }
 
 fn broken(coding: &str) -> String {
-    format!("content that is no {coding}")
+    format!("content that is not valid {coding}")
 }

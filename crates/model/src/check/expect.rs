@@ -1,4 +1,4 @@
-//! One thing that a response must be.
+//! A single expectation of a response.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use super::Needs;
 
-/// The most memory, in bytes, that a compiled pattern may take.
+/// The most memory that a compiled pattern may use, in bytes.
 const MOST_PATTERN: usize = 1 << 20;
 
-/// One check, with the text that it was read from.
+/// One check, with the text that it was parsed from.
 #[derive(Clone, Debug)]
 pub struct Expect {
     text: Arc<str>,
     pub(super) what: ExpectedPart,
 }
 
-/// What is compared.
+/// The part of the response that is compared, with the expected value.
 #[derive(Clone, Debug)]
 pub(super) enum ExpectedPart {
     Status(Vec<(u16, u16)>),
@@ -34,12 +34,13 @@ pub(super) enum ExpectedPart {
         name: String,
         value: String,
     },
-    /// Of a document of another release: nothing.
+    /// A check of a document written by another release, which this one cannot parse. It never
+    /// fails.
     Unknown,
 }
 
 impl Expect {
-    /// As it was asked for.
+    /// Returns the text of the check as requested.
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }
@@ -50,7 +51,7 @@ impl Expect {
             ExpectedPart::Status(_) | ExpectedPart::Unknown => nothing,
             ExpectedPart::Header { .. } => Needs { fields: true, ..nothing },
             ExpectedPart::Size(_) => Needs { content: true, ..nothing },
-            // The coding is a field.
+            // The content coding is in a field.
             ExpectedPart::Sha256(_) => Needs { fields: true, content: true, hash: true, ..nothing },
             ExpectedPart::Json { .. } | ExpectedPart::Body(_) => {
                 Needs { fields: true, content: true, whole: true, ..nothing }
@@ -78,7 +79,7 @@ impl fmt::Display for Expect {
 impl FromStr for Expect {
     type Err = String;
 
-    /// The error says what is wrong with the text and what to do.
+    /// The error states what is wrong with the text and what to write instead.
     fn from_str(text: &str) -> Result<Expect, String> {
         let what = what(text).map_err(|error| format!("'{text}': {error}"))?;
         Ok(Expect { text: text.into(), what })
@@ -102,7 +103,7 @@ fn what(text: &str) -> Result<ExpectedPart, String> {
         }
         "sha256" => hash(value).map(ExpectedPart::Sha256),
         "size" => {
-            let size = value.parse().map_err(|_| "a size is a whole number of bytes".to_owned())?;
+            let size = value.parse().map_err(|_| "expected a whole number of bytes".to_owned())?;
             Ok(ExpectedPart::Size(size))
         }
         _ => Err(unknown()),
@@ -110,13 +111,13 @@ fn what(text: &str) -> Result<ExpectedPart, String> {
 }
 
 fn unknown() -> String {
-    "not a check: write status=200, sha256=HEX, size=BYTES, json:/POINTER=VALUE, body~PATTERN or \
+    "not a check: use status=200, sha256=HEX, size=BYTES, json:/POINTER=VALUE, body~PATTERN or \
      header:NAME=VALUE"
         .to_owned()
 }
 
-/// `200` or `2xx`, as the first and the last of a range, of what a final response may have
-/// (RFC 9110, 15).
+/// Parses `200` or `2xx` into the first and last code of a range. Final responses have codes from
+/// 200 to 599 (RFC 9110, 15).
 fn statuses(text: &str) -> Result<(u16, u16), String> {
     let (first, last) = any_statuses(text)?;
     match (200..=599).contains(&first) {
@@ -126,7 +127,7 @@ fn statuses(text: &str) -> Result<(u16, u16), String> {
 }
 
 fn any_statuses(text: &str) -> Result<(u16, u16), String> {
-    let wrong = || format!("'{text}' is no status: write 200, 2xx or 200,204");
+    let wrong = || format!("'{text}' is not a status code: write 200, 2xx or 200,204");
     let digits = text.strip_suffix("xx");
     let plain =
         |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
@@ -157,7 +158,7 @@ fn hash(text: &str) -> Result<[u8; 32], String> {
     Ok(hash)
 }
 
-/// RFC 6901: the empty pointer is the whole document, every other begins with `/`.
+/// RFC 6901: the empty pointer is the whole document; every other pointer begins with `/`.
 fn json(pointer: &str, value: &str) -> Result<ExpectedPart, String> {
     if !(pointer.is_empty() || pointer.starts_with('/')) {
         return Err("a pointer begins with /, as in json:/items/0/name=x".to_owned());
@@ -165,7 +166,7 @@ fn json(pointer: &str, value: &str) -> Result<ExpectedPart, String> {
     if value.is_empty() {
         return Err(format!("no value; for an empty string write json:{pointer}=\"\""));
     }
-    // What is no JSON is a string: quotes inside of quotes are hard to type.
+    // A value that is not JSON is a string, because nested quotes are hard to type in a shell.
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     Ok(ExpectedPart::Json { pointer: pointer.to_owned(), value })
 }
@@ -175,11 +176,11 @@ fn pattern_of(pattern: &str) -> Result<Regex, String> {
         return Err("an empty pattern is found in any content; write what to look for".to_owned());
     }
     let compiled = RegexBuilder::new(pattern).size_limit(MOST_PATTERN).build();
-    // Its message draws arrows below the pattern: the last line says what is wrong.
+    // The message draws arrows below the pattern. Its last line states what is wrong.
     compiled.map_err(|error| {
         let error = error.to_string();
         let last = error.lines().last().unwrap_or_default();
-        format!("no pattern: {}", last.trim_start_matches("error: "))
+        format!("not a valid pattern: {}", last.trim_start_matches("error: "))
     })
 }
 

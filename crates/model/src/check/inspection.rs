@@ -1,4 +1,4 @@
-//! Looks at a response as it comes.
+//! Inspection of a response as it arrives.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -10,32 +10,33 @@ use super::decode::decode_content;
 use super::expect::{Expect, ExpectedPart};
 use super::{Checks, KeptContent, MOST_CONTENT, Mismatch, Rejection, pointer, shown_bytes};
 
-/// A value of JSON whose text is longer than this, and much longer than the expected one's, is another
-/// one, in bytes.
+/// A JSON value whose text is longer than this, in bytes, and much longer than that of the expected
+/// value, counts as different without being parsed.
 const LONGEST_VALUE: usize = 64 << 10;
-/// How much longer white space and escapes may make it.
+/// How many times longer whitespace and escapes may make the text of a value.
 const SPACED: usize = 8;
 
-/// What was seen of a response, and room for the next one.
+/// What was seen of one response; reused for the next.
 #[derive(Clone, Debug, Default)]
 pub struct Inspection {
     /// The values of Content-Encoding, as one list.
     codings: String,
-    /// What the fields that are asked for say: the number of the check, and the values as one list.
+    /// The values of the fields that are checked: the number of the check, and the values as one
+    /// list.
     fields: Vec<(usize, Vec<u8>)>,
-    /// Content, as far as it is needed.
+    /// The content, as far as the checks need it.
     content: Vec<u8>,
     size: u64,
     hash: Sha256,
-    /// There was no room to keep the content.
+    /// True if there was no room to keep the content.
     unkept: bool,
 }
 
-/// Content as the checks see it, or why they can't.
+/// The content as the checks see it, or why they can't see it.
 type SeenContent<'a> = Result<Cow<'a, [u8]>, String>;
 
 impl Inspection {
-    /// A response begins, whatever became of the last.
+    /// Begins a response and discards the state of the previous one.
     pub fn begin(&mut self, kept: &mut KeptContent) {
         self.let_go(kept);
         self.codings.clear();
@@ -45,15 +46,15 @@ impl Inspection {
         self.unkept = false;
     }
 
-    /// Nobody looks at the content any more: the room is for others.
+    /// Releases the kept content, so that its room can be used for other responses.
     pub fn let_go(&mut self, kept: &mut KeptContent) {
         if self.content.capacity() > 0 {
             kept.take_back(&mut self.content);
         }
     }
 
-    /// A field of the final response's head, in its order. To be called where
-    /// [`Needs::fields`](super::Needs::fields).
+    /// Records a field of the final response's header section, in the order received. Call it if
+    /// [`Needs::fields`](super::Needs::fields) is set.
     pub fn field(&mut self, checks: &Checks, name: &[u8], value: &[u8]) {
         if name.eq_ignore_ascii_case(b"content-encoding") {
             if !self.codings.is_empty() {
@@ -70,7 +71,7 @@ impl Inspection {
         }
     }
 
-    /// RFC 9110, 5.3: the lines of a field are one list.
+    /// RFC 9110, 5.3: the lines of a field form one list.
     fn add(&mut self, check: usize, value: &[u8]) {
         match self.fields.iter_mut().find(|(known, _)| *known == check) {
             Some((_, list)) => {
@@ -81,8 +82,8 @@ impl Inspection {
         }
     }
 
-    /// Some of the content, the framing of chunks taken off. To be called where
-    /// [`Needs::content`](super::Needs::content), after the fields.
+    /// Records a piece of the content, without chunked framing. Call it if
+    /// [`Needs::content`](super::Needs::content) is set, after the fields.
     pub fn content(&mut self, checks: &Checks, bytes: &[u8], kept: &mut KeptContent) {
         self.size += bytes.len() as u64;
         let needs = checks.needs();
@@ -114,10 +115,10 @@ impl Inspection {
         !self.codings.is_empty()
     }
 
-    /// The response ended. What must be looked at whole is decoded and looked at now.
+    /// Ends the response. Content that must be checked as a whole is decoded and checked here.
     ///
     /// # Errors
-    /// The first check that it does not pass, or that can't be made.
+    /// The first check that the response does not pass, or that can't be made.
     pub fn finish(&self, checks: &Checks, status: u16) -> Result<(), Rejection> {
         let seen = OnceCell::new();
         let seen = || seen.get_or_init(|| self.seen()).as_deref().map_err(Clone::clone);
@@ -180,7 +181,7 @@ fn mismatch(expect: &Expect, found: String) -> Mismatch {
     Mismatch { check: expect.text().clone(), found }
 }
 
-/// The error is what was found.
+/// Returns what was found as the error.
 fn unless(passes: bool, found: impl FnOnce() -> String) -> Result<(), String> {
     if passes { Ok(()) } else { Err(found()) }
 }
@@ -195,9 +196,9 @@ fn of_hash(expected: &[u8; 32], found: &[u8; 32]) -> Result<(), String> {
 }
 
 fn of_json(content: &[u8], pointer: &str, value: &Value) -> Result<(), String> {
-    let no_json = |_| format!("no JSON: {}", shown_bytes(content));
+    let no_json = |_| format!("not JSON: {}", shown_bytes(content));
     let Some(text) = pointer::find_value(content, pointer).map_err(no_json)? else {
-        return Err(format!("nothing there: {}", shown_bytes(content)));
+        return Err(format!("no value there: {}", shown_bytes(content)));
     };
     if text.len() > LONGEST_VALUE.max(SPACED * value.to_string().len()) {
         return Err(format!("a value of {} bytes: {}", text.len(), shown_bytes(text.as_bytes())));
@@ -206,7 +207,7 @@ fn of_json(content: &[u8], pointer: &str, value: &Value) -> Result<(), String> {
     unless(same(&found, value), || shown_bytes(found.to_string().as_bytes()))
 }
 
-/// Numbers are the same whether written 1 or 1.0 (RFC 8259, 6).
+/// Compares two values. Numbers are equal whether written 1 or 1.0 (RFC 8259, 6).
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {

@@ -1,13 +1,14 @@
-//! Room for contents that checks look at whole, over all responses of a worker.
+//! Memory for contents that are checked as a whole, shared by all responses of a worker.
 
-/// The most content, in bytes, that is kept for checks over the whole process: 256 MiB, in parts of the
-/// same size for each worker. No part is smaller than what one response may need.
+/// The most content, in bytes, that the whole process keeps for checks: 256 MiB, divided equally
+/// among the workers. No share is smaller than what one response may need.
 pub const MOST_KEPT: usize = 256 << 20;
 
-/// A buffer that lies ready for the next response is no larger, in bytes.
+/// The largest buffer, in bytes, that is kept for the next response.
 const READY: usize = 1 << 20;
 
-/// One worker's part of that, and a buffer that lies ready. A worker needs nobody's leave to use it.
+/// One worker's share of that, with a buffer for reuse. Workers use their shares without
+/// synchronization.
 #[derive(Clone, Debug)]
 pub struct KeptContent {
     left: usize,
@@ -15,14 +16,14 @@ pub struct KeptContent {
 }
 
 impl KeptContent {
-    /// The part of one of so many workers.
+    /// Returns the share of one of `workers` workers.
     pub fn of_worker(workers: u32) -> KeptContent {
         let part = MOST_KEPT / workers.max(1) as usize;
         KeptContent { left: part.max(super::MOST_CONTENT), ready: Vec::new() }
     }
 
-    /// Appends to a content, whose room is charged as it grows; false where there is none left, and
-    /// nothing of the content is kept then.
+    /// Appends `bytes` to `content`, whose memory is charged to the share as it grows. Returns
+    /// false, and keeps nothing of the content, if the share is exhausted.
     pub(super) fn append(&mut self, content: &mut Vec<u8>, bytes: &[u8]) -> bool {
         let needed = content.len() + bytes.len();
         if needed > content.capacity() && !self.make_room(content, needed) {
@@ -33,7 +34,7 @@ impl KeptContent {
         true
     }
 
-    /// Room for `needed` bytes: twice of what there was, or as much as there is left.
+    /// Makes room for `needed` bytes: doubles the capacity, or takes what is left of the share.
     fn make_room(&mut self, content: &mut Vec<u8>, needed: usize) -> bool {
         if content.capacity() == 0 && self.ready.capacity() >= needed && self.left >= READY {
             std::mem::swap(content, &mut self.ready);
@@ -50,7 +51,7 @@ impl KeptContent {
         true
     }
 
-    /// A response is done with: its room is for others.
+    /// Takes back the memory of a response that has been checked.
     pub(super) fn take_back(&mut self, content: &mut Vec<u8>) {
         let mut content = std::mem::take(content);
         self.left += content.capacity();

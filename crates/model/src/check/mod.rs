@@ -1,7 +1,7 @@
-//! What a response must be, and whether it is.
+//! The checks that responses must pass, and their evaluation.
 //!
 //! [`Checks`] are compiled before the load begins. An [`Inspection`] sees one response after the
-//! other, and does no more than the checks at hand need.
+//! other, and does no more work than the checks need.
 
 mod decode;
 mod expect;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest content, in bytes, that checks look at whole, as it came and decoded: 16 MiB. A
-/// response with more fails a check that needs it. A hash or a size of content that has no coding
-/// needs none of it kept.
+/// The longest content, in bytes, that is checked as a whole, both as received and decoded: 16 MiB.
+/// A longer response fails a check that needs its whole content. A size, or a hash of content
+/// without a coding, needs none of it kept.
 pub const MOST_CONTENT: usize = 16 << 20;
 
 /// Checks that a response must all pass.
 ///
-/// In documents they are the texts that they were read from.
+/// Documents contain the texts that the checks were parsed from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
@@ -34,40 +34,40 @@ pub struct Checks {
     needs: Needs,
 }
 
-/// What has to be seen of a response.
+/// The parts of a response that checks need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Its header fields.
+    /// The header fields.
     pub fields: bool,
-    /// Its content.
+    /// The content.
     pub content: bool,
-    /// Its content in one piece, not only as it passes.
+    /// The content in one piece, not only as it arrives.
     pub whole: bool,
-    /// Its content's hash.
+    /// The hash of the content.
     pub hash: bool,
 }
 
 /// A check that a response did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The check, as it was asked for.
+    /// The text of the check as requested.
     pub check: Arc<str>,
-    /// What there was instead, in at most some 250 characters of ASCII.
+    /// What was found instead, in about 250 characters of ASCII at most.
     pub found: String,
 }
 
-/// Why a response does not count as one that is as it was to be.
+/// Why a response does not count as a correct one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejection {
     /// It did not pass a check.
     Mismatch(Mismatch),
-    /// Its content was not kept, since there was no room for it: see [`KeptContent`]. Whether it is
-    /// right nobody knows.
+    /// Its content was not kept for lack of memory (see [`KeptContent`]), so it is not known
+    /// whether it is correct.
     Unchecked,
 }
 
 impl Checks {
-    /// All of `list`.
+    /// Creates the checks of `list`, all of which must pass.
     pub fn new(list: Vec<Expect>) -> Checks {
         let needs = list.iter().map(Expect::needs).fold(Needs::default(), |all, one| Needs {
             fields: all.fields | one.fields,
@@ -78,33 +78,33 @@ impl Checks {
         Checks { list, needs }
     }
 
-    /// What they look at. The status is always there.
+    /// Returns what the checks need. The status is always available.
     pub fn needs(&self) -> Needs {
         self.needs
     }
 
-    /// True where content may have to be kept, and decoded or looked through when it is whole.
+    /// Returns true if content may have to be kept and, once complete, decoded or searched.
     pub fn keep_content(&self) -> bool {
         self.needs.whole || self.needs.hash
     }
 
-    /// True where one of them is of the status.
+    /// Returns true if one of the checks is of the status.
     pub fn look_at_status(&self) -> bool {
         self.list.iter().any(|expect| matches!(expect.what, expect::ExpectedPart::Status(_)))
     }
 
-    /// True where there is nothing to check.
+    /// Returns true if there is nothing to check.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Each of them.
+    /// Returns the checks.
     pub fn list(&self) -> &[Expect] {
         &self.list
     }
 }
 
-/// One that can't be read any more checks nothing: documents only show checks.
+/// A text that can't be parsed becomes a check that always passes: documents only display checks.
 impl From<Vec<String>> for Checks {
     fn from(texts: Vec<String>) -> Checks {
         Checks::new(texts.iter().map(|text| Expect::of_document(text)).collect())
@@ -117,10 +117,10 @@ impl From<Checks> for Vec<String> {
     }
 }
 
-/// The most bytes that are shown of what was found.
+/// The most bytes of a finding that are shown.
 const SHOWN: usize = 200;
 
-/// Bytes for a person to read, losslessly: what is not printable ASCII is escaped, as is `\`.
+/// Formats bytes for display without loss: escapes `\` and everything that is not printable ASCII.
 fn shown_bytes(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(SHOWN)];
     match bytes.len() - cut.len() {

@@ -1,16 +1,16 @@
-//! A value within JSON, by its pointer (RFC 6901), without a tree of the rest: a few bytes of JSON, once
-//! they are decoded, may stand for a tree of gigabytes.
+//! Extraction of a value from JSON by its pointer (RFC 6901), without building a tree of the rest:
+//! a few bytes of JSON may decode to a tree of gigabytes.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The text of the value that `pointer` names in `json`, the last one where a name stands there twice;
-/// none where it names nothing.
+/// Returns the text of the value in `json` that `pointer` refers to, or `None` if there is none. Of
+/// members with the same name the last one counts.
 ///
 /// # Errors
-/// It is no JSON.
+/// `json` is not valid JSON.
 pub(super) fn find_value<'a>(json: &'a [u8], pointer: &str) -> serde_json::Result<Option<&'a str>> {
     let tokens: Vec<String> = pointer
         .split('/')
@@ -23,7 +23,7 @@ pub(super) fn find_value<'a>(json: &'a [u8], pointer: &str) -> serde_json::Resul
     Ok(found)
 }
 
-/// What is left of the pointer.
+/// The rest of the pointer.
 #[derive(Clone, Copy)]
 struct Seek<'p>(&'p [String]);
 
@@ -41,7 +41,7 @@ impl<'de> DeserializeSeed<'de> for Seek<'_> {
     }
 }
 
-/// A scalar has nothing within it.
+/// A scalar contains no further values.
 macro_rules! nothing_in {
     ($($visit:ident: $kind:ty),*) => {
         $(fn $visit<E: Error>(self, _: $kind) -> Result<Self::Value, E> {

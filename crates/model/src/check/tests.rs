@@ -9,10 +9,10 @@ fn checks(texts: &[&str]) -> Checks {
     Checks::new(texts.iter().map(|text| text.parse().unwrap()).collect())
 }
 
-/// The response comes byte by byte where that makes a difference.
+/// Passes the content byte by byte if it is short.
 fn inspect(checks: &Checks, fields: &[(&str, &str)], content: &[u8]) -> Result<(), Mismatch> {
     let (mut inspection, mut kept) = (Inspection::default(), KeptContent::of_worker(1));
-    // What a response before left behind must not be seen.
+    // State of the previous response must not be seen.
     inspection.begin(&mut kept);
     inspection.field(checks, b"Content-Encoding", b"br");
     inspection.content(checks, b"left over", &mut kept);
@@ -70,8 +70,8 @@ fn a_response_that_is_not_says_what_it_was() {
         ("size=3", "ab", "2"),
         ("json:/a=1", "{\"a\":2}", "2"),
         ("json:/a=1", "{\"a\":\"1\"}", "\\\"1\\\""),
-        ("json:/b=1", "{\"a\":2}", "nothing there: {\\\"a\\\":2}"),
-        ("json:/b=1", "<html>", "no JSON: <html>"),
+        ("json:/b=1", "{\"a\":2}", "no value there: {\\\"a\\\":2}"),
+        ("json:/b=1", "<html>", "not JSON: <html>"),
         ("body~^x", "a\n\\\u{e4}", "a\\n\\\\\\xc3\\xa4"),
         ("header:A=b", "", "no such field"),
         ("header:X=b", "", "c"),
@@ -142,7 +142,7 @@ fn content_is_looked_at_without_its_codings() {
         for check in ["body~^abc$", &hash] {
             assert_eq!(found(check, &fields, content), None, "{coding} {check}");
         }
-        // What came is what counts as size.
+        // The size is that of the content as received.
         assert_eq!(found(&format!("size={}", content.len()), &fields, content), None);
     }
 }
@@ -150,16 +150,16 @@ fn content_is_looked_at_without_its_codings() {
 #[test]
 fn content_that_can_not_be_decoded_fails_its_check() {
     for (coding, content, part) in [
-        ("gzip", &b"abc"[..], "no gzip"),
-        ("gzip", &gzip(b"abcabcabc")[..15], "no gzip"),
-        ("br", b"\xff\xff\xff", "no br"),
-        ("zstd", b"abc", "no zstd"),
+        ("gzip", &b"abc"[..], "not valid gzip"),
+        ("gzip", &gzip(b"abcabcabc")[..15], "not valid gzip"),
+        ("br", b"\xff\xff\xff", "not valid br"),
+        ("zstd", b"abc", "not valid zstd"),
         ("compress", b"abc", "unknown content coding 'compress'"),
         ("gzip,gzip,gzip,gzip,gzip", b"", "more than 4"),
     ] {
         let found = found("body~a", &[("Content-Encoding", coding)], content).unwrap();
         assert!(found.contains(part), "{coding}: {found}");
-        // A status alone asks for no decoding.
+        // A check of the status alone decodes nothing.
         assert_eq!(self::found("status=200", &[("Content-Encoding", coding)], content), None);
     }
 }
@@ -174,7 +174,7 @@ fn content_without_an_end_is_not_kept() {
     assert_eq!(found(&format!("size={}", long.len()), &[], &long), None, "a size needs none of it");
 }
 
-/// Responses of 4 MiB each, all in flight at once, of a worker that shares with so many others.
+/// Responses of 4 MiB each, all in flight at once, of one of `workers` workers.
 fn together(workers: u32, check: &str, responses: usize) -> (usize, usize, KeptContent) {
     let (checks, content) = (checks(&[check]), vec![b'x'; 4 << 20]);
     let mut kept = KeptContent::of_worker(workers);
@@ -200,7 +200,7 @@ fn contents_in_flight_are_kept_within_the_budget_of_the_process() {
         let (held, unchecked, kept) = together(workers, "body~x", 100);
         assert!(held <= most, "{held} of {most}");
         let fit = 100 - unchecked;
-        // Buffers double as they grow, so that at least half of the room is of use.
+        // Buffers double as they grow, so at least half of the room is used.
         assert!(fit * (4 << 20) * 2 >= most.min(100 * (4 << 20)), "{workers}: {fit}");
         assert_eq!(unchecked > 0, most < 400 << 20);
         assert_eq!(kept.left(), most, "all of it is there for those to come");
@@ -222,7 +222,7 @@ fn a_response_without_room_is_still_one_whose_status_was_wrong() {
     assert_eq!(first.finish(&checks, 200), Ok(()));
     assert_eq!(second.finish(&checks, 200), Err(Rejection::Unchecked));
     assert!(matches!(second.finish(&checks, 404), Err(Rejection::Mismatch(_))));
-    // Once the first is over there is room again.
+    // Once the first response is released there is room again.
     first.let_go(&mut kept);
     second.begin(&mut kept);
     second.content(&checks, b"x", &mut kept);

@@ -1,32 +1,34 @@
-//! How many blocks would decide what too few left open.
+//! The number of blocks that would decide a comparison left open by too few.
 
 use sixmark_stats::normal_quantile;
 
 use super::{Comparison, EffectMethod, Verdict};
 
-/// How often that many blocks decide, where the true difference is the margin or nothing.
+/// The probability that this number of blocks decides, if the true difference is the margin or
+/// zero.
 const POWER: f64 = 0.8;
 
-/// More than this is no advice.
+/// Larger numbers are no useful advice.
 const MOST: f64 = 1_000.0;
 
-/// What it would take to decide.
+/// The number of blocks needed for a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlocksNeeded {
-    /// About so many blocks of each side.
+    /// About this many blocks of each side.
     About(u64),
-    /// More than so many.
+    /// More than this many.
     MoreThan(u64),
 }
 
 impl Comparison {
-    /// Blocks of each side that would decide the primary metric, of which these blocks were too noisy: in
-    /// four of five comparisons a difference as large as the margin, or none, is then found. None where it is
-    /// decided, or the interval is not what keeps it open.
+    /// Returns the number of blocks of each side that would decide the primary metric, if its
+    /// interval is too wide: with that many, four of five comparisons find a difference as large as
+    /// the margin, or find none. Returns `None` if the metric is decided, or something other than
+    /// the interval leaves it open.
     ///
-    /// The half-width of an interval over n pairs shrinks with the root of n. Two-sided at the confidence
-    /// level, a difference of d is found with power 1 - β where d is (z(1 - α/2) + z(1 - β)) standard
-    /// errors, and the half-width is z(1 - α/2) of them.
+    /// The half-width of an interval over n pairs shrinks with the square root of n. In a two-sided
+    /// test at the confidence level, a difference of d is found with power 1 - β if d is (z(1 -
+    /// α/2) + z(1 - β)) standard errors; the half-width is z(1 - α/2) standard errors.
     pub fn blocks_needed(&self) -> Option<BlocksNeeded> {
         let primary = self.metrics.first().filter(|of| of.verdict == Verdict::Inconclusive)?;
         let ratio = primary.ratio.filter(|_| primary.method == EffectMethod::Blocks)?;

@@ -1,8 +1,8 @@
-//! Two sides compared: what goes in, block by block, and what may be said of it.
+//! The comparison of two sides: its input, block by block, and its result.
 //!
-//! A *block* is one short stretch of load. Requests inside a stretch are correlated, so that only
-//! whole blocks are counted as independent: a stretch of side A and the stretch of side B nearest
-//! to it make a [`BlockPair`], and each pair has one effect, the logarithm of A's figure over B's.
+//! A *block* is one short period of load on one side. Requests within a block are correlated, so
+//! only whole blocks count as independent. A block of side A and the nearest block of side B form a
+//! [`BlockPair`]. Each pair yields one effect, the logarithm of A's figure over B's.
 
 pub mod blocks_needed;
 pub mod judge;
@@ -19,35 +19,35 @@ use crate::tally::{FamilyTally, Phases};
 use crate::timed_phase::{Quantile, TimePoint, TimedPhase};
 use crate::timing::Timing;
 
-/// What one side did in one block.
+/// The figures of one side in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stretch {
-    /// How long it was measured, in seconds.
+    /// How long the block was measured, in seconds.
     pub elapsed_s: f64,
-    /// Exchanges begun.
+    /// Exchanges started.
     pub sent: u64,
-    /// With a complete response.
+    /// Exchanges with a complete response.
     pub completed: u64,
-    /// That failed: that ended otherwise, or with a status that is not accepted. Without those that
-    /// the block's end cut off (ABANDONED): there are as many of them as places, however fast a side
-    /// is.
+    /// Exchanges that failed: that did not end NORMAL, or that have a status that is not accepted.
+    /// Excludes those that the end of the block cut off (ABANDONED), whose number is that of the
+    /// places, however fast a side is.
     pub failed: u64,
-    /// Of these, the ones with a complete response: their status is not accepted.
+    /// Exchanges among `failed` with a complete response whose status is not accepted.
     pub unaccepted: u64,
     /// Content bytes of complete responses.
     pub body_bytes: u64,
-    /// How long each phase took, but for TLS.
+    /// Durations of each phase except TLS.
     pub phases: Phases,
-    /// How long TLS or QUIC handshakes took, full and resumed ones together.
+    /// Durations of TLS or QUIC handshakes, full and resumed ones together.
     pub tls: Timing,
-    /// Processor time of the server, microseconds; none where nothing told of it.
+    /// Processor time of the server, in microseconds; `None` if no source reported it.
     pub server_cpu_us: Option<f64>,
-    /// What was given, target by target; empty where nobody kept it.
+    /// The responses of each target; empty if they were not recorded.
     pub answers: Answers,
 }
 
 impl Stretch {
-    /// What was counted in `elapsed_s` seconds.
+    /// Creates a stretch from a tally of `elapsed_s` seconds.
     pub fn new(tally: &FamilyTally, elapsed_s: f64) -> Stretch {
         let mut tls = tally.tls.full.clone();
         tls += &tally.tls.resumed;
@@ -65,7 +65,7 @@ impl Stretch {
         }
     }
 
-    /// The durations of one phase.
+    /// Returns the durations of one phase.
     pub fn timing(&self, phase: TimedPhase) -> &Timing {
         match phase {
             TimedPhase::Connect => &self.phases.connect,
@@ -81,12 +81,12 @@ impl Stretch {
     }
 }
 
-/// A stretch of each side, next to each other in time.
+/// A block of each side, adjacent in time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockPair {
     /// The side that is judged.
     pub a: Stretch,
-    /// What it is judged against.
+    /// The side that it is judged against.
     pub b: Stretch,
 }
 
@@ -105,8 +105,8 @@ impl AddAssign<&Stretch> for Stretch {
     }
 }
 
-/// How the two sides shared the time. Sides that are loaded at once are never compared: no statistics
-/// over one run can know what lasts as long as the run.
+/// How the two sides shared the time. Sides that are loaded at the same time are never compared:
+/// statistics over one run cannot detect effects that last as long as the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -115,29 +115,30 @@ pub enum ComparisonKind {
     Isolated,
 }
 
-/// What is decided before anything is measured.
+/// Settings chosen before anything is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
     /// Sides whose figures differ by less than this share (0 to 1, exclusive) count as equivalent.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
     pub margin: f64,
-    /// 0.95: the share of intervals that hold the true value, and 1 minus the share of
-    /// comparisons of equal sides that may be called different.
+    /// The share of intervals that include the true value, and 1 minus the share of comparisons of
+    /// equal sides that may find a difference; usually 0.95.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
     pub confidence: f64,
     /// The metric that the headline is about.
     #[cfg_attr(feature = "schema", schemars(extend("pattern" = compared_pattern())))]
     pub primary: Metric,
-    /// Decides what the resampling draws.
+    /// The seed of the resampling.
     pub seed: u64,
-    /// How often the blocks are drawn anew for an interval.
+    /// How often the blocks are resampled for an interval.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub resamples: u32,
 }
 
 impl Settings {
-    /// 5 % of margin, 95 % of confidence, the median response time.
+    /// Returns the default settings: a margin of 5 %, a confidence of 95 %, and the median response
+    /// time as the primary metric.
     pub fn usual(seed: u64) -> Settings {
         Settings {
             margin: 0.05,
@@ -149,7 +150,7 @@ impl Settings {
     }
 }
 
-/// What is said of one metric.
+/// The verdict on one metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -158,17 +159,17 @@ pub enum Verdict {
     Better,
     /// Side A is worse than side B.
     Worse,
-    /// Whatever difference there is lies within the margin.
+    /// Any difference lies within the margin.
     Equivalent,
-    /// The figures don't tell.
+    /// The figures do not decide.
     Inconclusive,
-    /// The sides don't give the same, so that their speeds say nothing about each other.
+    /// The sides do not give the same responses, so their speeds cannot be compared.
     #[serde(rename = "not_comparable")]
     NotComparable,
 }
 
 impl Verdict {
-    /// Its name in documents, gates and test reports.
+    /// Returns the name used in documents, gates and test reports.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Better => "better",
@@ -180,26 +181,26 @@ impl Verdict {
     }
 }
 
-/// What may be said of two sides. Every field is in the result document.
+/// The result of comparing two sides. Every field is in the result document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// How the sides shared the time.
     pub kind: ComparisonKind,
-    /// The name of the side that is judged: `ipv6` where nobody chose another.
+    /// The name of the side that is judged: `ipv6` unless configured otherwise.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub a: String,
     /// The name of the side that it is judged against.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub b: String,
-    /// What was decided before anything was measured.
+    /// Settings chosen before anything was measured.
     pub settings: Settings,
     /// Pairs of blocks that were compared.
     pub pairs: usize,
-    /// Pairs that were not, since one of their sides was cut short.
+    /// Pairs that were not compared because one of their sides was cut short.
     pub left_out: usize,
-    /// Whether both sides give the same: where they don't, no metric of speed is compared; null:
-    /// nobody looked.
+    /// Whether both sides give the same responses; if they do not, no metric of speed is compared.
+    /// Null if this was not examined.
     #[serde(default)]
     pub sameness: Option<Sameness>,
     /// One entry for each metric that both sides have, the primary one first.
@@ -207,7 +208,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// What keeps the sides from being compared, in a sentence without a full stop.
+    /// Returns why the sides are not comparable, as a sentence without a full stop.
     pub fn not_same(&self) -> Option<&str> {
         self.sameness.as_ref().and_then(|found| found.said.as_deref())
     }
@@ -217,54 +218,57 @@ impl Comparison {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
-    /// Which.
+    /// The metric.
     #[cfg_attr(feature = "schema", schemars(extend("pattern" = compared_pattern())))]
     pub metric: Metric,
-    /// Of side A: microseconds, responses or bytes a second, or a share. By method `blocks` that of
-    /// a typical pair, around the median level of all and as far apart as the estimate; else over
-    /// all its blocks.
+    /// The figure of side A in microseconds, responses per second or bytes per second, or as a
+    /// share. With method `blocks` it is that of a typical pair, which is centred on the median
+    /// level of all pairs and as far apart as the estimate; otherwise it is over all blocks of the
+    /// side.
     pub a: Option<f64>,
-    /// The same of side B. As far as there is a ratio, it is that of `a` to `b`.
+    /// The figure of side B. If there is a ratio, it is `a` divided by `b`.
     pub b: Option<f64>,
     /// How the effect was estimated.
     pub method: EffectMethod,
-    /// A over B; null of failures, and of what was refused.
+    /// A divided by B; null for failures and for a metric that was refused.
     pub ratio: Option<Estimate>,
-    /// A minus B, in the metric's unit; of failures the difference of the shares; null of what was
-    /// refused.
+    /// A minus B, in the metric's unit; for failures the difference of the shares; null for a
+    /// metric that was refused.
     pub difference: Option<Estimate>,
-    /// How likely a difference as large as this is between equal sides; null of what was refused.
+    /// The probability of a difference at least this large between equal sides; null for a metric
+    /// that was refused.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
     pub p: Option<f64>,
-    /// The same after Holm's correction for all metrics of the comparison; null likewise.
+    /// The same after Holm's correction for all metrics of the comparison; null for a metric that
+    /// was refused.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
     pub p_holm: Option<f64>,
-    /// How likely figures as near as these are between sides that differ by the margin (the larger
-    /// p of two one-sided tests); null likewise.
+    /// The probability of figures at least this close between sides that differ by the margin (the
+    /// larger p of two one-sided tests); null for a metric that was refused.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
     pub p_equivalence: Option<f64>,
-    /// The logarithm of A's figure over B's in each pair, in the order in which they were measured.
+    /// The logarithm of A's figure over B's for each pair, in the order in which they were
+    /// measured.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema_type::Signed>"))]
     pub effects: Vec<f64>,
-    /// Correlation of each effect with the one before; null of too few.
+    /// The correlation of each effect with the previous one; null if there are too few.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub autocorrelation: Option<f64>,
-    /// How far apart two equal sides were in the same metric, as a share: what was measured of A
-    /// against A before (`--calibrate`); null: it was not.
+    /// The difference between two equal sides in the same metric, as a share, from an earlier
+    /// measurement of A against itself (`--calibrate`); null if there was none.
     pub noise_floor: Option<f64>,
-    /// What is said of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why nothing else can be said, for people: where the verdict is inconclusive for want of
-    /// figures, or for a difference below the noise floor, and where the sides can't be compared;
-    /// null where there is nothing to add.
+    /// A human-readable reason if the verdict is inconclusive for lack of data or because of the
+    /// noise floor, or if the sides cannot be compared; null if there is nothing to add.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub reason: Option<String>,
-    /// Goodput against what IPv6's larger header alone makes of it; null of other metrics, and
-    /// where no link was full.
+    /// The goodput relative to the effect of IPv6's larger header alone; null for other metrics,
+    /// and if no link was full.
     pub header_corrected: Option<HeaderCorrected>,
 }
 
-/// A value and the interval that holds the true one with the confidence of the settings.
+/// A value and the interval that includes the true value with the confidence of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
@@ -274,7 +278,7 @@ pub struct Estimate {
     /// The lower end of the interval.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
     pub low: f64,
-    /// Its upper end.
+    /// The upper end of the interval.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
     pub high: f64,
 }
@@ -284,25 +288,26 @@ pub struct Estimate {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EffectMethod {
-    /// Hodges and Lehmann's estimate over the effects of the pairs, Wilcoxon's signed-rank test.
+    /// Hodges and Lehmann's estimate over the effects of the pairs, and Wilcoxon's signed-rank
+    /// test.
     Blocks,
-    /// The quantile of all blocks of a side together, pairs drawn anew, and sides exchanged within
-    /// pairs.
+    /// The quantile of all blocks of a side together, with resampled pairs, and sides swapped
+    /// within pairs.
     PooledQuantile,
-    /// Two proportions: Newcombe's interval, Fisher's exact test.
+    /// Two proportions: Newcombe's interval and Fisher's exact test.
     Proportions,
 }
 
-/// Goodput over a link that is full: IPv6 has 20 bytes less of each packet for content.
+/// Goodput over a full link: IPv6 has 20 bytes less of each packet for content.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeaderCorrected {
-    /// What the ratio would be were the headers all the difference: 0.986 at an MTU of 1500.
+    /// The ratio expected from the headers alone: 0.986 at an MTU of 1500.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
     pub expected: f64,
-    /// The ratio divided by that.
+    /// The measured ratio divided by the expected one.
     pub ratio: Estimate,
-    /// What is said of it.
+    /// The verdict on that ratio.
     pub verdict: Verdict,
 }
 
@@ -319,18 +324,18 @@ pub const COMPARED_PHASES: [TimedPhase; 5] = [
 const COMPARED_QUANTITIES: [Quantity; 4] =
     [Quantity::RequestsPerS, Quantity::Goodput, Quantity::Failures, Quantity::CpuPerRequest];
 
-/// Every metric that is compared, times first. Of durations these are quantiles: a block's mean and longest
-/// one are decided by a few exchanges.
+/// Returns every metric that is compared, times first. Only quantiles of durations are compared: a
+/// few exchanges decide the mean and the maximum of a block.
 pub fn compared_metrics() -> impl Iterator<Item = Metric> {
     let times = |phase| Quantile::ALL.map(|quantile| Metric::Time(phase, quantile.into()));
     let others = COMPARED_QUANTITIES.map(Metric::Quantity);
     COMPARED_PHASES.into_iter().flat_map(times).chain(others)
 }
 
-/// Reads the name of a metric that is compared.
+/// Parses the name of a metric that is compared.
 ///
 /// # Errors
-/// There is no such metric; the line names those that there are.
+/// There is no such metric. The message is one line and lists the existing ones.
 pub fn parse_compared_metric(text: &str) -> Result<Metric, String> {
     compared_metrics().find(|metric| metric.to_string() == text).ok_or_else(|| {
         format!(
@@ -343,7 +348,7 @@ pub fn parse_compared_metric(text: &str) -> Result<Metric, String> {
     })
 }
 
-/// What the names of compared metrics are written as.
+/// Returns the pattern of the names of compared metrics.
 #[cfg(feature = "schema")]
 fn compared_pattern() -> String {
     let phases = COMPARED_PHASES.map(TimedPhase::name).join("|");

@@ -1,4 +1,4 @@
-//! `sixmark.comparison/1`: what `sixmark compare` leaves behind.
+//! `sixmark.comparison/1`: the document that `sixmark compare` writes.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,47 +10,48 @@ use crate::plan::Plan;
 use crate::provenance::Lookup;
 use crate::provenance::{Ended, Environment, Tool, Warning};
 
-/// The name and version of the document's form.
+/// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.comparison/1";
 
-/// One comparison of two sides, loaded in turns, whole: the blocks that were measured and what they
-/// say. Times whose names end in `_us` are microseconds, those in `_s` seconds; shares are 0 to 1.
+/// One complete comparison of two sides that were loaded in turns: the measured blocks and their
+/// evaluation. Times whose names end in `_us` are in microseconds, those ending in `_s` in seconds;
+/// shares are 0 to 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparisonResult {
-    /// The name and version of the form.
+    /// The name and version of the format.
     pub schema: String,
-    /// What made it.
+    /// The program that wrote the document.
     pub tool: Tool,
-    /// When it began, a calibration included: RFC 3339, UTC, with milliseconds.
+    /// When the comparison began, including a calibration: RFC 3339, UTC, with milliseconds.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
     pub started: String,
-    /// Seconds from the begin of the first block to the end of the last one, warm-ups and pauses
-    /// included, a calibration not.
+    /// Seconds from the start of the first block to the end of the last one, including warm-ups and
+    /// pauses but not a calibration.
     pub elapsed_s: f64,
-    /// Why it ended; where it was interrupted, what was measured by then is compared.
+    /// Why the comparison ended. If it was interrupted, the blocks measured so far are compared.
     pub ended: Ended,
-    /// Decides the order of blocks where that is random, arrivals, and what resampling draws.
+    /// The seed of the order of blocks if that is random, of arrivals, and of the resampling.
     pub seed: u64,
     /// How the blocks follow one another.
     pub schedule: BlockSchedule,
-    /// a: the side that is judged. b: what it is judged against.
+    /// The side that is judged (a) and the side that it is judged against (b).
     pub sides: ComparedSides,
     /// Every block, in the order in which they were measured.
     pub blocks: Vec<Block>,
-    /// What they say.
+    /// The evaluation of the blocks.
     pub comparison: Comparison,
-    /// Side A against itself, measured before (`--calibrate`); null: it was not.
+    /// Side A compared with itself beforehand (`--calibrate`); null if this was not done.
     pub noise: Option<Comparison>,
-    /// What was demanded (`--fail-if`), and whether it was met.
+    /// The gates (`--fail-if`) and their results.
     pub gates: Vec<GateResult>,
-    /// What resolving names took, apart from everything else.
+    /// Durations of name resolution, which no other figure includes.
     pub dns: Vec<Lookup>,
-    /// The machine that the load came from, and its routes.
+    /// The machine that generated the load, and its routes.
     pub environment: Environment,
-    /// What makes the figures doubtful.
+    /// Reasons to doubt the figures.
     pub warnings: Vec<Warning>,
-    /// What the load generator itself did in all blocks together.
+    /// Figures of the load generator itself over all blocks.
     pub generator: Generator,
 }
 
@@ -58,17 +59,17 @@ pub struct ComparisonResult {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockSchedule {
-    /// Pairs asked for.
+    /// The number of pairs requested.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub pairs: u32,
     /// Which side of a pair comes first.
     pub order: BlockOrder,
-    /// How long a block is measured, seconds; null where it ends by its requests.
+    /// How long a block is measured, in seconds; null if it ends after a number of requests.
     pub block_s: Option<f64>,
-    /// After how many requests a block ends; null where it ends by its time.
+    /// The number of requests after which a block ends; null if it ends after a time.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub block_requests: Option<u64>,
-    /// Blocks of each side at the beginning that are measured and not compared.
+    /// Blocks of each side at the beginning that are measured but not compared.
     pub warm_up_blocks: u32,
 }
 
@@ -77,67 +78,67 @@ pub struct BlockSchedule {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BlockOrder {
-    /// ABBA, then BAAB, and again: what drifts evenly hits both sides alike.
+    /// ABBA, then BAAB, repeated: a steady drift affects both sides alike.
     Abba,
-    /// Drawn for each pair, by the seed.
+    /// Drawn for each pair from the seed.
     Random,
 }
 
-/// Both sides.
+/// Something for each of the two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedSides<T = ComparedSide> {
     /// The side that is judged.
     pub a: T,
-    /// What it is judged against.
+    /// The side that it is judged against.
     pub b: T,
 }
 
-/// One side: what was loaded, and its figures over all blocks that were compared.
+/// One side: its load, and its figures over all blocks that were compared.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedSide {
-    /// What it is called: `ipv6`, `ipv4`, or as it was written on the command line.
+    /// The side's name: `ipv6`, `ipv4`, or as written on the command line.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub name: String,
-    /// Its own options, as they were written.
+    /// The options of this side only, as written.
     pub options: String,
-    /// What was run in each of its blocks, resolved.
+    /// The resolved plan that was run in each of its blocks.
     pub plan: Plan,
-    /// Seconds that were measured.
+    /// Seconds measured.
     pub elapsed_s: f64,
-    /// Its figures in these.
+    /// The figures over these seconds.
     pub figures: FamilyResult,
-    /// Processor time in these.
+    /// The processor time over these seconds.
     #[serde(default)]
     pub cpu: SideCpu,
 }
 
-/// Processor time that one side took in all blocks that were compared.
+/// Processor time spent on one side in all blocks that were compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCpu {
-    /// Of this process; null: that is not known.
+    /// Of this process; null if it is not known.
     pub client: Option<SideCost>,
-    /// Of the server's processes, or of its machine where it tells of none (`--vitals-from`); null:
-    /// nothing told.
+    /// Of the server's processes, or of its whole machine if processes are not reported
+    /// (`--vitals-from`); null if neither is reported.
     pub server: Option<SideCost>,
 }
 
-/// Processor time, and what a request and a gigabyte took of it.
+/// Processor time, in total, per request and per gigabyte.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCost {
-    /// Seconds.
+    /// Seconds in total.
     pub cpu_s: f64,
-    /// Microseconds a complete response.
+    /// Microseconds per complete response.
     pub us_per_request: f64,
-    /// Seconds a gigabyte (10^9 bytes) above TCP, received and sent.
+    /// Seconds per gigabyte (10^9 bytes) above TCP, received and sent.
     pub s_per_gb: f64,
 }
 
 impl SideCost {
-    /// Of so many complete responses and bytes; none where there were none.
+    /// Returns the cost of `requests` complete responses and `bytes`, or `None` if either is 0.
     pub fn new(cpu_s: f64, requests: u64, bytes: u64) -> Option<SideCost> {
         (requests > 0 && bytes > 0).then(|| SideCost {
             cpu_s,
@@ -147,41 +148,41 @@ impl SideCost {
     }
 }
 
-/// A stretch of load of one side.
+/// One block: a period of load on one side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Block {
-    /// Which side.
+    /// The side that was loaded.
     pub side: SideName,
-    /// The pair it belongs to, from 0; null: a warm-up.
+    /// The number of its pair, from 0; null for a warm-up.
     pub pair: Option<u32>,
-    /// When it began to be measured, seconds from the begin of the first block.
+    /// When its measurement began, in seconds from the start of the first block.
     pub started_s: f64,
     /// How long it was measured, in seconds.
     pub elapsed_s: f64,
     /// Why it ended.
     pub ended: Ended,
-    /// Its figures.
+    /// The figures of the block.
     pub figures: FamilyResult,
-    /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
+    /// The largest share of a second (0 to 1) in which a worker was not waiting for the kernel.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
     pub busiest: f64,
-    /// A worker was busy all the time: the generator, not the server, may have been the
-    /// bottleneck.
+    /// True if a worker was busy all the time, so that the generator rather than the server may
+    /// have been the bottleneck.
     pub saturated: bool,
-    /// Processor time in it.
+    /// Processor time in the block.
     #[serde(default)]
     pub cpu: BlockCpu,
 }
 
-/// Processor time in a block, seconds; absent where it is not known.
+/// Processor time in a block, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockCpu {
-    /// Of this process, seconds; null: that is not known.
+    /// Of this process, in seconds; null if it is not known.
     pub client_s: Option<f64>,
-    /// Of the server's processes, or of its machine where it tells of none (`--vitals-from`),
-    /// seconds; null: nothing told.
+    /// Of the server's processes, or of its whole machine if processes are not reported
+    /// (`--vitals-from`), in seconds; null if neither is reported.
     pub server_s: Option<f64>,
 }
 
@@ -192,6 +193,6 @@ pub struct BlockCpu {
 pub enum SideName {
     /// The side that is judged.
     A,
-    /// What it is judged against.
+    /// The side that it is judged against.
     B,
 }

@@ -1,4 +1,4 @@
-//! In which order the blocks of two sides follow one another.
+//! The order in which the blocks of two sides follow one another.
 
 use super::result::{BlockOrder, BlockSchedule, SideName};
 use sixmark_units::random::Random;
@@ -6,22 +6,22 @@ use sixmark_units::random::Random;
 /// One block to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockTurn {
-    /// Which side it is of.
+    /// The side to load.
     pub side: SideName,
-    /// The pair it belongs to, from 0; none of a warm-up.
+    /// The number of its pair, from 0; `None` for a warm-up.
     pub pair: Option<u32>,
 }
 
-/// The orders of pairs in a group of four: ABBA and BAAB in turns. A linear drift cancels in each
-/// two of them, and what noise remembers from one block to the next adds to the effects as often as
-/// it is taken from them. Noise that comes back after eight blocks looks like a difference, though:
-/// so the order is drawn unless somebody wants this one.
+/// Whether A comes first in each of a group of four pairs: ABBA and BAAB in turns. A linear drift
+/// cancels in any two of them, and noise that is correlated between adjacent blocks increases
+/// effects as often as it decreases them. Noise with a period of eight blocks looks like a
+/// difference, however; therefore the order is random unless this one is requested.
 const ABBA_BAAB: [bool; 4] = [true, false, false, true];
 
-/// The stream of random numbers that orders are drawn from.
+/// The stream of random numbers from which orders are drawn.
 const STREAM: u64 = 0x0b10_c450;
 
-/// All blocks in order: those of the warm-up first, then pair after pair.
+/// Returns all blocks in order: first those of the warm-up, then pair after pair.
 pub fn turns(schedule: &BlockSchedule, seed: u64) -> Vec<BlockTurn> {
     let warm_up = (0..schedule.warm_up_blocks).map(|number| (number % 2 == 0, None));
     let mut random = Random::new(seed, STREAM);

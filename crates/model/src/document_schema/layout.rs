@@ -1,11 +1,11 @@
-//! A schema as text: names in an order that reads well, what is short on one line.
+//! A schema as text: names in a readable order, and short values on one line.
 
 use serde_json::{Map, Value};
 
-/// The longest line of a value that is not broken up, characters.
+/// The longest line of a value that is not broken, in characters.
 const WIDTH: usize = 110;
 
-/// What stands first in a schema, in this order; everything else follows by its name.
+/// The names that come first in a schema, in this order. All others follow by name.
 const FIRST: &[&str] = &[
     "$schema",
     "$id",
@@ -19,10 +19,10 @@ const FIRST: &[&str] = &[
     "properties",
 ];
 
-/// What stands last.
+/// The name that comes last.
 const LAST: &str = "$defs";
 
-/// A schema's text, with a line feed at its end.
+/// Returns a schema's text, with a line feed at its end.
 pub(super) fn layout_text(schema: &Value) -> String {
     let mut text = String::new();
     write_value(schema, FIRST, 0, &mut text);
@@ -30,7 +30,7 @@ pub(super) fn layout_text(schema: &Value) -> String {
     text
 }
 
-/// The names in `first` come before others, in their order.
+/// Writes a value. The names in `first` come before others, in their order.
 fn write_value(value: &Value, first: &[&str], indent: usize, to: &mut String) {
     let short = write_on_a_line(value, first);
     match value {
@@ -60,8 +60,8 @@ fn write_value(value: &Value, first: &[&str], indent: usize, to: &mut String) {
     }
 }
 
-/// The names that come first in the part `name` of a schema: properties are in the order in which
-/// they are required, which is that of the document.
+/// Returns the names that come first in the part `name` of a schema. Properties are in the order in
+/// which they are required, which is that of the document.
 fn first_in<'a>(name: &str, schema: &'a Map<String, Value>) -> Vec<&'a str> {
     match (name, schema.get("required").and_then(Value::as_array)) {
         ("properties", Some(required)) => required.iter().filter_map(Value::as_str).collect(),
@@ -69,7 +69,7 @@ fn first_in<'a>(name: &str, schema: &'a Map<String, Value>) -> Vec<&'a str> {
     }
 }
 
-/// As many words on a line as it has room for.
+/// Writes as many words on a line as fit.
 fn write_words(words: &[Value], indent: usize, to: &mut String) {
     to.push('[');
     let mut column = WIDTH;
@@ -86,7 +86,7 @@ fn write_words(words: &[Value], indent: usize, to: &mut String) {
     }
 }
 
-/// Begins a line of its own with the part of this number.
+/// Begins a new line with part number `number`.
 fn begin_part(number: usize, indent: usize, to: &mut String) {
     to.push_str(if number > 0 { "," } else { "" });
     begin_line(indent, to);
@@ -102,7 +102,7 @@ fn close(with: char, indent: usize, to: &mut String) {
     to.push(with);
 }
 
-/// All of a value on one line.
+/// Returns a value on one line.
 fn write_on_a_line(value: &Value, first: &[&str]) -> String {
     match value {
         Value::Array(items) => {
@@ -130,7 +130,7 @@ fn quoted(name: &str) -> String {
 fn ordered<'a>(fields: &'a Map<String, Value>, first: &[&str]) -> Vec<(&'a str, &'a Value)> {
     let mut all: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value)).collect();
     let place = |name: &str| first.iter().position(|known| *known == name);
-    // The order must not depend on whether a map keeps that of its making.
+    // The order must not depend on whether the map preserves insertion order.
     all.sort_by_key(|&(name, _)| (name == LAST, place(name).unwrap_or(first.len()), name));
     all
 }

@@ -1,30 +1,31 @@
-//! A condition's text in pieces.
+//! The tokens of a condition's text.
 
 use super::tree::Literal;
 use super::unit::{self, UNITS};
 use super::wrong::{GateMistake, instead};
 
-/// A piece and the byte at which it begins.
+/// A token and the byte offset at which it begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Token<'a> {
     pub(crate) at: usize,
     pub(crate) kind: TokenKind<'a>,
 }
 
-/// What a piece is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TokenKind<'a> {
     /// A number with its unit.
     Number(Literal),
     /// `ipv6.response.p99`, `verdict`, `worse`: words with dots between them.
     Word(&'a str),
-    /// An operator or a bracket, in one spelling of those that it has.
+    /// An operator or a bracket, in its canonical spelling.
     Sign(&'static str),
-    /// Behind everything.
+    /// The end of the text.
     End,
 }
 
-/// As written, and as it is called from here on; longer ones before those that they begin with.
+/// The written and the canonical spelling of each operator. An operator comes before any that is
+/// its prefix.
 const SIGNS: [(&str, &str); 15] = [
     ("<=", "<="),
     (">=", ">="),
@@ -46,12 +47,12 @@ const SIGNS: [(&str, &str); 15] = [
 /// Operators that are words.
 const WORDS: [(&str, &str); 3] = [("and", "&&"), ("or", "||"), ("not", "!")];
 
-/// True of a word that is an operator, and so no name.
+/// Returns true if the word is an operator, and therefore not a name.
 pub(crate) fn is_operator(word: &str) -> bool {
     WORDS.iter().any(|(name, _)| *name == word)
 }
 
-/// All pieces of a text, the end as the last one.
+/// Returns all tokens of a text, the last one being the end.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, GateMistake> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -117,7 +118,7 @@ impl<'a> Lexer<'a> {
             '=' => "equal is written ==".to_owned(),
             '&' => "and is written &&".to_owned(),
             '|' => "or is written ||".to_owned(),
-            '%' => "percent stands behind a number, as in 5%".to_owned(),
+            '%' => "% follows a number, as in 5%".to_owned(),
             other => format!("'{}' has no meaning here", other.escape_debug()),
         }))
     }
@@ -137,7 +138,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What stands behind a number: a unit, with or without a blank between, or no word at all.
+    /// Reads the unit after a number, with or without a blank in between, or nothing.
     fn unit(&mut self) -> Result<Option<&'static unit::GateUnit>, GateMistake> {
         let after_number = self.at;
         self.skip_blanks();
@@ -160,18 +161,18 @@ impl<'a> Lexer<'a> {
         unit::find_unit(name).map(Some).ok_or_else(none)
     }
 
-    /// The name that stands here; none where a number does.
+    /// Returns the name at the current position; empty if there is none.
     fn name(&self) -> &'a str {
         if self.rest().starts_with(begins_word) { leading(self.rest(), in_word) } else { "" }
     }
 
-    /// Whether what was read from `begin` on is a unit together with `more`.
+    /// Returns whether the text from `begin` on, followed by `more`, is a unit.
     fn is_unit(&self, begin: usize, more: &str) -> bool {
         let read = self.text.get(begin..self.at).unwrap_or("");
         unit::find_unit(&format!("{read}{more}")).is_some()
     }
 
-    /// `/s`, and not a division by something whose name begins so.
+    /// Returns whether `/s` follows, rather than a division by a name that begins with `s`.
     fn per_second(&self) -> bool {
         let behind = self.rest().strip_prefix("/s").map(|behind| behind.chars().next());
         behind.is_some_and(|next| next.is_none_or(|c| !in_word(c) && c != '.'))
@@ -187,12 +188,12 @@ fn leading(text: &str, of: impl Fn(char) -> bool) -> &str {
     text.get(..end).unwrap_or("")
 }
 
-/// Whether a name may begin so.
+/// Returns whether a name may begin with `c`.
 pub(crate) fn begins_word(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
-/// Whether a name may go on so.
+/// Returns whether a name may continue with `c`.
 pub(crate) fn in_word(c: char) -> bool {
     begins_word(c) || c.is_ascii_digit()
 }

@@ -1,5 +1,5 @@
-//! The language of conditions: text becomes a checked tree, and a tree text again. Gates are such trees, and
-//! what a search keeps to is one of the smallest.
+//! The language of conditions: parsing of text into a checked tree, and formatting of a tree. Gates
+//! are such trees, and the conditions of a search are a subset of them.
 
 mod lexer;
 pub(crate) mod names;
@@ -19,8 +19,8 @@ pub(crate) use unit::Dimension;
 pub(crate) use write::verdict_word;
 pub use wrong::GateMistake;
 
-/// The longest text that is read as a condition, in bytes.
+/// The longest text that is accepted as a condition, in bytes.
 pub const MOST_BYTES: usize = 4096;
 
-/// How deep brackets, `!` and `-` may stand in one another, so that no text uses up the stack.
+/// The deepest nesting of brackets, `!` and `-`, so that no text exhausts the stack.
 pub const MOST_NESTED: usize = 32;

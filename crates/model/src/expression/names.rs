@@ -1,4 +1,4 @@
-//! What a condition may speak of.
+//! The names that a condition may use.
 
 use super::lexer::{begins_word, in_word, is_operator};
 use super::tree::{EstimateEnd, Function, GateSide, SideFigure};
@@ -9,18 +9,18 @@ use crate::outcome::Outcome;
 use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
-/// The sides that there are to speak of, and whether they are compared.
+/// The sides that exist, and whether they are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateNames {
     sides: Vec<(String, GateSide)>,
-    /// What figures without a side's name are of, where there is one side alone.
+    /// The side of figures without a side's name, if there is only one side.
     pub(crate) alone: Option<GateSide>,
     pub(crate) compared: bool,
 }
 
 impl GateNames {
-    /// Of `sixmark run` and `watch`: the families in use, and `total`. Families that share the time are
-    /// not compared, so that no verdict can be asked for.
+    /// Returns the names of `sixmark run` and `watch`: the families in use, and `total`. Families
+    /// that share the time are not compared, so there are no verdicts.
     pub fn of_run(families: impl IntoIterator<Item = Family>) -> GateNames {
         let side = |family| match family {
             Family::Ipv6 => ("ipv6".to_owned(), GateSide::Ipv6),
@@ -31,8 +31,8 @@ impl GateNames {
         GateNames { sides, alone: None, compared: false }
     }
 
-    /// Of `sixmark compare`: `a` and `b`, and what the sides are called, `a` and `b` here, where that
-    /// is a word of ASCII letters, digits and `_` and is said of one of them only.
+    /// Returns the names of `sixmark compare`: `a`, `b` and the given names of the sides. A given
+    /// name is usable if it consists of ASCII letters, digits and `_`, and the names differ.
     pub fn of_comparison(a: &str, b: &str) -> GateNames {
         let mut sides = vec![("a".to_owned(), GateSide::A), ("b".to_owned(), GateSide::B)];
         let own = [(a, GateSide::A), (b, GateSide::B)];
@@ -42,17 +42,18 @@ impl GateNames {
         GateNames { sides, alone: None, compared: true }
     }
 
-    /// Of a trial of `--find-max`: figures without a side's name, for a trial has one family.
+    /// Returns the names of a trial of `--find-max`: figures without a side's name, because a trial
+    /// has one family.
     pub(crate) fn of_trial() -> GateNames {
         GateNames { sides: Vec::new(), alone: Some(GateSide::Total), compared: false }
     }
 
-    /// A side's name for examples.
+    /// Returns a side's name for examples.
     pub(crate) fn example(&self) -> &str {
         self.sides.first().map_or("total", |(name, _)| name)
     }
 
-    /// All sides' names.
+    /// Returns the names of all sides.
     pub(crate) fn sides(&self) -> Vec<&str> {
         self.sides.iter().map(|(name, _)| name.as_str()).collect()
     }
@@ -61,7 +62,8 @@ impl GateNames {
         self.sides.iter().find(|(known, _)| known == name).map(|&(_, place)| place)
     }
 
-    /// Reads `SIDE.FIGURE`, or `FIGURE` where there is one side alone, which stands at a byte of `text`.
+    /// Parses `SIDE.FIGURE`, or `FIGURE` if there is only one side. The word begins at byte `at` of
+    /// `text`.
     pub(crate) fn figure(
         &self,
         text: &str,
@@ -85,7 +87,7 @@ impl GateNames {
 
     fn no_side(&self, name: &str, word: &str) -> String {
         if TimedPhase::named(name).is_some() || quantity(name).is_some() {
-            return format!("of which side? Say {}.{word}", self.example());
+            return format!("which side? Write {}.{word}", self.example());
         }
         match ["ipv6", "ipv4", "total", "a", "b"].contains(&name) {
             true => format!("there is no side '{name}' here: {}", self.sides().join(", ")),
@@ -98,12 +100,12 @@ fn is_word(name: &str) -> bool {
     name.starts_with(begins_word) && name.chars().all(in_word) && !is_operator(name)
 }
 
-/// The quantity of that name, where a family's result contains it.
+/// Returns the quantity named `name`, if a family's result contains it.
 fn quantity(name: &str) -> Option<Quantity> {
     Quantity::named(name).filter(|quantity| quantity.entry().read.is_some())
 }
 
-/// Reads what stands behind the side's name, which is empty where there is one side alone.
+/// Parses the figure after the side's name, which is empty if there is only one side.
 fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric, GateMistake> {
     let (first, rest) = figure.split_once('.').unwrap_or((figure, ""));
     let behind = at + first.len() + usize::from(!rest.is_empty());
@@ -122,12 +124,12 @@ fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric,
         false => Err(GateMistake::at(
             text,
             behind,
-            format!("{} has nothing behind it", figure_of(side, first)),
+            format!("nothing can follow {}", figure_of(side, first)),
         )),
     }
 }
 
-/// A figure as it is written.
+/// Returns the written form of a figure.
 fn figure_of(side: &str, figure: &str) -> String {
     if side.is_empty() { figure.to_owned() } else { format!("{side}.{figure}") }
 }
@@ -183,7 +185,7 @@ fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, 
     })
 }
 
-/// What can be asked of a metric, beside its verdict.
+/// The functions of a metric other than its verdict.
 pub(crate) const FUNCTIONS: [Function; 8] = [
     Function::Ratio(EstimateEnd::Value),
     Function::Ratio(EstimateEnd::Low),
@@ -195,7 +197,7 @@ pub(crate) const FUNCTIONS: [Function; 8] = [
     Function::PHolm,
 ];
 
-/// What can be said of one.
+/// The verdicts that a metric can have.
 pub(crate) const VERDICTS: [Verdict; 5] = [
     Verdict::Better,
     Verdict::Worse,

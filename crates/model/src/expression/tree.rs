@@ -1,25 +1,25 @@
-//! A condition as it is understood: every tree that exists can be evaluated.
+//! The checked tree of a condition. Every tree that exists can be evaluated.
 
 use super::unit::{Dimension, GateUnit};
 use crate::comparison::Verdict;
 use crate::metric::{Metric, MetricKind};
 
-/// What is true or not.
+/// A condition, which is true or false.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Truth {
-    /// True where one of them is.
+    /// True if at least one of them is.
     Any(Vec<Truth>),
-    /// True where each of them is.
+    /// True if all of them are.
     All(Vec<Truth>),
-    /// True where it is not.
+    /// True if it is not.
     Not(Box<Truth>),
-    /// One value beside another.
+    /// A comparison of two values.
     Compare(GateValue, Relation, GateValue),
-    /// One verdict beside another; true: equal ones.
+    /// A comparison of two verdicts: for equality if the flag is true, else for inequality.
     Judge(Opinion, bool, Opinion),
 }
 
-/// How two values are to each other.
+/// The relation of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
     Below,
@@ -33,24 +33,24 @@ pub(crate) enum Relation {
 /// A verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Opinion {
-    /// What the comparison says of a metric.
+    /// The verdict of the comparison on a metric.
     Of(Metric),
-    /// The word itself.
+    /// A literal verdict.
     Word(Verdict),
 }
 
-/// A number of some dimension.
+/// A number with a dimension.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GateValue {
     Literal(Literal),
     Figure(SideFigure),
-    /// A function of the comparison's metric.
+    /// A function of a compared metric.
     Compared(Function, Metric),
     Minus(Box<GateValue>),
-    /// Added and taken away, from left to right. Not a tree of pairs: the depth of one would be
-    /// the length of the text.
+    /// A sum and differences, from left to right. This is a list rather than a tree of pairs, whose
+    /// depth would be proportional to the length of the text.
     Sum(Box<GateValue>, Vec<(Added, GateValue)>),
-    /// Multiplied and divided, from left to right.
+    /// Products and quotients, from left to right.
     Product(Box<GateValue>, Vec<(Scaled, GateValue)>),
 }
 
@@ -61,14 +61,14 @@ pub(crate) struct Literal {
     pub(crate) unit: Option<&'static GateUnit>,
 }
 
-/// How a term belongs to a sum.
+/// How a term is part of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Added {
     Plus,
     Less,
 }
 
-/// How a factor belongs to a product.
+/// How a factor is part of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scaled {
     Times,
@@ -78,14 +78,14 @@ pub(crate) enum Scaled {
 /// A figure of a side.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SideFigure {
-    /// As the side was written; empty where there is one side alone.
+    /// The side's name as written; empty if there is only one side.
     pub(crate) name: String,
-    /// Which one that is.
+    /// The side that the name refers to.
     pub(crate) side: GateSide,
     pub(crate) metric: Metric,
 }
 
-/// Where a side's figures stand in a document.
+/// The location of a side's figures in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GateSide {
     Ipv6,
@@ -95,7 +95,7 @@ pub(crate) enum GateSide {
     B,
 }
 
-/// What is asked of a compared metric, beside its verdict.
+/// A figure of a compared metric other than its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
     Ratio(EstimateEnd),
@@ -104,7 +104,7 @@ pub(crate) enum Function {
     PHolm,
 }
 
-/// Of an estimate.
+/// The part of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EstimateEnd {
     Value,
@@ -113,7 +113,7 @@ pub(crate) enum EstimateEnd {
 }
 
 impl Literal {
-    /// In seconds, bytes, and what is made of these.
+    /// Returns the value in seconds, bytes, and units derived from these.
     pub(crate) fn value(&self) -> f64 {
         self.unit.map_or(self.number, |unit| unit.value(self.number))
     }
@@ -123,7 +123,7 @@ impl Literal {
     }
 }
 
-/// What a metric's figures are of.
+/// Returns the dimension of a metric's figures.
 pub(crate) fn dimension_of(metric: Metric) -> Dimension {
     match metric.kind() {
         MetricKind::Time | MetricKind::Seconds => Dimension::Time,
@@ -144,7 +144,8 @@ impl Function {
 }
 
 impl GateValue {
-    /// What it is of; none where its parts don't fit together, which no checked tree has.
+    /// Returns the dimension, or `None` if the parts do not fit together, which never happens in a
+    /// checked tree.
     pub(crate) fn dimension(&self) -> Option<Dimension> {
         match self {
             GateValue::Literal(literal) => Some(literal.dimension()),
@@ -162,7 +163,7 @@ impl GateValue {
         }
     }
 
-    /// The figures and functions in it, from left to right.
+    /// Returns the figures and functions in the value, from left to right.
     pub(crate) fn figures(&self) -> Vec<&GateValue> {
         match self {
             GateValue::Literal(_) => Vec::new(),
@@ -181,7 +182,7 @@ impl GateValue {
 }
 
 impl Scaled {
-    /// What a product or quotient is of.
+    /// Returns the dimension of the product or quotient.
     pub(crate) fn of(self, one: Dimension, two: Dimension) -> Option<Dimension> {
         match self {
             Scaled::Times => one.times(two),

@@ -1,43 +1,44 @@
-//! What a figure is of, and how much a unit is worth.
+//! The dimensions of figures, and the values of units.
 
 use Dimension::{Bare, Bytes, BytesPerS, Count, Number, Rate, Share, Time};
 
-/// What a value is of. Values are in seconds, bytes, and what is made of these.
+/// The dimension of a value. Values are in seconds, bytes, and units derived from these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dimension {
     /// Seconds.
     Time,
-    /// So many a second.
+    /// A number per second.
     Rate,
     /// Bytes.
     Bytes,
-    /// Bytes a second.
+    /// Bytes per second.
     BytesPerS,
-    /// A part of a whole, 0 to 1; shown in percent.
+    /// A share of a whole, 0 to 1, shown in percent.
     Share,
-    /// Of nothing: one figure over another.
+    /// Dimensionless: one figure divided by another.
     Number,
-    /// So many exchanges.
+    /// A number of exchanges.
     Count,
-    /// Written without a unit: a number or a count, as its neighbour wants it.
+    /// A literal without a unit, which takes the dimension of the other operand: a number, a count
+    /// or a share.
     Bare,
 }
 
 impl Dimension {
-    /// What to call it in a message.
+    /// Returns the noun for messages.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Time => "a time",
             Rate => "a rate",
             Bytes => "a size",
-            BytesPerS => "bytes a second",
+            BytesPerS => "bytes per second",
             Share => "a share",
             Number | Bare => "a number",
             Count => "a count",
         }
     }
 
-    /// What a number would have to have behind it to be one of these.
+    /// Returns a unit that gives a number this dimension.
     pub(crate) fn usual_unit(self) -> &'static str {
         match self {
             Time => "ms",
@@ -48,7 +49,7 @@ impl Dimension {
         }
     }
 
-    /// What both are of where they can be compared or added.
+    /// Returns the common dimension of both if they can be compared or added.
     pub(crate) fn joint(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (one, two) if one == two => Some(one),
@@ -59,7 +60,7 @@ impl Dimension {
         }
     }
 
-    /// What the product is of; none where it would be of nothing that is measured here.
+    /// Returns the dimension of the product, or `None` if it is not measured here.
     pub(crate) fn times(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (Bare, any) | (any, Bare) => Some(any),
@@ -73,7 +74,7 @@ impl Dimension {
         }
     }
 
-    /// What the quotient is of.
+    /// Returns the dimension of the quotient, or `None` if it is not measured here.
     pub(crate) fn over(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (any, Bare) => Some(any),
@@ -91,20 +92,20 @@ impl Dimension {
     }
 }
 
-/// A unit that may stand behind a number.
+/// A unit that may follow a number.
 #[derive(Debug, PartialEq)]
 pub(crate) struct GateUnit {
-    /// As it is written.
+    /// The unit's name as written.
     pub(crate) name: &'static str,
-    /// What it makes of the number.
+    /// The dimension that it gives to the number.
     pub(crate) dimension: Dimension,
     times: f64,
-    /// Apart, since a division by 1,000 is exact where a product with 0.001 is not.
+    /// A separate divisor, because dividing by 1,000 is exact whereas multiplying by 0.001 is not.
     by: f64,
 }
 
 impl GateUnit {
-    /// So many of them, in what values are in.
+    /// Converts a number of this unit to the base unit.
     pub(crate) fn value(&self, number: f64) -> f64 {
         number * self.times / self.by
     }
@@ -114,7 +115,7 @@ const fn unit(name: &'static str, dimension: Dimension, times: f64, by: f64) -> 
     GateUnit { name, dimension, times, by }
 }
 
-/// All there are.
+/// All units.
 pub(crate) const UNITS: [GateUnit; 21] = [
     unit("ns", Time, 1.0, 1e9),
     unit("us", Time, 1.0, 1e6),
@@ -139,7 +140,7 @@ pub(crate) const UNITS: [GateUnit; 21] = [
     unit("GiB/s", BytesPerS, 1_073_741_824.0, 1.0),
 ];
 
-/// The unit of that name.
+/// Returns the unit named `name`.
 pub(crate) fn find_unit(name: &str) -> Option<&'static GateUnit> {
     static ALL: [GateUnit; 21] = UNITS;
     ALL.iter().find(|unit| unit.name == name)
@@ -151,7 +152,8 @@ mod tests {
 
     const ALL: [Dimension; 8] = [Time, Rate, Bytes, BytesPerS, Share, Number, Count, Bare];
 
-    /// The powers of a second and of a byte in it; counts and shares are of neither.
+    /// Returns the exponents of the second and of the byte in a dimension; both are 0 for counts
+    /// and shares.
     fn powers(of: Dimension) -> [i8; 2] {
         match of {
             Time => [1, 0],

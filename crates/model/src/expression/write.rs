@@ -1,4 +1,5 @@
-//! A condition's tree as text that reads as the same tree again, with no bracket more than that takes.
+//! Formatting of a condition's tree as text that parses to the same tree, with as few brackets as
+//! possible.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -28,7 +29,7 @@ impl Display for Truth {
 }
 
 impl Truth {
-    /// How tightly.
+    /// Returns the precedence.
     fn binds(&self) -> u8 {
         match self {
             Truth::Any(_) => 0,
@@ -83,7 +84,7 @@ impl Display for GateValue {
 }
 
 impl GateValue {
-    /// How tightly.
+    /// Returns the precedence.
     fn binds(&self) -> u8 {
         match self {
             GateValue::Sum(..) => 0,
@@ -102,7 +103,7 @@ impl Display for Literal {
 
 impl Display for SideFigure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        // A trial's own figures have no side.
+        // A trial's figures have no side.
         if !self.name.is_empty() {
             write!(f, "{}.", self.name)?;
         }
@@ -122,13 +123,13 @@ impl Display for Opinion {
     }
 }
 
-/// A verdict as conditions write it.
+/// Returns the name of a verdict in conditions.
 pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
     verdict.word()
 }
 
 impl Function {
-    /// As it is written.
+    /// Returns the function's name in conditions.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Function::Ratio(EstimateEnd::Value) => "ratio",
@@ -144,7 +145,7 @@ impl Function {
 }
 
 impl Relation {
-    /// As it is written.
+    /// Returns the operator's text.
     pub(crate) fn sign(self) -> &'static str {
         match self {
             Relation::Below => "<",

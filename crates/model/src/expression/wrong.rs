@@ -1,18 +1,18 @@
-//! Why a text is no condition, and what might have been meant.
+//! Errors in the text of a condition, with suggestions.
 
 use std::fmt;
 
-/// Why a text is no condition, in one line.
+/// Why a text is not a valid condition, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateMistake {
-    /// Where, in characters from 1.
+    /// The position in characters, from 1.
     pub column: usize,
     /// What is wrong there, and what was expected.
     pub what: String,
 }
 
 impl GateMistake {
-    /// Something wrong at a byte of `text`.
+    /// Creates a mistake at a byte offset of `text`.
     pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> GateMistake {
         let before = text.get(..byte).unwrap_or(text);
         GateMistake { column: before.chars().count() + 1, what: what.into() }
@@ -27,10 +27,10 @@ impl fmt::Display for GateMistake {
 
 impl std::error::Error for GateMistake {}
 
-/// Longer words are not looked for among the known ones.
+/// The length above which words are not compared with the known names.
 const LONGEST: usize = 24;
 
-/// `: did you mean 'p99'?`, or all the names there are.
+/// Returns `: did you mean 'p99'?`, or a list of all names.
 pub(crate) fn instead(word: &str, known: &[&str]) -> String {
     let near = nearest(word, known);
     if near.is_empty() {
@@ -45,7 +45,7 @@ pub(crate) fn instead(word: &str, known: &[&str]) -> String {
     format!(": did you mean {others}{last}?")
 }
 
-/// The known names that are nearest to a word, where any is near.
+/// Returns the known names that are nearest to a word, if any is near.
 fn nearest<'a>(word: &str, known: &[&'a str]) -> Vec<&'a str> {
     if word.chars().count() > LONGEST {
         return Vec::new();
@@ -55,7 +55,7 @@ fn nearest<'a>(word: &str, known: &[&'a str]) -> Vec<&'a str> {
         known.iter().map(|name| distance(&lower, &name.to_lowercase())).collect();
     let least = distances.iter().copied().min().unwrap_or(usize::MAX);
     let letters = word.chars().count();
-    // All letters changed is another word.
+    // A word in which every letter differs is another word.
     if least > (letters / 3).max(1) || (least > 0 && least >= letters) {
         return Vec::new();
     }
@@ -63,7 +63,8 @@ fn nearest<'a>(word: &str, known: &[&'a str]) -> Vec<&'a str> {
     near.map(|(name, _)| *name).collect()
 }
 
-/// How many letters have to be put in, left out, changed, or swapped with the next one.
+/// Returns the number of letters that have to be inserted, deleted, replaced, or swapped with the
+/// next one.
 fn distance(one: &str, two: &str) -> usize {
     let (one, two): (Vec<char>, Vec<char>) = (one.chars().collect(), two.chars().collect());
     let mut rows = vec![vec![0; two.len() + 1]; one.len() + 1];
@@ -75,7 +76,8 @@ fn distance(one: &str, two: &str) -> usize {
     rows[one.len()][two.len()]
 }
 
-/// From the distances of what is shorter to that of the first `at` and the first `to` letters.
+/// Returns the distance of the first `at` and the first `to` letters, from the distances of shorter
+/// prefixes.
 fn step(rows: &[Vec<usize>], one: &[char], two: &[char], at: usize, to: usize) -> usize {
     if at == 0 || to == 0 {
         return at + to;

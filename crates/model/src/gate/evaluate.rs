@@ -1,21 +1,21 @@
-//! What a gate comes to, and the figures that decided.
+//! The evaluation of a gate, with the figures that decided.
 
 use super::show;
 use super::source::GateSource;
 use crate::comparison::Verdict;
 use crate::expression::{Added, Dimension, GateValue, Opinion, Relation, Scaled, Truth};
 
-/// What came of a condition.
+/// The result of evaluating a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct GateFinding {
-    /// Whether it holds; none where that cannot be determined.
+    /// Whether the condition holds; `None` if that cannot be determined.
     pub(super) holds: Option<bool>,
     /// The figures that decided, or what was missing.
     pub(super) because: Vec<String>,
 }
 
-/// Looks at the figures. What cannot be determined leaves the whole undetermined only where it matters: a
-/// condition of which one half is false is false, whatever the other half is.
+/// Evaluates a condition. A part that cannot be determined makes the whole undetermined only if it
+/// matters: a conjunction with a false part is false, whatever the other part is.
 pub(super) fn truth(condition: &Truth, source: &GateSource<'_>) -> GateFinding {
     let each = |terms: &[Truth]| terms.iter().map(|term| truth(term, source)).collect();
     match condition {
@@ -32,7 +32,8 @@ pub(super) fn truth(condition: &Truth, source: &GateSource<'_>) -> GateFinding {
     }
 }
 
-/// A single term that is `decisive` decides alone; else what cannot be determined does; else all together.
+/// Combines terms: one that is `decisive` decides alone; otherwise one that cannot be determined
+/// makes the whole undetermined; otherwise all terms decide together.
 fn joined(findings: Vec<GateFinding>, decisive: bool) -> GateFinding {
     let is = |holds| findings.iter().any(|finding| finding.holds == holds);
     let wanted = [Some(decisive), None, Some(!decisive)];
@@ -70,7 +71,8 @@ fn compare(
     Ok((relation.holds(one, two), because.join(", ")))
 }
 
-/// Percent where either side is a share, and the unit of the side that has one.
+/// Returns how values are shown: in percent if either side is a share, else with the unit of the
+/// side that has one.
 fn shown_as(left: &GateValue, right: &GateValue) -> Dimension {
     match (left.dimension(), right.dimension()) {
         (Some(Dimension::Share), _) | (_, Some(Dimension::Share)) => Dimension::Share,
@@ -78,7 +80,7 @@ fn shown_as(left: &GateValue, right: &GateValue) -> Dimension {
     }
 }
 
-/// The figures that a value was computed from, where it was from more than one.
+/// Returns the figures that a value was computed from, if there is more than one.
 fn parts(of: &GateValue, source: &GateSource<'_>) -> String {
     let figures = of.figures();
     if figures.len() < 2 {
@@ -121,7 +123,7 @@ fn judge(
         Opinion::Word(word) => Ok(word),
         Opinion::Of(metric) => {
             let (verdict, shown) = source.verdict(metric)?;
-            // Whatever else is asked of such a metric cannot be determined, so that the gate fails.
+            // Any other question about such a metric cannot be determined, so the gate fails.
             if verdict == Verdict::NotComparable && !asked {
                 return Err(shown);
             }
@@ -134,7 +136,7 @@ fn judge(
     Ok((same == equal, because.join(", ")))
 }
 
-/// A value, or why there is none. It is always finite.
+/// Returns a finite value, or why there is none.
 fn value_of(of: &GateValue, source: &GateSource<'_>) -> Result<f64, String> {
     let found = match of {
         GateValue::Literal(literal) => literal.value(),
@@ -159,7 +161,7 @@ fn value_of(of: &GateValue, source: &GateSource<'_>) -> Result<f64, String> {
 fn scaled(product: f64, how: Scaled, (by, written): (f64, &GateValue)) -> Result<f64, String> {
     match how {
         Scaled::Times => Ok(product * by),
-        Scaled::Over if by == 0.0 => Err(format!("{written} is 0, and something is divided by it")),
+        Scaled::Over if by == 0.0 => Err(format!("division by {written}, which is 0")),
         Scaled::Over => Ok(product / by),
     }
 }

@@ -1,8 +1,9 @@
-//! Gates: conditions under which a run or a comparison is to count as failed, for CI.
+//! Gates: conditions under which a run or a comparison counts as failed, for CI.
 //!
-//! `ipv6.response.p99 > 1.10 * ipv4.response.p99` is one, `verdict(response.p50) == worse` another.
-//! Text becomes a checked tree once; evaluating it looks figures up and can't go wrong, but it may
-//! find that there is nothing to look at. Such a gate fails: what cannot be determined must not pass.
+//! Examples are `ipv6.response.p99 > 1.10 * ipv4.response.p99` and `verdict(response.p50) ==
+//! worse`. The text is parsed into a checked tree once. Evaluating the tree cannot go wrong, but a
+//! figure may be missing. Such a gate fails, because a condition that cannot be determined must not
+//! pass.
 
 mod evaluate;
 mod show;
@@ -18,7 +19,7 @@ use crate::measurement::Measurement;
 
 use source::GateSource;
 
-/// A condition that was read and checked. Where it holds the gate fails.
+/// A parsed and checked condition. The gate fails if the condition holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     text: String,
@@ -26,33 +27,33 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Reads a gate that speaks of what there will be.
+    /// Parses a gate that may use the names in `known`.
     ///
     /// # Errors
-    /// The first thing that is wrong with the text: something unknown, figures that can't be
-    /// compared with each other, a number without its unit, too long ([`MOST_BYTES`]) or too deeply
+    /// The first mistake in the text: an unknown name, figures that can't be compared with each
+    /// other, a number without its unit, a text that is too long ([`MOST_BYTES`]) or too deeply
     /// nested ([`MOST_NESTED`]).
     pub fn parse(text: &str, known: &GateNames) -> Result<Gate, GateMistake> {
         let condition = parse_condition(text, known)?;
         Ok(Gate { text: text.to_owned(), condition })
     }
 
-    /// The gate as it was written.
+    /// Returns the gate as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// True where both say the same, however they were written.
+    /// Returns true if both gates mean the same, however they are written.
     pub fn means(&self, other: &Gate) -> bool {
         self.condition == other.condition
     }
 
-    /// Looks at a run, or at what was watched.
+    /// Evaluates the gate on a run or a watch.
     pub fn of_measurement<'a>(&self, of: impl Into<Measurement<'a>>) -> GateResult {
         self.judge(&GateSource::of_measurement(of.into()))
     }
 
-    /// Looks at two sides that were loaded in turns.
+    /// Evaluates the gate on two sides that were loaded in turns.
     pub fn of_comparison(&self, result: &ComparisonResult) -> GateResult {
         self.judge(&GateSource::of_comparison(result))
     }
@@ -66,7 +67,7 @@ impl Gate {
     }
 }
 
-/// In one way of writing it, with no more brackets than needed.
+/// Formats the condition in a canonical form, with as few brackets as possible.
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.condition)

@@ -1,12 +1,13 @@
-//! A gate's figures for people, with as many digits as tell them apart.
+//! Formatting of a gate's figures, with enough digits to distinguish them.
 
 use crate::expression::Dimension;
 use sixmark_units::quantity::write_count;
 
-/// Digits that usually tell enough, and those beyond which figures only differ by rounding.
+/// The usual number of significant digits, and the number beyond which figures only differ by
+/// rounding.
 const DIGITS: std::ops::RangeInclusive<usize> = 3..=12;
 
-/// Two values that were compared. They only look alike where they are.
+/// Formats two values that were compared, such that they look alike only if they are equal.
 pub(super) fn pair(left: f64, right: f64, of: Dimension) -> [String; 2] {
     let mut both = [show_value(left, of), show_value(right, of)];
     for digits in DIGITS {
@@ -18,7 +19,7 @@ pub(super) fn pair(left: f64, right: f64, of: Dimension) -> [String; 2] {
     both
 }
 
-/// One value alone.
+/// Formats one value.
 pub(super) fn show_value(value: f64, of: Dimension) -> String {
     show_digits(value, of, *DIGITS.start())
 }
@@ -41,14 +42,14 @@ fn show_digits(value: f64, of: Dimension, digits: usize) -> String {
     format!("{sign}{number}{unit}")
 }
 
-/// Units and what they are worth, the largest first.
+/// Units and their values, the largest first.
 type Scale = [(f64, &'static str)];
 
 const TIMES: [(f64, &str); 3] = [(1.0, " s"), (1e-3, " ms"), (1e-6, " us")];
 
 const SIZES: [(f64, &str); 4] = [(1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B")];
 
-/// In the largest unit of which there is one, else in the smallest.
+/// Formats a value in the largest unit that it contains at least once, else in the smallest.
 fn scaled(size: f64, scale: &Scale, digits: usize) -> (String, String) {
     let fits = scale.iter().find(|&&(worth, _)| size / worth >= 0.999_5);
     let (worth, unit) = fits.or(scale.last()).copied().unwrap_or((1.0, ""));
@@ -59,13 +60,13 @@ fn counted(size: f64, digits: usize) -> String {
     if size.fract() == 0.0 { show_whole(size) } else { significant(size, digits) }
 }
 
-/// So many digits that matter, or all before the point where these are more.
+/// Formats `digits` significant digits, or all digits before the decimal point if there are more.
 fn significant(size: f64, digits: usize) -> String {
     if size == 0.0 {
         return "0".to_owned();
     }
     let before = size.log10().floor();
-    // What is far below one shows its first digits too: a p-value of 0.0000123 is not 0.
+    // Values far below one also get significant digits: a p-value of 0.0000123 is not 0.
     let decimals = (digits as f64 - 1.0 - before).clamp(0.0, 15.0) as usize;
     match decimals {
         0 => show_whole(size.round()),
@@ -73,7 +74,7 @@ fn significant(size: f64, digits: usize) -> String {
     }
 }
 
-/// With thousands apart, where it is within what a whole number holds.
+/// Formats a whole number with thousands separators if it fits into an integer.
 fn show_whole(size: f64) -> String {
     if size < 1e18 { write_count(size as u64) } else { format!("{size:e}") }
 }

@@ -1,4 +1,4 @@
-//! The figures that gates look at, from the documents that hold them.
+//! The figures that gates use, read from documents.
 
 use super::show;
 use crate::comparison::result::ComparisonResult;
@@ -10,10 +10,10 @@ use crate::metric::{Metric, MetricKind, Quantity};
 use crate::watch::describe_hidden;
 use crate::watch::{Watched, WatchedFamily};
 
-/// Documents are in microseconds, gates in seconds.
+/// Documents use microseconds, gates seconds.
 const US_PER_S: f64 = 1e6;
 
-/// Whatever there is to look at.
+/// The figures of a document.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GateSource<'a> {
     ipv6: Option<&'a FamilyResult>,
@@ -21,7 +21,7 @@ pub(super) struct GateSource<'a> {
     total: Option<&'a FamilyResult>,
     a: Option<&'a FamilyResult>,
     b: Option<&'a FamilyResult>,
-    /// What packets said, where the load was others'.
+    /// Figures from packets, if the traffic was watched.
     watched: Option<&'a Watched>,
     pub(super) comparison: Option<&'a Comparison>,
 }
@@ -56,10 +56,10 @@ impl<'a> GateSource<'a> {
         }
     }
 
-    /// A figure of a side, or why there is none.
+    /// Returns a figure of a side, or why there is none.
     pub(super) fn figure(&self, figure: &SideFigure) -> Result<f64, String> {
         let side = self.side(figure.side);
-        let side = side.ok_or_else(|| format!("nothing was measured of {}", figure.name))?;
+        let side = side.ok_or_else(|| format!("nothing was measured for {}", figure.name))?;
         if let Some(hidden) = self.hidden(figure) {
             return Err(format!("{figure} was not measured: {hidden}"));
         }
@@ -67,7 +67,8 @@ impl<'a> GateSource<'a> {
         found.map_err(|why| format!("{figure} was not measured: {why}"))
     }
 
-    /// Why a figure of exchanges is not known, though it reads 0: what can't be seen is not zero.
+    /// Returns why a figure of exchanges is unknown although it reads 0: exchanges that cannot be
+    /// seen are not zero.
     fn hidden(&self, figure: &SideFigure) -> Option<String> {
         if figure.metric.is_of_connection() {
             return None;
@@ -81,17 +82,17 @@ impl<'a> GateSource<'a> {
         if of.iter().any(|of| of.hides_all()) { describe_hidden(&of) } else { None }
     }
 
-    /// What was compared of a metric.
+    /// Returns the comparison of a metric.
     fn metric(&self, metric: Metric) -> Result<&'a Compared, String> {
         let comparison = self.comparison.ok_or("nothing was compared")?;
         let found = comparison.metrics.iter().find(|compared| compared.metric == metric);
         found.ok_or_else(|| match comparison.not_same() {
             Some(said) => format!("{metric} is not comparable: {said}"),
-            None => format!("{metric} was not compared: not both sides have it"),
+            None => format!("{metric} was not compared: it is missing on at least one side"),
         })
     }
 
-    /// An estimate or a probability, or why there is none.
+    /// Returns an estimate or a probability, or why there is none.
     pub(super) fn compared(&self, function: Function, metric: Metric) -> Result<f64, String> {
         let compared = self.metric(metric)?;
         let found = match function {
@@ -107,8 +108,8 @@ impl<'a> GateSource<'a> {
         found.ok_or_else(missing)
     }
 
-    /// What is said of a metric, and that for people. A metric that was refused has no verdict: that
-    /// it is inconclusive would let a gate pass that asks whether it is worse.
+    /// Returns the verdict on a metric, and its description. A metric that was refused has no
+    /// verdict: treating it as inconclusive would let a gate pass that tests for worse.
     pub(super) fn verdict(&self, metric: Metric) -> Result<(Verdict, String), String> {
         let compared = self.metric(metric)?;
         if compared.verdict == Verdict::NotComparable {
@@ -123,12 +124,12 @@ impl<'a> GateSource<'a> {
     }
 }
 
-/// How many of the metric's units make one of those that gates count in.
+/// Returns how many of the metric's units make one unit of the gate language.
 fn per_gate_unit(metric: Metric) -> f64 {
     if metric.kind() == MetricKind::Time { US_PER_S } else { 1.0 }
 }
 
-/// What is said of a metric whose sides don't give the same.
+/// Describes a metric whose sides do not give the same responses.
 fn not_comparable(compared: &Compared) -> String {
     format!("{} is not comparable: {}", compared.metric, why_not(compared))
 }
@@ -147,7 +148,7 @@ impl EstimateEnd {
     }
 }
 
-/// ` (ratio 1.12, 1.08 to 1.16)`, and the reason where there is one.
+/// Returns ` (ratio 1.12, 1.08 to 1.16)`, with the reason if there is one.
 fn describe_estimate(compared: &Compared) -> String {
     let shown = |what: &str, of: Dimension, estimate: &Estimate| {
         let [value, low, high] =

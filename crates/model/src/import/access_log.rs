@@ -1,7 +1,7 @@
 //! Access logs in the combined or common format, as Apache and nginx write them.
 //!
 //! `HOST IDENT USER [10/Oct/2000:13:55:36 -0700] "GET /x HTTP/1.1" STATUS SIZE "REFERER" "AGENT"`.
-//! Only the time and the request line are read: what stands before and behind them may be anything.
+//! Only the time and the request line are read; the fields before and after them may be anything.
 
 use std::borrow::Cow;
 
@@ -10,15 +10,15 @@ use sixmark_http::http1::request::check_method;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Reads a log line by line: of a long one, only its different requests are in memory, and its times
-/// where they are wanted.
+/// A reader of a log, line by line. Only the distinct requests are kept in memory, and their times
+/// if requested.
 #[derive(Debug)]
 pub struct AccessLog {
     collector: Collector,
     lines: u64,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug, PartialEq, Eq)]
 struct LogLine {
     at: u64,
@@ -27,15 +27,15 @@ struct LogLine {
 }
 
 impl AccessLog {
-    /// A log of which nothing has been read.
+    /// Creates a reader of a log.
     pub fn new(wanted: &Wanted) -> AccessLog {
         AccessLog { collector: Collector::new(wanted), lines: 0 }
     }
 
-    /// Reads a line, with or without its line break. One that can't be read is counted.
+    /// Reads a line, with or without its line break. Counts a line that can't be parsed.
     ///
     /// # Errors
-    /// There are too many different requests.
+    /// There are too many distinct requests.
     pub fn line(&mut self, line: &[u8]) -> Result<(), String> {
         self.lines += 1;
         let line = line.trim_ascii_end();
@@ -53,8 +53,8 @@ impl AccessLog {
         }
     }
 
-    /// What was read. Logs tell whole seconds: the requests of each are spread over it evenly, in
-    /// their order.
+    /// Returns the requests. Logs have a resolution of one second: the requests of each second are
+    /// spread over it evenly, in their order.
     pub fn finish(self) -> Imported {
         let mut imported = self.collector.finish();
         spread(&mut imported.times);
@@ -62,31 +62,31 @@ impl AccessLog {
     }
 }
 
-/// True of a line of a log.
+/// Returns true if `line` is a line of an access log.
 pub fn is_line(line: &[u8]) -> bool {
     find_time(line).is_some()
 }
 
 fn parse_line(line: &[u8]) -> Result<LogLine, &'static str> {
     let (at, rest) = find_time(line).ok_or("no time as in [10/Oct/2000:13:55:36 -0700]")?;
-    let request = quoted(rest).ok_or("no request in quotes behind the time")?;
+    let request = quoted(rest).ok_or("no request in quotes after the time")?;
     let mut words = request.split(|&byte| byte == b' ');
     let method = words.next().and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
     if method == "-" {
         return Err("no request was received");
     }
-    check_method(method).map_err(|_| "no request line that could be sent again")?;
+    check_method(method).map_err(|_| "a request line that can't be replayed")?;
     let rest: Vec<&[u8]> = words.collect();
-    // A target with a space in it was sent so, and can't be again.
+    // A target with a space was sent in that form, but can't be sent again.
     let [target, version] = rest[..] else { return Err("not METHOD TARGET VERSION") };
     if !version.starts_with(b"HTTP/") {
         return Err("not METHOD TARGET VERSION");
     }
-    let path = clean(origin_form(target).ok_or("a target that is no path")?);
+    let path = clean(origin_form(target).ok_or("a target that is not a path")?);
     Ok(LogLine { at, method: method.to_owned(), path })
 }
 
-/// The first time in brackets, and what follows it.
+/// Returns the first time in brackets, and the text after it.
 fn find_time(line: &[u8]) -> Option<(u64, &[u8])> {
     let brackets = line.iter().enumerate().filter(|&(_, &byte)| byte == b'[');
     brackets.map(|(at, _)| &line[at + 1..]).find_map(|rest| {
@@ -95,7 +95,7 @@ fn find_time(line: &[u8]) -> Option<(u64, &[u8])> {
     })
 }
 
-/// What stands in the next quotes. Both servers escape quotes and what is not printable in it.
+/// Returns the next quoted text. Both servers escape quotes and non-printable characters in it.
 fn quoted(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let begin = text.iter().position(|&byte| byte == b'"')? + 1;
     let text = &text[begin..];
@@ -132,7 +132,7 @@ fn hex(high: u8, low: u8) -> Option<u8> {
     Some(digit(high)? << 4 | digit(low)?)
 }
 
-/// Path and query of a target; RFC 9112, 3.2.2 has whole URLs sent to proxies.
+/// Returns the path and query of a target. Whole URLs are sent to proxies (RFC 9112, 3.2.2).
 fn origin_form(target: &[u8]) -> Option<&[u8]> {
     if target.starts_with(b"/") {
         return Some(target);
@@ -202,14 +202,14 @@ mod tests {
     fn odd_lines_are_told_why() {
         for (request, why) in [
             ("-", "no request was received"),
-            ("", "could be sent again"),
-            ("\\x16\\x03\\x01", "could be sent again"),
-            ("CONNECT a:1 HTTP/1.1", "could be sent again"),
+            ("", "can't be replayed"),
+            ("\\x16\\x03\\x01", "can't be replayed"),
+            ("CONNECT a:1 HTTP/1.1", "can't be replayed"),
             ("GET /", "METHOD TARGET VERSION"),
             ("GET /a b HTTP/1.1", "METHOD TARGET VERSION"),
             ("GET / FTP/1.0", "METHOD TARGET VERSION"),
-            ("OPTIONS * HTTP/1.1", "no path"),
-            ("GET http://a HTTP/1.1", "no path"),
+            ("OPTIONS * HTTP/1.1", "not a path"),
+            ("GET http://a HTTP/1.1", "not a path"),
         ] {
             let error = one(request).unwrap_err();
             assert!(error.contains(why), "{request}: {error}");

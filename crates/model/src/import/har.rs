@@ -7,8 +7,8 @@ use serde::Deserialize;
 use super::{Collector, Imported, Recorded, Wanted, clean, when};
 use sixmark_http::http1::request::{check_method, parse_header};
 
-/// Fields that are left out: those that belong to the connection, that sixmark makes itself, that a
-/// browser says of itself or of what it has kept from before, and those that are secret.
+/// Header fields that are omitted: those that belong to the connection, that sixmark generates
+/// itself, that describe the browser or its cache, and those that are secret.
 const LEFT_OUT: [&str; 24] = [
     "authorization",
     "connection",
@@ -79,14 +79,16 @@ struct Posted {
     encoding: Option<String>,
 }
 
-/// Reads an archive: of its entries those that went to one of `hosts`, names or addresses as URLs have
-/// them, without a port and in lower case.
+/// Parses an archive and takes the entries that went to one of `hosts`. Hosts are names or
+/// addresses as in URLs, without a port and in lower case.
 ///
 /// # Errors
-/// It is no archive: where and why. Entries that can't be sent again are counted instead.
+/// The text is not an archive; the message says where and why. Entries that can't be sent again are
+/// counted instead.
 pub fn parse_har(text: &[u8], hosts: &[String], wanted: &Wanted) -> Result<Imported, String> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let archive: Archive = serde_json::from_slice(text).map_err(|e| format!("no HAR: {e}"))?;
+    let archive: Archive =
+        serde_json::from_slice(text).map_err(|e| format!("not a HAR file: {e}"))?;
     let mut collector = Collector::new(wanted);
     for (number, entry) in (1..).zip(archive.log.entries) {
         match target(&entry.request.url) {
@@ -108,7 +110,7 @@ fn recorded(
     wanted: &Wanted,
 ) -> Result<(Recorded, u64), String> {
     let HarRequest { method, url, headers, post_data } = entry.request;
-    let path = path.ok_or_else(|| format!("not of http: {}", &shorten(&url)))?;
+    let path = path.ok_or_else(|| format!("not an http or https URL: {}", &shorten(&url)))?;
     check_method(&method)?;
     let at = match when::of_har(&entry.started_date_time) {
         Some(at) => at,
@@ -126,7 +128,7 @@ fn recorded(
 
 fn matters(header: &HarField) -> bool {
     let name = header.name.to_ascii_lowercase();
-    // Those with a colon are HTTP/2's own.
+    // Names that begin with a colon are HTTP/2 pseudo-header fields.
     !(name.starts_with(':') || name.starts_with("sec-") || LEFT_OUT.contains(&name.as_str()))
 }
 
@@ -134,7 +136,7 @@ fn shorten(text: &str) -> String {
     text.chars().take(40).flat_map(char::escape_default).collect()
 }
 
-/// Host in lower case, and path; none of what is not http or https.
+/// Returns the host in lower case and the path, or `None` if the URL is neither http nor https.
 fn target(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://")?;
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
@@ -150,7 +152,8 @@ fn target(url: &str) -> Option<(String, String)> {
     Some((host_of(authority), path))
 }
 
-/// The host of an authority, in lower case: no user, no port; an IPv6 address keeps its brackets.
+/// Returns the host of an authority in lower case, without user and port. An IPv6 address keeps its
+/// brackets.
 pub fn host_of(authority: &str) -> String {
     let host = authority.rsplit('@').next().unwrap_or_default();
     let end = host.find(']').map_or_else(|| host.find(':').unwrap_or(host.len()), |at| at + 1);
@@ -160,14 +163,14 @@ pub fn host_of(authority: &str) -> String {
 fn body(posted: Posted) -> Result<Vec<u8>, String> {
     match (posted.text, posted.encoding.as_deref()) {
         (Some(text), Some("base64")) => {
-            STANDARD.decode(text).map_err(|_| "postData that is no base64".to_owned())
+            STANDARD.decode(text).map_err(|_| "postData that is not base64".to_owned())
         }
         (Some(text), _) => Ok(text.into_bytes()),
         (None, _) => Ok(form(&posted.params).into_bytes()),
     }
 }
 
-/// As HTML forms are sent: application/x-www-form-urlencoded.
+/// Encodes fields as an HTML form does: application/x-www-form-urlencoded.
 fn form(params: &[HarField]) -> String {
     let pairs =
         params.iter().map(|HarField { name, value }| format!("{}={}", coded(name), coded(value)));

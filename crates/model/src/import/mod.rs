@@ -1,6 +1,6 @@
-//! Mixes of requests from what was recorded: a HAR file or an access log.
+//! Mixes of requests imported from a recording: a HAR file or an access log.
 //!
-//! Equal requests are one, whose weight is how often it was there.
+//! Equal requests become one, whose weight is the number of occurrences.
 
 mod access_log;
 pub mod har;
@@ -15,42 +15,43 @@ use crate::plan::request::{Body, Request};
 use crate::plan::requests::usual_name;
 use crate::template::Template;
 
-/// What to take over.
+/// What to import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Other methods than GET and HEAD too: to repeat them may change what is on the server.
+    /// Whether to import methods other than GET and HEAD. Repeating them may change data on the
+    /// server.
     pub unsafe_methods: bool,
-    /// When each request was made, too.
+    /// Whether to import the time of each request.
     pub times: bool,
 }
 
-/// What was taken over, and what was not.
+/// The imported requests, and what was omitted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
-    /// Different requests, in the order of their first occurrence.
+    /// Distinct requests, in the order of their first occurrence.
     pub requests: Vec<Request>,
-    /// When each was made, in nanoseconds from the first of 1970, with its number among the requests;
-    /// empty unless asked for.
+    /// The time of each request, in nanoseconds since the start of 1970, with the index of the
+    /// request; empty unless requested.
     pub times: Vec<(u64, u32)>,
-    /// What was left out.
+    /// What was omitted.
     pub left_out: LeftOut,
 }
 
-/// What was left out, and why.
+/// What was omitted, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Requests of methods other than GET and HEAD.
     pub methods: u64,
     /// Requests to other hosts, by host.
     pub hosts: BTreeMap<String, u64>,
-    /// What could not be read.
+    /// Lines or entries that could not be read.
     pub unreadable: u64,
-    /// The number of the first line or entry that could not be read, from 1, and why.
+    /// The number, from 1, of the first line or entry that could not be read, and why.
     pub first_unreadable: Option<(u64, String)>,
 }
 
 impl LeftOut {
-    /// How much in all.
+    /// Returns the total number.
     pub fn count(&self) -> u64 {
         self.methods + self.unreadable + self.hosts.values().sum::<u64>()
     }
@@ -61,7 +62,7 @@ impl LeftOut {
     }
 }
 
-/// A request as recorded; equal ones are one.
+/// A request as recorded. Equal ones are counted as one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Recorded {
     method: String,
@@ -70,7 +71,7 @@ struct Recorded {
     body: Option<Vec<u8>>,
 }
 
-/// Counts equal requests.
+/// Collects and counts equal requests.
 #[derive(Debug, Default)]
 struct Collector {
     wanted: Wanted,
@@ -85,7 +86,7 @@ impl Collector {
         Collector { wanted: wanted.clone(), ..Collector::default() }
     }
 
-    /// Takes a request made at `at`; the error says that there are too many different ones.
+    /// Adds a request made at `at`. The error says that there are too many distinct requests.
     fn add(&mut self, recorded: Recorded, at: u64) -> Result<(), String> {
         if !self.wanted.unsafe_methods && !matches!(&*recorded.method, "GET" | "HEAD") {
             self.left_out.methods += 1;
@@ -112,7 +113,7 @@ impl Collector {
     }
 
     fn finish(self) -> Imported {
-        // So that each is the only owner of what it recorded.
+        // Drops the index so that each request has a single owner.
         drop(self.known);
         let requests = self
             .requests
@@ -136,8 +137,8 @@ fn request(recorded: Recorded, count: u64) -> Request {
     }
 }
 
-/// A recorded target as a request line may have it: what can't stand there is percent-encoded, and a
-/// fragment is left out.
+/// Returns a recorded target in a form that is valid in a request line: percent-encodes invalid
+/// characters and removes a fragment.
 fn clean(target: &[u8]) -> String {
     let target = target.split(|&byte| byte == b'#').next().unwrap_or_default();
     let mut clean = String::with_capacity(target.len());

@@ -1,11 +1,11 @@
-//! Points in time as logs and recordings write them, in nanoseconds from the first of 1970.
+//! Points in time as written in logs and recordings, in nanoseconds since the start of 1970.
 
 const SECOND: u64 = 1_000_000_000;
 const MONTHS: [&[u8]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
 ];
 
-/// `10/Oct/2000:13:55:36 -0700`, in whole seconds.
+/// Parses `10/Oct/2000:13:55:36 -0700`, which has a resolution of one second.
 pub(super) fn of_log(text: &[u8]) -> Option<u64> {
     let (day, rest) = (parse_digits(text.get(..2)?)?, text.get(2..)?);
     let month = MONTHS.iter().position(|&month| rest.get(1..4) == Some(month))? + 1;
@@ -18,7 +18,7 @@ pub(super) fn of_log(text: &[u8]) -> Option<u64> {
         .then(|| seconds_since_epoch(year, month as i64, day, clock - zone))?
 }
 
-/// RFC 3339, as in `2000-10-10T13:55:36.123-07:00`.
+/// Parses RFC 3339, as in `2000-10-10T13:55:36.123-07:00`.
 pub(super) fn of_har(text: &str) -> Option<u64> {
     let text = text.as_bytes();
     let [year, month, day] = [text.get(..4)?, text.get(5..7)?, text.get(8..10)?].map(parse_digits);
@@ -41,7 +41,7 @@ fn parse_digits(digits: &[u8]) -> Option<i64> {
     plain.then(|| digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
 }
 
-/// `13:55:36`, in seconds from midnight; a leap second is one too many.
+/// Parses `13:55:36`, in seconds since midnight. A leap second counts as the next second.
 fn clock(text: &[u8]) -> Option<i64> {
     let [h1, h2, b':', m1, m2, b':', s1, s2] = text else { return None };
     let [hours, minutes, seconds] =
@@ -51,7 +51,7 @@ fn clock(text: &[u8]) -> Option<i64> {
     fits.then_some(hours * 3_600 + minutes * 60 + seconds)
 }
 
-/// `-0700`, in seconds east of Greenwich.
+/// Parses `-0700`, in seconds east of Greenwich.
 fn zone(text: &[u8]) -> Option<i64> {
     let [sign, hours @ .., m1, m2] = text else { return None };
     let (hours, minutes) = (parse_digits(hours)?, parse_digits(&[*m1, *m2])?);
@@ -63,7 +63,7 @@ fn zone(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// `.123` in nanoseconds, and what follows.
+/// Parses `.123` in nanoseconds, and returns the rest.
 fn fraction(text: &[u8]) -> (u64, &[u8]) {
     let Some(digits) = text.strip_prefix(b".") else { return (0, text) };
     let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -76,15 +76,15 @@ fn fraction(text: &[u8]) -> (u64, &[u8]) {
     (nanoseconds, rest)
 }
 
-/// None before 1970.
+/// Returns the seconds since the start of 1970, or `None` for earlier times.
 fn seconds_since_epoch(year: i64, month: i64, day: i64, clock: i64) -> Option<u64> {
     let fits = (1..=12).contains(&month) && (1..=31).contains(&day) && year < 2_500;
     let at = fits.then(|| days(year, month, day) * 86_400 + clock)?;
     u64::try_from(at).ok()?.checked_mul(SECOND)
 }
 
-/// Days from the first of 1970 in the Gregorian calendar: years begin in March, so that the day of a
-/// leap year is the last one, and 400 of them have 146,097 days.
+/// Returns the days since the start of 1970 in the Gregorian calendar. Years begin in March, so
+/// that the leap day is the last one; 400 years have 146,097 days.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month < 3 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

@@ -1,9 +1,11 @@
-//! The figures that sixmark reports: the one table that gates, comparisons, studies and reports read.
+//! The figures that sixmark reports: the single table that gates, comparisons, studies and reports
+//! use.
 //!
-//! A figure is one of a phase's durations ([`TimedPhase`] with a [`TimePoint`]), the count of an outcome, or
-//! a [`Quantity`]. Each has a name, a title, a unit, a definition, a direction, and the function that reads it
-//! from a result, here and in [`crate::timed_phase`] and [`crate::outcome`]; nowhere else is there a list of
-//! figures. A command that admits only some of them says which by a rule on these entries.
+//! A figure is a statistic of a phase's durations ([`TimedPhase`] with a [`TimePoint`]), the count
+//! of an outcome, or a [`Quantity`]. Each has a name, a title, a unit, a definition, a direction,
+//! and a function that reads it from a result, here and in [`crate::timed_phase`] and
+//! [`crate::outcome`]. There is no other list of figures. A command that accepts only some of them
+//! selects these by a rule on the entries.
 
 mod quantity;
 mod unit;
@@ -19,27 +21,30 @@ use serde::{Deserialize, Serialize};
 use crate::family_result::FamilyResult;
 use crate::outcome::Outcome;
 use crate::timed_phase::{TimePoint, TimedPhase};
+use sixmark_units::quantity::{bytes, duration_us, write_count, write_per_s, write_percent};
 
-/// One figure of a side or a cell. Its name is written `requests_per_s`, `RESET`, `connect.mean`.
+/// One figure of a side or a cell. Its name is written as in `requests_per_s`, `RESET`,
+/// `connect.mean`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = metric_pattern())))]
 pub enum Metric {
     /// Durations of a phase, microseconds.
     Time(TimedPhase, TimePoint),
-    /// From the GET to the last ACK that the client sends before FIN, microseconds; by a capture.
+    /// From the GET to the last ACK that the client sends before FIN, in microseconds; only from a
+    /// capture.
     Delay(TimePoint),
-    /// Exchanges that ended so.
+    /// The number of exchanges with this outcome.
     Outcome(Outcome),
-    /// Any other.
+    /// Any other figure.
     Quantity(Quantity),
 }
 
-/// What stands for a phase in the name of [`Metric::Delay`].
+/// The name that takes the place of a phase in [`Metric::Delay`].
 const DELAY: &str = "delay";
 
-/// The figures of durations that a metric may name: a standard deviation is the width of something, and
-/// nothing that a cell or a side is better or worse by.
+/// The statistics of durations that a metric may name. The standard deviation is excluded: it
+/// describes a spread, by which a cell or a side is neither better nor worse.
 pub const METRIC_POINTS: [TimePoint; 8] = [
     TimePoint::Min,
     TimePoint::Mean,
@@ -52,7 +57,7 @@ pub const METRIC_POINTS: [TimePoint; 8] = [
 ];
 
 impl Metric {
-    /// What it is counted in.
+    /// Returns what the figure is measured in.
     pub fn kind(self) -> MetricKind {
         match self {
             Metric::Time(..) | Metric::Delay(_) => MetricKind::Time,
@@ -61,7 +66,7 @@ impl Metric {
         }
     }
 
-    /// What it is called within a sentence: "median response", "goodput".
+    /// Returns the name within a sentence: "median response", "goodput".
     pub fn noun(self) -> String {
         match self {
             Metric::Time(phase, point) => point.phrase(phase.noun()),
@@ -71,7 +76,7 @@ impl Metric {
         }
     }
 
-    /// The phase that it is of; none of what is of none.
+    /// Returns the phase that the figure belongs to, if any.
     pub fn phase(self) -> Option<TimedPhase> {
         match self {
             Metric::Time(phase, _) => Some(phase),
@@ -79,12 +84,13 @@ impl Metric {
         }
     }
 
-    /// True where it is of connections, which can be seen though their exchanges are encrypted.
+    /// Returns true if the figure is about connections, which can be observed even if their
+    /// exchanges are encrypted.
     pub fn is_of_connection(self) -> bool {
         self.phase().is_some_and(TimedPhase::is_of_connection)
     }
 
-    /// True where it says how fast something is, or what that costs; not where it counts what came of it.
+    /// Returns true if the figure measures speed or cost, rather than counting results.
     pub fn is_of_speed(self) -> bool {
         match self {
             Metric::Time(..) | Metric::Delay(_) => true,
@@ -93,8 +99,8 @@ impl Metric {
         }
     }
 
-    /// True where a higher figure is the better one, false where a lower one is; none of what is
-    /// neither.
+    /// Returns true if higher figures are better, false if lower ones are, or `None` if neither
+    /// applies.
     pub fn higher_is_better(self) -> Option<bool> {
         match self {
             Metric::Time(..) | Metric::Delay(_) => Some(false),
@@ -103,16 +109,16 @@ impl Metric {
         }
     }
 
-    /// The least and the most that a figure can be: none is below zero.
+    /// Returns the least and the greatest possible figure. None is below zero.
     pub fn bounds(self) -> Bounds {
         let most = if self == Metric::Quantity(Quantity::Failures) { 1.0 } else { f64::INFINITY };
         Bounds { least: 0.0, most }
     }
 
-    /// Its value in a family's result, in the base unit of its kind.
+    /// Returns the value in a family's result, in the base unit of its kind.
     ///
     /// # Errors
-    /// The result has none; the text says why, without a full stop.
+    /// The result does not contain it. The message says why, without a full stop.
     pub fn value(self, of: &FamilyResult) -> Result<f64, &'static str> {
         match self {
             Metric::Time(phase, point) => {
@@ -132,20 +138,32 @@ impl Metric {
         }
     }
 
-    /// The unit that it is kept in.
+    /// Returns the unit in which the figure is stored.
     pub fn base_unit(self) -> MetricUnit {
         self.kind().base_unit()
     }
 
-    /// A unit of its kind by name.
+    /// Formats a value in the base unit for people, with a unit that suits its size.
+    pub fn write_value(self, value: f64) -> String {
+        match self.kind() {
+            MetricKind::Time => duration_us(value),
+            MetricKind::Seconds => duration_us(value * 1e6),
+            MetricKind::Frequency => write_per_s(value),
+            MetricKind::BytesPerS => bytes(value) + "/s",
+            MetricKind::Share => write_percent(value),
+            MetricKind::Count => write_count(value.round() as u64),
+        }
+    }
+
+    /// Returns a unit of the figure's kind by name.
     ///
     /// # Errors
-    /// It has no such unit; the line names those that it has.
+    /// The figure has no such unit. The message is one line and lists those that it has.
     pub fn unit(self, name: &str) -> Result<MetricUnit, String> {
         let mut own = self.kind().units();
         own.clone().find(|unit| unit.name == name).ok_or_else(|| {
             let names: Vec<_> = own.by_ref().map(|unit| format!("'{}'", unit.name)).collect();
-            format!("'{name}' is no unit of {self}: {}", names.join(", "))
+            format!("'{name}' is not a unit of {self}: {}", names.join(", "))
         })
     }
 }
@@ -181,7 +199,7 @@ impl FromStr for Metric {
     }
 }
 
-/// What [`Metric`] is written as.
+/// Returns the pattern of the names of [`Metric`].
 #[cfg(feature = "schema")]
 fn metric_pattern() -> String {
     let phases = TimedPhase::ALL.map(TimedPhase::name).join("|");

@@ -1,5 +1,5 @@
-//! Counts, rates, shares and costs: the table of figures that are neither a phase's durations nor an
-//! outcome's count.
+//! Counts, rates, shares and costs: the table of figures that are neither a phase's durations nor
+//! an outcome's count.
 
 use super::unit::MetricKind;
 use crate::family_result::FamilyResult;
@@ -8,37 +8,38 @@ use crate::outcome::FailurePhase;
 /// A figure that is neither a phase's durations nor an outcome's count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Quantity {
-    /// Exchanges begun.
+    /// Exchanges started.
     Sent,
-    /// With a complete response.
+    /// Exchanges with a complete response.
     Completed,
-    /// Of these, those whose status is not accepted.
+    /// Complete responses whose status is not accepted.
     Unaccepted,
-    /// Without a complete response, or with a status that is not accepted.
+    /// Exchanges without a complete response, or with a status that is not accepted.
     Failed,
-    /// The same as a share of those sent.
+    /// Failed exchanges as a share of those sent.
     Failures,
-    /// Complete responses a second.
+    /// Complete responses per second.
     RequestsPerS,
-    /// Blocks read or written a second; of sixmark's own cells complete responses, each a block.
+    /// Blocks read or written per second. In sixmark's own cells each complete response is a block.
     Iops,
-    /// Content of complete responses, bytes a second.
+    /// Content of complete responses, in bytes per second.
     Goodput,
-    /// Content of whole exchanges, of requests and of responses, bytes a second.
+    /// Content of complete exchanges, of requests and of responses, in bytes per second.
     ContentRate,
-    /// All bytes received above TCP, a second.
+    /// All bytes received above TCP, per second.
     TransferRate,
     /// Responses that redirect.
     Redirects,
-    /// Exchanges that such a response led to.
+    /// Exchanges that followed a redirect.
     Followed,
-    /// Exchanges not begun, because all connections were busy when they fell due.
+    /// Exchanges not started, because the limit of exchanges in flight was reached when they were
+    /// due.
     Dropped,
-    /// Exchanges not begun, because the run ended before.
+    /// Exchanges not started, because the run ended before.
     Unsent,
-    /// Exchanges begun late, because all connections were busy.
+    /// Exchanges started late, because the limit of exchanges in flight was reached.
     Waited,
-    /// Exchanges sent once more after GOAWAY.
+    /// Requests sent again after GOAWAY.
     Resent,
     /// Exchanges that failed while the request was handed to the kernel.
     WriteErrors,
@@ -50,51 +51,51 @@ pub enum Quantity {
     ResetSent,
     /// Idle connections closed to make room for others.
     Displaced,
-    /// Connections that could not be opened before the load.
+    /// Connections that could not be opened before the load began.
     Unopened,
     /// Seconds that the load lasted.
     Elapsed,
-    /// Seconds from the start of another client to its end.
+    /// Seconds from the start to the end of another client.
     Wall,
     /// Processor time of the client.
     Cpu,
-    /// The same over the time it lasted.
+    /// Processor time of the client divided by its elapsed time.
     CpuShare,
     /// Processor time of the service.
     ServerCpu,
-    /// The same over the time it lasted.
+    /// Processor time of the service divided by its elapsed time.
     ServerCpuShare,
-    /// The same over complete responses, in a study.
+    /// Processor time of the service per complete response, in a study.
     ServerCpuPerRequest,
-    /// The same over complete responses, in a comparison.
+    /// Processor time of the server per complete response, in a comparison.
     CpuPerRequest,
-    /// Frames from the GET to the last ACK, a second; by a capture.
+    /// Bytes of frames from the GET to the last ACK, per second; only from a capture.
     Throughput,
-    /// Segments of the server that were retransmitted; by a capture.
+    /// Retransmitted segments of the server; only from a capture.
     Retransmitted,
 }
 
-/// What is known of a quantity before anything is measured.
+/// The description of a quantity.
 #[derive(Clone, Copy, Debug)]
 pub struct QuantityEntry {
-    /// Which.
+    /// The quantity.
     pub quantity: Quantity,
     /// The name in documents, gates and studies.
     pub name: &'static str,
-    /// What it is called in tables and sentences.
+    /// The title in tables and sentences.
     pub title: &'static str,
-    /// What it is counted in.
+    /// What the figure is measured in.
     pub kind: MetricKind,
-    /// True where a higher figure is the better one, false where a lower one is; none of what is neither.
+    /// True if higher figures are better, false if lower ones are, `None` if neither applies.
     pub higher_is_better: Option<bool>,
-    /// What it is, in a sentence without a full stop.
+    /// The definition, as a sentence without a full stop.
     pub definition: &'static str,
-    /// Reads it from a result; none of what a family's result does not contain. The function gives none
-    /// where nothing was sent of which it could be a share.
+    /// Reads the figure from a result; absent for a figure that a family's result does not contain.
+    /// The function returns `None` if it is a share of exchanges sent and there are none.
     pub read: Option<fn(&FamilyResult) -> Option<f64>>,
 }
 
-/// How many there are.
+/// The number of quantities.
 const COUNT: usize = Quantity::Retransmitted as usize + 1;
 
 type ReadQuantity = fn(&FamilyResult) -> Option<f64>;
@@ -113,7 +114,7 @@ const HIGHER: Option<bool> = Some(true);
 const LOWER: Option<bool> = Some(false);
 const NEITHER: Option<bool> = None;
 
-/// One entry each, in the order of the variants.
+/// One entry for each variant, in the order of the variants.
 #[rustfmt::skip]
 const ENTRIES: [QuantityEntry; COUNT] = {
     use MetricKind::{BytesPerS, Count, Frequency, Seconds, Share, Time};
@@ -121,7 +122,7 @@ const ENTRIES: [QuantityEntry; COUNT] = {
     [
         entry(Q::Sent, ["sent", "requests sent"], (Count, NEITHER),
             Some(|of| Some(of.requests.sent as f64)),
-            "exchanges begun, those included whose connection failed"),
+            "exchanges started, including those whose connection failed"),
         entry(Q::Completed, ["completed", "complete responses"], (Count, HIGHER),
             Some(|of| Some(of.requests.completed as f64)),
             "exchanges with a complete response"),
@@ -131,21 +132,23 @@ const ENTRIES: [QuantityEntry; COUNT] = {
         entry(Q::Failed, ["failed", "failed"], (Count, LOWER),
             Some(|of| Some(not_accepted(of) as f64)),
             "exchanges without a complete response, or with a status that is not accepted"),
-        entry(Q::Failures, ["failures", "share of failures"], (Share, LOWER),
+        entry(Q::Failures, ["failures", "failures"], (Share, LOWER),
             Some(|of| (of.requests.sent > 0).then(|| not_accepted(of) as f64 / of.requests.sent as f64)),
-            "failed exchanges as a share of those sent; in a comparison without those that a block’s end cut off"),
+            "failed exchanges as a share of those sent; in a comparison, exchanges that a block’s \
+             end cut off are omitted"),
         entry(Q::RequestsPerS, ["requests_per_s", "requests/s"], (Frequency, HIGHER),
             Some(|of| Some(of.requests_per_s)),
-            "complete responses a second"),
+            "complete responses per second"),
         entry(Q::Iops, ["iops", "I/O operations/s"], (Frequency, HIGHER), None,
-            "blocks read or written a second by `fio`; of sixmark’s own cells complete responses, each a block"),
+            "blocks read or written per second by `fio`; in cells of sixmark itself, complete \
+             responses, each a block"),
         entry(Q::Goodput, ["goodput", "goodput"], (BytesPerS, HIGHER),
             Some(|of| Some(of.goodput_bytes_per_s)),
-            "content of complete responses, bytes a second; of `fio` blocks read or written"),
+            "content of complete responses, bytes per second; with `fio`, blocks read or written"),
         entry(Q::ContentRate, ["content_rate", "content both ways"], (BytesPerS, HIGHER), None,
-            "content of whole exchanges, of requests and of responses, bytes a second"),
+            "content of requests and responses of complete exchanges, bytes per second"),
         entry(Q::TransferRate, ["transfer_rate", "transfer rate"], (BytesPerS, HIGHER), None,
-            "all bytes received above TCP, heads included, a second"),
+            "all bytes received above TCP per second, including heads"),
         entry(Q::Redirects, ["redirects", "redirects"], (Count, NEITHER),
             Some(|of| Some(of.requests.redirects as f64)),
             "complete responses with status 301, 302, 303, 307 or 308"),
@@ -154,16 +157,16 @@ const ENTRIES: [QuantityEntry; COUNT] = {
             "exchanges that a redirect led to"),
         entry(Q::Dropped, ["dropped", "requests dropped"], (Count, LOWER),
             Some(|of| Some(of.requests.dropped as f64)),
-            "exchanges not begun, because no more might be in flight when they fell due"),
+            "exchanges not started, because the maximum was in flight when they were due"),
         entry(Q::Unsent, ["unsent", "requests unsent"], (Count, LOWER),
             Some(|of| Some(of.requests.unsent as f64)),
-            "exchanges not begun, because the run ended before they could"),
+            "exchanges not started, because the run ended first"),
         entry(Q::Waited, ["waited", "requests that waited"], (Count, LOWER),
             Some(|of| Some(of.requests.waited as f64)),
-            "exchanges begun later than due, because no more might be in flight before"),
+            "exchanges started later than due, because the maximum was in flight"),
         entry(Q::Resent, ["resent", "requests resent"], (Count, LOWER),
             Some(|of| Some(of.requests.resent as f64)),
-            "requests sent once more, the peer having said that it did nothing with them (GOAWAY)"),
+            "requests sent again, because the peer reported that it did not process them (GOAWAY)"),
         entry(Q::WriteErrors, ["write_errors", "write errors"], (Count, LOWER),
             Some(|of| Some(failed_in_send(of) as f64)),
             "exchanges that failed while the request was handed to the kernel"),
@@ -172,13 +175,13 @@ const ENTRIES: [QuantityEntry; COUNT] = {
             "connections established"),
         entry(Q::Closed, ["closed", "connections closed"], (Count, NEITHER),
             Some(|of| Some(of.connections.closed as f64)),
-            "connections closed, those included that were closed when the run ended"),
+            "connections closed, including those closed when the run ended"),
         entry(Q::ResetSent, ["reset_sent", "connections reset by sixmark"], (Count, NEITHER),
             Some(|of| Some(of.connections.reset_sent as f64)),
             "connections closed with a reset by this side"),
         entry(Q::Displaced, ["displaced", "connections displaced"], (Count, NEITHER),
             Some(|of| Some(of.connections.displaced as f64)),
-            "idle connections closed, since another was to be opened and no more might be open"),
+            "idle connections closed to open another one, because the maximum was open"),
         entry(Q::Unopened, ["unopened", "connections not opened"], (Count, LOWER),
             Some(|of| Some(of.connections.unopened as f64)),
             "connections that could not be opened before the load began"),
@@ -186,30 +189,31 @@ const ENTRIES: [QuantityEntry; COUNT] = {
             "seconds that the load lasted"),
         entry(Q::Wall, ["wall", "wall-clock time"], (Seconds, LOWER), None,
             "seconds from the start of another client to its end"),
-        entry(Q::Cpu, ["cpu", "client’s processor time"], (Seconds, LOWER), None,
-            "processor time of the client, seconds; of a cell of one family"),
-        entry(Q::CpuShare, ["cpu_share", "client’s processor share"], (Share, LOWER), None,
-            "processor time of the client over the time that it took: 1 is one processor all the time"),
-        entry(Q::ServerCpu, ["server_cpu", "server’s processor time"], (Seconds, LOWER), None,
-            "processor time of the service meanwhile, seconds; in a lab"),
-        entry(Q::ServerCpuShare, ["server_cpu_share", "server’s processor share"], (Share, LOWER), None,
-            "processor time of the service over the time that it took: 1 is one processor all the time"),
-        entry(Q::ServerCpuPerRequest, ["server_cpu_per_request", "server’s processor time a response"],
+        entry(Q::Cpu, ["cpu", "client’s CPU time"], (Seconds, LOWER), None,
+            "CPU time of the client, seconds; in a cell of one family"),
+        entry(Q::CpuShare, ["cpu_share", "client’s CPU share"], (Share, LOWER), None,
+            "CPU time of the client over elapsed time: 1 is one fully used CPU"),
+        entry(Q::ServerCpu, ["server_cpu", "server’s CPU time"], (Seconds, LOWER), None,
+            "CPU time of the service meanwhile, seconds; in a lab"),
+        entry(Q::ServerCpuShare, ["server_cpu_share", "server’s CPU share"], (Share, LOWER), None,
+            "CPU time of the service over elapsed time: 1 is one fully used CPU"),
+        entry(Q::ServerCpuPerRequest, ["server_cpu_per_request", "server’s CPU time per response"],
             (Time, LOWER), None,
-            "processor time of the service over complete responses, in a study"),
-        entry(Q::CpuPerRequest, ["cpu_per_request", "server’s processor time a response"],
+            "CPU time of the service over complete responses, in a study"),
+        entry(Q::CpuPerRequest, ["cpu_per_request", "server’s CPU time per response"],
             (Time, LOWER), None,
-            "processor time of the server over complete responses, in a comparison with `--vitals-from`"),
+            "CPU time of the server over complete responses, in a comparison with `--vitals-from`"),
         entry(Q::Throughput, ["throughput", "throughput"], (BytesPerS, HIGHER), None,
-            "frames of both directions from the GET to the last ACK, each segment once, over that time; by a capture"),
+            "bytes of all frames in both directions from the GET to the last ACK, each segment \
+             once, over that time; from a capture"),
         entry(Q::Retransmitted, ["retransmitted", "retransmissions"], (Count, LOWER), None,
-            "segments of the server that were retransmitted; by a capture"),
+            "segments that the server retransmitted; from a capture"),
     ]
 };
 
 static TABLE: [QuantityEntry; COUNT] = ENTRIES;
 
-/// Every variant has the entry of its number: an entry that is missing or misplaced does not compile.
+/// Each variant has the entry of its index: a missing or misplaced entry does not compile.
 const _: () = {
     let mut at = 0;
     while at < COUNT {
@@ -219,39 +223,40 @@ const _: () = {
 };
 
 impl Quantity {
-    /// All of them, in the order in which they are shown.
+    /// Returns all quantities, in the order in which they are shown.
     pub fn all() -> impl Iterator<Item = Quantity> {
         TABLE.iter().map(|entry| entry.quantity)
     }
 
-    /// What is known of it.
+    /// Returns the description of the quantity.
     pub fn entry(self) -> &'static QuantityEntry {
         &TABLE[self as usize]
     }
 
-    /// The quantity of that name.
+    /// Returns the quantity with that name.
     pub fn named(name: &str) -> Option<Quantity> {
         Quantity::all().find(|quantity| quantity.entry().name == name)
     }
 
-    /// True where it says how fast something is, or what that costs; not where it counts what came of it.
+    /// Returns true if the figure measures speed or cost, rather than counting results.
     pub fn is_of_speed(self) -> bool {
         self != Quantity::Failures && self.entry().kind != MetricKind::Count
     }
 
-    /// True where it counts connections, which are seen even where their exchanges are not.
+    /// Returns true if the figure counts connections, which are observed even if their exchanges
+    /// are not.
     pub fn is_of_connections(self) -> bool {
         use Quantity as Q;
         matches!(self, Q::Opened | Q::Closed | Q::ResetSent | Q::Displaced | Q::Unopened)
     }
 
-    /// Its value in a family's result; none where the result does not contain it.
+    /// Returns the value in a family's result, or `None` if the result does not contain it.
     pub fn value(self, of: &FamilyResult) -> Option<f64> {
         self.entry().read.and_then(|read| read(of))
     }
 }
 
-/// Exchanges without a complete response whose status is accepted.
+/// Returns the number of exchanges without a complete response whose status is accepted.
 fn not_accepted(of: &FamilyResult) -> u64 {
     of.requests.sent.saturating_sub(of.accepted())
 }

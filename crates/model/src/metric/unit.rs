@@ -1,44 +1,44 @@
-//! What figures are counted in, and the units that they are shown in.
+//! The kinds of figures, and the units in which they are shown.
 
-/// What a figure is counted in.
+/// What a figure is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
     /// Microseconds.
     Time,
     /// Seconds.
     Seconds,
-    /// Bytes a second.
+    /// Bytes per second.
     BytesPerS,
-    /// A number a second.
+    /// A number per second.
     Frequency,
-    /// A whole number of things.
+    /// A number of things.
     Count,
-    /// 0 to 1.
+    /// A share, 0 to 1.
     Share,
 }
 
-/// A unit that figures are shown in.
+/// A unit in which figures are shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricUnit {
-    /// As it is written.
+    /// The unit as written.
     pub name: &'static str,
-    /// What it is a unit of.
+    /// The kind of figures that it applies to.
     pub kind: MetricKind,
-    /// How much of the kind's own unit it is.
+    /// Its size in the base unit of the kind.
     pub scale: f64,
 }
 
-/// The least and the most that a figure can be.
+/// The least and the greatest possible figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The least.
     pub least: f64,
-    /// The most.
+    /// The greatest.
     pub most: f64,
 }
 
 impl Bounds {
-    /// Of logarithms and differences.
+    /// No bounds, for logarithms and differences.
     pub const NONE: Bounds = Bounds { least: f64::NEG_INFINITY, most: f64::INFINITY };
 }
 
@@ -46,7 +46,7 @@ const fn unit(name: &'static str, kind: MetricKind, scale: f64) -> MetricUnit {
     MetricUnit { name, kind, scale }
 }
 
-/// Every unit, the first of a kind being the one that its figures are kept in.
+/// Every unit. The first of each kind is the one in which its figures are stored.
 const UNITS: [MetricUnit; 13] = [
     unit("us", MetricKind::Time, 1.0),
     unit("ms", MetricKind::Time, 1e3),
@@ -64,12 +64,12 @@ const UNITS: [MetricUnit; 13] = [
 ];
 
 impl MetricKind {
-    /// The units of this kind, first the one that figures are kept in.
+    /// Returns the units of this kind, first the one in which figures are stored.
     pub fn units(self) -> impl Iterator<Item = MetricUnit> + Clone {
         UNITS.into_iter().filter(move |unit| unit.kind == self)
     }
 
-    /// The unit that figures are kept in.
+    /// Returns the unit in which figures are stored.
     pub fn base_unit(self) -> MetricUnit {
         self.units().next().unwrap_or(UNITS[0])
     }

@@ -1,21 +1,21 @@
-//! Endpoints and requests in proportion to their weights.
+//! Selection of endpoints and requests in proportion to their weights.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use sixmark_units::random::Random;
 
-/// Keeps the numbers drawn here apart from others that come of the same seed.
+/// Separates these random numbers from others with the same seed.
 const TURNS: u64 = 0x7475_726e_7300_0001;
 
-/// Deals out indices in proportion to weights. An entry of weight w has one turn in each stretch of
-/// 1/w of the deal's time, at a moment in it that is drawn: equal entries have one turn each in every
-/// round, in an order that is another each time.
+/// Selects indices in proportion to weights. An entry of weight w has one turn in each interval of
+/// 1/w of the deal's time, at a random moment in it. Entries of equal weight thus have one turn
+/// each in every round, in a different order each time.
 #[derive(Clone, Debug)]
 pub struct Deal {
     due: BinaryHeap<Reverse<EntryTurn>>,
     random: Random,
-    /// How far all turns are moved within their stretches, from 0 to below 1.
+    /// The offset of all turns within their intervals, from 0 to below 1.
     shift: f64,
 }
 
@@ -49,9 +49,9 @@ impl PartialEq for EntryTurn {
 impl Eq for EntryTurn {}
 
 impl Deal {
-    /// Deals by `weights`, all above zero, in the order that `seed` decides for deal number `number`.
-    /// Of several workers that deal the same, each begins elsewhere in its first round, `shift` (from 0
-    /// to below 1) further on, so that a short run has all entries too.
+    /// Creates deal number `number` with `weights`, all above zero, in an order that depends on
+    /// `seed`. The `shift` (from 0 to below 1) moves the start within the first round; workers use
+    /// different ones, so that even a short run includes all entries.
     pub fn new(weights: &[f64], seed: u64, number: u64, shift: f64) -> Deal {
         let random = Random::new(seed ^ TURNS, number);
         let mut deal = Deal { due: BinaryHeap::new(), random, shift };
@@ -61,13 +61,13 @@ impl Deal {
         deal
     }
 
-    /// The turn number `turns` of an entry.
+    /// Returns turn number `turns` of an entry.
     fn turn(&mut self, turns: u64, weight: f64, index: usize) -> EntryTurn {
         let moment = (self.random.unit() + self.shift).fract();
         EntryTurn { due: (turns as f64 + moment) / weight, turns, weight, index }
     }
 
-    /// The next index; 0 where there is nothing to choose.
+    /// Returns the next index; 0 if there is no choice.
     #[inline]
     pub fn draw(&mut self) -> usize {
         if self.due.len() < 2 {
@@ -84,18 +84,19 @@ impl Deal {
     }
 }
 
-/// Which request goes next, for one worker.
+/// The selection of the next request, for one worker.
 ///
-/// Each endpoint has a deal of its own: with one for all, two requests and two endpoints that take
-/// turns would never be mixed, and the families would not be sent the same.
+/// Each endpoint has its own deal. With a common one, two requests and two endpoints in turns would
+/// never mix, and the families would not be sent the same requests.
 #[derive(Clone, Debug)]
 pub struct Choice {
     deals: Vec<Deal>,
 }
 
 impl Choice {
-    /// Requests by `weights`, all above zero, for each of `endpoints`, in orders that `seed` decides.
-    /// Workers begin spread over one round of the mix, so that a short run has all of it too.
+    /// Creates a choice of requests with `weights`, all above zero, for each of `endpoints`, in
+    /// orders that depend on `seed`. Workers start at different points of a round, so that even a
+    /// short run includes the whole mix.
     pub fn new(weights: &[f64], endpoints: usize, seed: u64, worker: u32, workers: u32) -> Choice {
         if weights.len() < 2 {
             return Choice { deals: Vec::new() };
@@ -105,7 +106,7 @@ impl Choice {
         Choice { deals: (0..endpoints).map(deal).collect() }
     }
 
-    /// The number of the request that goes to endpoint number `endpoint` next.
+    /// Returns the index of the next request for endpoint number `endpoint`.
     #[inline]
     pub fn draw(&mut self, endpoint: usize) -> usize {
         self.deals.get_mut(endpoint).map_or(0, Deal::draw)

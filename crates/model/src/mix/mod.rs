@@ -1,8 +1,9 @@
-//! Which family goes next, and which of its endpoints and requests: exact counts in a drawn order.
+//! Selection of the next family, endpoint and request: exact counts in a random order.
 //!
-//! A fixed order keeps step with whatever is periodic on the way (a timer's ticks, the exchange
-//! before), for as long as a run lasts, and no statistics of that run can see it. A coin for each
-//! exchange would keep step with nothing, but the counts would not be those that were asked for.
+//! A fixed order may stay in phase with something periodic on the path (a timer's ticks, the
+//! previous exchange) for as long as a run lasts, and no statistics of that run can detect it. An
+//! independent draw for each exchange would avoid that, but the counts would not be the ones
+//! requested.
 
 mod deal;
 mod part;
@@ -14,36 +15,37 @@ use crate::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
-/// Draws whose order is decided at once, one bit for each.
+/// The number of draws whose order is determined at once, one bit for each.
 const STRETCH: u64 = 64;
-/// Every other bit, the first one included.
+/// Every other bit, including the first one.
 const EVEN: u64 = 0x5555_5555_5555_5555;
-/// Keep the numbers drawn here apart from others that come of the same seed.
+/// Separates these random numbers from others with the same seed.
 const ORDER: u64 = 0x6f72_6465_7200_0001;
 const OFFSET: u64 = 0x6f72_6465_7200_0002;
 
-/// A schedule of families at a ratio: each of its periods, which are as long as the sum of the ratio
-/// in lowest terms, has the ratio exactly, in an order that the seed and the period's number decide.
+/// A schedule of families with a given ratio. A period is as long as the sum of the ratio in lowest
+/// terms; each one has exactly that ratio, in an order that depends on the seed and the period's
+/// number.
 ///
-/// Any draw can be looked up by its number, so that workers that take parts of one schedule draw,
-/// together, what a single one would.
+/// Any draw can be computed from its number, so that workers that share one schedule together make
+/// the same draws as a single worker would.
 #[derive(Clone, Debug)]
 pub struct FamilyMix {
     seed: u64,
-    /// IPv6 draws of a period, and all.
+    /// The number of IPv6 draws in a period, and the length of a period.
     v6: u64,
     period: u64,
-    /// How many draws there are, where that is known.
+    /// The total number of draws, if it is known.
     total: Option<u64>,
-    /// The stretch at hand: the number of its first draw, its families with the first in the lowest
-    /// bit (1 is IPv6), how many there are, and the next one's place.
+    /// The current stretch: the number of its first draw, its families with the first in the lowest
+    /// bit (1 is IPv6), its length, and the position of the next draw.
     first: u64,
     families: u64,
     length: u64,
     next: u64,
 }
 
-/// Draws in a row that have the ratio.
+/// Consecutive draws with the given ratio.
 #[derive(Clone, Copy)]
 struct Period {
     number: u64,
@@ -53,20 +55,20 @@ struct Period {
 }
 
 impl FamilyMix {
-    /// A schedule that begins at its first draw. Where there are `total` draws, and these are no
-    /// whole number of periods, the rest has the ratio rounded to the nearest, up at the half.
+    /// Creates a schedule that begins with the first draw. If `total` draws are not a whole number
+    /// of periods, the remainder has the ratio rounded to the nearest, half up.
     pub fn new(ratio: PlanRatio, seed: u64, total: Option<u64>) -> FamilyMix {
         let (v6, period) = ratio.lowest();
         FamilyMix { seed, v6, period, total, first: 0, families: 0, length: 0, next: 0 }
     }
 
-    /// The same from draw number `position` on.
+    /// Continues from draw number `position`.
     pub fn starting_at(mut self, position: u64) -> FamilyMix {
         self.turn_to(position);
         self
     }
 
-    /// The family of draw number `position`; draws go on from there.
+    /// Returns the family of draw number `position`, and continues from there.
     #[inline]
     pub fn family_at(&mut self, position: u64) -> Family {
         let place = position.wrapping_sub(self.first);
@@ -77,7 +79,7 @@ impl FamilyMix {
         self.draw()
     }
 
-    /// The next family.
+    /// Returns the next family.
     #[inline]
     pub fn draw(&mut self) -> Family {
         if self.next >= self.length {
@@ -88,7 +90,7 @@ impl FamilyMix {
         if bit == 1 { Family::Ipv6 } else { Family::Ipv4 }
     }
 
-    /// Makes the stretch with draw number `position` the one at hand.
+    /// Makes the stretch that contains draw number `position` the current one.
     fn turn_to(&mut self, position: u64) {
         match self.period {
             1 => self.same(position),
@@ -98,13 +100,13 @@ impl FamilyMix {
         self.next = position - self.first;
     }
 
-    /// One family alone.
+    /// Sets up a stretch of one family only.
     fn same(&mut self, position: u64) {
         self.first = position - position % STRETCH;
         (self.families, self.length) = (if self.v6 == 0 { 0 } else { u64::MAX }, STRETCH);
     }
 
-    /// As many whole periods as there are bits for.
+    /// Sets up a stretch of as many whole periods as fit into the bits.
     fn several_periods(&mut self, position: u64) {
         let count = STRETCH / self.period;
         self.length = count * self.period;
@@ -112,7 +114,7 @@ impl FamilyMix {
         let mut random = Random::new(self.seed ^ ORDER, self.first / self.length);
         let whole = self.total.is_none_or(|total| self.first + self.length <= total);
         if self.period == 2 && whole {
-            // The first of each pair, and what is left for the second.
+            // A random family for the first of each pair, and the other one for the second.
             let first = random.bits() & EVEN;
             self.families = first | (!first & EVEN) << 1;
             return;
@@ -125,8 +127,9 @@ impl FamilyMix {
         }
     }
 
-    /// A part of a long period, with a part of its IPv6 draws: those that lie on a line through the
-    /// whole, which is moved by a drawn offset so that every draw is as likely as any to be IPv6.
+    /// Sets up a part of a long period with a proportional part of its IPv6 draws. The proportion
+    /// follows a line through the whole period with a random offset, so that every draw is equally
+    /// likely to be IPv6.
     fn part_of_period(&mut self, position: u64) {
         let period = self.period_with(position);
         let length = u128::from(period.length.max(1));
@@ -141,7 +144,7 @@ impl FamilyMix {
         self.families = order(&mut random, self.length, v6);
     }
 
-    /// The period with draw number `position`; of the last one only what there is.
+    /// Returns the period that contains draw number `position`; the last one may be shorter.
     fn period_with(&self, position: u64) -> Period {
         let number = position / self.period;
         let first = number * self.period;
@@ -155,8 +158,8 @@ impl FamilyMix {
     }
 }
 
-/// `ones` of `length` bits, every choice of them equally likely (selection sampling: Knuth, The Art
-/// of Computer Programming, 3.4.2, algorithm S).
+/// Returns `length` bits of which `ones` are set, with every combination equally likely (selection
+/// sampling: Knuth, The Art of Computer Programming, 3.4.2, algorithm S).
 fn order(random: &mut Random, length: u64, ones: u64) -> u64 {
     let (mut bits, mut left) = (0, ones);
     for place in 0..length {
@@ -168,8 +171,8 @@ fn order(random: &mut Random, length: u64, ones: u64) -> u64 {
     bits
 }
 
-/// How many of `total` things each of `workers` takes, so that the first ones take one more where it
-/// does not come out even: (position of the first, how many) of worker number `worker`.
+/// Returns the first position and the number of the things that worker number `worker` of `workers`
+/// takes. They are divided evenly; the first workers take one more each if there is a remainder.
 pub fn share_of_worker(total: u64, workers: u64, worker: u64) -> (u64, u64) {
     let (each, over) = (total / workers, total % workers);
     (worker * each + worker.min(over), each + u64::from(worker < over))

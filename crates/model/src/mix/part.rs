@@ -1,12 +1,12 @@
-//! A share of all, evenly spaced.
+//! An evenly spaced share of all draws.
 
 use crate::plan::tls::Millionths;
 
-/// Draws a share of all, as evenly spaced as can be: after any `k` draws the number of those drawn
-/// is at most a half away from `k` times the share.
+/// Selects a share of all draws, as evenly spaced as possible: after any `k` draws the number of
+/// those selected differs from `k` times the share by at most a half.
 ///
-/// The order is fixed, since it can carry no phase from one family to the other: each family has a
-/// part of its own, whose turns come in the drawn order of the families.
+/// The order may be fixed, because it cannot carry a phase from one family to the other: each
+/// family has its own selection, and its turns come in the random order of the families.
 #[derive(Clone, Copy, Debug)]
 pub struct EvenShare {
     share: u32,
@@ -14,12 +14,12 @@ pub struct EvenShare {
 }
 
 impl EvenShare {
-    /// Begins.
+    /// Creates a selection of `share`.
     pub fn new(share: Millionths) -> EvenShare {
         EvenShare { share: share.millionths(), error: Millionths::WHOLE / 2 }
     }
 
-    /// Whether the next one is of the share.
+    /// Returns whether the next draw is selected.
     pub fn draw(&mut self) -> bool {
         self.error += self.share;
         let drawn = self.error >= Millionths::WHOLE;

@@ -89,7 +89,7 @@ fn any_number_of_workers_draws_the_same_in_a_row_and_by_number() {
                     for k in at..at + n {
                         let expected = whole[k as usize];
                         assert_eq!(in_a_row.draw(), expected, "{v6}:{v4} {k}");
-                        // Backwards and forwards.
+                        // Forwards and backwards.
                         let other = (k * 7_919) % 2_345;
                         assert_eq!(by_number.family_at(other), whole[other as usize]);
                         assert_eq!(by_number.family_at(k), expected, "{v6}:{v4} {k}");
@@ -113,7 +113,8 @@ fn seeds_differ_and_repeat() {
     assert_eq!(all.len(), 200);
 }
 
-/// Every place of a period is IPv6 as often as any, and pairs of neighbours are what chance has.
+/// Every position of a period is IPv6 equally often, and adjacent pairs are as frequent as chance
+/// predicts.
 #[test]
 fn no_place_of_a_period_has_a_family_of_its_own() {
     for (v6, v4) in [(1u32, 1u32), (4, 1), (1, 4), (2, 3), (60, 61)] {
@@ -146,7 +147,8 @@ fn one_pair_tells_nothing_of_the_next() {
     }
 }
 
-/// What a period of the recording itself, of any length, would do to a fixed order.
+/// With a fixed order, the period of the recording itself, of any length, could be in phase with
+/// it.
 #[test]
 fn a_recording_has_the_ratio_and_each_of_its_requests_both_families() {
     for (v6, v4) in [(1, 1), (4, 1), (1, 3), (1, 0), (33, 34)] {

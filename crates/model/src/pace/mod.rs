@@ -71,10 +71,10 @@ impl OpenLoop {
         let endless = stages.iter().any(|stage| stage.duration.is_none());
         let level = stages.iter().all(|stage| stage.from == stage.to);
         if stages.iter().any(|stage| stage.duration == Some(Duration::ZERO)) {
-            return Err("a stage of no duration has no rate; give it a time above 0".into());
+            return Err("a stage needs a duration above 0".into());
         }
         if endless && !(stages.len() == 1 && level) {
-            return Err("only a single, constant rate can go on without an end".into());
+            return Err("only a single, constant rate can run without an end".into());
         }
         if stages.iter().all(|stage| stage.from.is_zero() && stage.to.is_zero()) {
             return Err("a rate of 0 sends nothing; give one above 0".into());

@@ -122,8 +122,8 @@ fn bounds(text: &str) -> Option<RangeInclusive<u16>> {
 
 fn wrong(part: &str) -> String {
     format!(
-        "'{part}' is no status code, range or class: give some as in 200-299,404 or 2xx,3xx, from \
-         100 to 999"
+        "'{part}' is not a status code, range or class from 100 to 999, as in 200-299,404 or \
+         2xx,3xx"
     )
 }
 

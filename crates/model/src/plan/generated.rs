@@ -27,7 +27,7 @@ fn generate(mut fields: FileFields<'_>, factors: &[&str]) -> Option<Generated> {
     let path = fields.need("path").and_then(|field| {
         let path = known(&field, factors)?;
         if !is_inside(&path) {
-            field.wrong("is no name of a file within {www}");
+            field.wrong("is not a file name inside {www}");
         }
         Some(path)
     });
@@ -50,5 +50,5 @@ fn size(field: &FileField<'_>, factors: &[&str]) -> Option<String> {
 /// It is no number of bytes.
 pub fn bytes(size: &str) -> Result<u64, String> {
     let bytes = size.parse().ok().filter(|&bytes| bytes <= LARGEST);
-    bytes.ok_or_else(|| format!("'{size}' is no number of bytes"))
+    bytes.ok_or_else(|| format!("'{size}' is not a number of bytes"))
 }

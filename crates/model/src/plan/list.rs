@@ -64,7 +64,7 @@ fn parse_line(line: &str, path: &str) -> Result<Option<(Url, u32)>, String> {
     let Some(target) = words.next() else { return Ok(None) };
     let weight = words.next().map_or(Ok(1), parse_weight)?;
     match words.next() {
-        Some(word) => Err(format!("'{word}' is one word too many; a line is TARGET [weight=N]")),
+        Some(word) => Err(format!("'{word}' is unexpected; a line is TARGET [weight=N]")),
         None => Ok(Some((parse_target(target, path)?, weight))),
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         for (text, line, part) in [
             ("a\nb weight=0", 2, "weight '0'"),
             ("a weigth=2", 1, "not weight=N"),
-            ("a weight=1 b", 1, "too many"),
+            ("a weight=1 b", 1, "is unexpected"),
             ("\n\nhttp://", 3, "no host"),
             ("1:2:3", 1, "IPv6"),
             ("ftp://a/", 1, "https://"),

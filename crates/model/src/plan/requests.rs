@@ -159,7 +159,7 @@ fn checked<T>(
 /// Names are shown on screens.
 fn printable(name: &str) -> Result<String, String> {
     match name.chars().any(char::is_control) {
-        true => Err("a name holds no control characters".to_owned()),
+        true => Err("a name can't contain control characters".to_owned()),
         false => Ok(name.to_owned()),
     }
 }
@@ -237,7 +237,7 @@ fn body(
                 read_template(&text, TemplatePlace::Body, templates, reading).map_err(at_value)?;
             Ok(Some(of_text(text)))
         }
-        _ => Err((at, "a request has one of body, body_file and json".to_owned())),
+        _ => Err((at, "a request can have only one of body, body_file and json".to_owned())),
     }
 }
 
@@ -444,8 +444,8 @@ mod tests {
             ("[[request]]\nheaders = 'A: b'", 2, "{ Name = \"value\" }"),
             ("[[request]]\nheaders = ['A b']", 2, "no colon"),
             ("[[request]]\nheaders = { 'A B' = 'c' }", 2, "cannot have"),
-            ("[[request]]\nheaders = { Content-Length = '3' }", 2, "sixmark's to write"),
-            ("[[request]]\nheaders = ['Transfer-Encoding: chunked']", 2, "sixmark's to write"),
+            ("[[request]]\nheaders = { Content-Length = '3' }", 2, "is set by sixmark"),
+            ("[[request]]\nheaders = ['Transfer-Encoding: chunked']", 2, "is set by sixmark"),
             ("[[request]]\nheaders = { A = '{{foo}}' }", 2, "header A"),
             ("[[request]]\nheaders = { A = 1 }", 2, "expected a string"),
             ("[[request]]\nbody = 'a'\njson = 1", 1, "one of body, body_file and json"),

@@ -67,7 +67,7 @@ pub(crate) fn services(fields: Option<FileFields<'_>>, around: &Surroundings) ->
 
 fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
     if !is_name(&field.name) {
-        field.wrong("is no name of a service: use lower-case letters, digits, - and _");
+        field.wrong("is not a valid service name: use lower-case letters, digits, - and _");
     }
     let mut fields = field.fields()?;
     let (host, account) = read_place(&mut fields, around);
@@ -81,13 +81,16 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
     let patience = fields.take("patience").and_then(|field| field.time()).unwrap_or(PATIENCE);
     let on_demand = on_demand(&mut fields, around);
     if command.is_empty() && urls.iter().any(|url| !names_in_braces(url).is_empty()) {
-        fields.wrong("without a command it runs already: urls then says where, without braces");
+        fields.wrong(
+            "a service without a command is already running: give its urls, without \
+             braces",
+        );
     }
     if matches!(ready, ReadyCheck::Get(_)) && !urls.iter().all(|url| url.starts_with("http://")) {
-        fields.wrong("ready can only get from http://; for others wait for a line, or connect");
+        fields.wrong("ready can request only http:// URLs; for others use a line, or connect");
     }
     if let (true, ReadyCheck::Line(_)) = (command.is_empty(), &ready) {
-        fields.wrong("without a command there is no output to have a line");
+        fields.wrong("a service without a command has no output to wait for a line in");
     }
     fields.end();
     let name = field.name.clone();
@@ -119,7 +122,7 @@ fn read_place(
     let Some(hosts) = &around.hosts else { return (None, None) };
     let one = |name: &str| match hosts.iter().any(|host| host == name) {
         true => Ok(name.to_owned()),
-        false => Err(format!("'{name}' is no host; there are: {}", hosts.join(", "))),
+        false => Err(format!("'{name}' is not a host; hosts: {}", hosts.join(", "))),
     };
     let host = fields.need("host").and_then(|field| field.parsed(one));
     (host, fields.text("account"))
@@ -152,8 +155,7 @@ pub(crate) fn known(field: &FileField<'_>, allowed: &[&str]) -> Option<String> {
     let text = field.text()?;
     if let Some(name) = names_in_braces(&text).iter().find(|name| !allowed.contains(name)) {
         let allowed: Vec<_> = allowed.iter().map(|name| format!("{{{name}}}")).collect();
-        field
-            .wrong(&format!("{{{name}}} stands for nothing here; allowed: {}", allowed.join(", ")));
+        field.wrong(&format!("{{{name}}} has no value here; allowed: {}", allowed.join(", ")));
         return None;
     }
     Some(text)
@@ -162,7 +164,7 @@ pub(crate) fn known(field: &FileField<'_>, allowed: &[&str]) -> Option<String> {
 fn files(mut fields: FileFields<'_>) -> BTreeMap<String, String> {
     let file = |field: FileField<'_>| {
         if !is_inside(&field.name) {
-            field.wrong("is no name of a file within the service's folder");
+            field.wrong("is not a file name inside the service's folder");
         }
         Some((field.name.clone(), field.text()?))
     };
@@ -187,7 +189,7 @@ fn ready(field: &FileField<'_>) -> Option<ReadyCheck> {
             let slash =
                 |path: &str| match path.starts_with('/') && !path.contains([' ', '\r', '\n']) {
                     true => Ok(ReadyCheck::Get(path.to_owned())),
-                    false => Err("a path begins with / and holds no blanks".to_owned()),
+                    false => Err("a path must begin with / and contain no spaces".to_owned()),
                 };
             get.parsed(slash)
         }

@@ -1,14 +1,14 @@
 //! From what was counted to the figures of a result.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use crate::by_request::RequestNames;
 use crate::family_result::{
     AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult,
     RequestCounts,
 };
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::plan::{Endpoint, Plan};
 use crate::sizes::{Sizes, SizesResult};
 use crate::tally::{EndpointTally, FamilyTally, Tally};
@@ -30,8 +30,9 @@ pub fn family_result(
     FamilyResult {
         addresses,
         by_address: Vec::new(),
+        by_request: Vec::new(),
         requests: requests(tally),
-        outcomes: outcomes(tally),
+        outcomes: tally.outcome_counts().by_name(),
         failures: failure_counts(&tally.failures),
         content: tally.content.result(),
         breaches: breaches(tally),
@@ -84,13 +85,6 @@ fn breaches(tally: &FamilyTally) -> Vec<BreachCount> {
     sorted.map(|(what, count)| BreachCount { what: what.to_owned(), count }).collect()
 }
 
-/// NORMAL always, the others where they occurred.
-fn outcomes(tally: &FamilyTally) -> BTreeMap<String, u64> {
-    let counted = Outcome::ALL.map(|outcome| (outcome, tally.outcome(outcome)));
-    let shown = counted.into_iter().filter(|&(outcome, n)| n > 0 || outcome == Outcome::Normal);
-    shown.map(|(outcome, n)| (outcome.name().to_owned(), n)).collect()
-}
-
 fn failure_counts(failures: &Counts<Failure>) -> Vec<FailureCount> {
     let sorted = failures.sorted().into_iter();
     sorted.map(|(failure, count)| FailureCount { failure, count }).collect()
@@ -131,6 +125,7 @@ pub fn planned_result(
         tls: plan.tls.as_ref().map(|tls| tally.tls.result(tls)),
         quic: (plan.http.version == HttpVersion::Http3).then(|| tally.quic.result()),
         by_address: by_address(plan, tally),
+        by_request: RequestNames::new(&plan.requests).figures(&tally.requests),
         ..family_result(tally, addresses, elapsed_s, open)
     }
 }
@@ -139,18 +134,15 @@ pub fn planned_result(
 fn by_address(plan: &Plan, tally: &FamilyTally) -> Vec<AddressResult> {
     let endpoints = plan.all_endpoints();
     let result = |(endpoint, counted): (&Endpoint, &EndpointTally)| {
-        let failures: Vec<FailureCount> = failure_counts(&counted.failures);
-        let abandoned = failures.iter().filter(|of| of.failure.outcome == Outcome::Abandoned);
-        let abandoned: u64 = abandoned.map(|of| of.count).sum();
-        let failed: u64 = failures.iter().map(|of| of.count).sum();
-        let completed = counted.status.iter().map(|(_, count)| count).sum();
+        let EndpointTally { status, failures, unaccepted, .. } = counted;
+        let counts = OutcomeCounts { status, failures, unaccepted: *unaccepted };
         AddressResult {
             address: endpoint.address,
             url: plan.targets.get(endpoint.target).map_or(String::new(), |of| of.url.clone()),
-            ended: completed + failed - abandoned,
-            completed,
-            unaccepted: counted.unaccepted,
-            failures,
+            ended: counts.ended() - counts.outcome(Outcome::Abandoned),
+            completed: counts.completed(),
+            unaccepted: *unaccepted,
+            failures: failure_counts(failures),
         }
     };
     let mut all: Vec<AddressResult> = endpoints.iter().zip(&tally.endpoints).map(result).collect();

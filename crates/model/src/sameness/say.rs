@@ -31,12 +31,12 @@ pub(super) fn errors(
 }
 
 impl TargetAnswers {
-    /// `IPv6 gives nothing but errors: 0 of 96 accepted`, of the side of that name; none where a response
-    /// is accepted, or where nothing was asked for.
+    /// `IPv6 returns only errors: 0 of 96 accepted`, of the side of that name; none where a
+    /// response is accepted, or where nothing was asked for.
     pub fn only_errors(&self, name: &str) -> Option<String> {
         let none = self.ended() > 0 && self.completed() == self.unaccepted;
         let ended = write_count(self.ended());
-        none.then(|| format!("{} gives nothing but errors: 0 of {ended} accepted", spoken(name)))
+        none.then(|| format!("{} returns only errors: 0 of {ended} accepted", spoken(name)))
     }
 }
 
@@ -45,8 +45,8 @@ fn gives_nothing(given: &TargetAnswers) -> String {
     let sent = write_count(given.failed());
     let Some(most) = most_failed(given) else { return format!("does not answer: 0 of {sent}") };
     let how = match (most.outcome, most.phase) {
-        (Outcome::Content, _) => "gives no response that passes its checks",
-        (_, FailurePhase::Transfer) => "gives no complete response",
+        (Outcome::Content, _) => "returns no response that passes its checks",
+        (_, FailurePhase::Transfer) => "returns no complete response",
         _ => "does not answer",
     };
     format!("{how}: 0 of {sent}, {} in {}", most.outcome, most.phase)
@@ -92,11 +92,11 @@ struct NamedSide<'a> {
     given: &'a TargetAnswers,
 }
 
-/// `IPv6 sends 20 bytes a response; IPv4 20,480`.
+/// `IPv6 sends 20 bytes per response; IPv4 20,480`.
 fn sizes([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
     let bytes = |mean: f64| write_count(mean.round() as u64);
     let [of_a, of_b] = [bytes(unlike.a), bytes(unlike.b)];
-    format!("{} sends {of_a} bytes a response; {} {of_b}", a.name, b.name)
+    format!("{} sends {of_a} bytes per response; {} {of_b}", a.name, b.name)
 }
 
 /// `IPv6 answers 503 to every request; IPv4 200`, the side that fails more first.
@@ -144,7 +144,7 @@ fn does(what: Trait, share: f64, given: &TargetAnswers) -> String {
             let phase = phase.map_or(String::new(), |phase| format!(" in {phase}"));
             format!("fails {of} ({outcome}{phase})")
         }
-        Trait::Size => "sends contents of another size".to_owned(),
+        Trait::Size => "sends content of another size".to_owned(),
     }
 }
 

@@ -86,7 +86,7 @@ const SICK: [(&str, Manner, &str); 11] = [
     (
         "another page",
         |_, _| Whole(200, 20),
-        "IPv6 sends 20 bytes a response; IPv4 20,480 (of /page)",
+        "IPv6 sends 20 bytes per response; IPv4 20,480 (of /page)",
     ),
     (
         "another page, made anew each time",
@@ -107,7 +107,7 @@ const SICK: [(&str, Manner, &str); 11] = [
     (
         "responses are cut off",
         |_, _| Not(Outcome::Truncated, FailurePhase::Transfer),
-        "IPv6 gives no complete response: 0 of 6,000, TRUNCATED in transfer",
+        "IPv6 returns no complete response: 0 of 6,000, TRUNCATED in transfer",
     ),
     (
         "one of three addresses is dead",
@@ -134,7 +134,7 @@ fn a_sick_side_is_told_on_either_side() {
         let text = here.said.clone().unwrap_or_else(|| panic!("{name}: {here:#?}"));
         assert!(text.starts_with(said) && !here.same, "{name}: {text}");
         let there = found(1, BLOCKS, REQUESTS, healthy, manner).said.unwrap();
-        let is_size = there.contains("a response");
+        let is_size = there.contains("per response");
         assert!(is_size || there.starts_with("IPv4"), "{name}: {there}");
     }
 }
@@ -143,7 +143,7 @@ fn a_sick_side_is_told_on_either_side() {
 fn sides_that_give_errors_alone_are_not_compared() {
     let down: Manner = |_, _| Whole(503, 9);
     let both = found(1, 2, 60, down, down);
-    let said = "IPv6 gives nothing but errors: 0 of 120 accepted; IPv4 gives nothing but errors: \
+    let said = "IPv6 returns only errors: 0 of 120 accepted; IPv4 returns only errors: \
                 0 of 120 accepted";
     assert_eq!((both.said.as_deref(), both.same), (Some(said), false));
     // One response that is accepted makes a speed.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::average::entry;
+use super::levels::{label_level, label_levels};
 use super::result::{
     Analysis, At, ComparisonEntry, Published, PublishedShare, PublishedTable, RatioFinding,
     TableColumn,
@@ -117,12 +118,12 @@ fn ratios(
     by: &[String],
 ) -> (Vec<ComparisonEntry>, Vec<String>) {
     type Pairs<'a> = BTreeMap<Vec<&'a str>, [Option<f64>; 2]>;
-    let mut groups: Vec<(Vec<&str>, Pairs<'_>)> = Vec::new();
+    let mut groups: Vec<(Vec<String>, Pairs<'_>)> = Vec::new();
     let mut paired_by: Vec<String> = Vec::new();
     for figure in figures.iter().filter(|figure| figure.measure == measure) {
         let Some(family) = figure.family else { continue };
         let split = |at: &&At| by.contains(&at.factor);
-        let group: Vec<&str> = figure.at.iter().filter(split).map(|at| at.level.as_str()).collect();
+        let group: Vec<String> = figure.at.iter().filter(split).map(label_level).collect();
         let others = figure.at.iter().filter(|at| !split(at) && at.factor != FAMILY);
         paired_by.extend(others.clone().map(|at| at.factor.clone()));
         let key: Vec<&str> = others.map(|at| at.level.as_str()).collect();
@@ -166,10 +167,7 @@ fn share_of_figures(
     // Wald's interval: with thousands on both sides the finer ones do not differ from it.
     let half = NORMAL * (a * (1.0 - a) / n + b * (1.0 - b) / m).sqrt();
     let value = a - b;
-    let name = |side: &ShareOf| {
-        let levels: Vec<_> = side.at.iter().map(|at| at.level.as_str()).collect();
-        format!("{} at {}", side.family, levels.join(", "))
-    };
+    let name = |side: &ShareOf| format!("{} at {}", side.family, label_levels(&side.at));
     let label = format!("{}: {} against {}", of.part, name(sides[0]), name(sides[1]));
     let difference = Estimate { value, low: value - half, high: value + half };
     Some(PublishedShare { label, a, b, difference, differs: value.abs() > half })
@@ -192,9 +190,9 @@ fn drawn(ratios: &[ComparisonEntry], shares: &[PublishedShare], claim: &str) -> 
         found.join(", ")
     };
     let parts = [
-        (RatioFinding::Higher, "IPv6 is the higher one for"),
-        (RatioFinding::Lower, "it is the lower one for"),
-        (RatioFinding::Unshown, "no difference is shown for"),
+        (RatioFinding::Higher, "IPv6 is higher for"),
+        (RatioFinding::Lower, "lower for"),
+        (RatioFinding::Unshown, "inconclusive for"),
     ];
     let parts: Vec<String> = parts
         .iter()
@@ -206,7 +204,7 @@ fn drawn(ratios: &[ComparisonEntry], shares: &[PublishedShare], claim: &str) -> 
         !ratios.is_empty() && ratios.iter().all(|entry| entry.finding == RatioFinding::Higher);
     match (claim.is_empty(), all) {
         (true, _) => format!("{}.", parts.join("; ")),
-        (false, true) => format!("The claim is borne out: {}.", parts.join("; ")),
+        (false, true) => format!("The claim is confirmed: {}.", parts.join("; ")),
         (false, false) => format!("The claim does not hold for all: {}.", parts.join("; ")),
     }
 }

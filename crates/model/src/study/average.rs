@@ -148,9 +148,9 @@ fn describe_average(
             let margin = margin.unwrap_or_default();
             format!("{a} and {b} are equivalent, within {margin} %")
         }
-        RatioFinding::Unshown if pairs < 2 => "one pair alone shows no difference".to_owned(),
-        RatioFinding::Unshown => format!("no difference between {a} and {b} is shown"),
-        RatioFinding::NotComparable => format!("{a} and {b} can't be compared"),
+        RatioFinding::Unshown if pairs < 2 => "one pair is too few for a result".to_owned(),
+        RatioFinding::Unshown => format!("{a} vs {b} is inconclusive"),
+        RatioFinding::NotComparable => format!("{a} and {b} are not comparable"),
     }
 }
 

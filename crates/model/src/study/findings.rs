@@ -1,46 +1,80 @@
-//! Findings tested: borne out, not, or can't tell.
+//! Findings tested: confirmed, refuted, inconclusive, or not comparable.
 //!
 //! Both sides of a finding are averaged within each repetition, which is a block: the mean of the
 //! logarithms of its cells, factor by factor alike. What is left is one difference of logarithms a
-//! repetition, of which Student's t gives the interval and the p-value.
+//! repetition, of which Student's t gives the interval and the p-value. A claim about all or none is
+//! counted instead ([`counting`]).
+
+mod counting;
+mod sentence;
 
 use super::average::geometric;
-use super::result::{At, Claim, FindingResult, FindingVerdict, MARGIN_PERCENT, MeanRatio};
+use super::result::{
+    Claim, ExchangeCount, FindingResult, FindingVerdict, MARGIN_PERCENT, MeanRatio,
+};
 use super::unlike;
 use crate::study::observation::{Observation, observations};
 use crate::study::result::CellResult;
-use crate::study::spec::published::at_family;
 use crate::study::spec::{FAMILY, FindingSpec};
 use sixmark_stats::incomplete_beta;
 use sixmark_units::family::{Family, spoken};
+use sixmark_units::quantity::write_count;
 
 /// Levels of some factors.
-type SideLevels = [(String, Vec<String>)];
+type SideLevelSlice = [(String, Vec<String>)];
 
 /// Tests one on the cells that there are.
 pub(super) fn find_claim(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult {
-    let mut repetitions: Vec<u32> = cells.iter().map(|cell| cell.repetition).collect();
+    let seen = observations(cells);
+    match spec.claim {
+        Claim::AllOf | Claim::NoneOf => counting::find_count(spec, &seen),
+        _ => compare_sides(spec, &seen),
+    }
+}
+
+/// A finding that nothing is known of yet.
+fn unknown(spec: &FindingSpec) -> FindingResult {
+    FindingResult {
+        text: spec.text.clone(),
+        measure: spec.measure,
+        claim: spec.claim,
+        published: spec.published,
+        blocks: 0,
+        count: None,
+        ratio: None,
+        p: None,
+        unlike: None,
+        verdict: FindingVerdict::CannotTell,
+        said: None,
+    }
+}
+
+fn compare_sides(spec: &FindingSpec, seen: &[Observation<'_>]) -> FindingResult {
+    let mut repetitions: Vec<u32> = seen.iter().map(|one| one.repetition).collect();
     repetitions.sort_unstable();
     repetitions.dedup();
     let of = |&repetition: &u32| {
-        let block: Vec<&CellResult> = cells.iter().filter(|c| c.repetition == repetition).collect();
+        let block: Vec<&Observation<'_>> =
+            seen.iter().filter(|one| one.repetition == repetition).collect();
         let (a, b) = (value_of_side(spec, &spec.a, &block)?, value_of_side(spec, &spec.b, &block)?);
         Some((a.exp(), b.exp()))
     };
     let pairs: Vec<(f64, f64)> = repetitions.iter().filter_map(of).collect();
-    let ratio = geometric(&pairs);
-    let p = p_value(&pairs);
-    let verdict = judge_claim(spec.claim, ratio.and_then(|ratio| Some((ratio.low?, ratio.high?))));
-    let text = spec.text.clone();
-    let (measure, claim, blocks) = (spec.measure, spec.claim, pairs.len() as u32);
-    let found = FindingResult { text, measure, claim, blocks, ratio, p, unlike: None, verdict };
-    match unlike(spec, &observations(cells)) {
-        None => found,
-        unlike => {
-            let verdict = FindingVerdict::NotComparable;
-            FindingResult { ratio: None, p: None, unlike, verdict, ..found }
-        }
+    let found = FindingResult { blocks: pairs.len() as u32, ..unknown(spec) };
+    if let unlike @ Some(_) = unlike(spec, seen) {
+        return FindingResult { unlike, verdict: FindingVerdict::NotComparable, ..found };
     }
+    let ratio = geometric(&pairs);
+    let verdict = judge_claim(spec.claim, ratio.and_then(|ratio| Some((ratio.low?, ratio.high?))));
+    let said = sentence::say_compared(spec, verdict, &pairs);
+    FindingResult { ratio, p: p_value(&pairs), verdict, said, ..found }
+}
+
+/// True of what was seen at one of the levels of each factor named.
+fn is_of_side(one: &Observation<'_>, side: &SideLevelSlice) -> bool {
+    side.iter().all(|(factor, levels)| {
+        one.at.iter().any(|at| at.factor == *factor && levels.contains(&at.level))
+    })
 }
 
 /// What keeps the sides from being compared in speed: that families don't give the same at some levels
@@ -50,13 +84,9 @@ fn unlike(spec: &FindingSpec, seen: &[Observation<'_>]) -> Option<String> {
         return None;
     }
     let used = seen.iter().filter(|one| one.is_at(&spec.only));
-    let is_at = |one: &Observation<'_>, side: &SideLevels| {
-        let holds = |(factor, levels): &(String, Vec<String>)| {
-            one.at.iter().any(|at| at.factor == *factor && levels.contains(&at.level))
-        };
-        side.iter().all(holds)
+    let of = |side: &SideLevelSlice| {
+        used.clone().filter(|one| is_of_side(one, side)).collect::<Vec<_>>()
     };
-    let of = |side: &SideLevels| used.clone().filter(|one| is_at(one, side)).collect::<Vec<_>>();
     let [a, b] = [of(&spec.a), of(&spec.b)];
     let mut both = a.clone();
     both.extend(&b);
@@ -70,7 +100,7 @@ fn unlike(spec: &FindingSpec, seen: &[Observation<'_>]) -> Option<String> {
 }
 
 /// The levels that set a side apart.
-fn name_of_side(side: &SideLevels) -> String {
+fn name_of_side(side: &SideLevelSlice) -> String {
     let of_factor = |(factor, levels): &(String, Vec<String>)| {
         let levels = levels.iter().map(|level| spoken(level)).collect::<Vec<_>>().join(" or ");
         if factor == FAMILY { levels } else { format!("{factor} {levels}") }
@@ -79,18 +109,17 @@ fn name_of_side(side: &SideLevels) -> String {
 }
 
 /// The mean logarithm of one side's figures; of the families' ratio where that is asked for.
-fn value_of_side(spec: &FindingSpec, side: &SideLevels, block: &[&CellResult]) -> Option<f64> {
+fn value_of_side(
+    spec: &FindingSpec,
+    side: &SideLevelSlice,
+    block: &[&Observation<'_>],
+) -> Option<f64> {
     let of = |family: Family| {
-        let logs = block.iter().filter_map(|cell| {
-            let at = levels(cell, family);
-            let holds = |(factor, levels): &(String, Vec<String>)| {
-                at.iter().any(|at| at.factor == *factor && levels.contains(&at.level))
-            };
-            let only = spec.only.iter().all(|only| at.contains(only));
-            let figure = cell.figure(family, spec.measure).filter(|_| only);
-            figure.filter(|figure| *figure > 0.0 && side.iter().all(holds)).map(f64::ln)
-        });
-        logs.collect::<Vec<f64>>()
+        let here = block.iter().filter(|one| one.family == family && one.is_at(&spec.only));
+        let figures = here
+            .filter(|one| is_of_side(one, side))
+            .filter_map(|one| one.cell.figure(family, spec.measure));
+        figures.filter(|figure| *figure > 0.0).map(f64::ln).collect::<Vec<f64>>()
     };
     let mean =
         |logs: &[f64]| (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64);
@@ -99,14 +128,6 @@ fn value_of_side(spec: &FindingSpec, side: &SideLevels, block: &[&CellResult]) -
         true => Some(mean(&ipv6)? - mean(&ipv4)?),
         false => mean(&[ipv6, ipv4].concat()),
     }
-}
-
-fn levels(cell: &CellResult, family: Family) -> Vec<At> {
-    let mut at = cell.levels.clone();
-    if cell.level(FAMILY).is_none() {
-        at.push(at_family(family));
-    }
-    at
 }
 
 /// Two-sided, of Student's t on the differences of logarithms.
@@ -123,7 +144,7 @@ fn p_value(pairs: &[(f64, f64)]) -> Option<f64> {
     Some(incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t)))
 }
 
-/// What an interval of the ratio says of a claim. Equality is borne out by an interval within the margin.
+/// What an interval of the ratio says of a claim. Equality is confirmed by an interval within the margin.
 fn judge_claim(claim: Claim, interval: Option<(f64, f64)>) -> FindingVerdict {
     let Some((low, high)) = interval else { return FindingVerdict::CannotTell };
     let (borne_out, refuted) = match claim {
@@ -133,6 +154,8 @@ fn judge_claim(claim: Claim, interval: Option<(f64, f64)>) -> FindingVerdict {
             let ratio = MeanRatio { value: 1.0, low: Some(low), high: Some(high) };
             (ratio.is_within(margin), ratio.is_above(margin) || ratio.is_below(margin))
         }
+        // Counts decide these.
+        Claim::AllOf | Claim::NoneOf => (false, false),
     };
     match (borne_out, refuted) {
         (true, _) => FindingVerdict::BorneOut,
@@ -145,8 +168,8 @@ impl FindingVerdict {
     /// As people say it.
     pub fn words(self) -> &'static str {
         match self {
-            FindingVerdict::BorneOut => "borne out",
-            FindingVerdict::NotBorneOut => "not borne out",
+            FindingVerdict::BorneOut => "confirmed",
+            FindingVerdict::NotBorneOut => "refuted",
             FindingVerdict::CannotTell => "inconclusive",
             FindingVerdict::NotComparable => "not comparable",
         }
@@ -160,7 +183,11 @@ impl FindingResult {
         if let Some(said) = &self.unlike {
             return format!("{verdict}: {said}");
         }
-        let Some(ratio) = self.ratio else { return format!("{verdict}: nothing to compare") };
+        if let Some(ExchangeCount { counted, sent }) = self.count {
+            let [counted, sent] = [counted, sent].map(write_count);
+            return format!("{verdict}: {counted} of {sent}, {}", self.repetitions());
+        }
+        let Some(ratio) = self.ratio else { return format!("{verdict}: nothing was measured") };
         let interval = match (ratio.low, ratio.high) {
             (Some(low), Some(high)) => format!(" ({low:.3} to {high:.3})"),
             _ => String::new(),
@@ -170,8 +197,15 @@ impl FindingResult {
             Some(p) => format!(", p = {p:.3}"),
             None => String::new(),
         };
-        let blocks = self.blocks;
-        format!("{verdict}: ratio {:.3}{interval}{p}, {blocks} repetitions", ratio.value)
+        format!("{verdict}: ratio {:.3}{interval}{p}, {}", ratio.value, self.repetitions())
+    }
+
+    /// `1 repetition`, `3 repetitions`.
+    pub fn repetitions(&self) -> String {
+        match self.blocks {
+            1 => "1 repetition".to_owned(),
+            n => format!("{n} repetitions"),
+        }
     }
 }
 

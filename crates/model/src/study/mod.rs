@@ -8,6 +8,7 @@ pub mod average;
 pub mod client;
 pub mod figures;
 mod findings;
+pub mod levels;
 mod observation;
 pub mod outputs;
 pub mod result;

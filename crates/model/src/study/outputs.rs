@@ -1,21 +1,24 @@
 //! From cells to tables, charts and comparisons.
 
+mod charts;
 mod improvement;
 mod interaction;
+mod missing;
 
 use super::analyse::{self, PublishedFigure};
 use super::average::{Average, average, entry};
 use super::findings::find_claim;
+use super::levels::{label_level, label_levels};
 use super::result::{
-    At, Axis, CellResult, Chart, ChartLine, ComparisonEntry, Dot, FindingResult, MARGIN_PERCENT,
-    Published, RatioFinding, Row, Statistic, StudyComparison, Table, TableColumn, TableValue,
+    At, CellResult, Chart, ComparisonEntry, FindingResult, Published, RatioFinding, Row, Statistic,
+    StudyComparison, Table, TableColumn, TableValue,
 };
 use super::unlike;
 use crate::metric::{Bounds, Metric};
 use crate::study::observation::Observation;
 use crate::study::observation::observations;
 use crate::study::spec::{
-    ChartSpec, ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
+    ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
 };
 use sixmark_units::family::Family;
 
@@ -29,7 +32,8 @@ pub fn outputs(
     let outputs = &study.outputs;
     let tables =
         outputs.tables.iter().flat_map(|spec| tables(study, spec, &seen, published)).collect();
-    let charts = outputs.charts.iter().map(|spec| chart(study, spec, &seen, published)).collect();
+    let charts =
+        outputs.charts.iter().map(|spec| charts::chart(study, spec, &seen, published)).collect();
     (tables, charts, comparisons(study, cells))
 }
 
@@ -70,19 +74,6 @@ fn others(study: &Study, named: &[&str]) -> Vec<String> {
         others.push(FAMILY.to_owned());
     }
     others
-}
-
-fn levels_of(at: &[At]) -> String {
-    at.iter().map(|at| pretty(&at.level)).collect::<Vec<_>>().join(", ")
-}
-
-/// Families as people write them.
-fn pretty(level: &str) -> &str {
-    match level {
-        "ipv6" => "IPv6",
-        "ipv4" => "IPv4",
-        other => other,
-    }
 }
 
 /// What is measured at some levels, over its repetitions.
@@ -189,7 +180,7 @@ fn make_table(
 }
 
 fn column(spec: &ColumnSpec, at: &[At]) -> TableColumn {
-    let levels = levels_of(at);
+    let levels = label_levels(at);
     let label =
         if levels.is_empty() { spec.label.clone() } else { format!("{} {levels}", spec.label) };
     let family = at.iter().find(|at| at.factor == FAMILY).and_then(|at| family_of_level(&at.level));
@@ -216,8 +207,13 @@ fn cell_value(
     let found = measured_value(seen, at, column.measure, statistic);
     let interval = found.and_then(|found| found.interval);
     let published = beside.and_then(|beside| beside.figure(at, column.measure));
+    let missing = match found {
+        Some(_) => None,
+        None => missing::why_missing(seen, at, column.measure),
+    };
     TableValue {
         measured: found.map(|found| found.value / scale),
+        missing,
         low: interval.map(|(low, _)| low / scale),
         high: interval.map(|(_, high)| high / scale),
         n: found.map_or(0, |found| found.n),
@@ -228,97 +224,11 @@ fn cell_value(
 impl PublishedOf {
     /// The table's name, and the levels of it.
     fn label(&self) -> String {
-        match levels_of(&self.at) {
+        match label_levels(&self.at) {
             levels if levels.is_empty() => self.table.clone(),
             levels => format!("{}, {levels}", self.table),
         }
     }
-}
-
-fn chart(
-    study: &Study,
-    spec: &ChartSpec,
-    seen: &[Observation<'_>],
-    published: Option<&PublishedFigures>,
-) -> Chart {
-    let beside = Beside::new(published, spec.published.as_ref());
-    let mut series = Vec::new();
-    for at in combinations(study, &spec.series) {
-        let here: Vec<At> = spec.only.iter().cloned().chain(at.iter().cloned()).collect();
-        let unlike =
-            |at: &[At]| spec.y.measure.is_of_speed().then(|| unlike_at(seen, at)).flatten();
-        series.push(make_line(study, spec, &here, &at, |at| {
-            let scale = spec.y.unit.scale;
-            let found = measured_value(seen, at, spec.y.measure, spec.statistic)?;
-            let interval = found.interval.map(|(low, high)| (low / scale, high / scale));
-            Some(PointFigure { y: found.value / scale, interval, unlike: unlike(at) })
-        }));
-        if let Some(beside) = &beside {
-            let label = spec.published.as_ref().map_or(String::new(), PublishedOf::label);
-            let families: Vec<At> = at.iter().filter(|at| at.factor == FAMILY).cloned().collect();
-            let known =
-                series.iter().any(|series: &ChartLine| series.published && series.at == families);
-            if !known {
-                let line = make_line(study, spec, &here, &families, |at| {
-                    let (found, scale) = (beside.found(at, spec.y.measure)?, spec.y.unit.scale);
-                    let range = found.range.map(|[low, high]| (low / scale, high / scale));
-                    Some(PointFigure { y: found.value / scale, interval: range, unlike: None })
-                });
-                let label = format!("published: {label} {}", levels_of(&families));
-                series.push(ChartLine { label, published: true, ..line });
-            }
-        }
-    }
-    series.retain(|series| !series.points.is_empty());
-    let x =
-        Axis { label: spec.x.clone(), unit: spec.x_unit.clone(), logarithmic: spec.logarithmic[0] };
-    let (label, unit) = (spec.y.label.clone(), spec.y.unit.name.to_owned());
-    let y = Axis { label, unit, logarithmic: spec.logarithmic[1] };
-    Chart { name: spec.name.clone(), title: spec.title.clone(), x, y, series }
-}
-
-/// What is known of a point of a line.
-struct PointFigure {
-    y: f64,
-    interval: Option<(f64, f64)>,
-    unlike: Option<String>,
-}
-
-/// What keeps the speed at some levels from being read beside the other family's. A family that gives
-/// nothing but errors does not take the other one's point away.
-fn unlike_at(seen: &[Observation<'_>], at: &[At]) -> Option<String> {
-    let place: Vec<At> = at.iter().filter(|at| at.factor != FAMILY).cloned().collect();
-    let there: Vec<&Observation<'_>> = seen.iter().filter(|one| one.is_at(&place)).collect();
-    let (here, other): (Vec<_>, Vec<_>) = there.iter().copied().partition(|one| one.is_at(at));
-    match (unlike::only_errors(&here), unlike::only_errors(&other)) {
-        (None, None) => unlike::unlike_families(&there, MARGIN_PERCENT / 100.0),
-        (sick, _) => sick,
-    }
-}
-
-/// The points of a line at `here`, which is called after the levels `of`.
-fn make_line(
-    study: &Study,
-    spec: &ChartSpec,
-    here: &[At],
-    of: &[At],
-    figure: impl Fn(&[At]) -> Option<PointFigure>,
-) -> ChartLine {
-    let levels = study.level_names(&spec.x);
-    let numbers: Vec<Option<f64>> = levels.iter().map(|level| level.parse().ok()).collect();
-    let numeric = numbers.iter().all(Option::is_some);
-    let point = |(number, (level, value)): (usize, (&&str, &Option<f64>))| {
-        let at = At { factor: spec.x.clone(), level: (*level).to_owned() };
-        let at: Vec<At> = here.iter().cloned().chain([at]).collect();
-        let PointFigure { y, interval, unlike } = figure(&at)?;
-        let x = value.filter(|_| numeric).unwrap_or(number as f64);
-        let [low, high] = [interval.map(|(low, _)| low), interval.map(|(_, high)| high)];
-        Some(Dot { x, label: (*level).to_owned(), y, low, high, unlike })
-    };
-    let mut points: Vec<Dot> = levels.iter().zip(&numbers).enumerate().filter_map(point).collect();
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let family = of.iter().find(|at| at.factor == FAMILY).and_then(|at| family_of_level(&at.level));
-    ChartLine { label: levels_of(of), family, at: of.to_vec(), published: false, points }
 }
 
 fn compare_levels(
@@ -370,7 +280,7 @@ fn one_entry(
     (pairing, repeated): (&[String], bool),
 ) -> ComparisonEntry {
     let here: Vec<At> = spec.only.iter().chain(at).cloned().collect();
-    let label = levels_of(at);
+    let label = label_levels(at);
     if let Some(with) = &spec.interaction {
         let pairs = match repeated {
             true => interaction::by_repetition(spec, with, seen, &here),
@@ -383,7 +293,8 @@ fn one_entry(
         true => by_repetition(spec, seen, &here),
         false => by_factors(study, spec, seen, &here, pairing),
     };
-    let names = [pretty(&spec.a), pretty(&spec.b)];
+    let names = [&spec.a, &spec.b].map(|level| label_level(&side_of(spec, level)));
+    let names = [names[0].as_str(), names[1].as_str()];
     let better = spec.measure.higher_is_better();
     let entry = entry(&label, names, &pairs, better, Some(spec.margin_percent));
     comparable(entry, spec, seen, &[here])

@@ -15,10 +15,11 @@ use crate::provenance::{Ended, Environment, Tool, Warning};
 use crate::sameness::GivenResult;
 use sixmark_units::family::Family;
 
-pub use finding::{Claim, FindingResult, FindingVerdict};
+pub use finding::{Claim, ExchangeCount, FindingResult, FindingVerdict};
 pub use published::{Analysis, Published, PublishedRow, PublishedShare, PublishedTable};
 pub use shown::{
-    Axis, Chart, ChartLine, Dot, Improvement, Row, Statistic, Table, TableColumn, TableValue,
+    Axis, Chart, ChartLine, Dot, Improvement, MissingDot, MissingFigure, Row, Statistic, Table,
+    TableColumn, TableValue,
 };
 
 /// The name and version of the document's form.

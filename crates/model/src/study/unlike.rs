@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::levels::label_level;
 use super::result::{At, MARGIN_PERCENT};
 use crate::sameness::{Answers, look, look_among};
 use crate::study::observation::Observation;
 use crate::study::spec::FAMILY;
 use crate::study::spec::published::at_family;
-use sixmark_units::family::{Family, spoken};
+use sixmark_units::family::Family;
 
 /// What two sides gave where all other levels are alike.
 struct UnlikePlace {
@@ -75,7 +76,7 @@ pub(super) fn unlike_sides(
 /// Those levels that are not the same at all places.
 fn label_places(of: &[At], places: &[UnlikePlace]) -> String {
     let varied = of.iter().filter(|at| places.iter().any(|place| !place.at.contains(at)));
-    varied.map(|at| spoken(&at.level)).collect::<Vec<_>>().join(", ")
+    varied.map(label_level).collect::<Vec<_>>().join(", ")
 }
 
 /// Wherever something is known of both sides.

@@ -269,14 +269,14 @@ mod tests {
             ("{{seq", "no }}"),
             ("{{}}", "{{seq}}"),
             ("{{sequence}}", "'sequence'"),
-            ("{{seq 5}}", "takes nothing"),
+            ("{{seq 5}}", "takes no argument"),
             ("{{rand 5}}", "rand FROM TO"),
             ("{{rand 5 a}}", "rand FROM TO"),
             ("{{rand 5 4}}", "5 is above 4"),
             ("{{line}}", "line FILE"),
             ("{{line none}}", "no such file"),
             ("{{line empty}}", "no lines"),
-            ("{{line users.csv 0}}", "from 1 up"),
+            ("{{line users.csv 0}}", "of 1 or more"),
             ("{{line users.csv 3}}", "line 1 has 2 columns"),
         ] {
             let error = read(text, TemplatePlace::Body).unwrap_err();

@@ -94,7 +94,7 @@ impl<'a> Reading<'a> {
         let value = match words[..] {
             ["seq"] => BraceValue::Seq,
             ["uuid"] => BraceValue::Uuid,
-            ["seq" | "uuid", ..] => return Err("it takes nothing".to_owned()),
+            ["seq" | "uuid", ..] => return Err("it takes no argument".to_owned()),
             ["rand", from, to] => rand(from, to)?,
             ["rand", ..] => return Err("write {{rand FROM TO}}".to_owned()),
             ["line", name] => self.line(name, None, place, encoding)?,
@@ -104,8 +104,8 @@ impl<'a> Reading<'a> {
                             spaces"
                     .to_owned());
             }
-            [other, ..] => return Err(format!("'{other}' is not known: there are {KNOWN}")),
-            [] => return Err(format!("nothing to fill in: there are {KNOWN}")),
+            [other, ..] => return Err(format!("'{other}' is not known: use {KNOWN}")),
+            [] => return Err(format!("nothing to fill in: use {KNOWN}")),
         };
         Ok(TemplatePiece::Value(value, encoding))
     }
@@ -167,7 +167,7 @@ fn rand(from: &str, to: &str) -> Result<BraceValue, String> {
 
 fn column_number(text: &str) -> Result<usize, String> {
     let column = text.parse::<usize>().ok().and_then(|column| column.checked_sub(1));
-    column.ok_or_else(|| format!("column '{text}' is not a whole number from 1 up"))
+    column.ok_or_else(|| format!("column '{text}' is not a whole number of 1 or more"))
 }
 
 /// What a line gives is sent as it is, or encoded: only what no encoding mends is refused.
@@ -215,8 +215,8 @@ fn check_pieces(pieces: &[TemplatePiece], place: TemplatePlace) -> Result<(), St
 fn refuse_characters(text: &str) -> Result<(), String> {
     match text.chars().find(|&c| !c.is_ascii_graphic() || c == '#') {
         None => Ok(()),
-        Some(' ') => Err("a path holds no space; write it as %20".to_owned()),
-        Some('#') => Err("what follows '#' is never sent; leave it out, or write %23".to_owned()),
-        Some(c) => Err(format!("a path holds no {c:?}; percent-encode it")),
+        Some(' ') => Err("a path can't contain a space; write it as %20".to_owned()),
+        Some('#') => Err("a fragment ('#') is never sent; omit it, or write %23".to_owned()),
+        Some(c) => Err(format!("a path can't contain {c:?}; percent-encode it")),
     }
 }

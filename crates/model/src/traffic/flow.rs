@@ -124,7 +124,7 @@ impl Flow {
         let fits = |phase: &FlowPhase| sizes.contains(&phase.bytes) && phase.pattern.is_possible();
         match !self.phases.is_empty() && self.phases.iter().all(fits) {
             true => Ok(()),
-            false => Err(format!("flow {} has sizes or rates that can't be", self.id)),
+            false => Err(format!("flow {} has impossible sizes or rates", self.id)),
         }
     }
 

@@ -148,7 +148,10 @@ impl TrafficMix {
         let shares: Vec<u64> = kinds.iter().map(|kind| kind.share).collect();
         let used = shares.iter().filter(|&&share| share > 0).count();
         let seats = seats(self.flows, &shares).ok_or_else(|| {
-            format!("{} is too few flows for {used} kinds of traffic; ask for {used}", self.flows)
+            format!(
+                "too few flows ({}) for {used} kinds of traffic; use at least {used}",
+                self.flows
+            )
         })?;
         let mut flows = Vec::with_capacity(self.flows as usize);
         for ((kind, rate), seats) in kinds.iter().zip(split(self.rate.0, &shares)).zip(seats) {
@@ -175,7 +178,7 @@ impl TrafficMix {
         }
         if !(1..=MOST_FLOWS).contains(&(self.flows as usize)) {
             return Err(format!(
-                "there are 1 to {} flows, not {}",
+                "expected 1 to {} flows, not {}",
                 write_count(MOST_FLOWS as u64),
                 self.flows
             ));
@@ -189,14 +192,15 @@ impl TrafficMix {
                     let most = write_count(most.into());
                     let what = format!("messages of {bytes} bytes");
                     return Err(format!(
-                        "{what}: over {family} and {protocol} {least} to {most} bytes go"
+                        "{what}: {protocol} over {family} allows {least} to {most} bytes"
                     ));
                 }
             }
         }
         match self.arrivals {
             Arrivals::Burst { length_ns, every_ns } if length_ns == 0 || length_ns > every_ns => {
-                Err("a burst lasts longer than 0 and no longer than until the next begins".into())
+                Err("the length of a burst must be above 0 and at most the time between bursts"
+                    .into())
             }
             _ => Ok(()),
         }
@@ -446,19 +450,19 @@ mod tests {
         let small =
             PerFamily { ipv6: Payload { tcp: 1_440, udp: 39 }, ..TrafficMix::default().payload };
         for (mix, why) in [
-            (mix(90.0, 50.0, 3), "3 is too few flows for 4 kinds of traffic; ask for 4"),
+            (mix(90.0, 50.0, 3), "too few flows (3) for 4 kinds of traffic; use at least 4"),
             (mix(90.0, 50.0, 0), "1 to 10,000 flows"),
             (TrafficMix { rate: BitRate(0), ..TrafficMix::default() }, "sends nothing"),
             (
                 TrafficMix { payload: small, ..TrafficMix::default() },
-                "over IPv6 and UDP 40 to 65,527",
+                "UDP over IPv6 allows 40 to 65,527",
             ),
             (
                 TrafficMix {
                     arrivals: Arrivals::Burst { length_ns: 2, every_ns: 1 },
                     ..TrafficMix::default()
                 },
-                "no longer than",
+                "at most the time",
             ),
         ] {
             let error = mix.flows(0).unwrap_err();

@@ -85,8 +85,7 @@ impl FromStr for BitRate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<BitRate, String> {
-        let wrong =
-            || format!("'{text}' is not a rate in bits a second, as in 75M, 1G or 500kbit/s");
+        let wrong = || format!("'{text}' is not a rate in bit/s, as in 75M, 1G or 500kbit/s");
         let bare = text.strip_suffix("/s").unwrap_or(text);
         let bare = bare.strip_suffix("bit").unwrap_or(bare);
         let scale = |unit| match unit {

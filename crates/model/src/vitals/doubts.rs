@@ -78,16 +78,16 @@ impl std::fmt::Display for VitalsDoubt {
         let count = sixmark_units::quantity::write_count;
         match self {
             VitalsDoubt::CpuFull(share) => {
-                write!(f, "the processors were busy for {:.0} % of the time", share * 1e2)
+                write!(f, "the CPUs were busy for {:.0} % of the time", share * 1e2)
             }
             VitalsDoubt::Stolen(share) => write!(
                 f,
-                "the host of this virtual machine took {:.1} % of its processors' time",
+                "the host of this virtual machine took {:.1} % of its CPU time (steal)",
                 share * 1e2
             ),
             VitalsDoubt::SoftnetDrops(packets) => write!(
                 f,
-                "{} packets were dropped since a processor's queue was full \
+                "{} packets were dropped because a CPU's queue was full \
                  (net.core.netdev_max_backlog)",
                 count(*packets)
             ),
@@ -101,14 +101,14 @@ impl std::fmt::Display for VitalsDoubt {
             ),
             VitalsDoubt::Retransmissions(family, own, other) => write!(
                 f,
-                "{family} sent {:.2} % of its segments again, {} {:.2} %",
+                "{family} retransmitted {:.2} % of its segments, {} {:.2} %",
                 own * 1e2,
                 family.other(),
                 other * 1e2
             ),
             VitalsDoubt::ConntrackFull(packets) => write!(
                 f,
-                "{} packets were dropped since the table of tracked connections was full \
+                "{} packets were dropped because the connection tracking table was full \
                  (net.netfilter.nf_conntrack_max)",
                 count(*packets)
             ),
@@ -153,6 +153,6 @@ mod tests {
         let told: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert!(told[2].starts_with("1,000 packets"), "{told:?}");
         assert!(told[3].contains("eth0 dropped 5"), "{told:?}");
-        assert_eq!(told[5], "IPv6 sent 1.00 % of its segments again, IPv4 0.00 %");
+        assert_eq!(told[5], "IPv6 retransmitted 1.00 % of its segments, IPv4 0.00 %");
     }
 }

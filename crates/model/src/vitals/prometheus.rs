@@ -14,17 +14,21 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub fn prometheus_page(sample: &VitalsSample) -> String {
     let mut page = Page::default();
     let host = &sample.host;
-    let modes = "Processor time of all processors in each mode.";
+    let modes = "CPU time of all CPUs by mode.";
     page.head("cpu_seconds_total", "counter", modes);
     cpu(&mut page, "cpu_seconds_total", "", &host.cpu);
-    page.head("core_seconds_total", "counter", "Processor time of each processor in each mode.");
+    page.head("core_seconds_total", "counter", "CPU time of each CPU by mode.");
     for (number, core) in host.cores.iter().enumerate() {
         cpu(&mut page, "core_seconds_total", &format!("core=\"{number}\","), core);
     }
-    page.counters("events", "What the kernel was called for.", [("", &host.events)]);
+    page.counters(
+        "events",
+        "Interrupts, context switches and similar events.",
+        [("", &host.events)],
+    );
     page.gauge(
         "threads",
-        "Threads by what they wait for.",
+        "Threads that are running or blocked.",
         &[("state=\"running\"", host.running as f64), ("state=\"blocked\"", host.blocked as f64)],
     );
     memory(&mut page, sample);
@@ -34,14 +38,14 @@ pub fn prometheus_page(sample: &VitalsSample) -> String {
         .iter()
         .map(|disk| (prometheus_label("disk", &disk.name), &disk.counters))
         .collect();
-    page.labelled("disk", "What a disk did.", &disks);
+    page.labelled("disk", "Operations and time of a disk.", &disks);
     let nfs = [("role=\"client\"", &host.nfs_client), ("role=\"server\"", &host.nfs_server)];
     let nfs = nfs.into_iter().filter_map(|(role, nfs)| Some((role.to_owned(), nfs.as_ref()?)));
-    page.labelled("nfs", "Calls of NFS.", &nfs.collect::<Vec<_>>());
-    page.counters("softnet", "Packets as processors take them.", [("", &host.softnet)]);
+    page.labelled("nfs", "NFS calls.", &nfs.collect::<Vec<_>>());
+    page.counters("softnet", "Packets processed by the CPUs (softnet).", [("", &host.softnet)]);
     network(&mut page, &sample.network);
     groups(&mut page, sample);
-    page.head("own_cpu_seconds_total", "counter", "Processor time of this program.");
+    page.head("own_cpu_seconds_total", "counter", "CPU time of this program.");
     page.line("own_cpu_seconds_total", "", sample.own_cpu_us.0 as f64 / 1e6);
     page.0
 }
@@ -65,7 +69,7 @@ fn memory(page: &mut Page, sample: &VitalsSample) {
         ("kind=\"swap_free\"", memory.swap_free_bytes as f64),
     ];
     of.extend(memory.available_bytes.map(|bytes| ("kind=\"available\"", bytes as f64)));
-    page.gauge("memory_bytes", "Memory as it is.", &of);
+    page.gauge("memory_bytes", "Memory by use.", &of);
 }
 
 fn network(page: &mut Page, network: &Network) {
@@ -74,10 +78,10 @@ fn network(page: &mut Page, network: &Network) {
         .iter()
         .map(|(family, ip)| (prometheus_label("family", family.word()), ip))
         .collect();
-    page.labelled("ip", "IP, ICMP and UDP of a family.", &families);
-    page.counters("tcp", "TCP, both families together.", [("", &network.tcp)]);
+    page.labelled("ip", "IP, ICMP and UDP counters of a family.", &families);
+    page.counters("tcp", "TCP counters, both families together.", [("", &network.tcp)]);
     if let Some(sockets) = &network.sockets {
-        page.head("sockets", "gauge", "Sockets of a family: of TCP by state, and of UDP.");
+        page.head("sockets", "gauge", "Sockets of a family: TCP by state, and UDP.");
         for (family, sockets) in sockets.iter() {
             states(page, family.word(), sockets);
         }
@@ -85,14 +89,18 @@ fn network(page: &mut Page, network: &Network) {
             .iter()
             .map(|(family, of)| (prometheus_label("family", family.word()), &of.counters))
             .collect();
-        page.labelled("live_sockets", "What live sockets of a family say (TCP_INFO).", &live);
+        page.labelled("live_sockets", "Counters of a family's open sockets (TCP_INFO).", &live);
     }
     let interfaces: Vec<_> = network.interfaces.iter().map(by_name).collect();
-    page.labelled("interface", "What an interface did.", &interfaces);
+    page.labelled("interface", "Counters of an interface.", &interfaces);
     if let Some(conntrack) = &network.conntrack {
-        page.gauge("conntrack_entries", "Connections tracked.", &[("", conntrack.entries as f64)]);
-        page.gauge("conntrack_limit", "The most of them.", &[("", conntrack.limit as f64)]);
-        page.counters("conntrack", "Connection tracking.", [("", &conntrack.counters)]);
+        page.gauge("conntrack_entries", "Tracked connections.", &[("", conntrack.entries as f64)]);
+        page.gauge(
+            "conntrack_limit",
+            "Maximum number of tracked connections.",
+            &[("", conntrack.limit as f64)],
+        );
+        page.counters("conntrack", "Counters of connection tracking.", [("", &conntrack.counters)]);
     }
     let known = network.neighbours.iter();
     let known: Vec<_> = known
@@ -101,7 +109,7 @@ fn network(page: &mut Page, network: &Network) {
         })
         .collect();
     let known: Vec<_> = known.iter().map(|(label, known)| (label.as_str(), *known)).collect();
-    page.gauge("neighbours", "Neighbours known.", &known);
+    page.gauge("neighbours", "Entries in the neighbour table.", &known);
 }
 
 fn by_name(interface: &Interface) -> (String, &super::network::InterfaceCounters) {
@@ -118,14 +126,22 @@ fn states(page: &mut Page, family: &str, sockets: &Sockets) {
 fn groups(page: &mut Page, sample: &VitalsSample) {
     let labels = |group: &super::group::Group| prometheus_label("group", &group.name);
     let of: Vec<_> = sample.groups.iter().map(|group| (labels(group), &group.counters)).collect();
-    page.labelled("group", "What processes used.", &of);
+    page.labelled("group", "Resources used by a group of processes.", &of);
     let of: Vec<_> = sample.groups.iter().map(labels).collect();
     let gauge = |number: fn(&super::group::Group) -> u64| {
         let numbers = sample.groups.iter().map(|group| number(group) as f64);
         of.iter().map(String::as_str).zip(numbers).collect::<Vec<_>>()
     };
-    page.gauge("group_processes", "Processes of a group.", &gauge(|group| group.processes));
-    page.gauge("group_memory_bytes", "Their memory.", &gauge(|group| group.memory_bytes));
+    page.gauge(
+        "group_processes",
+        "Number of processes in a group.",
+        &gauge(|group| group.processes),
+    );
+    page.gauge(
+        "group_memory_bytes",
+        "Memory of a group of processes.",
+        &gauge(|group| group.memory_bytes),
+    );
 }
 
 /// A label with its value as the format wants it.

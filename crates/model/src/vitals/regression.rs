@@ -38,8 +38,8 @@ pub struct Fitted {
 pub fn fit(seconds: &[Second]) -> Result<PerFamily<Fitted>, String> {
     if seconds.len() < FEWEST {
         return Err(format!(
-            "both families were loaded at once, and {} whole seconds are too few to tell them apart \
-             ({FEWEST})",
+            "both families were loaded together, and {} whole seconds are too few to tell them \
+             apart ({FEWEST})",
             seconds.len()
         ));
     }
@@ -90,9 +90,9 @@ impl ProductSums {
         let explained = self.s64 * self.s64 / (self.s66 * self.s44);
         // Not above, rather than below: what can't be computed is no fit.
         if !(explained <= MOST_EXPLAINED && determinant > 0.0 && self.mean > 0.0) {
-            return Err("both families were loaded at once, at a ratio that did not change from \
-                        second to second enough to tell them apart; load one at a time (compare, -6, \
-                        -4)"
+            return Err("both families were loaded together, at a ratio that did not change from \
+                        second to second enough to tell them apart; load one at a time (compare, \
+                        -6, -4)"
                 .to_owned());
         }
         let a = (self.s6y * self.s44 - self.s4y * self.s64) / determinant;
@@ -109,8 +109,8 @@ impl ProductSums {
         match found.iter().all(|(_, of)| is_narrow(of)) {
             true => Ok(found),
             false => {
-                Err("both families were loaded at once, and from second to second the processor \
-                          time varied too much by other causes to tell them apart"
+                Err("both families were loaded together, and the CPU time varied too much from \
+                     second to second for other reasons to tell them apart"
                     .to_owned())
             }
         }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn few_seconds_and_much_noise_are_refused() {
         assert!(fit(&seconds(19, varied, 1.0)).unwrap_err().contains("too few"));
-        assert!(fit(&seconds(20, varied, 500_000.0)).unwrap_err().contains("other causes"));
+        assert!(fit(&seconds(20, varied, 500_000.0)).unwrap_err().contains("other reasons"));
     }
 
     /// The interval holds the true cost about as often as it says.

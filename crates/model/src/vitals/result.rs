@@ -101,7 +101,7 @@ pub fn samples_of(text: &str) -> Result<Vec<VitalsSample>, String> {
     }
     let mut lines = text.lines();
     let first: First = serde_json::from_str(lines.next().unwrap_or(""))
-        .map_err(|_| format!("is no {SCHEMA}, neither a document nor its lines"))?;
+        .map_err(|_| format!("is not a {SCHEMA} document, nor lines of one"))?;
     check(&first.schema)?;
     let mut samples = Vec::new();
     for (number, line) in (2..).zip(lines.by_ref()) {
@@ -109,7 +109,7 @@ pub fn samples_of(text: &str) -> Result<Vec<VitalsSample>, String> {
             Ok(sample) => samples.push(sample),
             // The writer was cut off in its last line.
             Err(_) if number == text.lines().count() => break,
-            Err(error) => return Err(format!("line {number} is no sample: {error}")),
+            Err(error) => return Err(format!("line {number} is not a sample: {error}")),
         }
     }
     enough(samples)
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn what_is_no_vitals_is_told_why() {
         for (text, why) in [
-            ("", "neither"),
-            ("node_cpu 1\n", "neither"),
+            ("", "nor lines"),
+            ("node_cpu 1\n", "nor lines"),
             ("{\"schema\":\"sixmark.result/1\"}", "sixmark.result/1"),
             ("{\"schema\":\"sixmark.vitals/1\"}\n", "fewer than two"),
         ] {

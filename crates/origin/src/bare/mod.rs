@@ -106,20 +106,23 @@ impl BareOptions {
     fn check(&self) -> Result<(), String> {
         if self.addresses.is_empty() || self.addresses.len() > MOST_ADDRESSES {
             return Err(format!(
-                "it has 1 to {MOST_ADDRESSES} addresses, not {}",
+                "expected 1 to {MOST_ADDRESSES} addresses, not {}",
                 self.addresses.len()
             ));
         }
         for (place, gateway) in self.gateways.iter().enumerate() {
             if !self.addresses.iter().any(|own| own.holds(*gateway) && own.address != *gateway) {
-                return Err(format!("the gateway {gateway} is in none of its networks"));
+                return Err(format!(
+                    "the gateway {gateway} is in none of the networks of its \
+                     addresses"
+                ));
             }
             if self.gateways[..place].iter().any(|other| other.is_ipv6() == gateway.is_ipv6()) {
-                return Err(format!("the gateway {gateway} is the second of its family"));
+                return Err(format!("the gateway {gateway} is a second one of its family"));
             }
         }
         match self.hardware_address()[0] & 1 {
-            1 => Err("the hardware address is a group's".into()),
+            1 => Err("the MAC address is a group address".into()),
             _ => Ok(()),
         }
     }
@@ -233,11 +236,11 @@ fn run_stack(mut stack: Stack<Tap>, stop: &PipeReader) -> io::Result<Statistics>
 fn explain(name: &str, error: &io::Error) -> io::Error {
     let advice = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "; it takes root, or a network namespace of one's own (unshare -rn)"
+            "; run as root, or in a network namespace of your own (unshare -rn)"
         }
         io::ErrorKind::ResourceBusy => "; another program has it: choose another name",
         io::ErrorKind::NotFound => "; this kernel has no TUN/TAP (modprobe tun)",
         _ => "",
     };
-    io::Error::new(error.kind(), format!("cannot make the TAP device {name}: {error}{advice}"))
+    io::Error::new(error.kind(), format!("can't create the TAP device {name}: {error}{advice}"))
 }

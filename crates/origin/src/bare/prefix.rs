@@ -32,14 +32,14 @@ impl FromStr for Prefix {
 
     fn from_str(text: &str) -> Result<Prefix, String> {
         const FORM: &str =
-            "an address with the length of its network, such as fd00::2/64 or 10.0.0.2/24";
+            "expected an address with a prefix length, such as fd00::2/64 or 10.0.0.2/24";
         let (address, length) = text.split_once('/').ok_or(FORM)?;
         let address: IpAddr = address.parse().map_err(|_| FORM)?;
         let most = if address.is_ipv6() { 128 } else { 32 };
         let length = length.parse().ok().filter(|&length| length <= most);
-        let length = length.ok_or_else(|| format!("the length of its network is 0 to {most}"))?;
+        let length = length.ok_or_else(|| format!("the prefix length is 0 to {most}"))?;
         if address.is_unspecified() || address.is_multicast() || address.is_loopback() {
-            return Err(format!("{address} is no address of a host on an Ethernet"));
+            return Err(format!("{address} can't be the address of a host on an Ethernet"));
         }
         Ok(Prefix { address, length })
     }
@@ -71,7 +71,10 @@ mod tests {
             assert!(text.parse::<Prefix>().is_err(), "{text}");
         }
         for text in ["127.0.0.1/8", "::1/128", "0.0.0.0/0", "ff02::1/16", "224.0.0.1/4"] {
-            assert!(text.parse::<Prefix>().unwrap_err().contains("no address of a host"), "{text}");
+            assert!(
+                text.parse::<Prefix>().unwrap_err().contains("can't be the address of a host"),
+                "{text}"
+            );
         }
     }
 }

@@ -103,12 +103,12 @@ fn spawn(
 fn explain(error: &io::Error) -> io::Error {
     let line = match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
-            "; it is forbidden here (kernel.io_uring_disabled or a sandbox); leave --turbo out"
+            "; it is forbidden here (kernel.io_uring_disabled or a sandbox); omit --turbo"
         }
-        Some(libc::ENOSYS | libc::EINVAL) => "; leave --turbo out",
+        Some(libc::ENOSYS | libc::EINVAL) => "; omit --turbo",
         Some(libc::ENOMEM) => "; raise the limit of locked memory (ulimit -l)",
         Some(libc::EMFILE) => "; raise the limit of open files (ulimit -n)",
-        _ => "; leave --turbo out",
+        _ => "; omit --turbo",
     };
-    io::Error::new(error.kind(), format!("cannot use io_uring: {error}{line}"))
+    io::Error::new(error.kind(), format!("can't use io_uring: {error}{line}"))
 }

@@ -292,6 +292,6 @@ fn its_connections_end_and_its_ports_are_free_once_it_has_stopped() {
         let second = Turbo::start(&options, 256).unwrap();
         assert_eq!(second.addresses(), listen);
         let taken = Turbo::start(&options, 256).unwrap_err();
-        assert!(taken.to_string().starts_with("cannot listen on "), "{taken}");
+        assert!(taken.to_string().starts_with("can't listen on "), "{taken}");
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use sixmark_units::visible::visible;
 
-use crate::sheet::chart::{Band, Chart, Mark, Role, Series};
+use crate::sheet::chart::{Band, Chart, Mark, Series};
 
 use super::tables;
 
@@ -79,11 +79,14 @@ fn key(series: &Series, at: usize, others: bool) -> Markup {
 const SIDES: usize = 8;
 
 fn swatch(series: &Series) -> Markup {
-    let faint = matches!(series.mark, Mark::Faint | Mark::FaintPoints);
+    let faint = matches!(series.mark, Mark::Faint | Mark::FaintPoints | Mark::FaintDots);
+    let hollow = series.mark == Mark::Hollow;
+    let lined = !matches!(series.mark, Mark::Dots | Mark::FaintDots | Mark::Hollow);
+    let marked = !matches!(series.mark, Mark::Line | Mark::Faint | Mark::Steps);
     html! {
-        svg.swatch.faint[faint] width="26" height="12" aria-hidden="true" {
-            @if series.mark != Mark::Dots { line x1="0" x2="26" y1="6" y2="6" {} }
-            @if !matches!(series.mark, Mark::Line | Mark::Faint) { (marker(series.side)) }
+        svg.swatch.faint[faint].hollow[hollow] width="26" height="12" aria-hidden="true" {
+            @if lined { line x1="0" x2="26" y1="6" y2="6" {} }
+            @if marked { (marker(series.side)) }
         }
     }
 }
@@ -101,14 +104,11 @@ fn marker(side: usize) -> Markup {
 }
 
 fn band_key(band: &Band) -> Markup {
-    let role = match band.role {
-        Role::Margin => "margin",
-        Role::Interval => "interval",
-        Role::Floor => "floor",
-        Role::Warmup => "warmup",
-    };
     html! {
-        span.entry { span class={ "patch " (role) } aria-hidden="true" {} (visible(&band.name)) }
+        span.entry {
+            span class={ "patch " (band.role.word()) } aria-hidden="true" {}
+            (visible(&band.name))
+        }
     }
 }
 

@@ -7,6 +7,9 @@
   const HEIGHT = 230;
   // More markers than this would be a line.
   const MOST_MARKERS = 70;
+  // Marks without a line, and ranges along x.
+  const POINTS = ["dots", "faintdots", "hollow"];
+  const UPRIGHT = ["warmup", "partial", "bracket6", "bracket4"];
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 2], [8, 2, 2, 2]];
 
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -20,12 +23,15 @@
 
   const US = [[1e6, "s"], [1e3, "ms"], [1, "µs"]];
   const BYTES = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
+  const BITS = [[1e9, "Gb/s"], [1e6, "Mb/s"], [1e3, "kb/s"], [1, "bit/s"]];
   const percent = (share) => `${Number((share * 100).toPrecision(6))} %`;
   const WRITE = {
     us: (v) => scaled(v, US),
     s: (v) => `${three(v)} s`,
     per_s: (v) => (v >= 1000 ? Math.round(v).toLocaleString("en") : three(v)),
     bytes_per_s: (v) => scaled(v, BYTES) + "/s",
+    bytes: (v) => scaled(v, BYTES),
+    bits_per_s: (v) => scaled(v, BITS),
     plain: (v, { y }) => `${minus(v >= 1000 ? Math.round(v).toLocaleString("en") : String(Number(v.toPrecision(4))))} ${y.suffix}`,
     label: (v, { xs, labels }) => labels[xs.indexOf(v)] ?? "",
     share: (v) => percent(Number(v.toFixed(6))),
@@ -123,7 +129,7 @@
         width: this.width * k,
         height: HEIGHT * k,
         legend: { show: false },
-        padding: [8 * k, 12 * k, 0, 0],
+        padding: [8 * k, 20 * k, 0, 0],
         cursor: {
           y: false,
           dataIdx: (_, __, closest) => this.chosen ?? closest,
@@ -204,7 +210,8 @@
         dash: DASHES[side % DASHES.length].map((v) => v * k),
         spanGaps: mark.endsWith("points"),
         points: { show: false },
-        paths: mark === "dots" ? () => null : undefined,
+        fill: mark === "steps" ? stroke + "22" : undefined,
+        paths: POINTS.includes(mark) ? () => null : mark === "steps" ? uPlot.paths.stepped({ align: 1 }) : undefined,
       };
     }
 
@@ -215,20 +222,29 @@
     // Each side has a marker of its own: colour alone tells nothing.
     markers(u, i) {
       if (i === 0 || !this.shown[i - 1]) return;
-      const { mark, side, lows, highs } = this.data.series[i - 1];
+      const { mark, side, lows, highs, missing } = this.data.series[i - 1];
       const [xs, ys] = [u.data[0], u.data[i]];
       const few = ys.reduce((n, y) => n + (y !== null), 0) <= MOST_MARKERS;
-      if (mark !== "dots" && !(mark.endsWith("points") && few)) return;
+      const alone = POINTS.includes(mark);
+      if (!alone && !(mark.endsWith("points") && few)) return;
       const ratio = uPlot.pxRatio * this.k;
-      const size = (mark === "dots" ? 4 : 2.6) * ratio;
+      const size = (alone ? 4 : 2.6) * ratio;
+      // Dots of categories stand beside one another, so that no interval hides another.
+      const aside = alone && this.data.labels ? (i - 1 - (this.data.series.length - 1) / 2) * 9 * ratio : 0;
       const { ctx } = u;
       ctx.save();
       ctx.fillStyle = ctx.strokeStyle = this.ink(side);
       ctx.globalAlpha = mark.startsWith("faint") ? 0.6 : 1;
       ys.forEach((y, at) => {
-        if (y === null) return;
-        const [left, top] = [u.valToPos(xs[at], "x", true), u.valToPos(y, "y", true)];
+        const left = u.valToPos(xs[at], "x", true) + aside;
+        if (y === null) return this.absent(u, left, missing?.[at], ratio);
+        const top = u.valToPos(y, "y", true);
         MARKERS[side % MARKERS.length](ctx, left, top, size);
+        if (mark === "hollow") {
+          ctx.fillStyle = colour("--paper");
+          MARKERS[side % MARKERS.length](ctx, left, top, size * 0.55);
+          ctx.fillStyle = this.ink(side);
+        }
         if (lows?.[at] == null || highs?.[at] == null) return;
         ctx.lineWidth = 1.5 * ratio;
         ctx.beginPath();
@@ -237,6 +253,23 @@
         ctx.stroke();
       });
       ctx.restore();
+    }
+
+    // A cross and a word at the top, where something was sent and nothing measured.
+    absent({ ctx, bbox }, left, word, ratio) {
+      if (!word) return;
+      const [top, arm] = [bbox.top + 10 * ratio, 4 * ratio];
+      ctx.lineWidth = 2 * ratio;
+      ctx.beginPath();
+      for (const way of [-1, 1]) {
+        ctx.moveTo(left - arm, top - way * arm);
+        ctx.lineTo(left + arm, top + way * arm);
+      }
+      ctx.stroke();
+      ctx.font = `${11 * ratio}px ${FONT}`;
+      ctx.textAlign = "center";
+      ctx.textBaseline = "top";
+      ctx.fillText(word, left, top + 8 * ratio);
     }
 
     // Areas lie beneath the grid, lines above it.
@@ -262,21 +295,21 @@
     area(u, { role, from, to }) {
       const { ctx, bbox } = u;
       ctx.fillStyle = colour(`--${role}`);
-      if (role === "warmup") {
+      if (UPRIGHT.includes(role)) {
         const [left, right] = [from, to].map((v) => u.valToPos(v, "x", true));
         ctx.fillRect(left, bbox.top, right - left, bbox.height);
-      } else if (role !== "floor") {
+      } else if (role !== "floor" && role !== "bound") {
         const [bottom, top] = [from, to].map((v) => u.valToPos(v, "y", true));
         ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
       }
     }
 
     edges(u, { role, from, to, at }) {
-      if (role === "warmup") return;
+      if (UPRIGHT.includes(role)) return;
       const { ctx, bbox } = u;
       const ratio = uPlot.pxRatio * this.k;
       ctx.lineWidth = ratio;
-      ctx.setLineDash(role === "floor" ? [3 * ratio, 3 * ratio] : []);
+      ctx.setLineDash({ floor: [3, 3], bound: [8, 4] }[role]?.map((v) => v * ratio) ?? []);
       ctx.strokeStyle = colour(`--${role}-line`);
       for (const edge of [from, to]) this.across(ctx, bbox, u.valToPos(edge, "y", true));
       if (at === null) return;
@@ -298,7 +331,8 @@
       this.at.textContent = some ? WRITE[x.unit](xs[at], this.data) : "";
       this.entries.forEach((entry, i) => {
         const value = some && this.shown[i] ? series[i].ys[at] : null;
-        entry.querySelector("output").textContent = value === null ? "" : WRITE[y.unit](value, this.data);
+        const absent = (some && this.shown[i] && series[i].missing?.[at]) || "";
+        entry.querySelector("output").textContent = value === null ? absent : WRITE[y.unit](value, this.data);
       });
     }
 

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use sixmark_units::visible::visible;
 
+use crate::doubts;
 use crate::sheet::{Block, Part, Sheet, SheetHeadline, Tile};
 use sixmark_model::provenance::Warning;
 
@@ -25,7 +26,7 @@ pub(super) fn sheet_markup(of: &Sheet, number: usize, level: usize) -> Markup {
         article id={ "result-" (number) } {
             header {
                 p.kind { (of.kind) " " code { (visible(&of.name)) } }
-                (heading(level, html! { (visible(&of.title)) }))
+                (heading(level, with_breaks(&visible(&of.title))))
                 ul.about {
                     @if !of.when.is_empty() { li { (of.when) } }
                     @for phrase in &of.about { li { (visible(phrase)) } } }
@@ -77,6 +78,7 @@ fn coded(text: &str) -> Markup {
 }
 
 fn warnings(all: &[Warning], level: usize) -> Markup {
+    let all = doubts::condensed(all);
     let noun = if all.len() == 1 { "warning" } else { "warnings" };
     let words = html! { span aria-hidden="true" { "⚠" } " " (all.len()) " " (noun) };
     html! {
@@ -84,7 +86,7 @@ fn warnings(all: &[Warning], level: usize) -> Markup {
             section.warnings {
                 (heading(level, words))
                 ul {
-                    @for Warning { code, message } in all {
+                    @for Warning { code, message } in &all {
                         li { (visible(message)) " " code { (visible(code)) } }
                     }
                 }
@@ -144,7 +146,7 @@ fn block_markup(of: &Block, level: usize, ids: &mut Ids) -> Markup {
 
 /// One row a document: its verdict and the figures of its tiles.
 fn overview(sheets: &[Sheet]) -> Markup {
-    let labels = sheets.iter().map(|sheet| &sheet.tiles).max_by_key(|tiles| tiles.len());
+    let labels = overview_labels(sheets);
     html! {
         div.scroll tabindex="0" role="region" aria-label="Overview" {
             table.overview.wide {
@@ -153,42 +155,71 @@ fn overview(sheets: &[Sheet]) -> Markup {
                     tr {
                         th scope="col" { "Result" }
                         th scope="col" { "Verdict" }
-                        @for tile in labels.into_iter().flatten() {
-                            th scope="col" class="n" { (tile.label) }
-                        }
+                        @for label in &labels { th scope="col" class="n" { (label) } }
                     }
                 }
                 tbody {
-                    @for (at, sheet) in sheets.iter().enumerate() { (overview_row(sheet, at + 1)) }
+                    @for (at, sheet) in sheets.iter().enumerate() { (overview_row(sheet, at + 1, &labels)) }
                 }
             }
         }
     }
 }
 
-fn overview_row(sheet: &Sheet, number: usize) -> Markup {
+/// What most of the documents have figures of.
+fn overview_labels(sheets: &[Sheet]) -> Vec<&'static str> {
+    let labels = |sheet: &Sheet| sheet.tiles.iter().map(|tile| tile.label).collect::<Vec<_>>();
+    let alike = |of: &Vec<&str>| sheets.iter().filter(|sheet| labels(sheet) == *of).count();
+    let all = sheets.iter().map(labels).filter(|of| !of.is_empty());
+    // The first of several that are as common.
+    all.rev().max_by_key(alike).unwrap_or_default()
+}
+
+/// A row with the figures that the table is of, else with what is to be said of the document.
+fn overview_row(sheet: &Sheet, number: usize, labels: &[&'static str]) -> Markup {
+    let tile = |label: &&str| sheet.tiles.iter().find(|tile| tile.label == *label);
+    let has_any = labels.iter().any(|label| tile(label).is_some());
     html! {
         tr {
             th scope="row" {
-                a href={ "#result-" (number) } { (visible(&sheet.title)) }
+                a href={ "#result-" (number) } { (with_breaks(&visible(&sheet.title))) }
                 " " small { (sheet.kind) " " (visible(&sheet.name)) }
             }
-            td.w {
+            td.w data-label="Verdict" {
                 @match sheet.headline.verdict {
                     Some(verdict) => (tables::verdict_markup(verdict)),
                     None => "–",
                 }
             }
-            @if sheet.tiles.is_empty() {
-                td.w colspan="4" { (visible(&sheet.headline.sentence)) }
-            }
-            @for tile in &sheet.tiles {
-                td.n {
-                    @for (place, name, value) in &tile.sides {
-                        span class={ "pair s" (place) } { i { (visible(name)) } " " (visible(value)) }
-                    }
-                    span.pair.change { (visible(&tile.change)) }
+            @if !has_any {
+                td.w colspan=(labels.len().max(1)) data-label="" { (visible(&sheet.headline.sentence)) }
+            } @else {
+                @for label in labels {
+                    td.n data-label=(label) { @if let Some(tile) = tile(label) { (pairs(tile)) } @else { "–" } }
                 }
+            }
+        }
+    }
+}
+
+fn pairs(tile: &Tile) -> Markup {
+    html! {
+        @for (place, name, value) in &tile.sides {
+            span class={ "pair s" (place) } { i { (visible(name)) } " " (visible(value)) }
+        }
+        span.pair.change { (visible(&tile.change)) }
+    }
+}
+
+/// A URL may be broken before each part of its path, and only there.
+fn with_breaks(title: &str) -> Markup {
+    html! {
+        @for (at, word) in title.split(' ').enumerate() {
+            @if at > 0 { " " }
+            @for (at, part) in word.split_inclusive('/').enumerate() {
+                // The scheme, a slash and the host stay together.
+                @if at > 2 { wbr; }
+                (part)
             }
         }
     }

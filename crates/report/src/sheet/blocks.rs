@@ -22,9 +22,10 @@ pub(super) fn blocks_part(result: &ComparisonResult) -> Option<Part> {
 type BlockLine = (&'static str, Mark, fn(&FamilyResult) -> Option<f64>);
 
 const RATE: [BlockLine; 1] = [("", Mark::Points, |f| Some(f.requests_per_s))];
-const TIMES: [BlockLine; 2] = [
+const TIMES: [BlockLine; 3] = [
     (" median", Mark::Points, |f| f.response_us.p50),
-    (" 99 %", Mark::FaintPoints, |f| f.response_us.p99),
+    (" p95", Mark::Faint, |f| f.response_us.p95),
+    (" p99", Mark::FaintPoints, |f| f.response_us.p99),
 ];
 
 fn throughput(result: &ComparisonResult) -> Chart {

@@ -60,6 +60,10 @@ pub enum Unit {
     PerS,
     /// Bytes a second.
     BytesPerS,
+    /// Bytes.
+    Bytes,
+    /// Bits a second.
+    BitsPerS,
     /// A share of 1, in percent.
     Share,
     /// A change as a share, in percent with its sign.
@@ -101,12 +105,16 @@ pub struct Series {
     /// The upper ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub highs: Vec<Option<f64>>,
+    /// What stands in the place of a point, where something was sent and nothing measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Option<&'static str>>,
 }
 
 impl Series {
     /// One without intervals.
     pub fn new(name: String, side: usize, mark: Mark, ys: Vec<Option<f64>>) -> Series {
-        Series { name, side, mark, ys, lows: Vec::new(), highs: Vec::new() }
+        let (lows, highs, missing) = (Vec::new(), Vec::new(), Vec::new());
+        Series { name, side, mark, ys, lows, highs, missing }
     }
 }
 
@@ -124,6 +132,12 @@ pub enum Mark {
     FaintPoints,
     /// Markers alone.
     Dots,
+    /// Markers alone, which are not filled.
+    Hollow,
+    /// Steps from one point to the next, of a histogram.
+    Steps,
+    /// Fainter ones alone.
+    FaintDots,
 }
 
 /// A range that is shown behind what is drawn.
@@ -133,7 +147,7 @@ pub struct Band {
     pub name: String,
     /// How it looks.
     pub role: Role,
-    /// Its lower end, along `y`, of a warm-up along `x`.
+    /// Its lower end, along `y` or, if [`Role::is_along_x`], along `x`.
     pub from: f64,
     /// Its upper end.
     pub to: f64,
@@ -153,6 +167,35 @@ pub enum Role {
     Floor,
     /// What is not compared.
     Warmup,
+    /// A last point of less time than the others.
+    Partial,
+    /// What a figure was to stay below.
+    Bound,
+    /// Between the rate that IPv6 held and the one that it did not.
+    Bracket6,
+    /// The same of IPv4.
+    Bracket4,
+}
+
+impl Role {
+    /// Its name in classes of the page, as the script has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Margin => "margin",
+            Role::Interval => "interval",
+            Role::Floor => "floor",
+            Role::Warmup => "warmup",
+            Role::Partial => "partial",
+            Role::Bound => "bound",
+            Role::Bracket6 => "bracket6",
+            Role::Bracket4 => "bracket4",
+        }
+    }
+
+    /// Whether it is a range of `x`, from the bottom to the top.
+    pub fn is_along_x(self) -> bool {
+        matches!(self, Role::Warmup | Role::Partial | Role::Bracket6 | Role::Bracket4)
+    }
 }
 
 impl Axis {
@@ -179,6 +222,18 @@ impl Axis {
         }
         let (from, to) = (low / 1.1, high * 1.1);
         Axis { scale: Scale::Log, ..Axis::linear(label, Unit::Us, from, to) }
+    }
+
+    /// An axis of rates that has room on both sides, logarithmic where they are of different orders.
+    pub fn rates(label: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
+        let low = values.clone().fold(f64::MAX, f64::min);
+        let high = values.fold(0.0, f64::max);
+        if low > 0.0 && high / low >= WIDE {
+            let (from, to) = (low / 1.15, high * 1.15);
+            return Axis { scale: Scale::Log, ..Axis::linear(label, Unit::PerS, from, to) };
+        }
+        let room = ((high - low) * 0.06).max(high * 0.02).max(0.5);
+        Axis::linear(label, Unit::PerS, (low - room).max(0.0), high + room)
     }
 }
 

@@ -7,7 +7,7 @@ use super::side::{Sides, shown};
 use super::table::{Column, Row, SheetCell, Table};
 use super::{
     Block, Part, Sheet, SheetHeadline, Tile, blocks, effects, figures, gates, outcomes, path,
-    phases, setting, verdict, write,
+    phases, requests, setting, verdict, write,
 };
 
 /// What is shown of a comparison.
@@ -19,6 +19,7 @@ pub(super) fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
         blocks::blocks_part(result),
         phases::phases_part(&sides),
         figures::figures_part(&sides).map(Part::off_terminal),
+        requests::requests_part(&sides).map(Part::off_terminal),
         outcomes::outcomes_part(&sides).map(Part::off_terminal),
         path::path_part(&sides).map(Part::off_terminal),
         noise(result.noise.as_ref()).map(Part::off_terminal),
@@ -109,7 +110,7 @@ fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
         let Some((of, ratio)) = found.and_then(|of| Some((of, of.ratio?))) else { continue };
         tile.change = write::change(verdict::change_of(ratio).value);
         for ((_, _, said), value) in tile.sides.iter_mut().zip([of.a, of.b]) {
-            *said = value.map_or("none".into(), |value| effects::written(of.metric, value));
+            *said = value.map_or("none".into(), |value| write::metric_value(of.metric, value));
         }
     }
     tiles
@@ -137,8 +138,8 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
         Column::words("Verdict"),
     ];
     let caption = format!("{name} against itself, over {} pairs", noise.pairs);
-    let text = "What the same comparison says of two sides that are the same: smaller differences \
-                can’t be told from it.";
+    let text = "The same comparison with two identical sides: smaller differences are not \
+                distinguishable from noise.";
     let table = Block::Table(Table::new(caption, columns, rows));
     Part::new("Noise floor", vec![Block::Aside(text.into()), table])
 }

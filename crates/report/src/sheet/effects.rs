@@ -1,9 +1,10 @@
 //! What the blocks say: each metric's estimate on one scale, and each pair's effect.
 
 use sixmark_model::comparison::{Compared, Comparison, Estimate};
-use sixmark_model::metric::{Metric, MetricKind, Quantity};
+use sixmark_model::metric::{Metric, Quantity};
 
 use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use super::repeated::Repeated;
 use super::side::shown;
 use super::table::{Column, EffectScale, Row, SheetCell, Table};
 use super::verdict::{change_of, short};
@@ -15,8 +16,11 @@ const FURTHEST: f64 = 3.0;
 
 /// The verdicts, and the effects behind them.
 pub(super) fn effects_part(comparison: &Comparison) -> Option<Part> {
-    let mut blocks = vec![Block::Table(verdicts(comparison)), Block::Text(legend(comparison))];
-    blocks.extend(reasons(comparison));
+    let repeated = Repeated::of(comparison);
+    let mut blocks = vec![Block::Table(verdicts(comparison, &repeated))];
+    blocks.extend(repeated.sentence().map(Block::Text));
+    blocks.push(Block::Text(legend(comparison)));
+    blocks.extend(reasons(comparison, &repeated));
     blocks.extend(header_corrected(comparison));
     let mut charts = comparison.metrics.iter().filter_map(|of| effects(comparison, of));
     blocks.extend(charts.next().map(|first| Block::Charts(vec![first])));
@@ -28,22 +32,23 @@ pub(super) fn effects_part(comparison: &Comparison) -> Option<Part> {
     Part::new("Verdicts", blocks).map(Part::open)
 }
 
-fn verdicts(comparison: &Comparison) -> Table {
+fn verdicts(comparison: &Comparison, repeated: &Repeated) -> Table {
     let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
     let mut columns = vec![
         Column::words("Metric"),
         Column::words("Verdict"),
+        Column::number("Change"),
         Column::number(&a),
         Column::number(&b),
-        Column::number("Change"),
         Column::number("Interval"),
         Column::drawn("Interval and margin"),
         Column::number("p (Holm)").off_terminal(),
     ];
     let floors = comparison.metrics.iter().any(|of| of.noise_floor.is_some());
     columns.extend(floors.then(|| Column::number("Noise floor").off_terminal()));
-    let rows = comparison.metrics.iter().map(|of| verdict_row(of, floors)).collect();
-    let caption = format!("{a} against {b}, metric by metric");
+    let shown = comparison.metrics.iter().filter(|of| !repeated.has(of.metric));
+    let rows = shown.map(|of| verdict_row(of, floors)).collect();
+    let caption = format!("{a} vs {b} (+ = {a} higher), metric by metric");
     let mut table = Table::new(caption, columns, rows);
     table.scale = Some(scale(comparison));
     table
@@ -51,7 +56,9 @@ fn verdicts(comparison: &Comparison) -> Table {
 
 fn verdict_row(of: &Compared, floors: bool) -> Row {
     let figure = |value: Option<f64>| {
-        value.map_or_else(SheetCell::none, |v| SheetCell::Number(written(of.metric, v), v))
+        value.map_or_else(SheetCell::none, |v| {
+            SheetCell::Number(write::metric_value(of.metric, v), v)
+        })
     };
     let change = of
         .ratio
@@ -63,9 +70,9 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
         |p: f64| SheetCell::Number(if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }, p);
     let mut cells = vec![
         SheetCell::Verdict(of.verdict),
+        change.map_or_else(SheetCell::none, |e| share(e.value)),
         figure(of.a),
         figure(of.b),
-        change.map_or_else(SheetCell::none, |e| share(e.value)),
         change.map_or_else(SheetCell::none, |e| SheetCell::Text(range(e))),
         change.map_or_else(SheetCell::none, SheetCell::Effect),
         of.p_holm.map_or_else(SheetCell::none, p),
@@ -75,38 +82,23 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
     Row::new(short(of.metric), cells)
 }
 
-/// A metric's figure with its unit.
-pub(super) fn written(metric: Metric, value: f64) -> String {
-    match metric.kind() {
-        MetricKind::Time => write::write_time(value),
-        MetricKind::Seconds => write::write_time(value * 1e6),
-        MetricKind::Frequency => write::per_s(value),
-        MetricKind::BytesPerS => write::write_rate(value),
-        MetricKind::Share => write::write_percent(value),
-        MetricKind::Count => write::write_count(value.round() as u64),
-    }
-}
-
 /// Wide enough for all intervals, but for those that are wider than the others and the margin.
 fn scale(comparison: &Comparison) -> EffectScale {
     let margin = comparison.settings.margin;
-    let ends = |of: &Compared| {
-        let change = of.ratio.map(change_of);
-        change.map_or(0.0, |e| e.low.abs().max(e.high.abs()))
-    };
-    let first = comparison.metrics.first().map_or(0.0, ends);
-    let furthest = comparison.metrics.iter().map(ends).fold(margin * 1.5, f64::max);
-    let reach = furthest.min(first.max(FURTHEST * margin));
-    // Less than nothing there is not.
-    EffectScale { reach: (1.08 * reach).min(1.0), margin }
+    let ends = |of: &Compared| of.ratio.map(change_of).map_or([0.0; 2], |e| [e.low, e.high]);
+    let furthest = |ends: [f64; 2]| ends.map(EffectScale::distance).into_iter().fold(0.0, f64::max);
+    let first = comparison.metrics.first().map_or(0.0, |of| furthest(ends(of)));
+    let most = (1.08 * first).exp_m1().max(FURTHEST * margin);
+    let all = comparison.metrics.iter().flat_map(ends).chain([margin * 1.5]);
+    EffectScale::around(all, most, margin)
 }
 
 fn legend(comparison: &Comparison) -> String {
     let settings = &comparison.settings;
     let out = match comparison.left_out {
         0 => String::new(),
-        1 => " One pair was left out, one of its sides having been cut short.".to_owned(),
-        n => format!(" {n} pairs were left out, one of their sides having been cut short."),
+        1 => " One pair is omitted, because one of its sides was cut short.".to_owned(),
+        n => format!(" {n} pairs are omitted, because one of their sides was cut short."),
     };
     format!(
         "Estimates and {} intervals over {} pairs of blocks; sides count as equivalent within a \
@@ -118,14 +110,18 @@ fn legend(comparison: &Comparison) -> String {
 }
 
 /// Why some metrics have no verdict, but for what the headline says already.
-fn reasons(comparison: &Comparison) -> impl Iterator<Item = Block> {
+fn reasons(comparison: &Comparison, repeated: &Repeated) -> Vec<Block> {
     let above = comparison.metrics.first().and_then(|first| first.reason.as_deref());
     let above = comparison.not_same().or(above);
     let others = super::super::reasons::reasons(comparison).into_iter();
-    others.filter(move |(reason, _)| Some(*reason) != above).map(|(reason, metrics)| {
-        let metrics: Vec<String> = metrics.into_iter().map(short).collect();
-        Block::Text(format!("Inconclusive for {}: {reason}.", metrics.join(", ")))
-    })
+    let others = others.filter(|(reason, _)| Some(*reason) != above);
+    let said = others.filter_map(|(reason, metrics)| {
+        let shown = metrics.into_iter().filter(|metric| !repeated.has(*metric));
+        let metrics: Vec<String> = shown.map(short).collect();
+        let said = || Block::Text(format!("Inconclusive for {}: {reason}.", metrics.join(", ")));
+        (!metrics.is_empty()).then(said)
+    });
+    said.collect()
 }
 
 fn header_corrected(comparison: &Comparison) -> Option<Block> {

@@ -7,7 +7,7 @@ use sixmark_model::metric::{Metric, MetricKind, Quantity};
 use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_model::timing::Summary;
 
-use super::side::Sides;
+use super::side::{BOTH_PLACE, Sides};
 use super::table::{Group, Row, Table};
 use super::{Block, Part, Tile, write};
 
@@ -15,10 +15,10 @@ use super::{Block, Part, Tile, write};
 const QUANTILES: [Figure<Summary>; 7] = [
     ("mean", |s| s.mean),
     ("median", |s| s.p50),
-    ("90 %", |s| s.p90),
-    ("95 %", |s| s.p95),
-    ("99 %", |s| s.p99),
-    ("99.9 %", |s| s.p999),
+    ("p90", |s| s.p90),
+    ("p95", |s| s.p95),
+    ("p99", |s| s.p99),
+    ("p99.9", |s| s.p999),
     ("longest", |s| s.max),
 ];
 
@@ -50,7 +50,19 @@ pub(super) fn figures_part(sides: &Sides<'_>) -> Option<Part> {
     let columns = sides.columns("Figure");
     let caption = "Figures".to_owned();
     let table = Table { caption, columns, groups, scale: None };
-    Part::new("Figures", vec![Block::Table(table)]).map(Part::open)
+    let blocks = std::iter::once(Block::Table(table)).chain(rates_of_both(sides)).collect();
+    Part::new("Figures", blocks).map(Part::open)
+}
+
+/// The rates that the ratio fixes, which are no figures of one family.
+fn rates_of_both(sides: &Sides<'_>) -> Option<Block> {
+    let both = sides.both?;
+    let [rate, goodput] = [both.requests_per_s, both.goodput_bytes_per_s];
+    Some(Block::Text(format!(
+        "Both families: {} requests/s, goodput {}. The ratio fixes each family’s share of them.",
+        write::per_s(rate),
+        write::write_rate(goodput)
+    )))
 }
 
 /// The few that most people look for.
@@ -62,14 +74,29 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     let times = |quantile: fn(&Summary) -> Option<f64>| {
         values(sides, response(quantile), write::write_time)
     };
-    let rates = values(sides, |f| Some(f.requests_per_s), write::per_s);
     let failed = values(sides, failed_share, write::write_percent);
-    vec![
-        tile("Median response time", time(TimePoint::P50), times(|s| s.p50)),
+    // Documents of an earlier version lack it.
+    let has_p95 = sides.all.iter().any(|side| side.figures.response_us.p95.is_some());
+    let p95 = has_p95.then(|| tile("p95 response time", time(TimePoint::P95), times(|s| s.p95)));
+    let others = [
         tile("p99 response time", time(TimePoint::P99), times(|s| s.p99)),
-        tile("Requests/s", Some(Metric::Quantity(Quantity::RequestsPerS)), rates),
+        rate_tile(sides),
         tile("Failed", Some(Metric::Quantity(Quantity::Failures)), failed),
-    ]
+    ];
+    let median = tile("Median response time", time(TimePoint::P50), times(|s| s.p50));
+    std::iter::once(median).chain(p95).chain(others).collect()
+}
+
+/// Once where the ratio fixes each side's share.
+fn rate_tile(sides: &Sides<'_>) -> Tile {
+    let metric = Some(Metric::Quantity(Quantity::RequestsPerS));
+    let mut of_sides =
+        tile(sides, "Requests/s", metric, values(sides, |f| Some(f.requests_per_s), write::per_s));
+    if let Some(both) = sides.both {
+        let rate = write::per_s(both.requests_per_s);
+        of_sides.sides = vec![(BOTH_PLACE, "both families".to_owned(), rate)];
+    }
+    of_sides
 }
 
 /// The share of what was sent that failed, the run's own end left out.
@@ -104,10 +131,11 @@ fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
     let is_any = |quantity: &Quantity| sides.any(|f| quantity.value(f));
     let there = UNUSUAL.into_iter().chain(CONNECTIONS).filter(is_any);
+    let rates = RATES.into_iter().filter(|_| sides.both.is_none());
     ALWAYS
         .into_iter()
         .chain(there)
-        .chain(RATES)
+        .chain(rates)
         .map(|quantity| quantity_row(sides, quantity))
         .collect()
 }

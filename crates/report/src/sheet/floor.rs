@@ -19,12 +19,13 @@ const PHASES: [FloorPhase; 3] = [
 pub(super) fn floor_part(calibration: Option<&Calibration>) -> Option<Part> {
     let groups: Vec<Group> = calibration?.legs.iter().map(group).collect();
     let columns = std::iter::once(Column::words("Phase"))
-        .chain(["IPv6", "IPv4", "Apart by"].map(Column::number))
+        .chain(["IPv6", "IPv4", "Difference"].map(Column::number))
         .collect();
     let caption = "Both families against sixmark’s own server, over loopback".to_owned();
     let table = Block::Table(Table { caption, columns, groups, scale: None });
-    let text = "Over loopback the families ought to be equal. How far they were apart there is what \
-                the generator and chance make of nothing: a smaller difference can’t be told.";
+    let text = "Over loopback the families should be equal. A difference there comes from the \
+                generator and chance: in the results, a smaller one is not distinguishable from \
+                noise.";
     Part::new("Noise floor", vec![Block::Aside(text.into()), table])
 }
 
@@ -38,9 +39,18 @@ fn group(leg: &Leg) -> Group {
     let rows = |(name, of, apart): &FloorPhase| {
         let [v6, v4] = both(&|floor| of(floor).p50);
         let median = vec![v6, v4, time(apart(&leg.difference_us))];
-        let [v6, v4] = both(&|floor| of(floor).p99);
-        let most = vec![v6, v4, SheetCell::none()];
-        [Row::new(format!("{name}, median"), median), Row::new(format!("{name}, 99 %"), most)]
+        let tail = |quantile: fn(&Summary) -> Option<f64>| {
+            let [v6, v4] = both(&|floor| quantile(of(floor)));
+            vec![v6, v4, SheetCell::none()]
+        };
+        // Documents of an earlier version lack p95.
+        let is_known = |floor: &Floor| of(floor).p95.is_some();
+        let known = Family::BOTH.map(|family| leg.families.of(family).is_some_and(is_known));
+        let p95 = known
+            .contains(&true)
+            .then(|| Row::new(format!("{name}, p95"), tail(|summary| summary.p95)));
+        let p99 = Row::new(format!("{name}, p99"), tail(|summary| summary.p99));
+        [Some(Row::new(format!("{name}, median"), median)), p95, Some(p99)].into_iter().flatten()
     };
     let in_flight = write::write_count(u64::from(leg.connections));
     Group {

@@ -11,7 +11,8 @@ use super::{Block, Part};
 /// All of them.
 pub(super) fn charts_part(figures: &[Figure]) -> Option<Part> {
     let blocks = figures.iter().flat_map(|of| {
-        std::iter::once(Block::Charts(vec![chart(of)])).chain(not_drawn(of).map(Block::Text))
+        let notes = not_drawn(of).into_iter().chain(without_interval(of));
+        std::iter::once(Block::Charts(vec![chart(of)])).chain(notes.map(Block::Text))
     });
     Part::new("Charts", blocks.collect()).map(Part::off_terminal)
 }
@@ -33,6 +34,23 @@ fn not_drawn(of: &Figure) -> Option<String> {
     (!said.is_empty()).then(|| format!("Not drawn, not comparable: {}.", said.join("; ")))
 }
 
+/// An interval that had to be cut off at 0 says that there are too few repetitions, and would hide what is
+/// to be seen.
+fn has_interval(dot: &Dot) -> bool {
+    dot.low.is_some_and(|low| low > 0.0 || dot.y <= 0.0)
+}
+
+fn without_interval(of: &Figure) -> Option<String> {
+    let mut dots = of.series.iter().flat_map(|line| &line.points).filter(drawn);
+    let cut = dots.any(|dot| dot.low.is_some() && !has_interval(dot));
+    cut.then(|| "Points without a bar have too few repetitions for an interval.".to_owned())
+}
+
+/// True where the levels along x are numbers, between which a line says something.
+fn is_numeric(marks: &[(f64, String)]) -> bool {
+    marks.iter().all(|(_, label)| label.parse::<f64>().is_ok())
+}
+
 /// A point that may be read beside the others.
 fn drawn(dot: &&Dot) -> bool {
     dot.unlike.is_none()
@@ -47,7 +65,11 @@ fn chart(of: &Figure) -> Chart {
         .map(|(line, side)| series(line, side, &marks))
         .collect();
     let ys = of.series.iter().flat_map(|line| &line.points).filter(drawn);
-    let ys = ys.flat_map(|dot| [Some(dot.y), dot.low, dot.high]).flatten();
+    let ys = ys.flat_map(|dot| match has_interval(dot) {
+        true => [Some(dot.y), dot.low, dot.high],
+        false => [Some(dot.y), None, None],
+    });
+    let ys = ys.flatten();
     Chart {
         title: of.title.clone(),
         about: describe_chart(of),
@@ -63,8 +85,10 @@ fn chart(of: &Figure) -> Chart {
 
 /// Where along x there is any point, and what it is called.
 fn marks(of: &Figure) -> Vec<(f64, String)> {
-    let dots = of.series.iter().flat_map(|line| &line.points);
-    let mut all: Vec<(f64, String)> = dots.map(|dot| (dot.x, dot.label.clone())).collect();
+    let dots = of.series.iter().flat_map(|line| &line.points).map(|dot| (dot.x, &dot.label));
+    let missing = of.series.iter().flat_map(|line| &line.missing).map(|dot| (dot.x, &dot.label));
+    let mut all: Vec<(f64, String)> =
+        dots.chain(missing).map(|(x, label)| (x, label.clone())).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     all.dedup_by(|a, b| a.0 == b.0);
     all
@@ -101,10 +125,21 @@ fn series(line: &Line, side: usize, marks: &[(f64, String)]) -> Series {
     let each = |of: fn(&Dot) -> Option<f64>| -> Vec<Option<f64>> {
         marks.iter().map(|(x, _)| at(*x).filter(drawn).and_then(of).map(rounded)).collect()
     };
-    let mark = if line.published { Mark::FaintPoints } else { Mark::Points };
+    let mark = match (is_numeric(marks), line.published) {
+        (true, false) => Mark::Points,
+        (true, true) => Mark::FaintPoints,
+        (false, false) => Mark::Dots,
+        (false, true) => Mark::FaintDots,
+    };
     let name = line.label.clone();
-    let (lows, highs) = (each(|dot| dot.low), each(|dot| dot.high));
-    Series { name, side, mark, ys: each(|dot| Some(dot.y)), lows, highs }
+    let lows = each(|dot| dot.low.filter(|_| has_interval(dot)));
+    let highs = each(|dot| dot.high.filter(|_| has_interval(dot)));
+    let missing_at = |x: f64| line.missing.iter().find(|dot| dot.x == x);
+    let missing = match line.missing.is_empty() {
+        true => Vec::new(),
+        false => marks.iter().map(|(x, _)| missing_at(*x).map(|dot| dot.why.word())).collect(),
+    };
+    Series { name, side, mark, ys: each(|dot| Some(dot.y)), lows, highs, missing }
 }
 
 /// Along numbers, or along levels that are none.
@@ -114,7 +149,11 @@ fn x_axis(asked: &Asked, marks: &[(f64, String)]) -> Axis {
     let (from, to) = match scale {
         Scale::Log => (first / 1.2, last * 1.2),
         Scale::Linear => {
-            let edge = ((last - first) * 0.04).max(0.25);
+            // Categories have half a place on either side, for their names.
+            let edge = match is_numeric(marks) {
+                true => ((last - first) * 0.04).max(0.25),
+                false => 0.5,
+            };
             (first - edge, last + edge)
         }
     };
@@ -156,6 +195,9 @@ fn chart_table(of: &Figure, marks: &[(f64, String)]) -> Table {
         .chain(of.series.iter().map(|line| Column::number(&line.label)));
     let row = |(x, label): &(f64, String)| {
         let cell = |line: &Line| {
+            if let Some(missing) = line.missing.iter().find(|dot| dot.x == *x) {
+                return Some(missing.why.word().into());
+            }
             let dot = line.points.iter().find(|dot| dot.x == *x)?;
             let mark = if drawn(&dot) { "" } else { "≠ " };
             Some(SheetCell::Number(format!("{mark}{}", figure(dot.y)), rounded(dot.y)))
@@ -187,7 +229,8 @@ mod tests {
         let why = "IPv6 gives nothing but errors: 0 of 9 accepted";
         let points = vec![dot("1", 10.0, None), dot("2", 900.0, Some(why)), dot("3", 30.0, None)];
         let (label, family) = ("IPv6".to_owned(), Some(Family::Ipv6));
-        let line = Line { label, family, at: Vec::new(), published: false, points };
+        let line =
+            Line { label, family, at: Vec::new(), published: false, points, missing: Vec::new() };
         let (name, title) = ("f".to_owned(), "F".to_owned());
         let figure = Figure { name, title, x: axis("size"), y: axis("rate"), series: vec![line] };
         let drawn = chart(&figure);

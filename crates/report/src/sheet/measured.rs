@@ -3,15 +3,16 @@
 use sixmark_model::measurement::Measurement;
 
 use super::side::Sides;
-use super::{Part, figures, gates, outcomes, path, phases, seconds};
+use super::{Part, figures, gates, outcomes, path, phases, requests, seconds};
 
 /// Gates, the course over time, and the figures of each family.
 pub(super) fn measured_parts(of: Measurement<'_>, sides: &Sides<'_>) -> Vec<Part> {
     let parts = [
         gates::gates_part(of.gates()),
-        seconds::seconds_part(of.intervals(), sides),
+        seconds::seconds_part(of, sides),
         phases::phases_part(sides),
         figures::figures_part(sides),
+        requests::requests_part(sides),
         outcomes::outcomes_part(sides),
         path::path_part(sides),
     ];

@@ -13,6 +13,8 @@ mod measured;
 mod outcomes;
 mod path;
 mod phases;
+mod repeated;
+mod requests;
 mod run;
 mod search;
 mod seconds;
@@ -20,8 +22,10 @@ mod setting;
 mod side;
 mod study;
 pub mod table;
+mod traffic;
 mod truth;
 mod verdict;
+mod vitals;
 mod watch;
 mod watched;
 mod write;
@@ -33,6 +37,7 @@ use sixmark_model::metric::Metric;
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_model::study::result::{Published, StudyResult};
+use sixmark_model::traffic::result::TrafficResult;
 
 use chart::Chart;
 pub(crate) use figures::UNUSUAL;
@@ -149,8 +154,12 @@ pub fn sheet_of(named: Named<'_>) -> Sheet {
         Document::Watch(result) => watch::watch_sheet(named.name, result),
         Document::Comparison(result) => comparison::comparison_sheet(named.name, result),
         Document::Study(result) => study::sheet(named.name, result),
+        Document::Vitals(result) => vitals::vitals_sheet(named.name, result),
+        Document::Traffic(result) => traffic::traffic_sheet(named.name, result),
     }
 }
+
+pub(crate) use vitals::{IP_COUNTERS, group_name};
 
 /// What is to be said of a run before anything else.
 pub(crate) fn run_headline(result: &RunResult) -> SheetHeadline {
@@ -160,6 +169,11 @@ pub(crate) fn run_headline(result: &RunResult) -> SheetHeadline {
 /// What tells whether to believe a run's clock: the noise floor, and packets.
 pub(crate) fn clock_checks(result: &RunResult) -> Vec<Part> {
     run::clock_checks(result)
+}
+
+/// What each request of a run's mix gave, where it has several.
+pub(crate) fn requests(result: &RunResult) -> Option<Part> {
+    run::requests(result)
 }
 
 /// What a search found, where the run was one.
@@ -185,6 +199,11 @@ pub(crate) fn estimate(comparison: &Comparison) -> String {
 /// What a report shows of a study.
 pub(crate) fn of_study(name: &str, study: &StudyResult) -> Sheet {
     study::sheet(name, study)
+}
+
+/// What a report shows of traffic.
+pub(crate) fn of_traffic(name: &str, result: &TrafficResult) -> Sheet {
+    traffic::traffic_sheet(name, result)
 }
 
 /// What is shown of published figures that nothing was measured beside.

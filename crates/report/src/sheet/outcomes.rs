@@ -140,8 +140,13 @@ fn status_block(sides: &Sides<'_>) -> Option<Block> {
     }
     let row = |code: &u16| {
         let number = |f: &FamilyResult| f.status.get(code).copied().unwrap_or(0);
-        let cell = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
-        let cells = sides.all.iter().map(|side| cell(number(side.figures))).collect();
+        let cell = |figures: &FamilyResult| {
+            let count = number(figures);
+            let share = count as f64 / figures.requests.completed.max(1) as f64;
+            let words = format!("{} ({})", write::write_count(count), write::write_percent(share));
+            SheetCell::Number(words, count as f64)
+        };
+        let cells = sides.all.iter().map(|side| cell(side.figures)).collect();
         Row::new(code.to_string(), cells)
     };
     some("Responses by status", sides.columns("Status"), codes.iter().map(row).collect())

@@ -11,6 +11,7 @@ use sixmark_model::tls::TlsResult;
 use super::side::{Side, Sides};
 use super::table::{Group, Row, Table};
 use super::{Block, Part, write};
+use crate::Figure;
 
 /// Digits of a certificate's hash: enough to tell a few apart.
 const DIGITS: usize = 16;
@@ -40,10 +41,9 @@ fn tcp(sides: &Sides<'_>) -> Vec<Row> {
     if !sides.any(|f| Some(f.tcp.read as f64)) {
         return rows;
     }
+    rows.extend([sides.row("connections asked", |f| Some(f.tcp.read as f64), write_whole)]);
+    rows.extend(quantiles(sides, "round trip", |f| Some(&f.tcp.rtt_us)));
     rows.extend([
-        sides.row("connections asked", |f| Some(f.tcp.read as f64), write_whole),
-        sides.row("round trip, median", |f| f.tcp.rtt_us.p50, write::write_time),
-        sides.row("round trip, p99", |f| f.tcp.rtt_us.p99, write::write_time),
         sides.row("shortest round trip, median", |f| f.tcp.min_rtt_us.p50, write::write_time),
         sides.row("segments retransmitted", |f| Some(f.tcp.retransmitted as f64), write_whole),
         sides.row("of which spurious", |f| Some(f.tcp.spurious? as f64), write_whole),
@@ -85,20 +85,23 @@ fn tls(sides: &Sides<'_>) -> Vec<Row> {
     let words = |of: fn(&TlsResult) -> String| {
         move |side: &Side<'_>| side.figures.tls.as_ref().map_or(String::new(), of)
     };
-    vec![
+    let mut rows = vec![
         sides.row("full handshakes", count(|tls| tls.handshakes.full), write_whole),
         sides.row("resumed handshakes", count(|tls| tls.handshakes.resumed), write_whole),
         sides.row("failed handshakes", count(|tls| tls.handshakes.failed), write_whole),
         sides.row("HelloRetryRequest received", count(|tls| tls.handshakes.retried), write_whole),
-        sides.row("full, median", |f| f.tls.as_ref()?.full_us.p50, write::write_time),
-        sides.row("resumed, median", |f| f.tls.as_ref()?.resumed_us.p50, write::write_time),
+    ];
+    rows.extend(quantiles(sides, "full", |f| Some(&f.tls.as_ref()?.full_us)));
+    rows.extend(quantiles(sides, "resumed", |f| Some(&f.tls.as_ref()?.resumed_us)));
+    rows.extend([
         sides.words("version", words(|tls| usual(&tls.versions))),
         sides.words("cipher suite", words(|tls| usual(&tls.ciphers))),
         sides.words("group", words(|tls| usual(&tls.groups))),
         sides.words("application protocol", words(|tls| usual(&tls.alpn))),
         sides.words("certificate", words(certificate)),
         sides.words("failures", words(failures)),
-    ]
+    ]);
+    rows
 }
 
 fn certificate(tls: &TlsResult) -> String {
@@ -127,16 +130,33 @@ fn quic(sides: &Sides<'_>) -> Vec<Row> {
         return Vec::new();
     }
     let mtu = |side: &Side<'_>| side.figures.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
-    vec![
-        sides.row("connections", count(|quic| quic.connections), write_whole),
-        sides.row("round trip, median", |f| f.quic.as_ref()?.rtt_us.p50, write::write_time),
+    let mut rows = vec![sides.row("connections", count(|quic| quic.connections), write_whole)];
+    rows.extend(quantiles(sides, "round trip", |f| Some(&f.quic.as_ref()?.rtt_us)));
+    rows.extend([
         sides.row("packets sent", count(|quic| quic.packets_sent), write_whole),
         sides.row("packets lost", count(|quic| quic.packets_lost), write_whole),
         sides.row("datagrams dropped here", count(|quic| quic.dropped), write_whole),
         sides.row("Retry received", count(|quic| quic.retried), write_whole),
         sides.row("other version", count(|quic| quic.mismatched), write_whole),
         sides.words("largest payload, bytes", mtu),
-    ]
+    ]);
+    rows
+}
+
+/// The median, p95 and p99. Documents of an earlier version lack p95; of nothing there is only the median.
+fn quantiles(
+    sides: &Sides<'_>,
+    name: &str,
+    of: impl Fn(&FamilyResult) -> Option<&Summary>,
+) -> Vec<Row> {
+    let median = sides.row(&format!("{name}, median"), |f| of(f)?.p50, write::write_time);
+    let tail: [Figure<Summary>; 2] = [("p95", |s| s.p95), ("p99", |s| s.p99)];
+    let tail = tail.into_iter().filter_map(|(quantile, figure)| {
+        let value = |f: &FamilyResult| of(f).and_then(figure);
+        let any = sides.all.iter().any(|side| value(side.figures).is_some());
+        any.then(|| sides.row(&format!("{name}, {quantile}"), value, write::write_time))
+    });
+    std::iter::once(median).chain(tail).collect()
 }
 
 /// The commonest, and how many others there were.

@@ -13,6 +13,10 @@ use super::{Block, Part, write};
 const POINTS_A_DECADE: i32 = 24;
 /// Points of the cumulative curve.
 const POINTS: usize = 128;
+/// Buckets of the histogram.
+const BUCKETS: usize = 40;
+/// The least ratio of its longest time to its shortest: histograms in documents have three digits.
+const NARROWEST: f64 = 1.5;
 /// Every so many of them have a row in the table.
 const ROWS_EVERY: usize = 8;
 /// The shares that the table of a percentile curve has a row for, where there are enough durations.
@@ -65,12 +69,86 @@ fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
             Block::Heading(phase_title(phase)),
             Block::Aside(format!("{} Never more than {COMPARABLE_US} µs.", phase.definition())),
         ],
-        _ => vec![
-            Block::Heading(phase_title(phase)),
-            Block::Aside(phase.definition().into()),
-            Block::Charts(vec![percentiles(sides, phase, &curves), within(phase, &curves)]),
-        ],
+        _ => vec![Block::Heading(phase_title(phase)), Block::Aside(phase.definition().into())]
+            .into_iter()
+            .chain((phase == TimedPhase::Response).then(|| Block::Charts(vec![buckets(&curves)])))
+            .chain([Block::Charts(vec![
+                percentiles(sides, phase, &curves),
+                within(phase, &curves),
+            ])])
+            .collect(),
     }
+}
+
+/// How many response times fall into each of some buckets whose bounds are equally far from each other on a
+/// logarithmic axis. The last bucket ends at the longest p99.9 and counts all that is longer.
+fn buckets(curves: &[Curve<'_>]) -> Chart {
+    let low = curves.iter().map(|curve| curve.found.min_us()).fold(f64::MAX, f64::min);
+    let high = curves.iter().map(|curve| curve.found.quantile_us(0.999)).fold(0.0, f64::max);
+    let low = low.max(LEAST_US);
+    let high = high.max(low * NARROWEST);
+    let step = (high / low).powf(1.0 / BUCKETS as f64);
+    let bounds: Vec<f64> = (0..=BUCKETS).map(|at| rounded(low * step.powi(at as i32))).collect();
+    let shares: Vec<Vec<f64>> = curves.iter().map(|curve| shares(curve, &bounds)).collect();
+    let series: Vec<Series> = curves
+        .iter()
+        .zip(&shares)
+        .map(|(curve, shares)| {
+            // A step lasts until the next point.
+            let ys = shares.iter().chain(shares.last()).copied().map(Some).collect();
+            Series::new(curve.side.name.clone(), curve.side.place, Mark::Steps, ys)
+        })
+        .collect();
+    let most = shares.iter().flatten().copied();
+    Chart {
+        title: "Response: histogram".to_owned(),
+        about: describe_curves(curves),
+        table: bucket_table(curves, &bounds, &shares),
+        x: Axis {
+            scale: Scale::Log,
+            ..Axis::linear(
+                "response time; the last bucket counts all longer ones",
+                Unit::Us,
+                bounds[0],
+                bounds[BUCKETS],
+            )
+        },
+        y: Axis::from_zero("share of responses", Unit::Share, most),
+        labels: Vec::new(),
+        xs: bounds,
+        series,
+        bands: Vec::new(),
+    }
+}
+
+/// The share of a side's durations in each bucket.
+fn shares(curve: &Curve<'_>, bounds: &[f64]) -> Vec<f64> {
+    let mut below = 0.0;
+    let upper = bounds[1..bounds.len() - 1].iter().map(|&us| curve.found.share_within(us));
+    upper
+        .chain([1.0])
+        .map(|within| {
+            let share = rounded((within - below).max(0.0));
+            below = within;
+            share
+        })
+        .collect()
+}
+
+fn bucket_table(curves: &[Curve<'_>], bounds: &[f64], shares: &[Vec<f64>]) -> Table {
+    let row = |at: usize| {
+        let [from, to] = [bounds[at], bounds[at + 1]].map(write::write_time);
+        let label = match at + 2 == bounds.len() {
+            true => format!("more than {from}"),
+            false => format!("{from} to {to}"),
+        };
+        let cell = |of: &Vec<f64>| SheetCell::Number(write::write_percent(of[at]), of[at]);
+        Row::new(SheetCell::Number(label, bounds[at]), shares.iter().map(cell).collect())
+    };
+    let rows = (0..bounds.len() - 1).map(row).collect();
+    let columns = std::iter::once(super::table::Column::words("Response time"))
+        .chain(curves.iter().map(|curve| super::table::Column::number(&curve.side.name)));
+    Table::new("Response: share of responses by time", columns.collect(), rows)
 }
 
 /// One side's durations of a phase.
@@ -215,13 +293,43 @@ fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
 /// The curves in words.
 fn describe_curves(curves: &[Curve<'_>]) -> String {
     let of = |curve: &Curve<'_>| {
-        let [p50, p99] = [0.5, 0.99].map(|q| write::write_time(curve.found.quantile_us(q)));
+        let quantiles = [0.5, 0.95, 0.99].map(|q| write::write_time(curve.found.quantile_us(q)));
+        let [p50, p95, p99] = quantiles;
         let (name, longest) = (&curve.side.name, write::write_time(curve.found.max_us()));
         let count = write::write_count(curve.found.count());
-        format!("{name}: median {p50}, 99 % within {p99}, longest {longest}, of {count}.")
+        format!("{name}: median {p50}, p95 {p95}, p99 {p99}, longest {longest}, of {count}.")
     };
     curves.iter().map(of).collect::<Vec<_>>().join(" ")
 }
 
 /// The shortest time that is shown in detail, in microseconds: below it lies the error of the clocks.
 pub(super) const COMPARABLE_US: f64 = 1.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixmark_http::HttpVersion;
+    use sixmark_model::fixture;
+    use sixmark_model::timing::Timing;
+
+    #[test]
+    fn the_shares_of_a_histogram_add_up_to_all_responses() {
+        let mut timing = Timing::default();
+        (1..=10_000_u64).for_each(|us| timing.record(us * 1_000));
+        let summary = timing.summary();
+        let figures = fixture::silent();
+        let name = "IPv6".to_owned();
+        let version = HttpVersion::Http1;
+        let side = Side { place: 0, name, figures: &figures, version, hidden: false };
+        let found = Distribution::of(&summary).unwrap().unwrap();
+        let chart = buckets(&[Curve { side: &side, found }]);
+        let ys: Vec<f64> = chart.series[0].ys.iter().flatten().copied().collect();
+        assert_eq!((chart.xs.len(), ys.len()), (BUCKETS + 1, BUCKETS + 1));
+        let sum: f64 = ys[..BUCKETS].iter().sum();
+        assert!((sum - 1.0).abs() < 1e-3, "{sum}");
+        assert_eq!(ys[BUCKETS], ys[BUCKETS - 1], "the last step has an end");
+        let [first, last] = [chart.xs[1] / chart.xs[0], chart.xs[BUCKETS] / chart.xs[BUCKETS - 1]];
+        assert!((first / last - 1.0).abs() < 1e-3, "{first} and {last}");
+        assert_eq!(chart.table.rows().count(), BUCKETS);
+    }
+}

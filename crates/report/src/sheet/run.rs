@@ -4,6 +4,7 @@ use sixmark_model::measurement::Measurement;
 use sixmark_model::result::RunResult;
 
 use super::measured::measured_parts;
+use super::requests::requests_part;
 use super::side::Sides;
 use super::{
     Block, Part, Sheet, SheetHeadline, costs, figures, floor, search, setting, truth, verdict,
@@ -37,6 +38,11 @@ pub(super) fn clock_checks(result: &RunResult) -> Vec<Part> {
     let parts =
         [floor::floor_part(result.calibration.as_ref()), truth::truth_part(result.truth.as_ref())];
     parts.into_iter().flatten().collect()
+}
+
+/// What each request of a mix gave.
+pub(super) fn requests(result: &RunResult) -> Option<Part> {
+    requests_part(&Sides::of_families(Measurement::Run(result)))
 }
 
 fn kind(result: &RunResult) -> &'static str {

@@ -4,9 +4,13 @@ use sixmark_model::condition::Condition;
 use sixmark_model::find::{FindMax, FoundRate, Trial};
 use sixmark_units::family::Family;
 
+use sixmark_model::metric::MetricKind;
+
 use crate::find;
 
+use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::table::{Column, Group, Row, SheetCell, Table};
+use super::verdict::short;
 use super::{Block, Part, write};
 
 /// Said where both families have a rate that held and one that did not, and no ratio.
@@ -17,18 +21,20 @@ pub(super) fn describe_search(found: &FindMax) -> String {
     let of = |(family, found): (Family, &FoundRate)| match (found.holds, found.fails) {
         (Some(holds), Some(fails)) => {
             format!(
-                "{family} held {} a second and did not hold {}",
+                "{family} held {} requests/s and did not hold {}",
                 write_rate(holds),
                 write_rate(fails)
             )
         }
         (Some(holds), None) => {
             format!(
-                "{family} held {} a second, and no higher rate was tested to the end",
+                "{family} held {} requests/s, and no higher rate was tested to the end",
                 write_rate(holds)
             )
         }
-        (None, Some(fails)) => format!("{family} did not hold even {} a second", write_rate(fails)),
+        (None, Some(fails)) => {
+            format!("{family} did not hold even {} requests/s", write_rate(fails))
+        }
         (None, None) => format!("no result for {family}"),
     };
     let families: Vec<String> = found.families.iter().map(of).collect();
@@ -37,7 +43,13 @@ pub(super) fn describe_search(found: &FindMax) -> String {
 
 /// Both brackets, how they compare, and every trial.
 pub(super) fn search_part(found: &FindMax) -> Option<Part> {
-    let mut blocks = vec![Block::Table(brackets(found))];
+    let charts: Vec<Chart> =
+        (0..found.conditions.len()).filter_map(|at| rate_chart(found, at)).collect();
+    let mut blocks = Vec::new();
+    if !charts.is_empty() {
+        blocks.push(Block::Charts(charts));
+    }
+    blocks.push(Block::Table(brackets(found)));
     if let Some([least, most]) = found.ratio {
         let line = format!("IPv6’s highest rate is {least:.2} to {most:.2} times IPv4’s.");
         blocks.push(Block::Text(line));
@@ -47,6 +59,145 @@ pub(super) fn search_part(found: &FindMax) -> Option<Part> {
     blocks.push(Block::Folded("All trials".into(), vec![Block::Table(trials(found))]));
     blocks.extend(figures_of(found).map(Block::Text));
     Part::new("The highest rate", blocks).map(Part::open)
+}
+
+/// One trial as a chart has it.
+struct TrialPoint {
+    rate: f64,
+    family: Family,
+    held: bool,
+    value: f64,
+}
+
+/// What a condition is about over the rate, a marker a trial; none where no trial measured it.
+fn rate_chart(found: &FindMax, at: usize) -> Option<Chart> {
+    let condition = found.conditions.get(at)?;
+    let points = points(found, at);
+    if points.is_empty() {
+        return None;
+    }
+    let limit = condition.limit();
+    let values = points.iter().map(|point| point.value).chain([limit]);
+    let values: Vec<f64> = values.collect();
+    let is_time = condition.metric().kind() == MetricKind::Time;
+    let y = match is_time {
+        true => Axis::durations("", LEAST_US, values.into_iter()),
+        false => Axis::from_zero("", Unit::Share, values.into_iter()),
+    };
+    let write = if is_time { write::write_time } else { write::write_percent };
+    let noun = write::capitalised(&short(condition.metric()));
+    Some(Chart {
+        title: format!("{noun} over the rate, a trial each"),
+        about: describe_points(found, &points, &format!("{condition}"), write),
+        table: points_table(&noun, &points, write),
+        x: Axis::rates("requests/s, each family alone", points.iter().map(|point| point.rate)),
+        y,
+        labels: Vec::new(),
+        xs: points.iter().map(|point| rounded(point.rate)).collect(),
+        series: families_of(&points).flat_map(|family| held_and_not(&points, family)).collect(),
+        bands: bands(found, format!("{condition}"), limit),
+    })
+}
+
+/// What is drawn as this where it is shorter, on a logarithmic axis.
+const LEAST_US: f64 = 0.1;
+
+/// The trials that measured what a condition is about, by rate.
+fn points(found: &FindMax, at: usize) -> Vec<TrialPoint> {
+    let of = |(family, of): (Family, &FoundRate)| {
+        let point = |trial: &Trial| {
+            let value = rounded(trial.values.get(at).copied().flatten()?);
+            Some(TrialPoint { rate: trial.rate, family, held: trial.held, value })
+        };
+        of.trials.iter().filter_map(point).collect::<Vec<_>>()
+    };
+    let mut points: Vec<TrialPoint> = found.families.iter().flat_map(of).collect();
+    points.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    points
+}
+
+fn families_of(points: &[TrialPoint]) -> impl Iterator<Item = Family> {
+    Family::BOTH.into_iter().filter(|family| points.iter().any(|point| point.family == *family))
+}
+
+/// The trials of a family that held, and those that did not: the same marker, filled and hollow.
+fn held_and_not(points: &[TrialPoint], family: Family) -> impl Iterator<Item = Series> {
+    let both = [(true, "held", Mark::Dots), (false, "did not hold", Mark::Hollow)];
+    let series = move |(held, words, mark): (bool, &str, Mark)| {
+        let of = |point: &TrialPoint| {
+            (point.family == family && point.held == held).then_some(point.value)
+        };
+        let ys: Vec<Option<f64>> = points.iter().map(of).collect();
+        let any = ys.iter().any(Option::is_some);
+        let side = usize::from(family == Family::Ipv4);
+        any.then(|| Series::new(format!("{family} {words}"), side, mark, ys))
+    };
+    both.map(series).into_iter().flatten()
+}
+
+/// The condition's limit, and the bracket of each family that has one.
+fn bands(found: &FindMax, condition: String, limit: f64) -> Vec<Band> {
+    let bracket = |(family, of): (Family, &FoundRate)| {
+        let role = match family {
+            Family::Ipv6 => Role::Bracket6,
+            Family::Ipv4 => Role::Bracket4,
+        };
+        let (from, to) = (of.holds?, of.fails?);
+        let name = format!("{family}: {} to {}", write_rate(from), write_rate(to));
+        Some(Band { name, role, from: rounded(from), to: rounded(to), at: None })
+    };
+    let brackets = found.families.iter().filter_map(bracket);
+    let (from, to) = (rounded(limit), rounded(limit));
+    let bound = Band { name: condition, role: Role::Bound, from, to, at: None };
+    brackets.chain([bound]).collect()
+}
+
+fn describe_points(
+    found: &FindMax,
+    points: &[TrialPoint],
+    condition: &str,
+    write: fn(f64) -> String,
+) -> String {
+    let of = |family: Family| {
+        let highest = |held: bool| {
+            let those = points.iter().filter(|p| p.family == family && p.held == held);
+            those.max_by(|a, b| a.rate.total_cmp(&b.rate))
+        };
+        let said = |point: &TrialPoint, words: &str| {
+            format!("{words} {} requests/s with {}", write_rate(point.rate), write(point.value))
+        };
+        let held = highest(true).map(|point| said(point, "held at most"));
+        let failed = highest(false).map(|point| said(point, "did not hold"));
+        let both: Vec<String> = held.into_iter().chain(failed).collect();
+        format!("{family} {}.", both.join(", "))
+    };
+    let number = found.families.iter().map(|(_, of)| of.trials.len()).sum::<usize>();
+    let families: Vec<String> = families_of(points).map(of).collect();
+    format!("{number} trials with {condition}. {}", families.join(" "))
+}
+
+fn points_table(noun: &str, points: &[TrialPoint], write: fn(f64) -> String) -> Table {
+    let families: Vec<Family> = families_of(points).collect();
+    let columns: Vec<(Family, bool)> = families
+        .into_iter()
+        .flat_map(|family| [(family, true), (family, false)])
+        .filter(|(family, held)| points.iter().any(|p| p.family == *family && p.held == *held))
+        .collect();
+    let row = |point: &TrialPoint| {
+        let cell =
+            |&(family, held): &(Family, bool)| match point.family == family && point.held == held {
+                true => SheetCell::Number(write(point.value), point.value),
+                false => SheetCell::none(),
+            };
+        let label = SheetCell::Number(write_rate(point.rate), rounded(point.rate));
+        Row::new(label, columns.iter().map(cell).collect())
+    };
+    let heads = columns.iter().map(|(family, held)| {
+        let words = if *held { "held" } else { "did not hold" };
+        Column::number(format!("{family} {words}"))
+    });
+    let heads = std::iter::once(Column::words("Requests/s")).chain(heads).collect();
+    Table::new(format!("{noun} of each trial"), heads, points.iter().map(row).collect())
 }
 
 fn brackets(found: &FindMax) -> Table {
@@ -85,7 +236,7 @@ fn trials(found: &FindMax) -> Table {
         name: Some(family.to_string()),
         rows: of.trials.iter().map(row).collect(),
     });
-    let columns = ["Rate, a second", "", "Because"].map(Column::words).into();
+    let columns = ["Requests/s", "", "Because"].map(Column::words).into();
     let caption = "Trials, in order".to_owned();
     Table { caption, columns, groups: groups.collect(), scale: None }
 }
@@ -93,7 +244,7 @@ fn trials(found: &FindMax) -> Table {
 /// Which trials the figures are of.
 fn figures_of(found: &FindMax) -> Option<String> {
     let of = |(family, found): (Family, &FoundRate)| {
-        found.shown().map(|trial| format!("{family} at {} a second", write_rate(trial.rate)))
+        found.shown().map(|trial| format!("{family} at {} requests/s", write_rate(trial.rate)))
     };
     let trials: Vec<String> = found.families.iter().filter_map(of).collect();
     (!trials.is_empty())
@@ -152,10 +303,29 @@ Requests/s    Held  Did not hold  Because
 IPv6        41,200        43,100  response.p99 12.3 ms
 IPv4        40,000        42,000  100 of 1,000 failed
 IPv6's highest rate is 0.98 to 1.08 times IPv4's.
-Other figures are of one trial each, IPv6 at 41,200 a second, IPv4 at 40,000 a
-second.
+Other figures are of one trial each, IPv6 at 41,200 requests/s, IPv4 at 40,000
+requests/s.
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn trials_are_drawn_over_the_rate_with_the_bracket_and_the_condition() {
+        let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
+        let v6 = found(Some(41_200.0), Some(43_100.0), Limit::Condition);
+        let families = Families { ipv6: Some(v6), ipv4: None };
+        let part = search_part(&FindMax::new(conditions, 2.0, families)).unwrap();
+        let Some(Block::Charts(charts)) = part.blocks.first() else { panic!("{part:?}") };
+        let chart = &charts[0];
+        assert_eq!(chart.title.replace('\u{a0}', " "), "Response p99 over the rate, a trial each");
+        let names: Vec<_> = chart.series.iter().map(|of| (of.name.as_str(), of.mark)).collect();
+        assert_eq!(names, [("IPv6 held", Mark::Dots), ("IPv6 did not hold", Mark::Hollow)]);
+        assert_eq!(chart.series[0].ys, [Some(4_000.0), None, None, None]);
+        let bands: Vec<_> = chart.bands.iter().map(|of| (of.role, of.from, of.to)).collect();
+        assert_eq!(
+            bands,
+            [(Role::Bracket6, 41_200.0, 43_100.0), (Role::Bound, 10_000.0, 10_000.0)]
+        );
     }
 
     #[test]

@@ -60,8 +60,9 @@ pub(super) fn machine(
         ("Kernel", environment.kernel.clone()),
         ("Processor", format!("{}, {} cores used", environment.cpu, environment.cores)),
     ];
+    let caption = if more.is_empty() { "Machine" } else { "Load generator" };
     facts.extend(more);
-    let mut blocks = vec![Block::Table(Table::facts("Load generator", facts))];
+    let mut blocks = vec![Block::Table(Table::facts(caption, facts))];
     blocks.extend(routes(environment));
     blocks.extend(sysctls(environment));
     blocks
@@ -164,7 +165,7 @@ fn generator_facts(generator: &Generator) -> Vec<(&'static str, String)> {
             format!("{}{saturated}", write::write_percent(generator.busiest)),
         ),
         ("Begun late", write::write_count(generator.late)),
-        ("Processor time", format!("{cpu_user_s:.1} s user, {cpu_sys_s:.1} s kernel")),
+        ("CPU time", format!("{cpu_user_s:.1} s user, {cpu_sys_s:.1} s kernel")),
         ("Peak memory", sixmark_units::quantity::bytes(generator.peak_rss_bytes as f64)),
     ]
 }

@@ -4,10 +4,14 @@ use sixmark_http::HttpVersion;
 use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
+use sixmark_model::outcome::Outcome;
 use sixmark_units::family::Family;
 pub(super) use sixmark_units::family::spoken as shown;
 
 use super::table::{Column, Row, SheetCell};
+
+/// The place of both families together, or of what is of none, which is its colour.
+pub(super) const BOTH_PLACE: usize = 4;
 
 /// One side.
 #[derive(Clone, Debug)]
@@ -26,6 +30,9 @@ pub(super) struct Side<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Sides<'a> {
     pub(super) all: Vec<Side<'a>>,
+    /// Both sides together, where the ratio of a run fixes each one's share of the rates: they are no
+    /// figures of the families then.
+    pub(super) both: Option<&'a FamilyResult>,
 }
 
 impl<'a> Sides<'a> {
@@ -39,7 +46,13 @@ impl<'a> Sides<'a> {
             version,
             hidden: measurement.hides_exchanges(family),
         };
-        Sides { all: measurement.families().iter().map(side).collect() }
+        let all = measurement.families().iter().map(side).collect();
+        Sides { all, both: both_of(measurement) }
+    }
+
+    /// One side alone.
+    pub(super) fn one(side: &Side<'a>) -> Sides<'a> {
+        Sides { all: vec![side.clone()], both: None }
     }
 
     /// The sides of a comparison.
@@ -53,7 +66,7 @@ impl<'a> Sides<'a> {
                 version: side.plan.http.version,
                 hidden: false,
             };
-        Sides { all: both.map(side).collect() }
+        Sides { all: both.map(side).collect(), both: None }
     }
 
     /// A column for each, after one for names.
@@ -108,4 +121,16 @@ impl<'a> Sides<'a> {
     pub(super) fn any(&self, figure: impl Fn(&FamilyResult) -> Option<f64>) -> bool {
         self.all.iter().any(|side| figure(side.figures).is_some_and(|value| value > 0.0))
     }
+}
+
+/// The figures of both families together, where each was sent its share of all requests and gave a complete
+/// response to all of them. A search loads each alone, and a watch has no ratio.
+fn both_of(measurement: Measurement<'_>) -> Option<&FamilyResult> {
+    let run = measurement.run().filter(|run| run.find_max.is_none())?;
+    let families = || run.families.iter().map(|(_, of)| of);
+    let answered = families().all(|of| {
+        let abandoned = of.outcomes.get(Outcome::Abandoned.name()).copied().unwrap_or(0);
+        of.requests.completed > 0 && of.requests.completed + abandoned == of.requests.sent
+    });
+    (families().count() == 2 && answered).then_some(&run.total)
 }

@@ -1,32 +1,38 @@
 //! A study's report.
 
+mod claims;
 mod doubts;
+mod headline;
 mod improvement;
+mod interval;
 mod published;
 mod turned;
 
 use super::write::figure;
-use sixmark_model::comparison::{Estimate, Verdict};
+use sixmark_model::comparison::Estimate;
+use sixmark_model::metric::Metric;
+use sixmark_model::study::levels::label_level;
 use sixmark_model::study::result::{
-    CellOrder, CellResult, ComparisonEntry, FindingResult, MeanRatio, RatioFinding,
-    StudyComparison, StudyResult, Table as Asked, TableValue,
+    At, CellOrder, CellResult, ComparisonEntry, MeanRatio, RatioFinding, StudyComparison,
+    StudyResult, Table as Asked, TableValue,
 };
 use sixmark_units::family::Family;
 
 use super::side::shown;
 use super::table::{Column, EffectScale, Group, Row, SheetCell, Table};
 use super::verdict::change_of;
-use super::{Block, Part, Sheet, SheetHeadline, lines, setting, write};
+use super::{Block, Part, Sheet, lines, setting, write};
 
-/// Ratios that are further from 1 are drawn at the edge.
-const FURTHEST: f64 = 1.0;
+/// Ratios that are further from 1 than ten times or a tenth are drawn at the edge.
+const FURTHEST: f64 = 9.0;
 
 pub(super) use published::published_sheet;
 
 /// What is shown of a study.
 pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
     let parts = [
-        Part::new("Findings, tested", findings(result)).map(Part::open),
+        Part::new("What it measures", description(result)).map(Part::open),
+        Part::new("Findings, tested", claims::claims_table(&result.findings)).map(Part::open),
         Part::new("Comparisons", result.comparisons.iter().flat_map(comparison_blocks).collect())
             .map(Part::open),
         Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),
@@ -41,11 +47,17 @@ pub(super) fn sheet(name: &str, result: &StudyResult) -> Sheet {
         title: result.title.clone(),
         when: setting::when(&result.started),
         about: describe_study(result),
-        headline: study_headline(result),
+        headline: headline::study_headline(result),
         tiles: Vec::new(),
         warnings: result.warnings.iter().cloned().chain(doubts::of_cells(result)).collect(),
         parts: parts.into_iter().flatten().collect(),
     }
+}
+
+/// The description, on a page and before a terminal's tables.
+fn description(result: &StudyResult) -> Vec<Block> {
+    let words = result.description.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() { Vec::new() } else { vec![Block::Text(words)] }
 }
 
 fn describe_study(result: &StudyResult) -> Vec<String> {
@@ -68,91 +80,6 @@ fn describe_study(result: &StudyResult) -> Vec<String> {
     said
 }
 
-/// The comparison that matters most, in its own words.
-fn study_headline(result: &StudyResult) -> SheetHeadline {
-    let mut notes = Vec::new();
-    let missing =
-        result.cells_planned as usize - result.cells.len().min(result.cells_planned as usize);
-    if missing > 0 {
-        notes.push(format!("{missing} of {} cells are missing.", result.cells_planned));
-    }
-    if !result.description.is_empty() {
-        notes.push(result.description.clone());
-    }
-    let sentence = match result.comparisons.first().filter(|first| !first.entries.is_empty()) {
-        None => format!("{} cells were measured.", result.cells.len()),
-        Some(first) => format!("{}: {}.", first.title, describe_entries(&first.entries)),
-    };
-    // No other finding is a verdict: whether what is higher is better depends on the measure.
-    let entries = result.comparisons.first().map_or(&[][..], |first| &first.entries);
-    let unlike = |entry: &ComparisonEntry| entry.finding == RatioFinding::NotComparable;
-    let none = !entries.is_empty() && entries.iter().all(unlike);
-    SheetHeadline { verdict: none.then_some(Verdict::NotComparable), sentence, notes }
-}
-
-/// What is said of each, once where it is said of several.
-fn describe_entries(entries: &[ComparisonEntry]) -> String {
-    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
-    for ComparisonEntry { label, sentence, .. } in entries {
-        let sentence = sentence.trim_end_matches('.');
-        match all.iter_mut().find(|(known, _)| *known == sentence) {
-            Some((_, labels)) => labels.push(label),
-            None => all.push((sentence, vec![label])),
-        }
-    }
-    if let [(sentence, _)] = all.as_slice() {
-        return (*sentence).to_owned();
-    }
-    let one =
-        |(sentence, labels): &(&str, Vec<&str>)| format!("{sentence} ({})", labels.join("; "));
-    all.iter().map(one).collect::<Vec<_>>().join("; ")
-}
-
-/// What was claimed, and what came of it.
-fn findings(result: &StudyResult) -> Vec<Block> {
-    let number = |value: Option<f64>| {
-        value.map_or_else(SheetCell::none, |value| SheetCell::Number(figure(value), value))
-    };
-    let row = |found: &FindingResult| {
-        let interval = found.ratio.and_then(|ratio| Some((ratio.low?, ratio.high?)));
-        let interval = interval
-            .map_or(String::new(), |(low, high)| format!("{} to {}", figure(low), figure(high)));
-        Row {
-            label: found.text.clone().into(),
-            cells: vec![
-                tested(found).into(),
-                number(found.ratio.map(|ratio| ratio.value)),
-                interval.into(),
-                number(found.p),
-                number(Some(f64::from(found.blocks))),
-            ],
-        }
-    };
-    let rows: Vec<Row> = result.findings.iter().map(row).collect();
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let caption = "Confirmed where the whole 95 % interval of the ratio agrees with the claim";
-    let columns = vec![
-        Column::words("Claim"),
-        Column::words("Tested"),
-        Column::number("Ratio"),
-        Column::number("Interval"),
-        Column::number("p"),
-        Column::number("Repetitions"),
-    ];
-    let groups = vec![Group { name: None, rows }];
-    vec![Block::Table(Table { caption: caption.to_owned(), columns, groups, scale: None })]
-}
-
-/// The verdict, with the reason where nothing can be compared.
-fn tested(found: &FindingResult) -> String {
-    match &found.unlike {
-        Some(_) => format!("≠ {}", found.sentence()),
-        None => found.verdict.words().to_owned(),
-    }
-}
-
 /// What was measured, and what was published of the same.
 fn comparison_blocks(of: &StudyComparison) -> Vec<Block> {
     let paired = match of.paired_by.is_empty() {
@@ -160,20 +87,44 @@ fn comparison_blocks(of: &StudyComparison) -> Vec<Block> {
         false => format!(", paired by {}", of.paired_by.join(" and ")),
     };
     let with = of.interaction.as_ref().map_or(String::new(), |with| {
-        format!(" with {} {} to the same with {}", with.factor, shown(&with.of), shown(&with.over))
+        format!(", with {} {} vs {}", with.factor, shown(&with.of), shown(&with.over))
     });
-    let (a, b) = (shown(&of.a), shown(&of.b));
-    let caption = format!("{}: {} of {a} to {b}{with}{paired}", of.title, of.measure);
-    let mut groups = vec![Group { name: None, rows: entries(&of.entries) }];
+    let [a, b] = [&of.a, &of.b].map(|level| side_name(&of.factor, level));
+    let title = of.title.to_lowercase();
+    let named = [of.measure.noun(), format!("{a} vs {b}")].into_iter();
+    // What the title says already.
+    let more = named.filter(|words| !title.contains(&words.to_lowercase()));
+    let more: Vec<String> = std::iter::once(of.title.clone()).chain(more).collect();
+    let caption = format!("{}{with}{paired}", more.join(", "));
+    let few = match of.paired_by.iter().any(|by| by == "repetition") {
+        true => "too few repetitions",
+        false => "too few pairs",
+    };
+    let mut groups = vec![Group { name: None, rows: entries(&of.entries, few) }];
     if !of.published.is_empty() {
         groups[0].name = Some("Measured".into());
         let name = Some("Published figures, recomputed".into());
-        groups.push(Group { name, rows: entries(&of.published) });
+        groups.push(Group { name, rows: entries(&of.published, "too few pairs") });
     }
     let all: Vec<&ComparisonEntry> = of.entries.iter().chain(&of.published).collect();
     let scale = Some(scale(&all));
     let table = Block::Table(Table { caption, columns: entry_columns(), groups, scale });
-    std::iter::once(table).chain(turned::notes(of).map(Block::Text)).collect()
+    let notes = unlike_notes(&of.entries).into_iter().chain(turned::notes(of));
+    std::iter::once(table).chain(notes.map(Block::Text)).collect()
+}
+
+fn side_name(factor: &str, level: &str) -> String {
+    label_level(&At { factor: factor.to_owned(), level: level.to_owned() })
+}
+
+/// Why entries are not comparable: a sentence has no room in a column.
+fn unlike_notes(all: &[ComparisonEntry]) -> Vec<String> {
+    let unlike = all.iter().filter(|entry| entry.finding == RatioFinding::NotComparable);
+    let note = |entry: &ComparisonEntry| match entry.label.as_str() {
+        "" => write::write_sentence(&entry.sentence),
+        label => format!("{label}: {}.", entry.sentence),
+    };
+    unlike.map(note).collect()
 }
 
 fn entry_columns() -> Vec<Column> {
@@ -187,21 +138,22 @@ fn entry_columns() -> Vec<Column> {
     ]
 }
 
-fn entries(all: &[ComparisonEntry]) -> Vec<Row> {
+/// `few` is said where an interval is too wide to be one.
+fn entries(all: &[ComparisonEntry], few: &str) -> Vec<Row> {
     let row = |entry: &ComparisonEntry| {
         let finding = match entry.finding {
             RatioFinding::Higher => "▲ higher",
             RatioFinding::Lower => "▼ lower",
             RatioFinding::Equivalent => "≈ equivalent",
-            RatioFinding::Unshown => "? no difference shown",
-            RatioFinding::NotComparable => &format!("≠ {}", entry.sentence),
+            RatioFinding::Unshown => "? inconclusive",
+            RatioFinding::NotComparable => "≠ not comparable",
         };
         // Where the two can't be compared, neither is marked as the higher one.
         let higher = Some(entry.higher).filter(|_| entry.finding != RatioFinding::NotComparable);
         let of_pairs = |n: u32| SheetCell::Number(format!("{n} of {}", entry.pairs), n.into());
         let ratio =
-            |ratio: MeanRatio| SheetCell::Number(format!("{:.3}", ratio.value), ratio.value);
-        let interval = |ratio: MeanRatio| Some(format!("{:.3} to {:.3}", ratio.low?, ratio.high?));
+            |ratio: MeanRatio| SheetCell::Number(interval::write_ratio(ratio.value), ratio.value);
+        let interval = |ratio: MeanRatio| interval::of_ratio(ratio, few);
         let drawn = |ratio: MeanRatio| {
             let (low, high) = (ratio.low.unwrap_or(ratio.value), ratio.high.unwrap_or(ratio.value));
             SheetCell::Effect(change_of(Estimate { value: ratio.value, low, high }))
@@ -218,11 +170,14 @@ fn entries(all: &[ComparisonEntry]) -> Vec<Row> {
     all.iter().map(row).collect()
 }
 
+/// As wide as the intervals need; those that are too wide to be shown are cut off.
 fn scale(entries: &[&ComparisonEntry]) -> EffectScale {
     let ratios = entries.iter().filter_map(|entry| entry.ratio);
-    let ends = ratios.flat_map(|r| [r.value, r.low.unwrap_or(1.0), r.high.unwrap_or(1.0)]);
-    let furthest = ends.map(|end| (end - 1.0).abs()).fold(0.02, f64::max);
-    EffectScale { reach: (1.08 * furthest).min(FURTHEST), margin: 0.0 }
+    let ends = ratios.flat_map(|r| match interval::is_too_wide(r) {
+        true => [r.value; 3],
+        false => [r.value, r.low.unwrap_or(1.0), r.high.unwrap_or(1.0)],
+    });
+    EffectScale::around(ends.map(|ratio| ratio - 1.0), FURTHEST, 0.0)
 }
 
 /// A table with what was published beside what was measured, and its remarks.
@@ -240,10 +195,12 @@ fn asked_table(of: &Asked) -> Vec<Block> {
         }
     }
     let row = |row: &sixmark_model::study::result::Row| {
-        let values = row.values.iter().zip(&beside);
-        labelled(&row.levels, values.flat_map(|(value, &beside)| pair(value, beside)))
+        let values = row.values.iter().zip(&of.columns).zip(&beside);
+        let cells = values.flat_map(|((value, of), &beside)| pair(value, of.measure, beside));
+        labelled(&row.levels, cells)
     };
-    let at: Vec<String> = of.at.iter().map(|at| format!("{} {}", at.factor, at.level)).collect();
+    let at: Vec<String> =
+        of.at.iter().map(|at| format!("{} {}", at.factor, shown(&at.level))).collect();
     let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
     let better = |row: &sixmark_model::study::result::Row| {
         let better = of.improvement_below(row)?;
@@ -252,6 +209,7 @@ fn asked_table(of: &Asked) -> Vec<Block> {
     let rows =
         of.rows.iter().flat_map(|one| std::iter::once(row(one)).chain(better(one))).collect();
     let mut blocks = vec![Block::Table(Table::new(format!("{}{at}", of.title), columns, rows))];
+    blocks.extend(interval::note(of).map(Block::Text));
     blocks.extend(of.published.iter().map(|from| Block::Text(format!("Published: {from}."))));
     blocks
         .extend(improvement::note(of).into_iter().chain(improvement::unlike(of)).map(Block::Text));
@@ -274,16 +232,11 @@ fn labelled(levels: &[String], cells: impl Iterator<Item = SheetCell>) -> Row {
 }
 
 /// What was measured with its interval, and what was published.
-fn pair(value: &TableValue, beside: bool) -> Vec<SheetCell> {
-    let interval = match (value.low, value.high) {
-        (Some(low), Some(high)) if low < high => {
-            format!(" ({} to {})", figure(low), figure(high))
-        }
-        _ => String::new(),
-    };
-    let measured = |v: f64| SheetCell::Number(figure(v) + &interval, v);
+fn pair(value: &TableValue, measure: Metric, beside: bool) -> Vec<SheetCell> {
+    let measured = |v: f64| SheetCell::Number(figure(v) + &interval::of_value(value, measure), v);
     let published = |v: f64| SheetCell::Number(figure(v), v);
-    let first = value.measured.map_or_else(SheetCell::none, measured);
+    let missing = || value.missing.map_or_else(SheetCell::none, |why| why.word().into());
+    let first = value.measured.map_or_else(missing, measured);
     let second = beside.then(|| value.published.map_or_else(SheetCell::none, published));
     std::iter::once(first).chain(second).collect()
 }
@@ -330,7 +283,7 @@ fn cell_row(cell: &CellResult, result: &StudyResult) -> Row {
 fn setting_of_study(result: &StudyResult) -> Vec<Block> {
     let facts = vec![
         ("Study", format!("{} ({})", result.name, result.file.name)),
-        ("Its file’s SHA-256", result.file.sha256.clone()),
+        ("SHA-256 of the file", result.file.sha256.clone()),
         ("Seed", result.seed.to_string()),
         ("Last change", setting::when(&result.updated)),
     ];
@@ -359,7 +312,7 @@ fn resumed(result: &StudyResult) -> Option<Block> {
     };
     let rows: Vec<Row> = result.resumed.iter().map(row).collect();
     let columns = vec![
-        Column::words("Went on"),
+        Column::words("Resumed"),
         Column::number("After cells"),
         Column::words("Changed since"),
     ];

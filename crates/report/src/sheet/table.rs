@@ -68,14 +68,36 @@ pub enum SheetCell {
     Effect(Estimate),
 }
 
-/// The range of ratios that estimates are drawn on.
+/// The range of ratios that estimates are drawn on, by their logarithm: half is as far from the middle as
+/// double.
 #[derive(Clone, Copy, Debug)]
 pub struct EffectScale {
-    /// The lowest and the highest change, as a share: -0.1 to 0.1.
+    /// The highest change, as a share: 1.0 is double, and the lowest is then half.
     pub reach: f64,
     /// What counts as equivalent, as a share.
     pub margin: f64,
 }
+
+impl EffectScale {
+    /// Wide enough for changes as shares, and no wider than `most`.
+    pub fn around(changes: impl Iterator<Item = f64>, most: f64, margin: f64) -> EffectScale {
+        let furthest = changes.map(EffectScale::distance).fold(LEAST.ln_1p(), f64::max);
+        EffectScale { reach: (1.08 * furthest).exp_m1().min(most), margin }
+    }
+
+    /// How far a change is from none: that of a half is that of a double.
+    pub fn distance(change: f64) -> f64 {
+        change.ln_1p().abs()
+    }
+
+    /// The lowest change, as a share: of double it is half.
+    pub fn lowest(&self) -> f64 {
+        1.0 / (1.0 + self.reach) - 1.0
+    }
+}
+
+/// The narrowest scale, as a share.
+const LEAST: f64 = 0.02;
 
 impl Table {
     /// A table without groups.
@@ -90,6 +112,23 @@ impl Table {
         let rows = said.map(|(name, value)| Row::new(name, vec![SheetCell::from(value)])).collect();
         let columns = vec![Column::words("Setting"), Column::words("Value")];
         Table::new(caption, columns, rows)
+    }
+
+    /// The same without the columns in which no row has anything.
+    #[must_use]
+    pub fn without_empty_columns(mut self) -> Table {
+        let has_any = |at: usize| {
+            let is_said = |row: &Row| row.cells.get(at).is_some_and(|cell| !cell.is_empty());
+            self.rows().any(is_said)
+        };
+        let kept: Vec<bool> = (1..self.columns.len()).map(|at| has_any(at - 1)).collect();
+        let mut heads = std::iter::once(true).chain(kept.iter().copied());
+        self.columns.retain(|_| heads.next().unwrap_or(true));
+        for row in self.groups.iter_mut().flat_map(|group| &mut group.rows) {
+            let mut cells = kept.iter().copied();
+            row.cells.retain(|_| cells.next().unwrap_or(true));
+        }
+        self
     }
 
     /// All rows.
@@ -135,6 +174,11 @@ impl SheetCell {
         SheetCell::Text(String::new())
     }
 
+    /// Whether there is nothing in it.
+    fn is_empty(&self) -> bool {
+        matches!(self, SheetCell::Text(text) if text.is_empty())
+    }
+
     /// What is in it, in words; an estimate is told by other columns.
     pub fn text(&self) -> &str {
         match self {
@@ -154,5 +198,24 @@ impl From<String> for SheetCell {
 impl From<&str> for SheetCell {
     fn from(text: &str) -> SheetCell {
         SheetCell::Text(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_in_which_nothing_stands_are_left_out() {
+        let columns = vec![Column::words("Name"), Column::number("a"), Column::number("b")];
+        let rows = vec![
+            Row::new("x", vec![SheetCell::none(), SheetCell::Number("1".into(), 1.0)]),
+            Row::new("y", vec![SheetCell::none(), SheetCell::none()]),
+        ];
+        let table = Table::new("", columns, rows).without_empty_columns();
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["Name", "b"]);
+        let cells: Vec<_> = table.rows().map(|row| row.cells.len()).collect();
+        assert_eq!((cells, table.groups[0].rows[0].cells[0].text()), (vec![1, 1], "1"));
     }
 }

@@ -30,7 +30,10 @@ pub(super) fn truth_part(truth: Option<&Truth>) -> Option<Part> {
     let groups = [group("Times", times), group("Found in both views", counts)];
     let names = used.iter().map(|(family, _)| Column::number(family.to_string()));
     let table = Table {
-        caption: format!("Packets on {} beside the client’s clock", truth.interfaces.join(", ")),
+        caption: format!(
+            "Packets on {} compared with the client’s clock",
+            truth.interfaces.join(", ")
+        ),
         columns: std::iter::once(Column::words("Figure")).chain(names).collect(),
         groups: groups.into_iter().filter(|group| !group.rows.is_empty()).collect(),
         scale: None,
@@ -43,7 +46,7 @@ pub(super) fn truth_part(truth: Option<&Truth>) -> Option<Part> {
             write::write_count(dropped)
         ),
     };
-    Part::new("What packets say of the clock", vec![Block::Table(table), Block::Text(packets)])
+    Part::new("Packets compared with the clock", vec![Block::Table(table), Block::Text(packets)])
 }
 
 /// None where the packets have none of it.

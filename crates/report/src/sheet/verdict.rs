@@ -38,7 +38,7 @@ pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline
 fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
     let of = |(side, median): (&super::side::Side<'_>, &Option<String>)| match median {
         Some(text) => {
-            let failed = describe_failed(&Sides { all: vec![side.clone()] });
+            let failed = describe_failed(&Sides::one(side));
             format!("Median response time over {}: {text}; {failed}.", side.name)
         }
         None if side.hidden => {
@@ -102,8 +102,13 @@ fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
             if let Some(range) = undecided_range(of) {
                 let noun = of.metric.noun();
                 let confidence = write::write_percent(comparison.settings.confidence);
+                let said = match of.metric {
+                    Metric::Time(..) => format!("{a} takes {range} time than {b} ({noun}; "),
+                    _ => format!("{a}’s {noun} is {range} than {b}’s ("),
+                };
+                let floor = noise_floor(of);
                 return format!(
-                    "Too noisy: {a}’s {noun} is {range} than {b}’s ({confidence} interval; {} pairs).",
+                    "Too noisy: {said}{confidence} interval; {} pairs{floor}).",
                     comparison.pairs
                 );
             }
@@ -114,7 +119,7 @@ fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
     }
 }
 
-/// `IPv6 answers 3.4 % slower than IPv4`.
+/// `IPv6 takes 3.4 % more time than IPv4`.
 fn differs(of: &Compared, a: &str, b: &str) -> String {
     let lower = of.a < of.b;
     match (of.metric, of.ratio, of.difference) {
@@ -126,9 +131,14 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
         (Metric::Time(..), Some(ratio), _) if ratio.value >= 2.0 => {
             format!("{a} takes {:.1} times as long as {b}", ratio.value)
         }
+        (Metric::Time(..), Some(ratio), _) => {
+            let by = write::write_percent((ratio.value - 1.0).abs());
+            let amount = if ratio.value < 1.0 { "less" } else { "more" };
+            format!("{a} takes {by} {amount} time than {b}")
+        }
         (metric, Some(ratio), _) => {
             let by = write::write_percent((ratio.value - 1.0).abs());
-            format!("{a} {} than {b}", does(metric, ratio.value < 1.0, &by))
+            differs_by(metric, [a, b], ratio.value < 1.0, &by)
         }
         (metric, None, _) => {
             format!(
@@ -140,11 +150,21 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
     }
 }
 
-/// `between 10 % lower and 20 % higher`, where an interval includes both.
+/// `between 10 % less and 20 % more`, of rates lower and higher, where an interval includes both.
 fn undecided_range(of: &Compared) -> Option<String> {
     let ratio = of.ratio.filter(|ratio| ratio.low < 1.0 && ratio.high > 1.0)?;
     let [low, high] = [1.0 - ratio.low, ratio.high - 1.0].map(write::write_percent);
-    Some(format!("between {low} lower and {high} higher"))
+    let (less, more) = match of.metric {
+        Metric::Time(..) => ("less", "more"),
+        _ => ("lower", "higher"),
+    };
+    Some(format!("between {low} {less} and {high} {more}"))
+}
+
+/// `; noise floor 3.1 %`, where it was measured.
+fn noise_floor(of: &Compared) -> String {
+    of.noise_floor
+        .map_or(String::new(), |floor| format!("; noise floor {}", write::write_percent(floor)))
 }
 
 /// What it would take to decide what is open.
@@ -163,20 +183,17 @@ pub(super) fn blocks_needed(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// What a side does that has `by` less or more of a metric's figure.
-fn does(metric: Metric, lower: bool, by: &str) -> String {
-    let (pace, amount) = if lower { ("faster", "less") } else { ("slower", "more") };
+/// How a figure that is no duration differs by `by`.
+fn differs_by(metric: Metric, [a, b]: [&str; 2], lower: bool, by: &str) -> String {
+    let (level, amount) = if lower { ("lower", "less") } else { ("higher", "more") };
     match metric {
-        Metric::Time(phase, _) => format!("{} {by} {pace}", phase.verb()),
         Metric::Quantity(Quantity::RequestsPerS) => {
-            format!("answers {by} {} requests/s", if lower { "fewer" } else { "more" })
+            format!("{a}’s throughput is {by} {level} than {b}’s")
         }
-        Metric::Quantity(Quantity::Goodput) => format!("carries {by} {amount} content per second"),
-        Metric::Quantity(Quantity::Failures) => format!("fails {by} {amount}"),
         Metric::Quantity(Quantity::CpuPerRequest) => {
-            format!("costs the server {by} {amount} CPU time")
+            format!("{a} costs the server {by} {amount} CPU time than {b}")
         }
-        other => format!("has {by} {amount} {}", other.noun()),
+        other => format!("{a}’s {} is {by} {level} than {b}’s", other.noun()),
     }
 }
 
@@ -186,7 +203,8 @@ fn basis(comparison: &Comparison, of: &Compared) -> String {
     let confidence = write::write_percent(confidence);
     let interval =
         interval(of).map_or(String::new(), |range| format!("; {confidence} interval {range}"));
-    format!("{}{interval}; {} pairs", of.metric.noun(), comparison.pairs)
+    let floor = noise_floor(of);
+    format!("{}{interval}; {} pairs{floor}", of.metric.noun(), comparison.pairs)
 }
 
 /// `+2.1 %, interval +0.3 % to +4.1 %`; of failures the difference of the shares.
@@ -298,12 +316,12 @@ mod tests {
         let response = Metric::Time(TimedPhase::Response, TimePoint::P50);
         assert_eq!(
             said(response, Verdict::Worse, [1.019, 1.034, 1.05], None),
-            "IPv6 answers 3.4 % slower than IPv4 (median response; 95 % interval +1.9 % to +5.0 %; \
+            "IPv6 takes 3.4 % more time than IPv4 (median response; 95 % interval +1.9 % to +5.0 %; \
              12 pairs)."
         );
         assert_eq!(
             said(Metric::Quantity(Quantity::RequestsPerS), Verdict::Better, [1.1, 1.2, 1.3], None),
-            "IPv6 answers 20 % more requests/s than IPv4 (requests/s; 95 % interval +10.0 % to \
+            "IPv6’s throughput is 20 % higher than IPv4’s (requests/s; 95 % interval +10.0 % to \
              +30.0 %; 12 pairs)."
         );
         let far = said(response, Verdict::Worse, [33.7, 43.69, 47.0], None);
@@ -313,7 +331,7 @@ mod tests {
         let noisy = said(response, Verdict::Inconclusive, [0.9, 1.0, 1.2], Some("too noisy"));
         assert!(
             noisy.starts_with(
-                "Too noisy: IPv6’s median response is between 10 % lower and 20 % higher than"
+                "Too noisy: IPv6 takes between 10 % less and 20 % more time than IPv4 (median response; "
             ),
             "{noisy}"
         );

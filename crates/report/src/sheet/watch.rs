@@ -37,7 +37,10 @@ pub(super) fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
 /// For how long, and how much was seen.
 fn describe_watch(result: &WatchResult, hides_all: bool) -> Vec<String> {
     let seen = match hides_all {
-        true => format!("{} connections", write::write_count(result.total.connections.opened)),
+        true => {
+            let connections = watched::count_connections(&result.watched);
+            format!("{} connections", write::write_count(connections))
+        }
         false => format!("{} requests", write::write_count(result.total.requests.sent)),
     };
     let said = [

@@ -1,6 +1,7 @@
 //! Numbers as a page has them.
 
 use sixmark_model::comparison::Verdict;
+use sixmark_model::metric::Metric;
 use sixmark_units::quantity as number;
 
 /// A line as a sentence of a page.
@@ -25,9 +26,19 @@ pub(super) fn write_rate(bytes_per_s: f64) -> String {
     together(number::bytes(bytes_per_s) + "/s")
 }
 
+/// A number of bytes.
+pub(super) fn write_bytes(bytes: f64) -> String {
+    together(number::bytes(bytes))
+}
+
+/// The value of a metric with its unit.
+pub(super) fn metric_value(metric: Metric, value: f64) -> String {
+    together(metric.write_value(value).replace(" us", " µs"))
+}
+
 /// A number that may be large, without decimals where they say nothing.
 pub(super) fn per_s(value: f64) -> String {
-    if value < 99.95 { format!("{value:.1}") } else { write_count(value.round() as u64) }
+    number::write_per_s(value)
 }
 
 /// A whole number.
@@ -37,11 +48,7 @@ pub(super) fn write_count(value: u64) -> String {
 
 /// A share (0 to 1) in percent.
 pub(super) fn write_percent(share: f64) -> String {
-    together(match share * 100.0 {
-        p if p == 0.0 || p.abs() >= 9.95 => format!("{p:.0} %"),
-        p if p.abs() >= 0.095 => format!("{p:.1} %").replace(".0 %", " %"),
-        p => format!("{p:.2} %"),
-    })
+    together(number::write_percent(share))
 }
 
 /// A change as a share, in percent with its sign: 0.034 is +3.4 %.
@@ -109,8 +116,5 @@ mod tests {
         assert_eq!([1.234, 42.69].map(change).map(plain), ["+123 %", "+4,269 %"]);
         let quantiles = [0.5, 0.999, 0.99999].map(quantile).map(plain);
         assert_eq!(quantiles, ["50 %", "99.9 %", "99.999 %"]);
-        let shares = [0.0, 0.05, 0.034, 0.0004, 0.5].map(write_percent).map(plain);
-        assert_eq!(shares, ["0 %", "5 %", "3.4 %", "0.04 %", "50 %"]);
-        assert_eq!([12.34, 1_234.5].map(per_s), ["12.3", "1,235"]);
     }
 }

@@ -43,7 +43,8 @@ pub(super) fn run_answer(run: &RunResult) -> String {
         run.elapsed_s,
         targets_line(&run.plan)
     );
-    let _ = writeln!(text, "{}\n", setting(run));
+    terminal::paragraph(&mut text, &setting(run));
+    text.push('\n');
     terminal::write_sentence(&mut text, &headline);
     match sheet::search(run) {
         Some(found) => terminal::write_part(&mut text, &found),

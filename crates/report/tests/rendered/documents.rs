@@ -7,9 +7,6 @@ use sixmark_model::fixture;
 use sixmark_model::provenance::Ended;
 use sixmark_model::study::result::StudyResult;
 
-/// A document of `sixmark vitals`.
-pub(crate) const VITALS: &str = include_str!("../data/vitals.json");
-
 /// A document of a run on loopback.
 pub(crate) fn recorded(name: &str) -> Document {
     Document::parse(text_of(name)).unwrap()
@@ -19,6 +16,7 @@ fn text_of(name: &str) -> &'static str {
     match name {
         "run-both" => include_str!("../data/run-both.json"),
         "run-one" => include_str!("../data/run-one.json"),
+        "run-mix" => include_str!("../data/run-mix.json"),
         "run-quic" => include_str!("../data/run-quic.json"),
         "run-failing" => include_str!("../data/run-failing.json"),
         "find-max" => include_str!("../data/find-max.json"),
@@ -26,6 +24,8 @@ fn text_of(name: &str) -> &'static str {
         "watch-hidden" => include_str!("../data/watch-hidden.json"),
         "comparison" => include_str!("../data/comparison.json"),
         "study" => include_str!("../data/study.json"),
+        "vitals" => include_str!("../data/vitals.json"),
+        "traffic" => include_str!("../data/traffic.json"),
         other => panic!("no document is called {other}"),
     }
 }
@@ -53,6 +53,20 @@ pub(crate) fn crowded() -> Document {
     });
     run["families"]["ipv4"]["by_address"] = addresses.collect();
     read(run)
+}
+
+/// A comparison of a mix, one request of which only one side sends.
+pub(crate) fn compared_mix() -> Document {
+    let run: Value = serde_json::from_str(text_of("run-mix")).unwrap();
+    let mut comparison: Value = serde_json::from_str(text_of("comparison")).unwrap();
+    for (side, family) in [("a", "ipv6"), ("b", "ipv4")] {
+        let requests = run["families"][family]["by_request"].clone();
+        comparison["sides"][side]["figures"]["by_request"] = requests;
+    }
+    let b = comparison["sides"]["b"]["figures"]["by_request"].as_array_mut().unwrap();
+    b.pop();
+    b[0]["name"] = json!(null);
+    read(comparison)
 }
 
 /// A run that nobody answered.
@@ -124,6 +138,30 @@ fn unlike(comparison: &mut Comparison) {
     }
 }
 
+/// A finding of a verdict, with more.
+pub(crate) fn finding(verdict: &str, more: Value) -> Value {
+    let mut finding = json!({"text": "IPv6 is faster", "measure": "goodput", "claim": "higher",
+        "blocks": 5, "ratio": {"value": 1.1, "low": 1.05, "high": 1.15}, "p": 0.01,
+        "verdict": verdict});
+    finding.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    finding
+}
+
+/// One whose sides do not give the same.
+pub(crate) fn unlike_finding() -> Value {
+    finding("not_comparable", json!({"ratio": null, "p": null, "unlike": "statuses differ"}))
+}
+
+/// What is said first of the study with other findings, and its notes.
+pub(crate) fn headline(study: &StudyResult, findings: &[Value]) -> String {
+    let findings = serde_json::from_value(findings.into()).unwrap();
+    let study = StudyResult { findings, ..study.clone() };
+    let text = sixmark_report::study_text(&study);
+    let end = text.find("\nWHAT MAKES THE FIGURES").unwrap();
+    let (_, last) = text[..end].trim_end().rsplit_once("\n\n").unwrap();
+    last.replace('\n', " ")
+}
+
 /// The study with findings of each kind, published figures that say something else, and cells missing.
 pub(crate) fn turned(study: StudyResult) -> StudyResult {
     let mut study = serde_json::to_value(study).unwrap();
@@ -131,13 +169,15 @@ pub(crate) fn turned(study: StudyResult) -> StudyResult {
     study["ended"] = Value::Null;
     study["programs"] = json!({"nginx": "1.22.1"});
     study["warnings"] = json!([{"code": "few_repetitions", "message": "there are few"}]);
-    let finding = |verdict: &str, unlike: Option<&str>| {
-        json!({"text": "IPv6 is faster", "measure": "goodput", "claim": "higher", "blocks": 5,
-            "ratio": {"value": 1.1, "low": 1.05, "high": 1.15}, "p": 0.01, "unlike": unlike,
-            "verdict": verdict})
-    };
-    study["findings"] =
-        json!([finding("borne_out", None), finding("not_comparable", Some("status differs"))]);
+    let count =
+        json!({"claim": "none", "measure": "NORMAL", "count": {"counted": 0, "sent": 1_200}});
+    study["findings"] = json!([
+        finding("borne_out", json!({"said": "IPv6 carries 10 % more"})),
+        finding("not_borne_out", json!({"text": "Sizes do not matter"})),
+        finding("borne_out", count),
+        finding("cannot_tell", json!({"ratio": {"value": 1.1, "low": 0.01, "high": 90.0}})),
+        unlike_finding(),
+    ]);
     let of = |label: &str, finding: &str, [low, high]: [f64; 2]| {
         json!({"label": label, "pairs": 3, "higher": 0, "finding": finding, "sentence": "it says so",
             "ratio": {"value": (low * high).sqrt(), "low": low, "high": high}})

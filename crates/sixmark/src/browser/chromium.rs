@@ -1,5 +1,5 @@
-//! Chromium, by the Chrome DevTools Protocol over pipes: they cross network namespaces, which a port
-//! would not.
+//! Chromium, driven by the Chrome DevTools Protocol over pipes. Pipes work across network
+//! namespaces, which a TCP port would not.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe};
@@ -19,25 +19,27 @@ use super::{
 };
 use sixmark_machine::program::{find_program, plain_command};
 
-/// It speaks on descriptors 3 and 4, where a shell puts its standard ones.
+/// The command of the shell that starts it. Chromium uses descriptors 3 and 4 for the protocol; the
+/// shell moves its standard input and output there.
 const SHELL: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;
 
-/// The file for what it says on standard error.
+/// The file for its standard error.
 const STDERR: &str = "stderr";
 
 /// A running Chromium.
 pub(super) struct Chromium {
     talk: BrowserSession<Pipes>,
-    /// The page that is open, with all that is its own.
+    /// The open browser context, with its page.
     context: Option<String>,
     said: PathBuf,
     confinement: Confinement,
-    // Behind the pipes, whose end is its own: what does not heed that is stopped.
+    // Declared after the pipes: closing them makes the browser exit, and if it does not, it is
+    // stopped.
     running: Running,
 }
 
 impl Chromium {
-    /// Starts it; without its sandbox where that can't be made, as in many containers.
+    /// Starts it, without its sandbox if that can't be set up, as in many containers.
     pub(super) fn start(
         words: &[String],
         folder: &Path,
@@ -57,7 +59,7 @@ impl Chromium {
         confinement: Confinement,
     ) -> Result<Chromium, String> {
         let unable = |error: std::io::Error| format!("can't be started: {error}");
-        let program = find_program("chromium").ok_or("is not there any more")?;
+        let program = find_program("chromium").ok_or("is no longer installed")?;
         let shell = find_program("sh").ok_or("needs sh")?;
         let (its_in, to) = pipe().map_err(unable)?;
         let (from, its_out) = pipe().map_err(unable)?;
@@ -72,7 +74,8 @@ impl Chromium {
         command.stdin(Stdio::from(its_in)).stdout(Stdio::from(its_out));
         command.stderr(File::create(&said).map_err(unable)?).env("HOME", folder);
         let running = Running::start(&mut command).map_err(unable)?;
-        // Ours of its ends go with the command, so that its end can be seen.
+        // Dropping the command closes this process's copies of the browser's pipe ends, so that the
+        // end of the browser is noticed.
         drop(command);
         let talk = BrowserSession::new(Pipes::new(to, from)?);
         let mut chromium = Chromium { talk, context: None, said, confinement, running };
@@ -81,14 +84,15 @@ impl Chromium {
         Ok(chromium)
     }
 
-    /// Answers the page's own request, and none other, in the browser.
+    /// Synthesizes the page: intercepts the request for it, and no other, and answers it in the
+    /// browser.
     fn make_up(&mut self, url: &str) -> Result<(), String> {
         self.talk.call("Page.enable", json!({}))?;
         self.talk.call("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]}))?;
         self.talk.send("Page.navigate", json!({"url": url}))?;
         let until = Instant::now() + PATIENCE;
         loop {
-            let said = self.talk.listen(until)?.ok_or("no page came")?;
+            let said = self.talk.listen(until)?.ok_or("no page loaded")?;
             let Said::Event(event) = said else { continue };
             match event["method"].as_str() {
                 Some("Fetch.requestPaused") => {
@@ -102,7 +106,7 @@ impl Chromium {
     }
 }
 
-/// The page, as the answer to a request that was held.
+/// Returns the page as the response to an intercepted request.
 fn answer(held: &Value) -> Value {
     use base64::Engine as _;
     let body = base64::engine::general_purpose::STANDARD.encode(PAGE);
@@ -140,14 +144,14 @@ impl Browser for Chromium {
                     let result = result?;
                     let said = result["result"]["value"].as_str();
                     let said = loaded_bytes(said.unwrap_or("its script failed"));
-                    // Why it failed may be told of a little later, or never.
+                    // The reason of a failure may be reported a little later, or never.
                     until = if said.is_err() { Instant::now() + SOON } else { until };
                     content = Some(said);
                 }
                 Some(Said::Event(event)) => account.take(&event),
                 Some(_) => {}
                 None if matches!(content, Some(Err(_))) => break,
-                None => return Err("the load does not end".to_owned()),
+                None => return Err("the page load did not finish".to_owned()),
             }
         }
         match (content.unwrap_or(Ok(0)), account.error.clone()) {
@@ -183,12 +187,12 @@ impl Browser for Chromium {
     }
 }
 
-/// True where its last words are about a sandbox, or the namespaces that it is made of.
+/// Reports whether its output mentions a sandbox, or the namespaces that it consists of.
 fn blames_sandbox(said: &str) -> bool {
     said.contains("sandbox") || said.contains("namespace")
 }
 
-/// What its events say of a load.
+/// The events of a load.
 #[derive(Debug, Default)]
 struct ChromiumEvents {
     id: Option<String>,
@@ -218,11 +222,12 @@ impl ChromiumEvents {
         self.error.is_some() || !self.finished.is_null()
     }
 
-    /// Its times: `requestTime` in seconds, the others in milliseconds after that, -1 where there is none.
+    /// Returns the figures of a load. `requestTime` is in seconds, the other times are milliseconds
+    /// after it, -1 if absent.
     fn load(&self, content_bytes: u64) -> Result<PageLoad, String> {
         let (response, timing) = (&self.response, &self.response["timing"]);
         let number = |value: &Value, name: &str| {
-            value[name].as_f64().ok_or_else(|| format!("it says nothing of {name}"))
+            value[name].as_f64().ok_or_else(|| format!("its answer lacks {name}"))
         };
         let ms = |name: &str| timing[name].as_f64().filter(|ms| *ms >= 0.0);
         let between = |from: &str, to: &str| Some((ms(to)? - ms(from)?).max(0.0) * 1e3);
@@ -247,26 +252,26 @@ impl ChromiumEvents {
     }
 }
 
-/// IPv6 stands in brackets.
+/// Parses an address; IPv6 addresses are in brackets.
 fn parse_address(text: &str) -> Option<std::net::IpAddr> {
     text.trim_matches(['[', ']']).parse().ok()
 }
 
-/// Its last word, where it has any.
+/// Returns the last line of its standard error as a clause for messages; empty if there is none.
 fn last_line(said: &Path) -> String {
     let said = last_of(said);
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
     last.map_or(String::new(), |line| format!("; its last line: {line}"))
 }
 
-/// Messages that end with a NUL.
+/// The pipes to the browser, which carry messages that end with a NUL.
 struct Pipes {
     to: PipeWriter,
     from: Receiver<String>,
 }
 
 impl Pipes {
-    /// A thread reads, until the browser has ended.
+    /// Starts a thread that reads messages until the browser has ended.
     fn new(to: PipeWriter, from: PipeReader) -> Result<Pipes, String> {
         let (sender, receiver) = channel();
         let read = move || {
@@ -294,7 +299,7 @@ impl Way for Pipes {
     fn send(&mut self, message: String) -> Result<(), String> {
         let mut bytes = message.into_bytes();
         bytes.push(0);
-        self.to.write_all(&bytes).map_err(|error| format!("does not listen any more: {error}"))
+        self.to.write_all(&bytes).map_err(|error| format!("no longer reads commands: {error}"))
     }
 
     fn receive(&mut self, until: Instant) -> Result<Option<String>, String> {

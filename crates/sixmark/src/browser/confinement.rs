@@ -1,4 +1,4 @@
-//! As whom a browser runs, and where it may go: what it loads is foreign code.
+//! The account that a browser runs as, and the URLs that it may load. A browser runs foreign code.
 
 use std::io;
 use std::net::IpAddr;
@@ -13,40 +13,41 @@ use sixmark_sys::process::Account;
 
 use super::hand::{network, network_of_program};
 
-/// The account without files or rights of its own.
+/// An account without files or rights of its own.
 const NOBODY: &str = "nobody";
 
-/// How far a browser is kept from what is its starter's.
+/// How a browser is isolated from the user that starts it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Confinement {
-    /// The account that it runs as, where that is not its starter's.
+    /// The account that it runs as, if that is not the starter's.
     account: Option<Account>,
-    /// Its own sandbox is on.
+    /// Whether its own sandbox is on.
     has_sandbox: bool,
 }
 
 impl Confinement {
-    /// In its own sandbox; as `nobody` where the starter is root and can be somebody else.
+    /// Returns the default confinement: the browser's own sandbox, and the account `nobody` if the
+    /// starter is root and can change accounts.
     pub(super) fn new() -> Confinement {
         let account = Account::named(NOBODY, false).ok();
         let may_change = |account: &Account| join::account() == 0 && is_mapped(account.user);
         Confinement { account: account.filter(may_change), has_sandbox: true }
     }
 
-    /// The same where the sandbox cannot be made.
+    /// Returns the same confinement for a host on which the sandbox can't be set up.
     pub(super) fn without_sandbox(self) -> Confinement {
         Confinement { has_sandbox: false, ..self }
     }
 
-    /// True where its own sandbox is on.
+    /// Reports whether its own sandbox is on.
     pub(super) fn has_sandbox(&self) -> bool {
         self.has_sandbox
     }
 
-    /// Has a browser run as its account, which is given these files.
+    /// Sets the account of a browser's command, and gives that account these files.
     ///
     /// # Errors
-    /// The files cannot be given away.
+    /// Returns an error if the owner of the files can't be changed.
     pub(super) fn lead(&self, command: &mut Command, files: &[&Path]) -> io::Result<()> {
         let Some(account) = self.account else { return Ok(()) };
         for file in files {
@@ -56,23 +57,25 @@ impl Confinement {
         Ok(())
     }
 
-    /// Whether it may load this URL: without sandbox and as its starter only what is this machine's or
-    /// a lab's.
+    /// Checks whether the browser may load this URL. Without its sandbox and without an account of
+    /// its own, it may only load from this machine or from a lab.
     ///
     /// # Errors
-    /// It may not; what to do.
+    /// Returns a message that says what to do if it may not.
     pub(super) fn check(&self, url: &str) -> Result<(), String> {
         if self.has_sandbox || self.account.is_some() || is_in_lab()? || is_loopback(url) {
             return Ok(());
         }
         Err(format!(
-            "its sandbox can't be made here, and without it only loopback and hosts of a lab are \
-             loaded from, not {url}; run the study in a lab, or as root: the browser is then run as {NOBODY}"
+            "its sandbox can't be created here, and without a sandbox it may load only from \
+             loopback and lab hosts, not {url}; run the study in a lab, or as root (the browser \
+             then runs as {NOBODY})"
         ))
     }
 }
 
-/// True where the thread is in another network than the program: a host of a lab.
+/// Reports whether the thread is in another network namespace than the program, which means in a
+/// host of a lab.
 fn is_in_lab() -> Result<bool, String> {
     Ok(network()? != network_of_program()?)
 }
@@ -82,7 +85,8 @@ fn is_loopback(url: &str) -> bool {
     matches!(host, Ok(Host::Address(address, _)) if IpAddr::is_loopback(&address))
 }
 
-/// True where the user namespace has this account: one that an unprivileged lab made has its own alone.
+/// Reports whether the user namespace maps this account. The namespace of an unprivileged lab maps
+/// only the user's own.
 fn is_mapped(user: u32) -> bool {
     let map = std::fs::read_to_string("/proc/thread-self/uid_map").unwrap_or_default();
     map.lines().any(|line| {

@@ -1,4 +1,4 @@
-//! Firefox, by WebDriver BiDi over a WebSocket.
+//! Firefox, driven by WebDriver BiDi over a WebSocket.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -18,12 +18,13 @@ use super::{
 };
 use sixmark_machine::program::{find_program, plain_command};
 
-/// What it says before the address that it listens on.
+/// The text that it prints before the address on which it listens.
 const LISTENS: &str = "WebDriver BiDi listening on ws://";
-/// Between two looks whether it has said so.
+/// The interval at which its output is checked for that text.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Nothing kept, nothing fetched ahead, nobody called but whom a study names.
+/// Settings that turn off caches and prefetching, and connections to any host but those that a
+/// study names.
 const SETTINGS: [(&str, &str); 32] = [
     ("app.normandy.enabled", "false"),
     ("app.update.disabledForTesting", "true"),
@@ -62,7 +63,7 @@ const SETTINGS: [(&str, &str); 32] = [
 /// A running Firefox.
 pub(super) struct Firefox {
     talk: BrowserSession<Socket>,
-    /// The page that is open, and what has connections, cache and cookies of its own with it.
+    /// The open page, and its user context, which has its own connections, cache and cookies.
     page: String,
     container: Option<String>,
     said: PathBuf,
@@ -78,7 +79,7 @@ impl Firefox {
         confinement: Confinement,
     ) -> Result<Firefox, String> {
         let unable = |error: std::io::Error| format!("can't be started: {error}");
-        let program = find_program("firefox").ok_or("is not there any more")?;
+        let program = find_program("firefox").ok_or("is no longer installed")?;
         let settings = SETTINGS.map(|(name, value)| format!("user_pref('{name}', {value});\n"));
         let file = folder.join("user.js");
         fs::write(&file, settings.concat()).map_err(unable)?;
@@ -86,7 +87,7 @@ impl Firefox {
         let mut command = plain_command(&program);
         command.args(words).arg("--profile").arg(folder).arg("about:blank");
         confinement.lead(&mut command, &[folder, file.as_path()]).map_err(unable)?;
-        // Its reporter of crashes would outlive it.
+        // Its crash reporter would outlive it.
         command.env("HOME", folder).env("MOZ_CRASHREPORTER_DISABLE", "1");
         command.stdout(std::process::Stdio::null());
         command.stderr(File::create(&said).map_err(unable)?);
@@ -101,7 +102,8 @@ impl Firefox {
         Ok(Firefox { talk, page: String::new(), container: None, said, confinement, running })
     }
 
-    /// Answers the page's own request, and none other, in the browser.
+    /// Synthesizes the page: intercepts the request for it, and no other, and answers it in the
+    /// browser.
     fn make_up(&mut self, url: &str) -> Result<(), String> {
         let hold = json!({"phases": ["beforeRequestSent"], "contexts": [self.page]});
         let hold = text_field(&self.talk.call("network.addIntercept", hold)?, "intercept")?;
@@ -109,7 +111,7 @@ impl Firefox {
         let number = self.talk.send("browsingContext.navigate", page)?;
         let until = Instant::now() + PATIENCE;
         loop {
-            match self.talk.listen(until)?.ok_or("no page came")? {
+            match self.talk.listen(until)?.ok_or("no page loaded")? {
                 Said::Returned(id, result) if id == number => break result.map(drop)?,
                 Said::Event(event) if event["params"]["isBlocked"] == true => {
                     self.talk.send("network.provideResponse", answer(&event["params"]))?;
@@ -121,7 +123,7 @@ impl Firefox {
     }
 }
 
-/// Where it listens, once it does.
+/// Waits until it listens, and returns the address.
 fn listens(running: &mut Running, said: &Path) -> Result<SocketAddr, String> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -129,17 +131,22 @@ fn listens(running: &mut Running, said: &Path) -> Result<SocketAddr, String> {
         let found = text.lines().filter(|_| text.ends_with('\n'));
         let found = found.filter_map(|line| line.strip_prefix(LISTENS)).next();
         if let Some(address) = found {
-            return address.trim().parse().map_err(|_| format!("listens on '{address}'"));
+            return address.trim().parse().map_err(|_| {
+                format!(
+                    "reported an invalid address to connect to: \
+                     '{address}'"
+                )
+            });
         }
         let ended = running.wait(LOOK).map_err(|error| error.to_string())?;
         if ended.is_some() || time_left(until).is_none() {
             let last = text.lines().last().unwrap_or_default();
-            return Err(format!("does not listen; its last line: {last}"));
+            return Err(format!("did not open its control port; its last line: {last}"));
         }
     }
 }
 
-/// The page, as the answer to a request that was held.
+/// Returns the page as the response to an intercepted request.
 fn answer(held: &Value) -> Value {
     let bytes = |text: &str| json!({"type": "string", "value": text});
     let head = [page_type("name", bytes("text/html"))];
@@ -172,7 +179,7 @@ impl Browser for Firefox {
                 Some(Said::Returned(id, result)) if id == number => {
                     let said = result?["result"]["value"].as_str().map(str::to_owned);
                     let said = loaded_bytes(said.as_deref().unwrap_or("its script failed"));
-                    // Why it failed may be told of a little later, or never.
+                    // The reason of a failure may be reported a little later, or never.
                     until = if said.is_err() { Instant::now() + SOON } else { until };
                     content = Some(said);
                 }
@@ -181,7 +188,7 @@ impl Browser for Firefox {
                 }
                 Some(_) => {}
                 None if matches!(content, Some(Err(_))) => break,
-                None => return Err("the load does not end".to_owned()),
+                None => return Err("the page load did not finish".to_owned()),
             }
         }
         let why = account.end["errorText"].as_str().map(str::to_owned);
@@ -217,11 +224,11 @@ impl Browser for Firefox {
     }
 }
 
-/// What events say of a load.
+/// The events of a load.
 #[derive(Debug, Default)]
 struct FirefoxEvents {
     id: Option<String>,
-    /// How it ended.
+    /// The parameters of the event that ended it.
     end: Value,
 }
 
@@ -242,16 +249,16 @@ impl FirefoxEvents {
     }
 }
 
-/// Its times: milliseconds of one clock, 0 where there is none.
+/// Returns the figures of a load. Its times are milliseconds of one clock, 0 if absent.
 fn page_load(account: &Value, content_bytes: u64) -> Result<PageLoad, String> {
     let (response, timings) = (&account["response"], &account["request"]["timings"]);
     let number = |value: &Value, name: &str| {
-        value[name].as_f64().ok_or_else(|| format!("it says nothing of {name}"))
+        value[name].as_f64().ok_or_else(|| format!("its answer lacks {name}"))
     };
     let ms = |name: &str| timings[name].as_f64().filter(|ms| *ms > 0.0);
     let between = |from: &str, to: &str| Some((ms(to)? - ms(from)?).max(0.0) * 1e3);
     let begun = if ms("tlsStart").is_some() { "tlsStart" } else { "connectEnd" };
-    // Where it used a connection again, there is nothing before the request.
+    // On a reused connection there is nothing before the request.
     let reused = ms("connectStart").is_none();
     let from = if reused { "requestStart" } else { "fetchStart" };
     Ok(PageLoad {
@@ -266,19 +273,20 @@ fn page_load(account: &Value, content_bytes: u64) -> Result<PageLoad, String> {
         tls_us: between("tlsStart", "tlsEnd"),
         wait_us: between("requestStart", "responseStart"),
         transfer_us: between("responseStart", "responseEnd"),
-        response_us: between(from, "responseEnd").ok_or("it reports no times")?,
+        response_us: between(from, "responseEnd").ok_or("it reported no times")?,
     })
 }
 
-/// A WebSocket.
+/// A WebSocket connection.
 struct Socket(WebSocket<TcpStream>);
 
 impl Socket {
-    /// To whoever listens there in the calling thread's network namespace. Without a field Origin, which
-    /// Firefox would refuse.
+    /// Connects to `address` in the calling thread's network namespace. Sends no Origin field,
+    /// because Firefox would refuse it.
     fn open(address: SocketAddr) -> Result<Socket, String> {
-        let unable =
-            |why: &dyn std::fmt::Display| format!("can't be spoken to at {address}: {why}");
+        let unable = |why: &dyn std::fmt::Display| {
+            format!("can't connect to its control port {address}: {why}")
+        };
         let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|e| unable(&e))?;
         stream.set_nodelay(true).map_err(|e| unable(&e))?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(|e| unable(&e))?;
@@ -291,7 +299,7 @@ impl Socket {
 impl Way for Socket {
     fn send(&mut self, message: String) -> Result<(), String> {
         let sent = self.0.send(Message::text(message));
-        sent.map_err(|error| format!("does not listen any more: {error}"))
+        sent.map_err(|error| format!("no longer reads commands: {error}"))
     }
 
     fn receive(&mut self, until: Instant) -> Result<Option<String>, String> {
@@ -306,7 +314,7 @@ impl Way for Socket {
                         error.kind(),
                         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
                     ) => {}
-                Err(error) => return Err(format!("has ended: {error}")),
+                Err(error) => return Err(format!("exited: {error}")),
             }
         }
         Ok(None)

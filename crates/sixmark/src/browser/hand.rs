@@ -1,7 +1,7 @@
-//! Browsers that have been started, kept until the study ends: starting one takes seconds.
+//! Running browsers. They are kept until the study ends, because starting one takes seconds.
 //!
-//! A program ends with the thread that started it, and a cell in a lab is measured in a thread of its
-//! own. So there is a thread for each network, which has its browsers and lasts.
+//! A program ends with the thread that started it, and a cell in a lab is measured in a separate
+//! thread. So each network has a thread that lasts and that owns the browsers of that network.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,7 +21,7 @@ use sixmark_machine::CommandError;
 #[derive(Default)]
 pub(crate) struct Browsers(Mutex<BTreeMap<u64, Hand>>);
 
-/// The thread that has the browsers of a network.
+/// The thread that owns the browsers of a network.
 struct Hand {
     orders: Sender<Order>,
     thread: JoinHandle<()>,
@@ -37,16 +37,17 @@ struct Order {
     answer: Sender<Result<Option<Loads>, String>>,
 }
 
-/// Two jobs of the same name and care for certificates can share a browser.
+/// The browsers by client name and by whether certificates are ignored. Jobs with equal keys share
+/// a browser.
 type BrowserKey = BTreeMap<(&'static str, bool), Box<dyn Browser>>;
 
 impl Browsers {
-    /// Has a browser do a job, with `words` as its arguments, in the calling thread's network
-    /// namespace. It is started where none is there yet, with its profile under `folder`, and ends
-    /// when these are dropped. None where `stop` was set before.
+    /// Runs a job with a browser, with `words` as its arguments, in the calling thread's network
+    /// namespace. The browser is started if none is running, with its profile below `folder`, and
+    /// ends when `self` is dropped. Returns none if `stop` was set before the job was done.
     ///
     /// # Errors
-    /// The browser can't be started, or does not do as told.
+    /// Returns an error if the browser can't be started or does not follow the protocol.
     pub(crate) fn load(
         &self,
         client: Client,
@@ -56,7 +57,7 @@ impl Browsers {
         stop: &Arc<AtomicBool>,
     ) -> Result<Option<Loads>, CommandError> {
         let unable = |why: String| CommandError::Measure(format!("{}: {why}", client.name()));
-        let lost = || unable("the thread that drives it has ended".to_owned());
+        let lost = || unable("the thread that controls it ended".to_owned());
         let network = network().map_err(unable)?;
         let (answer, told) = mpsc::channel();
         let order = Order {
@@ -78,12 +79,12 @@ impl Browsers {
         told.recv().map_err(|_| lost())?.map_err(unable)
     }
 
-    /// Ends all of them.
+    /// Ends all browsers.
     pub(crate) fn end(&self) {
         let Ok(mut hands) = self.0.lock() else { return };
         for (_, Hand { orders, thread }) in std::mem::take(&mut *hands) {
             drop(orders);
-            // What it panicked of was told on standard error.
+            // A panic of the thread has already been reported on standard error.
             let _ = thread.join();
         }
     }
@@ -95,7 +96,7 @@ impl Drop for Browsers {
     }
 }
 
-/// A thread in the network namespace of the calling one.
+/// Starts a thread in the network namespace of the calling thread.
 fn hand() -> Result<Hand, String> {
     let (orders, taken) = mpsc::channel();
     let thread = std::thread::Builder::new().name("browsers".to_owned());
@@ -107,7 +108,7 @@ fn work(orders: &Receiver<Order>) {
     let mut own = BrowserKey::new();
     while let Ok(order) = orders.recv() {
         let done = serve_one(&mut own, &order);
-        // Whoever asked may have gone.
+        // The requester may have disappeared.
         let _ = order.answer.send(done);
     }
 }
@@ -125,13 +126,14 @@ fn serve_one(own: &mut BrowserKey, order: &Order) -> Result<Option<Loads>, Strin
     };
     let done = load_all(browser.as_mut(), job, stop);
     if done.is_err() {
-        // Nobody knows what state it is in.
+        // The state of the browser is unknown.
         own.remove(&key);
     }
     done
 }
 
-/// A folder for a profile, in one that other accounts may pass, whatever a strict umask says.
+/// Creates the folder for a profile. Other accounts may pass through its parent, whatever the
+/// umask.
 fn make_profile(folder: &Path, profile: &Path) -> Result<(), String> {
     let may_pass = std::fs::Permissions::from_mode(0o755);
     std::fs::create_dir_all(profile)
@@ -139,17 +141,17 @@ fn make_profile(folder: &Path, profile: &Path) -> Result<(), String> {
         .map_err(|error| format!("can't make '{}': {error}", profile.display()))
 }
 
-/// The calling thread's network namespace, by its inode.
+/// Returns the calling thread's network namespace, by its inode number.
 pub(super) fn network() -> Result<u64, String> {
     inode_of("/proc/thread-self/ns/net")
 }
 
-/// That of the program's first thread, which goes into none of a lab.
+/// Returns the network namespace of the program's first thread, which never enters a lab.
 pub(super) fn network_of_program() -> Result<u64, String> {
     inode_of("/proc/self/ns/net")
 }
 
 fn inode_of(path: &str) -> Result<u64, String> {
     let found = std::fs::metadata(path);
-    found.map(|found| found.ino()).map_err(|error| format!("/proc is not there: {error}"))
+    found.map(|found| found.ino()).map_err(|error| format!("can't read /proc: {error}"))
 }

@@ -1,9 +1,10 @@
-//! Browsers, driven by the protocols that are made for it, as clients of studies: loads one after the
-//! other, with the browser's own times.
+//! Browsers as clients of studies, driven by their automation protocols. They load one URL after
+//! the other, and the times are the browser's own.
 //!
-//! The URL is fetched by a script, so that any content will do: a document of a type that the
-//! browser doesn't show would be a download, which no protocol tells the times of. The script needs a
-//! page of the same origin, which is made up in the browser, so that the server never sees it.
+//! A script fetches the URL, so that content of any type works: a document of a type that the
+//! browser does not display would be a download, whose times no protocol reports. The script needs
+//! a page of the same origin, which is synthesized in the browser so that the server never sees a
+//! request for it.
 
 mod chromium;
 mod confinement;
@@ -22,18 +23,19 @@ use confinement::Confinement;
 pub(crate) use hand::Browsers;
 use sixmark_machine::usage;
 
-/// The longest that a browser may take for what is no load: to start, say, on a full machine.
+/// How long a browser may take for anything but a load, such as to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long after a script has failed its browser may take to tell why.
+/// How long after the failure of a script its browser may take to report the reason.
 const SOON: Duration = Duration::from_secs(1);
 
-/// The page that a script needs. Its icon keeps the browser from asking the server for one.
+/// The page that a script needs. Its inline icon keeps the browser from requesting one from the
+/// server.
 const PAGE: &str = "<!doctype html><link rel=icon href=data:,>";
 
-/// What a browser can do.
+/// The operations of a browser.
 trait Browser {
-    /// Opens a page of the URL's origin, with connections, cache and cookies of its own.
+    /// Opens a page of the URL's origin, with its own connections, cache and cookies.
     fn open(&mut self, url: &str) -> Result<(), String>;
 
     /// Fetches the URL from that page.
@@ -42,25 +44,25 @@ trait Browser {
     /// Closes the page.
     fn close(&mut self) -> Result<(), String>;
 
-    /// Its process id, which is that of its process group too.
+    /// Returns its process id, which is also that of its process group.
     fn id(&self) -> u32;
 
-    /// The end of what it said on standard error.
+    /// Returns the end of its standard error.
     fn said(&self) -> String;
 
-    /// How it runs.
+    /// Returns how it is confined.
     fn confinement(&self) -> Confinement;
 }
 
-/// What loads came to.
+/// The results of a job's loads.
 pub(crate) struct Loads {
-    /// In their order.
+    /// The loads in their order.
     pub(crate) loads: Vec<PageLoad>,
-    /// From the first one's beginning to the last one's end, in seconds.
+    /// The time from the beginning of the first load to the end of the last, in seconds.
     pub(crate) wall_s: f64,
-    /// Processor time of the browser in that time, in seconds.
+    /// The browser's processor time during that, in seconds.
     pub(crate) cpu_s: f64,
-    /// The end of what the browser said on standard error.
+    /// The end of the browser's standard error.
     pub(crate) said: String,
 }
 
@@ -77,7 +79,7 @@ fn start_browser(
     })
 }
 
-/// All loads of a job. None where the study was stopped before they were done.
+/// Makes all loads of a job. Returns none if the study was stopped before they were done.
 fn load_all(
     browser: &mut dyn Browser,
     job: &Job,
@@ -110,8 +112,8 @@ fn load_all(
     Ok(Some(Loads { loads, wall_s, cpu_s, said: browser.said() }))
 }
 
-/// The script that fetches; it returns the number of bytes, or what went wrong behind an exclamation
-/// mark.
+/// Returns the script that fetches the URL. Its value is the number of bytes, or an exclamation
+/// mark followed by the error.
 fn script(url: &str, timeout: Duration) -> String {
     let settings = r#"cache:"no-store",credentials:"omit",redirect:"manual""#;
     format!(
@@ -122,23 +124,23 @@ fn script(url: &str, timeout: Duration) -> String {
     )
 }
 
-/// What the script returned: bytes of content, or why there are none.
+/// Parses the script's value: the bytes of content, or the error.
 fn loaded_bytes(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| text.trim_start_matches('!').to_owned())
 }
 
-/// A load of which nothing is known but why it failed and how long that took.
+/// Returns a failed load, of which only the error and the duration are known.
 fn failed_load(error: &str, took: Duration) -> PageLoad {
     let response_us = took.as_secs_f64() * 1e6;
     PageLoad { error: Some(error.to_owned()), response_us, ..PageLoad::default() }
 }
 
-/// The head that goes with the page.
+/// Returns the header field that is sent with the page.
 fn page_type(name: &str, value: Value) -> Value {
     json!({name: "Content-Type", "value": value})
 }
 
-/// The end of a file, for those who want to know why.
+/// Returns the end of a file, for error messages.
 fn last_of(path: &Path) -> String {
     let bytes = std::fs::read(path).unwrap_or_default();
     let from = bytes.len().saturating_sub(4_000);

@@ -1,30 +1,29 @@
-//! Commands and what they return, with events between: what the protocols of both browsers have in
-//! common.
+//! Commands, their results, and events: the common part of the protocols of both browsers.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// The most events that wait for somebody who wants them.
+/// The most events that are queued.
 const MOST: usize = 10_000;
 
-/// The way to a browser and back.
+/// A connection to a browser.
 pub(super) trait Way {
     /// Sends a message.
     fn send(&mut self, message: String) -> Result<(), String>;
 
-    /// The next message; none where none came by then.
+    /// Returns the next message; none if none arrives before `until`.
     fn receive(&mut self, until: Instant) -> Result<Option<String>, String>;
 }
 
-/// A talk with a browser.
+/// A protocol session with a browser.
 #[derive(Debug)]
 pub(super) struct BrowserSession<W> {
     way: W,
     last: u64,
     events: VecDeque<Value>,
-    /// What goes into each command beside its own.
+    /// The session id that is added to each command.
     session: Option<String>,
 }
 
@@ -33,7 +32,7 @@ impl<W: Way> BrowserSession<W> {
         BrowserSession { way, last: 0, events: VecDeque::new(), session: None }
     }
 
-    /// To whom commands go from now on.
+    /// Sets the session that later commands are addressed to.
     pub(super) fn address(&mut self, session: Option<String>) {
         self.session = session;
     }
@@ -49,7 +48,7 @@ impl<W: Way> BrowserSession<W> {
         Ok(self.last)
     }
 
-    /// Sends a command and waits for what it returns.
+    /// Sends a command and waits for its result.
     pub(super) fn call(&mut self, method: &str, params: Value) -> Result<Value, String> {
         let number = self.send(method, params)?;
         let until = Instant::now() + super::PATIENCE;
@@ -67,7 +66,7 @@ impl<W: Way> BrowserSession<W> {
                 }
                 None => {
                     return Err(format!(
-                        "{method}: no answer came within {} s",
+                        "{method}: no answer within {} s",
                         super::PATIENCE.as_secs()
                     ));
                 }
@@ -75,7 +74,7 @@ impl<W: Way> BrowserSession<W> {
         }
     }
 
-    /// What comes next, events that waited first; none where nothing came by then.
+    /// Returns the next message, queued events first; none if none arrives before `until`.
     pub(super) fn listen(&mut self, until: Instant) -> Result<Option<Said>, String> {
         match self.events.pop_front() {
             Some(event) => Ok(Some(Said::Event(event))),
@@ -83,7 +82,7 @@ impl<W: Way> BrowserSession<W> {
         }
     }
 
-    /// Forgets events that came before.
+    /// Discards queued events.
     pub(super) fn forget(&mut self) {
         self.events.clear();
     }
@@ -91,33 +90,33 @@ impl<W: Way> BrowserSession<W> {
     fn next(&mut self, until: Instant) -> Result<Option<Said>, String> {
         let Some(text) = self.way.receive(until)? else { return Ok(None) };
         let mut message: Value = serde_json::from_str(&text)
-            .map_err(|error| format!("it says what is no JSON: {error}"))?;
+            .map_err(|error| format!("it sent invalid JSON: {error}"))?;
         let Some(id) = message["id"].as_u64() else { return Ok(Some(Said::Event(message))) };
         let result = match message["error"].is_null() {
             true => Ok(message["result"].take()),
-            // Chromium has an object there, Firefox a word and another field.
+            // Chromium sends an object there, Firefox a word and another field.
             false => Err(format!("{} {}", message["error"], message["message"])),
         };
         Ok(Some(Said::Returned(id, result)))
     }
 }
 
-/// What a browser said.
+/// A message of a browser.
 #[derive(Debug)]
 pub(super) enum Said {
-    /// What a command of this number returned.
+    /// The result of the command with this number.
     Returned(u64, Result<Value, String>),
-    /// That something happened: `method` and `params`.
+    /// An event, with `method` and `params`.
     Event(Value),
 }
 
-/// A text in what was returned.
+/// Returns a text field of a result.
 pub(super) fn text_field(value: &Value, name: &str) -> Result<String, String> {
     let found = value[name].as_str().map(str::to_owned);
-    found.ok_or_else(|| format!("it says nothing of {name}"))
+    found.ok_or_else(|| format!("its answer lacks {name}"))
 }
 
-/// How long until then.
+/// Returns the time until `until`; none if it has passed.
 pub(super) fn time_left(until: Instant) -> Option<Duration> {
     until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
 }

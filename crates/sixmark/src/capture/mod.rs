@@ -1,5 +1,5 @@
-//! What the packets on an interface say of each exchange, while others load: a thread that captures
-//! and follows.
+//! Packet captures during a measurement: a thread that captures the packets of an interface and
+//! follows their exchanges.
 
 pub(crate) mod taker;
 mod thread;
@@ -21,50 +21,51 @@ use sixmark_machine::threads::no_thread;
 use taker::Taker;
 use writer::CaptureWriter;
 
-/// So many bytes of each packet hold its headers, all options among them, and the beginning of a
-/// request.
+/// The number of bytes captured of each packet: its headers with all options, and the beginning of
+/// a request.
 const SNAP: u32 = 192;
 
-/// What is to be captured.
+/// The settings of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureSettings {
-    /// On which interface.
+    /// The interface.
     pub interface: String,
-    /// The ports of servers to which connections are followed.
+    /// The server ports of the connections to follow.
     pub ports: Vec<u16>,
-    /// Where all packets are kept, the first 192 bytes of each, in a file as tcpdump writes it.
+    /// The file that receives the first 192 bytes of every packet, in the format of tcpdump.
     pub file: Option<PathBuf>,
 }
 
-/// A capture that has begun. Dropped, it ends at once and tells nothing.
+/// A running capture. Dropping it ends it at once and discards its findings.
 #[derive(Debug)]
 pub struct Capture<S = Transfers> {
     thread: JoinHandle<Result<CaptureResult<S>, CommandError>>,
     stop: Sender<Duration>,
-    /// Closed, it wakes the thread.
+    /// The pipe that wakes the thread when it is closed.
     wake: PipeWriter,
 }
 
-/// What came of it.
+/// The findings of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Every exchange, in the order in which they began. Their times are of CLOCK_REALTIME.
+    /// All exchanges, in the order of their beginnings. Their times are of CLOCK_REALTIME.
     pub transfers: Vec<Transfer>,
-    /// Packets that were captured, of whatever they were.
+    /// Packets that were captured, of any kind.
     pub packets: u64,
-    /// Packets that the kernel had to drop, since nobody took them in time.
+    /// Packets that the kernel dropped because they were not read in time.
     pub dropped: u64,
-    /// What was in the packets.
+    /// Counts of what the packets contained.
     pub counts: Counts,
-    /// Each connection had come to rest. Where not, patience ended: what follows of it is missing.
+    /// Whether all connections had come to rest. If false, the time limit passed first, and later
+    /// packets are missing.
     pub settled: bool,
 }
 
-/// What came of a capture that told `S` of all it found.
+/// The findings of a capture that reported to a sink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CaptureResult<S> {
     pub(crate) sink: S,
-    /// As in [`Captured`].
+    /// The same as in [`Captured`], as are the fields below.
     pub(crate) packets: u64,
     pub(crate) dropped: u64,
     pub(crate) counts: Counts,
@@ -72,19 +73,21 @@ pub(crate) struct CaptureResult<S> {
 }
 
 impl Capture {
-    /// Begins. Whatever passes from when this returns is captured.
+    /// Starts a capture. Every packet that passes after this returns is captured.
     ///
     /// # Errors
-    /// The interface can't be captured on, or the file can't be written.
+    /// Returns an error if the interface can't be captured on, or if the file can't be written.
     pub fn start(namespace: &NetNs, settings: CaptureSettings) -> Result<Capture, CommandError> {
         Capture::telling(namespace, settings, SNAP, Transfers::default())
     }
 
-    /// Ends it once all that passed before this call has been looked at, and every connection has come
-    /// to rest: is closed, or has its response acknowledged. For that it waits `patience` at most.
+    /// Ends the capture once all packets from before this call have been processed and every
+    /// connection has come to rest, that is, has been closed or had its response acknowledged. It
+    /// waits for the connections for at most `patience`.
     ///
     /// # Errors
-    /// The interface went down or away, or the file could not be written.
+    /// Returns an error if the interface went down or disappeared, or if the file could not be
+    /// written.
     pub fn stop(self, patience: Duration) -> Result<Captured, CommandError> {
         let CaptureResult { sink, packets, dropped, counts, settled } = self.end(patience)?;
         Ok(Captured { transfers: sink.finish(dropped), packets, dropped, counts, settled })
@@ -92,7 +95,8 @@ impl Capture {
 }
 
 impl<S: FlowObserver + Send + 'static> Capture<S> {
-    /// As [`Capture::start`], telling `sink` of what is found in the first `snap` bytes of packets.
+    /// Starts a capture like [`Capture::start`], but reports what the first `snap` bytes of packets
+    /// contain to `sink`.
     pub(crate) fn telling(
         namespace: &NetNs,
         settings: CaptureSettings,
@@ -106,7 +110,7 @@ impl<S: FlowObserver + Send + 'static> Capture<S> {
         let ring = namespace.within(|| PacketRing::open(&interface, &taken));
         let ring = ring.map_err(|error| unable(&interface, &error))?;
         if ring.begin() != Begin::Ethernet {
-            let line = "it is no Ethernet, and frames are what counts";
+            let line = "not an Ethernet interface";
             return Err(unable(&interface, &std::io::Error::other(line)));
         }
         let follower = Follower::new(flow::Settings { ports, ..flow::Settings::default() }, sink);
@@ -120,9 +124,9 @@ impl<S: FlowObserver + Send + 'static> Capture<S> {
         Ok(Capture { thread, stop, wake })
     }
 
-    /// As [`Capture::stop`].
+    /// Ends the capture like [`Capture::stop`].
     pub(crate) fn end(self, patience: Duration) -> Result<CaptureResult<S>, CommandError> {
-        // A thread that has ended with an error tells it below.
+        // A thread that ended early returns its error below.
         let _ = self.stop.send(patience);
         drop(self.wake);
         let lost = || Err(CommandError::Measure("the thread that captures panicked".into()));
@@ -132,7 +136,7 @@ impl<S: FlowObserver + Send + 'static> Capture<S> {
 
 pub(crate) fn unable(interface: &str, error: &std::io::Error) -> CommandError {
     let how = match error.kind() {
-        std::io::ErrorKind::PermissionDenied => ": it needs root, or the right CAP_NET_RAW",
+        std::io::ErrorKind::PermissionDenied => "; run as root, or with the capability CAP_NET_RAW",
         _ => "",
     };
     CommandError::Measure(format!("can't capture on {interface}: {error}{how}"))

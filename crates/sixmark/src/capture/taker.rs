@@ -1,4 +1,4 @@
-//! Takes packets out of a ring, and counts them.
+//! Reading and counting packets of a ring.
 
 use sixmark_sys::packets::{Begin, Frame, PacketRing};
 use sixmark_wire::Link;
@@ -6,21 +6,21 @@ use sixmark_wire::Link;
 use super::unable;
 use sixmark_machine::CommandError;
 
-/// So many blocks are taken at once, so that other rings have their turn.
+/// The most blocks that are read at once, so that other rings get their turn.
 const BLOCKS: usize = 16;
 
-/// A ring, and what came out of it.
+/// A ring with the counts of its packets.
 #[derive(Debug)]
 pub(crate) struct Taker {
     ring: PacketRing,
     interface: String,
     link: Link,
-    /// Packets that were looked at.
+    /// Packets that were processed.
     packets: u64,
-    /// What the kernel says: packets that came, and those of them that it dropped.
+    /// The kernel's counts: packets that arrived, and those of them that it dropped.
     came: u64,
     dropped: u64,
-    /// For frames that have to be put together again.
+    /// A buffer for frames whose VLAN tag is reinserted.
     room: Vec<u8>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Taker {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken<'a> {
     pub(crate) link: Link,
-    /// CLOCK_REALTIME.
+    /// The time of CLOCK_REALTIME.
     pub(crate) at_ns: u64,
     pub(crate) length: u32,
     pub(crate) bytes: &'a [u8],
@@ -43,10 +43,11 @@ impl Taker {
         Taker { ring, interface, link, packets: 0, came: 0, dropped: 0, room: Vec::new() }
     }
 
-    /// Hands out what the kernel has handed over. False where there was nothing.
+    /// Passes the packets that the kernel has handed over to `each`. Returns false if there were
+    /// none.
     ///
     /// # Errors
-    /// Whatever `each` gives.
+    /// Returns the error of `each`.
     pub(crate) fn look(
         &mut self,
         mut each: impl FnMut(Taken<'_>) -> Result<(), CommandError>,
@@ -64,7 +65,7 @@ impl Taker {
         Ok(any)
     }
 
-    /// Asks the kernel what came.
+    /// Reads the kernel's counts.
     pub(crate) fn count(&mut self) -> Result<(), CommandError> {
         let counts = self.ring.counts().map_err(|error| unable(&self.interface, &error))?;
         self.came += counts.packets;
@@ -72,7 +73,8 @@ impl Taker {
         Ok(())
     }
 
-    /// What the kernel kept until it was asked has been looked at.
+    /// Reports whether all packets counted by the kernel at the last call of `count` have been
+    /// processed.
     pub(crate) fn is_through(&self) -> bool {
         self.packets >= self.came - self.dropped
     }
@@ -93,13 +95,13 @@ impl Taker {
         self.packets
     }
 
-    /// As far as the kernel was asked.
+    /// Returns the dropped packets as of the last call of `count`.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
 }
 
-/// A frame with its VLAN tag where it was on the wire, behind both addresses.
+/// Returns a frame with its VLAN tag at its original position, after both addresses.
 fn whole_frame<'a>(frame: &Frame<'a>, room: &'a mut Vec<u8>) -> (&'a [u8], u32) {
     match (frame.vlan, frame.bytes.split_at_checked(12)) {
         (Some(tag), Some((addresses, rest))) => {

@@ -13,14 +13,15 @@ use super::writer::CaptureWriter;
 use super::{CaptureResult, unable};
 use sixmark_machine::CommandError;
 
-/// The longest wait for packets when nobody has to be listened to.
+/// The longest wait for packets before the capture is told to end.
 const LONG: Duration = Duration::from_secs(3600);
-/// Between two looks whether patience has ended.
+/// The interval at which the time limit is checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// What the kernel has captured it hands over within hundredths of a second, unless it is broken.
+/// The time after which the kernel counts as broken. Normally it hands over captured packets within
+/// hundredths of a second.
 const BROKEN: Duration = Duration::from_secs(30);
 
-/// A capture that is going on.
+/// A capture in progress.
 #[derive(Debug)]
 pub(super) struct Watch<S> {
     taker: Taker,
@@ -37,7 +38,8 @@ impl<S: FlowObserver> Watch<S> {
         Watch { taker, follower, writer }
     }
 
-    /// Captures until told how long the rest may take, or until nobody is there any more to tell.
+    /// Captures until it receives the time limit for the rest, or until the other end of `stopped`
+    /// is dropped.
     pub(super) fn run(
         mut self,
         wake: &PipeReader,
@@ -57,7 +59,8 @@ impl<S: FlowObserver> Watch<S> {
         self.finish(settled)
     }
 
-    /// Looks at all that came until now and at what belongs to it. False where patience ended before.
+    /// Processes all packets captured until now and those of the connections that are still active.
+    /// Returns false if the time limit passed first.
     fn rest(&mut self, patience: Duration) -> Result<bool, CommandError> {
         self.taker.count()?;
         let begun = Instant::now();
@@ -69,7 +72,7 @@ impl<S: FlowObserver> Watch<S> {
                 return Ok(settled);
             }
             if waited >= patience + BROKEN {
-                let line = "the kernel keeps what it captured to itself";
+                let line = "the kernel does not deliver the captured packets";
                 return Err(unable(self.taker.interface(), &std::io::Error::other(line)));
             }
             let waited = self.taker.ring().wait(None, LOOK);
@@ -77,7 +80,7 @@ impl<S: FlowObserver> Watch<S> {
         }
     }
 
-    /// Looks at what the kernel has handed over.
+    /// Processes the packets that the kernel has handed over.
     fn look(&mut self) -> Result<(), CommandError> {
         let (follower, writer) = (&mut self.follower, &mut self.writer);
         while self.taker.look(|packet| {

@@ -1,4 +1,4 @@
-//! The file in which packets are kept.
+//! The file that captured packets are written to.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -11,10 +11,10 @@ use super::taker::Taken;
 use crate::output;
 use sixmark_machine::CommandError;
 
-/// Packets are collected until they are so many bytes.
+/// Packets are buffered up to this number of bytes.
 const FULL: usize = 1 << 18;
 
-/// A file that is being written.
+/// A capture file that is being written.
 #[derive(Debug)]
 pub(crate) struct CaptureWriter {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub(crate) struct CaptureWriter {
 }
 
 impl CaptureWriter {
-    /// A file for packets of which `snap` bytes are kept; one that is there is overwritten.
+    /// Creates a file for packets of which `snap` bytes are kept. An existing file is overwritten.
     pub(crate) fn create(
         path: PathBuf,
         snap: u32,
@@ -33,14 +33,14 @@ impl CaptureWriter {
         Ok(CaptureWriter { path, file, collected: pcap::header(snap, link).to_vec() })
     }
 
-    /// Takes a packet.
+    /// Appends a packet to the buffer, which is written when it is full.
     pub(crate) fn write(&mut self, packet: &Taken<'_>) -> Result<(), CommandError> {
         let Taken { at_ns, length, bytes, .. } = *packet;
         pcap::write_record(&Record { at_ns, length, bytes }, &mut self.collected);
         if self.collected.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is left.
+    /// Writes the buffered packets.
     pub(crate) fn finish(mut self) -> Result<(), CommandError> {
         self.flush()
     }

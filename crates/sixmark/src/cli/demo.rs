@@ -7,10 +7,10 @@ use super::{Cli, SixmarkCommand, run};
 use sixmark_machine::CommandError;
 use sixmark_origin::{Options, Origin};
 
-/// Run against an origin of its own on loopback, over both families: a first look.
+/// Measure a built-in server on loopback: a first look.
 #[derive(Debug, clap::Args)]
 pub(super) struct DemoArgs {
-    /// How long to load
+    /// Duration of the load
     #[arg(short, long, value_name = "TIME", default_value = "3s")]
     duration: String,
 }

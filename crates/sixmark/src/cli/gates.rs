@@ -11,8 +11,9 @@ use sixmark_machine::CommandError;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct GateArgs {
-    /// Exit with 1 where this holds, or cannot be determined: 'ipv6.response.p99 > 1.1 * ipv4.response.p99', of
-    /// compare also 'verdict(response.p50) == worse' (docs/gates.md); repeatable
+    /// Exit with status 1 if this holds or can't be determined: 'ipv6.response.p99 > 1.1 *
+    /// ipv4.response.p99', with compare also 'verdict(response.p50) == worse' (docs/gates.md);
+    /// repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Measurement")]
     pub(super) fail_if: Vec<String>,
 

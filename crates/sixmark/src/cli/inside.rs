@@ -9,11 +9,11 @@ use sixmark_machine::CommandError;
 #[group(skip)]
 pub(super) struct InsideArgs {
     /// Run on this host of a running lab (`sixmark lab up`)
-    #[arg(long = "in", value_name = "HOST", help_heading = "Where from")]
+    #[arg(long = "in", value_name = "HOST", help_heading = "Lab")]
     in_host: Option<String>,
 
-    /// The lab; optional if only one is running
-    #[arg(long = "lab", value_name = "NAME", requires = "in_host", help_heading = "Where from")]
+    /// Name of the lab; optional if only one is running
+    #[arg(long = "lab", value_name = "NAME", requires = "in_host", help_heading = "Lab")]
     in_lab: Option<String>,
 }
 

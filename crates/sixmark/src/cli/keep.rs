@@ -12,17 +12,17 @@ use crate::output;
 use crate::store::{self, Id, NewEntry, Store};
 use sixmark_machine::CommandError;
 
-/// Where the store is. Whoever reads it and whoever writes it says so in the same way.
+/// Where the store is, for commands that read it and commands that write it.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct StoreArgs {
-    /// The store of results, a SQLite file [env: SIXMARK_STORE] [default: sixmark/results.sqlite
-    /// below $XDG_DATA_HOME or ~/.local/share]
+    /// Store of results, a SQLite file or none [env: SIXMARK_STORE] [default:
+    /// sixmark/results.sqlite below $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "PATH|none", help_heading = "Output")]
     store: Option<OsString>,
 }
 
-/// What a command that measures says of keeping it.
+/// Options for storing a result.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct KeepArgs {
@@ -33,8 +33,8 @@ pub(super) struct KeepArgs {
     #[arg(long, value_name = "TEXT", value_parser = parse_label, help_heading = "Output")]
     label: Option<String>,
 
-    /// Keep credentials in documents, command lines and pages: Authorization, Proxy-Authorization and
-    /// Cookie fields, and those that a request file calls secret [default: redacted]
+    /// Store credentials in documents, command lines and pages: Authorization, Proxy-Authorization
+    /// and Cookie fields, and those that a request file marks as secret [default: redacted]
     #[arg(long, help_heading = "Output")]
     keep_secrets: bool,
 }
@@ -81,8 +81,8 @@ impl Keeper {
     pub(super) fn open(args: &KeepArgs) -> Result<Keeper, CommandError> {
         let place = args.store.place()?;
         if args.label.is_some() && matches!(place, store::StorePlace::Nowhere) {
-            let line = "--label names what is kept, and --store (or SIXMARK_STORE) none keeps \
-                        nothing; leave one of them out";
+            let line = "--label needs a store, but --store (or SIXMARK_STORE) is none; omit one of \
+                        them";
             return Err(CommandError::Usage(line.into()));
         }
         let store = match (Store::open(&place), &place) {
@@ -154,7 +154,7 @@ fn is_in(place: &out::OutputPlace) -> String {
 }
 
 fn rescued(error: &CommandError, document: &str, id: Option<Id>) -> CommandError {
-    let before = id.map(|id| format!(", and as {id} what there was before")).unwrap_or_default();
+    let before = id.map(|id| format!(", and the state before that as {id}")).unwrap_or_default();
     CommandError::Measure(format!(
         "{error}; {}{before}",
         output::keep_aside(Path::new("result.json"), document)

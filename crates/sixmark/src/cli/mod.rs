@@ -4,6 +4,7 @@ mod compare;
 mod demo;
 mod detail;
 mod gates;
+mod help;
 mod history;
 mod inside;
 mod keep;
@@ -26,42 +27,34 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use help::HelpLength;
 use signals::stop_flag;
 
 /// Is this web service as good over IPv6 as over IPv4, under load?
 #[derive(Debug, Parser)]
-#[command(name = "sixmark", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "sixmark", version, max_term_width = 80)]
 #[command(
-    after_help = "Exit status: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not measure, 130 interrupted by a signal."
+    after_help = "Exit status: 0 success, 1 a gate failed, 2 wrong usage, 3 could not measure, 130 \
+                  interrupted by a signal."
 )]
 struct Cli {
     #[command(subcommand)]
     command: SixmarkCommand,
 }
 
+// Without comments: they would replace those of the structs, of which `--help` shows all paragraphs.
 #[derive(Debug, Subcommand)]
 enum SixmarkCommand {
-    /// Load a web server over IPv6 and IPv4 at once and show both side by side
     Run(Box<run::RunArgs>),
-    /// Compare two sides, one at a time, in interleaved blocks, and give a verdict
     Compare(Box<compare::CompareArgs>),
-    /// Find, show, export and delete results that were kept
     History(history::HistoryArgs),
-    /// Show results again: as an HTML page, tables, Markdown or CSV
     Report(report::ReportArgs),
-    /// Serve HTTP on both families to test against
     Origin(origin::OriginArgs),
-    /// Run an experiment from a file, or a built-in one
     Study(study::StudyArgs),
-    /// Build a network of hosts and links on this machine, and run programs in it
     Lab(lab::LabArgs),
-    /// Generate background traffic over both families, and report what arrives
     Traffic(traffic::TrafficArgs),
-    /// Passively measure connections and exchanges from packets
     Watch(Box<watch::WatchArgs>),
-    /// Show kernel counters: CPUs, packets of each family, sockets, processes
     Vitals(Box<vitals::VitalsArgs>),
-    /// Run against an origin of its own on loopback: a first look
     Demo(demo::DemoArgs),
 }
 
@@ -97,14 +90,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The arguments as they are.
 fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let mut command = whole_command();
+    let length = match arguments.iter().any(|word| word == "-h") {
+        true => HelpLength::Short,
+        false => HelpLength::Whole,
+    };
+    let mut command = whole_command(length);
     let matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// The command line. A comparison has most of a run's options, some with another default.
-fn whole_command() -> clap::Command {
-    Cli::command().mut_subcommand("compare", compare::adapt)
+fn whole_command(length: HelpLength) -> clap::Command {
+    help::add_examples(Cli::command().mut_subcommand("compare", compare::adapt), length)
 }
 
 /// Says in one line what is wrong with the arguments, or shows the help that was asked for.
@@ -168,6 +165,6 @@ fn one_line(text: &str, help: &str) -> String {
 mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
-        super::whole_command().debug_assert();
+        super::whole_command(super::HelpLength::Whole).debug_assert();
     }
 }

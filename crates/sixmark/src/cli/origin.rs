@@ -18,60 +18,61 @@ const MOST: u64 = 1 << 20;
 /// Connections of a turbo thread, each of which is some memory whether there is one or not.
 const ROOM: u64 = 1 << 16;
 
-/// Serve HTTP on both families to test against: sizes, delays, resets, stalls, uploads.
+/// Start an HTTP test server on both families.
 ///
-/// GET / lists what can be asked for. Ends with Ctrl-C.
+/// It serves sizes, delays, resets, stalls and uploads. GET / lists the paths. Runs until Ctrl-C.
 #[derive(Debug, clap::Args)]
 pub(super) struct OriginArgs {
-    /// Where to listen, repeatable; port 0 is a free one [default: [::1]:0 and 127.0.0.1:0]
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Address and port to listen on; repeatable; port 0 chooses a free one [default: [::1]:0 and
+    /// 127.0.0.1:0]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = listen_address)]
     listen: Vec<SocketAddr>,
 
-    /// Threads that serve [default: one a core]
+    /// Number of server threads [default: one per core]
     #[arg(short, long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Stand still for LENGTH at the end of every EVERY: answers due in it are held until it ends
+    /// Pause for LENGTH at the end of every EVERY: responses due in a pause are delayed until its
+    /// end
     #[arg(long, value_name = "LENGTH/EVERY", conflicts_with = "turbo")]
     pause: Option<Pause>,
 
-    /// Speak HTTPS, with a certificate made now
+    /// Serve HTTPS with a newly created certificate
     #[arg(long, conflicts_with = "turbo")]
     tls: bool,
 
-    /// Speak HTTPS with the certificate in this PEM file, followed by those that lead to its
-    /// authority
+    /// Serve HTTPS with this certificate, a PEM file that also contains its chain
     #[arg(long, value_name = "FILE", requires = "key", conflicts_with_all = ["tls", "turbo"])]
     cert: Option<PathBuf>,
 
-    /// The certificate's private key, a PEM file
+    /// Private key of the certificate, a PEM file
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
 
-    /// Write what clients have to trust (--cacert) to this file, as PEM
+    /// Write the CA certificate that clients need (--cacert) to this PEM file
     #[arg(long, value_name = "FILE", requires = "tls")]
     write_ca: Option<PathBuf>,
 
-    /// Speak HTTP/3 too, over UDP on the same ports; needs --tls, or --cert and --key
+    /// Also serve HTTP/3, over UDP on the same ports; needs --tls, or --cert and --key
     #[arg(long, conflicts_with = "turbo")]
     http3: bool,
 
-    /// Let QUIC clients show their address by a Retry first
+    /// Validate the address of QUIC clients with a Retry
     #[arg(long, requires = "http3")]
     retry: bool,
 
-    /// Streams that a connection may have open at once, over HTTP/2 and HTTP/3 [default: 256]
+    /// Maximum number of concurrent streams per HTTP/2 or HTTP/3 connection [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
           conflicts_with = "turbo")]
     streams: Option<u32>,
 
-    /// End each connection after N requests: GOAWAY, over HTTP/1.1 `Connection: close`
+    /// Close each connection after N requests (GOAWAY, or with HTTP/1.1 `Connection: close`)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
           conflicts_with = "turbo")]
     goaway_after: Option<u64>,
 
-    /// Answer little and fast, over io_uring: /, /bytes/N and uploads to /sink, for benchmarks;
-    /// HTTP/1.1 in plain text only
+    /// For benchmarks: serve only /, /bytes/N and uploads to /sink, over io_uring and HTTP/1.1 in
+    /// plain text
     #[arg(long)]
     turbo: bool,
 
@@ -179,7 +180,7 @@ fn identity(args: &OriginArgs, listen: &[SocketAddr]) -> Result<Option<Identity>
 }
 
 fn write_pem(path: &Path, pem: &str) -> Result<(), CommandError> {
-    let wrong = |error| format!("cannot write the certificate to {}: {error}", path.display());
+    let wrong = |error| format!("can't write the certificate to {}: {error}", path.display());
     std::fs::write(path, pem).map_err(wrong).map_err(CommandError::Usage)
 }
 
@@ -195,4 +196,8 @@ fn announcement(origin: &AnyOrigin, json: bool) -> String {
     let addresses = description["addresses"].as_array().into_iter().flatten();
     let urls = addresses.filter_map(|one| one["url"].as_str()).map(|url| format!("{url}\n"));
     urls.collect::<String>() + "Ctrl-C ends it.\n"
+}
+
+fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected ADDR:PORT, as in [::1]:8080 or 0.0.0.0:8080".to_owned())
 }

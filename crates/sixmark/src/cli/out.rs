@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sixmark_model::provenance::Warning;
+use sixmark_report::doubts::condensed;
+use sixmark_report::terminal::hanging;
 use sixmark_units::visible::{visible, visible_json};
 
 use crate::output;
@@ -17,12 +19,22 @@ pub(super) const INCOMPLETE: u8 = 3;
 /// A line to people, on standard error.
 pub(super) fn complain(line: &str) {
     // If standard error is gone there is no one to tell.
-    let _ = writeln!(io::stderr().lock(), "sixmark: {}", visible(line));
+    let line = format!("sixmark: {}", visible(line));
+    let _ = match screen_width() {
+        Some(width) => writeln!(io::stderr().lock(), "{}", hanging(&line, width)),
+        None => writeln!(io::stderr().lock(), "{line}"),
+    };
 }
 
-/// Doubts to people.
+/// Columns of the terminal that standard error is; none where it is none: a line of a log stays whole.
+fn screen_width() -> Option<usize> {
+    let width = terminal_size::terminal_size_of(io::stderr())?.0;
+    Some(usize::from(width.0).max(20))
+}
+
+/// Doubts to people, the worst first.
 pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
-    for Warning { code, message } in warnings {
+    for Warning { code, message } in condensed(warnings) {
         complain(&format!("warning: {message} [{code}]"));
     }
 }
@@ -97,8 +109,7 @@ pub(super) fn check_places<const N: usize>(
         if given[..at].iter().any(|other| other.is_same(place)) {
             return Err(CommandError::Usage(match place {
                 OutputPlace::Standard => {
-                    "two documents can't both have standard output (-); give one \
-                                    of them a file"
+                    "two documents can't both go to standard output (-); give one of them a file"
                         .into()
                 }
                 OutputPlace::File(path) => {
@@ -117,7 +128,7 @@ impl OutputPlace {
         let OutputPlace::File(path) = self else { return Ok(()) };
         if path.as_os_str().is_empty() {
             return Err(CommandError::Usage(
-                "the name of a file to write is empty; name one".into(),
+                "the name of an output file is empty; give a name".into(),
             ));
         }
         if path.is_dir() {

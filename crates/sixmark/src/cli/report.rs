@@ -6,7 +6,6 @@ use std::io::Read as _;
 use std::path::Path;
 
 use sixmark_model::document::Document;
-use sixmark_model::provenance::Warning;
 use sixmark_report::sheet::Named;
 use sixmark_report::{html, long, markdown};
 
@@ -19,26 +18,26 @@ use sixmark_machine::CommandError;
 /// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
 const LARGEST: u64 = 256 << 20;
 
-/// Show results again: as a page, as tables, as figures to compute with.
+/// Show results again: as an HTML page, tables, Markdown or CSV.
 ///
-/// Without --html, --md or --csv it prints the tables that `run`, `compare` and `study` print.
+/// Without --html, --md or --csv, prints the tables that `run`, `compare` and `study` print.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct ReportArgs {
-    /// Documents that sixmark wrote (`--json FILE`), or their numbers in the store (`sixmark history`),
-    /// or last, or folders of studies; `-` reads one from standard input
+    /// Documents written with `--json FILE`, numbers from `sixmark history`, last, or folders of
+    /// studies; `-` reads one document from standard input
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<String>,
-    /// Write one HTML page that needs no network to be looked at; `-` for standard output
+    /// Write one self-contained HTML page; `-` for standard output
     #[arg(long, value_name = "FILE")]
     html: Option<OutputPlace>,
-    /// Print Markdown, as for a pull request
+    /// Print Markdown, for a pull request
     #[arg(long, group = "printed")]
     md: bool,
     /// Print tables, as `run`, `compare` and `study` do
     #[arg(long, group = "printed")]
     text: bool,
-    /// Print CSV, a line a figure: document,kind,started,part,number,side,metric,value
+    /// Print CSV, one line per figure: document,kind,started,part,number,side,metric,value
     #[arg(long, group = "printed")]
     csv: bool,
 
@@ -80,8 +79,8 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
 fn check_places(args: &ReportArgs) -> Result<(), CommandError> {
     let standard = args.html == Some(OutputPlace::Standard);
     if standard && (args.md || args.text || args.csv) {
-        let line = "--html - and --md, --text or --csv can't both have standard output; \
-                    give --html a file";
+        let line = "--html - and --md, --text or --csv can't both go to standard output; give \
+                    --html a file";
         return Err(CommandError::Usage(line.into()));
     }
     if args.results.iter().filter(|word| *word == "-").count() > 1 {
@@ -142,16 +141,7 @@ fn tables(named: &[Named<'_>], detail: Detail) -> Result<(), CommandError> {
         let between = if at > 0 { "\n" } else { "" };
         let title = if named.len() > 1 { format!("{between}== {name}\n") } else { String::new() };
         print(&format!("{title}{}", document_text(document, detail)))?;
-        warn(warnings(document));
+        warn(document.warnings());
     }
     Ok(())
-}
-
-fn warnings(document: &Document) -> &[Warning] {
-    match document {
-        Document::Run(result) => &result.warnings,
-        Document::Watch(result) => &result.warnings,
-        Document::Comparison(result) => &result.warnings,
-        Document::Study(result) => &result.warnings,
-    }
 }

@@ -1,4 +1,4 @@
-//! The document of a comparison.
+//! Assembles the result of a comparison.
 
 use sixmark_model::comparison::result::{
     ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideCpu, SideName,
@@ -15,10 +15,10 @@ use crate::run::{self, Circumstances, Measured};
 use crate::{environment, warning};
 use sixmark_load as load;
 
-/// Contents of this many bytes, in the mean, fill most packets.
+/// The mean size in bytes from which contents fill most packets.
 const LONG: u64 = 65_536;
 
-/// The document as it is when these blocks have been measured.
+/// Assembles the document from the blocks measured so far.
 pub(super) fn assemble_comparison(
     comparing: &Comparing,
     course: &ComparisonCourse<'_>,
@@ -61,8 +61,8 @@ pub(super) fn assemble_comparison(
     }
 }
 
-/// What IPv6's larger header makes of the goodput where nothing else differs: of two families, and
-/// of contents long enough that packets are full.
+/// Returns the ratio of goodputs that IPv6's larger header alone causes. It applies only if side A
+/// loads IPv6 and side B IPv4, with contents long enough to fill packets.
 fn full_link(comparing: &Comparing, course: &ComparisonCourse<'_>) -> Option<f64> {
     let ComparedSides { a, b } = comparing.plans();
     let only = |plan: &Plan, family| plan.families().eq([family]);
@@ -78,7 +78,7 @@ fn full_link(comparing: &Comparing, course: &ComparisonCourse<'_>) -> Option<f64
     (responses > 0 && body / responses >= LONG).then_some(mtu?).and_then(judge::header_ratio)
 }
 
-/// A side's blocks that are compared, as if they were one run.
+/// Returns the result of a side's compared blocks, as if they were one run.
 fn of_side(course: &ComparisonCourse<'_>, side: SideName, known: Circumstances) -> RunResult {
     let loaded = load::one_after_the_other(course.compared(side));
     run::assemble(known, Measured::of(course.plan(side).clone(), loaded))
@@ -118,8 +118,8 @@ fn machine(comparing: &Comparing) -> Environment {
     environment::environment(routes)
 }
 
-/// What was doubtful before, what either side's figures give reason to doubt, and what the
-/// comparison itself does.
+/// Returns the warnings from before the measurement, those about the figures of either side, and
+/// those about the comparison itself.
 fn warnings(
     comparing: &Comparing,
     course: &ComparisonCourse<'_>,
@@ -128,7 +128,7 @@ fn warnings(
 ) -> Vec<Warning> {
     let ComparedSides { a, b } = &comparing.sides;
     let before = [a, b].into_iter().flat_map(|side| side.runnable.warnings.clone());
-    // The other family, and the targets that have it, are what the other side is for.
+    // These warnings are expected here: the other side loads the missing family and its targets.
     let before = before
         .filter(|warning| warning.code != "left_out" && warning.code != "single_family")
         .collect();

@@ -1,4 +1,4 @@
-//! The blocks of two sides, measured one after the other.
+//! The alternating blocks of two sides.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +9,7 @@ use sixmark_model::comparison::result::{
 };
 use sixmark_model::comparison::schedule::{BlockTurn, turns};
 use sixmark_model::comparison::{BlockPair, Comparison, Settings, Stretch, judge};
+use sixmark_model::family_result::FamilyResult;
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
 use sixmark_model::result;
@@ -23,20 +24,20 @@ use crate::vitals::{Meter, Metered, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_machine::CommandError;
 
-/// Blocks that are being measured.
+/// A series of blocks that is being measured.
 #[derive(Debug)]
 pub(super) struct ComparisonCourse<'a> {
     plans: ComparedSides<&'a Plan>,
     turns: Vec<BlockTurn>,
     began: Instant,
     pub(super) blocks: Vec<Block>,
-    /// What was measured in each block, as the blocks.
+    /// The load of each block, in the order of `blocks`.
     pub(super) loads: Vec<Loaded>,
     server: Option<&'a VitalsFrom>,
 }
 
 impl<'a> ComparisonCourse<'a> {
-    /// Nothing is measured yet.
+    /// Creates a series of which nothing has been measured.
     pub(super) fn new(
         plans: ComparedSides<&'a Plan>,
         schedule: &BlockSchedule,
@@ -53,25 +54,25 @@ impl<'a> ComparisonCourse<'a> {
         }
     }
 
-    /// Takes the server's vitals from there.
+    /// Sets the source of the server's vitals.
     pub(super) fn looking_at(self, server: Option<&'a VitalsFrom>) -> ComparisonCourse<'a> {
         ComparisonCourse { server, ..self }
     }
 
-    /// What comes next; none when all is measured, or `stop` was said.
+    /// Returns the next block; none if all are measured or `stop` is set.
     pub(super) fn next(&self, stop: &AtomicBool) -> Option<BlockTurn> {
         let stopped = stop.load(Ordering::Relaxed);
         self.turns.get(self.blocks.len()).copied().filter(|_| !stopped)
     }
 
-    /// What to say of it.
+    /// Returns the event of a block's beginning.
     pub(super) fn begin(&self, turn: BlockTurn, noise: bool) -> ComparisonEvent<'static> {
         let (block, of) = (self.blocks.len() + 1, self.turns.len());
         ComparisonEvent::Begin { block, of, side: turn.side, noise }
     }
 
-    /// Measures a block; true where it completes a pair. Each block has connections and TLS
-    /// sessions of its own, so that none begins from a better state than another.
+    /// Measures a block. Returns true if it completes a pair. Each block has its own connections
+    /// and TLS sessions, so that none begins in a better state than another.
     pub(super) fn measure(
         &mut self,
         turn: BlockTurn,
@@ -79,7 +80,7 @@ impl<'a> ComparisonCourse<'a> {
         watch: impl FnMut(&Slice),
     ) -> Result<bool, CommandError> {
         let plan = self.plan(turn.side);
-        // Both sides of a pair meet the same arrivals, and no two pairs do.
+        // Both sides of a pair get the same arrivals, and different pairs get different ones.
         let seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
         let plan = Plan { seed, ..plan.clone() };
         let meter = Meter::start(self.server, plan.load.warmup)?;
@@ -106,18 +107,18 @@ impl<'a> ComparisonCourse<'a> {
         }
     }
 
-    /// How long all of it took so far, in seconds, without a calibration before it.
+    /// Returns the time so far in seconds, without a calibration before it.
     pub(super) fn elapsed_s(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }
 
-    /// True where a signal ended it.
+    /// Reports whether a signal ended it.
     pub(super) fn interrupted(&self) -> bool {
         self.blocks.len() < self.turns.len()
             || self.blocks.iter().any(|block| block.ended == Ended::Interrupted)
     }
 
-    /// The loads of one side that are compared.
+    /// Returns the loads of one side that are compared.
     pub(super) fn compared(&self, side: SideName) -> impl Iterator<Item = &Loaded> {
         let pairs = self.whole_pairs();
         let of = move |(block, _): &(&Block, &Loaded)| {
@@ -126,7 +127,7 @@ impl<'a> ComparisonCourse<'a> {
         self.blocks.iter().zip(&self.loads).filter(of).map(|(_, load)| load)
     }
 
-    /// What a side's compared blocks cost, here and at the server.
+    /// Returns the processor time of a side's compared blocks, on this machine and on the server.
     pub(super) fn cpu(&self, side: SideName) -> SideCpu {
         let pairs = self.whole_pairs();
         let is_of = |block: &&Block| {
@@ -142,7 +143,7 @@ impl<'a> ComparisonCourse<'a> {
         SideCpu { client: sum(|cpu| cpu.client_s), server: sum(|cpu| cpu.server_s) }
     }
 
-    /// What the blocks say by now.
+    /// Compares the blocks measured so far.
     pub(super) fn compare(&self, names: (&str, &str), settings: &Settings) -> Comparison {
         let whole = self.whole_pairs();
         let pairs: Vec<BlockPair> = whole.iter().filter_map(|&pair| self.pair(pair)).collect();
@@ -151,7 +152,7 @@ impl<'a> ComparisonCourse<'a> {
         judge::compare(names, &pairs, left_out, settings)
     }
 
-    /// Pairs of which both blocks were measured to their end.
+    /// Returns the pairs of which both blocks were measured completely.
     fn whole_pairs(&self) -> Vec<u32> {
         let whole = self.blocks.iter().filter(|block| block.ended != Ended::Interrupted);
         let mut pairs: Vec<u32> = whole.filter_map(|block| block.pair).collect();
@@ -171,8 +172,8 @@ impl<'a> ComparisonCourse<'a> {
         Some(BlockPair { a: of(SideName::A)?, b: of(SideName::B)? })
     }
 
-    /// What a side gave. Contents have the sizes that requests ask for: they are compared only where
-    /// both sides send the same.
+    /// Returns a summary of a side's responses. Requests determine the sizes of contents, so sizes
+    /// are included only if both sides send the same requests.
     fn answers(&self, side: SideName, loaded: &Loaded) -> Answers {
         let mut answers = Answers::of(self.plan(side), &loaded.tally.ipv6);
         answers += &Answers::of(self.plan(side), &loaded.tally.ipv4);
@@ -190,7 +191,7 @@ impl<'a> ComparisonCourse<'a> {
     }
 }
 
-/// Both families of a side together: which ones it loads is the side's own matter.
+/// Returns the stretch of both families together: a side may load either or both.
 fn stretch(loaded: &Loaded, elapsed_s: f64) -> Stretch {
     let mut both: FamilyTally = loaded.tally.ipv6.clone();
     both += &loaded.tally.ipv4;
@@ -206,14 +207,15 @@ fn block_of_turn(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded)
         started_s: (ended_at_s - elapsed_s).max(0.0),
         elapsed_s,
         ended: loaded.ended,
-        figures,
+        // Each would have a histogram for each request: those of the sides are enough.
+        figures: FamilyResult { by_request: Vec::new(), ..figures },
         busiest: loaded.busiest,
         saturated: run::generator(plan, loaded).saturated,
         cpu: BlockCpu::default(),
     }
 }
 
-/// What was asked of the server in a block.
+/// Returns the work that a block asked of the server.
 fn work(loaded: &Loaded, metered: &Metered) -> Work {
     let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
     let from_us = metered.began_us(elapsed_s);

@@ -1,4 +1,5 @@
-//! Two sides in turns: two plans go in, blocks are measured, a comparison comes out.
+//! Comparison of two sides in turns: two plans are measured in alternating blocks, which become a
+//! comparison.
 
 mod assemble;
 mod course;
@@ -18,22 +19,22 @@ use crate::vitals::VitalsFrom;
 use course::ComparisonCourse;
 use sixmark_machine::CommandError;
 
-/// Intervals that are shown while the blocks are measured are drawn so often: less than those that
-/// stay, for they come after each pair.
+/// The number of bootstrap resamples of the intervals shown during the measurement, after each
+/// pair. It is lower than that of the final result to save time.
 const LIVE_RESAMPLES: u32 = 400;
 
-/// One side as it was asked for.
+/// One side as the user specified it.
 #[derive(Debug)]
 pub struct Contender {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Its own options as they were written.
+    /// Its own options as the user wrote them.
     pub options: String,
-    /// What to run in each of its blocks; each block's duration and warm-up are the plan's.
+    /// The run of each of its blocks. The duration and warm-up of a block are those of the plan.
     pub runnable: Runnable,
 }
 
-/// Two sides that have been found possible to load.
+/// Two sides that have been checked and can be loaded.
 #[derive(Debug)]
 pub struct Comparing {
     sides: ComparedSides<Contender>,
@@ -43,31 +44,32 @@ pub struct Comparing {
     server: Option<VitalsFrom>,
 }
 
-/// What is to be seen of a comparison under way.
+/// An event of a comparison in progress.
 #[derive(Debug)]
 pub enum ComparisonEvent<'a> {
-    /// A block begins: the so-manieth, from 1, of so many.
+    /// A block begins.
     Begin {
         /// Its number, from 1.
         block: usize,
-        /// How many there are to be.
+        /// The number of blocks in all.
         of: usize,
-        /// Whose it is.
+        /// The side that it measures.
         side: SideName,
-        /// True where it is A against itself.
+        /// Whether it belongs to the comparison of A with itself.
         noise: bool,
     },
-    /// A worker's second in it ended.
+    /// A second of one worker in the block has ended.
     Second(&'a Slice),
-    /// A pair of A against itself is complete.
+    /// A pair of A with itself is complete.
     Noise(&'a Comparison),
-    /// A pair is complete: the document as it would be were it the last.
+    /// A pair is complete. The document is what the result would be if this pair were the last.
     Pair(&'a ComparisonResult),
 }
 
 impl Comparing {
-    /// Two sides to be measured by `schedule` and compared by `settings`. `calibrate`: A is compared with
-    /// itself first. `server`: where the vitals of both sides' server are to be had.
+    /// Creates a comparison that measures two sides by `schedule` and compares them with
+    /// `settings`. `calibrate` compares A with itself first; `server` is the source of the vitals
+    /// of the server of both sides.
     pub fn new(
         sides: ComparedSides<Contender>,
         schedule: BlockSchedule,
@@ -78,18 +80,18 @@ impl Comparing {
         Comparing { sides, schedule, settings, calibrate, server }
     }
 
-    /// What may go wrong; the result's warnings begin with this.
+    /// Returns the warnings known before the run; the result's warnings begin with them.
     pub fn doubts(&self) -> Vec<Warning> {
         let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.runnable.doubts().to_vec());
         without_repeats([a, b].concat())
     }
 
-    /// What the sides are called.
+    /// Returns the names of the sides.
     pub fn names(&self) -> (&str, &str) {
         (&self.sides.a.name, &self.sides.b.name)
     }
 
-    /// How many workers load each block at most.
+    /// Returns the most workers that load a block.
     pub fn threads(&self) -> u32 {
         let of = |side: &Contender| side.runnable.plan().load.threads.get();
         of(&self.sides.a).max(of(&self.sides.b))
@@ -100,7 +102,8 @@ impl Comparing {
     }
 }
 
-/// Measures all blocks and compares. `stop` ends it early, with what was measured by then.
+/// Measures all blocks and compares the sides. Setting `stop` ends it early with what was measured
+/// by then.
 pub fn run_comparison(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,
@@ -127,7 +130,7 @@ pub fn run_comparison(
     Ok(document(&course, &comparing.settings))
 }
 
-/// A against itself, as A is to be compared with B.
+/// Compares A with itself, in the same way as A with B.
 fn noise(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,

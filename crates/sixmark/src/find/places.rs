@@ -1,4 +1,4 @@
-//! How many connections a trial may have where nobody said.
+//! The number of connections of a trial if the user did not set it.
 
 use std::num::NonZeroU32;
 
@@ -8,17 +8,19 @@ use sixmark_model::plan::{Connection, LoadPlan, Plan};
 
 use crate::preflight;
 
-/// How many times as many as are in flight where every exchange takes as long as it may.
+/// The number of connections relative to those in flight when every exchange takes as long as the
+/// conditions allow.
 const SPARE: f64 = 2.0;
-/// No more than this, whatever the rate: a host has 28,000 ports to one address.
+/// The most connections at any rate: a host has about 28,000 ports towards one address.
 const MOST: f64 = 16_384.0;
 
-/// The plan of a trial of `rate` exchanges a second so many connections that a server which can't do more
-/// breaks the conditions before they run out: by Little's law its exchanges then take `SPARE` times
-/// as long as they may. Open ones are used first, so that more are no more connections while it can.
+/// Returns the plan of a trial of `rate` exchanges per second with enough connections that an
+/// overloaded server breaks the conditions before the connections run out. By Little's law its
+/// exchanges then take `SPARE` times as long as the conditions allow. Open connections are used
+/// first, so a server that keeps up sees no additional ones.
 pub(super) fn with_room(plan: Plan, conditions: &[Condition], rate: f64) -> Plan {
-    // Where nothing bounds how long an exchange takes, places have to: a server that is too slow is
-    // then known by what never begins.
+    // If no condition bounds the response time, the number of connections must stay limited: a
+    // server that is too slow then shows by exchanges that never begin.
     let bounds = conditions.iter().filter_map(Condition::response_bound_s);
     let Some(bound_s) = bounds.reduce(f64::max) else { return plan };
     let streams = f64::from(plan.http.streams.get());
@@ -34,7 +36,8 @@ pub(super) fn with_room(plan: Plan, conditions: &[Condition], rate: f64) -> Plan
     }
 }
 
-/// The most connections of these trials; those of the plan where there are none.
+/// Returns the largest number of connections of these trials, or that of the plan if there are no
+/// trials.
 pub(super) fn most<'a>(plan: &Plan, trials: impl Iterator<Item = &'a Trial>) -> NonZeroU32 {
     let in_flight = trials.filter_map(|trial| trial.in_flight).max().unwrap_or(0);
     let connections = in_flight / u64::from(plan.http.streams.get());

@@ -1,4 +1,4 @@
-//! Searches against servers that are made up: what they do at a rate is known.
+//! Searches against simulated servers, whose behaviour at each rate is known.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::*;
 use crate::run::Circumstances;
 
 const MS: u64 = 1_000_000;
-/// More trials than any search takes.
+/// A number of trials that no search reaches.
 const ENDLESS: usize = 500;
 
 fn plan(ratio: PlanRatio) -> Plan {
@@ -61,14 +61,14 @@ fn plan(ratio: PlanRatio) -> Plan {
     }
 }
 
-/// Which family a trial loads, and at what rate.
+/// The family that a trial loads, and its rate.
 fn of(plan: &Plan) -> (Family, f64) {
     let families: Vec<Family> = plan.families().collect();
     assert_eq!(families.len(), 1, "a trial is of one family");
     (families[0], plan.load.pace.open().unwrap().first_rate().per_s())
 }
 
-/// What a trial brings home whose exchanges are all answered after `response_ns`.
+/// Returns the load of a trial whose exchanges are all answered after `response_ns`.
 fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     let mut tally = FamilyTally { sent, ..FamilyTally::default() };
     tally.status.add(200, sent);
@@ -93,23 +93,23 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     }
 }
 
-/// What a server does that keeps to 1 ms up to `capacity`, and to no time above it.
+/// Returns the load of a server that answers after 1 ms up to `capacity`, and after 1 s above it.
 fn server(family: Family, rate: f64, capacity: f64) -> Loaded {
     loaded(family, 100, if rate <= capacity { MS } else { 1_000 * MS })
 }
 
-/// The load with every exchange late though a place was free for it.
+/// Returns the load with every exchange late although a connection was free for it.
 fn late(mut loaded: Loaded, family: Family) -> Loaded {
     loaded.tally[family].late = loaded.tally[family].sent;
     loaded
 }
 
-/// The load with a worker that was busy all the time.
+/// Returns the load with a worker that was busy all the time.
 fn busy(loaded: Loaded) -> Loaded {
     Loaded { busiest: 1.0, ..loaded }
 }
 
-/// Searches from 100/s with `response.p99 < 10ms`: the result, and each trial in its order.
+/// Searches from 100/s with `response.p99 < 10ms`. Returns the result and each trial in order.
 fn searched(
     ratio: PlanRatio,
     mut load: impl FnMut(Family, f64, usize) -> Loaded,
@@ -127,7 +127,7 @@ fn searched(
     (result(&plan, &conditions, sides), order)
 }
 
-/// The document of a search.
+/// Returns the document of a search.
 fn result(plan: &Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
     run::assemble(
         Circumstances::default(),
@@ -246,8 +246,8 @@ fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
     assert_eq!(limited.count(), 2);
 }
 
-/// What a server brings home that answers `capacity` a second, in the mean after as long as those in
-/// flight take it: what is beyond waits for a place.
+/// Returns the load of a server that answers `capacity` exchanges per second. The mean response
+/// time follows from those in flight; the rest waits for a connection.
 fn queueing(family: Family, rate: f64, capacity: f64, in_flight: u64) -> Loaded {
     if rate <= capacity {
         return server(family, rate, capacity);
@@ -260,8 +260,8 @@ fn queueing(family: Family, rate: f64, capacity: f64, in_flight: u64) -> Loaded 
     loaded
 }
 
-/// Fifty in flight are 2.5 ms in a server of 20,000 a second: with no more than that the generator waits,
-/// and the families' rates say nothing of one another.
+/// With a server of 20,000 exchanges per second, fifty in flight mean 2.5 ms. With no more than
+/// that the generator waits, and the families' rates can't be compared.
 #[test]
 fn connections_that_nobody_asked_for_are_not_the_limit() {
     for (more_places, limit) in [(false, Limit::Connections), (true, Limit::Condition)] {
@@ -304,8 +304,8 @@ fn places_are_as_many_as_the_conditions_can_need() {
     assert!(places(&["response.p99 < 1s"], 1e9, 1) <= 16_384);
 }
 
-/// A rate that held though exchanges began late holds; one that did not is nobody's but the
-/// generator's.
+/// A rate that held although exchanges began late counts as held; one that did not hold is blamed
+/// on the generator.
 #[test]
 fn late_wake_ups_spoil_only_the_trials_that_did_not_hold() {
     let (result, _) =
@@ -318,7 +318,8 @@ fn late_wake_ups_spoil_only_the_trials_that_did_not_hold() {
     assert!(!result.is_saturated());
 }
 
-/// Where nearly all waited for a place, the one that did not and was late says nothing.
+/// If nearly all exchanges waited for a connection, a single late one among the others proves
+/// nothing.
 #[test]
 fn one_late_exchange_among_many_that_waited_is_not_the_generator_s() {
     let (result, _) = searched(PlanRatio::only(Family::Ipv6), |family, rate, _| {

@@ -1,4 +1,4 @@
-//! The document of a run.
+//! Assembles the result of a run.
 
 use sixmark_model::calibration::Calibration;
 use sixmark_model::comparison::Settings;
@@ -16,37 +16,37 @@ use super::BUSY;
 use crate::warning;
 use sixmark_load::Loaded;
 
-/// What is known of a run before it is measured.
+/// What is known about a run before it is measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Circumstances {
-    /// When it began (RFC 3339).
+    /// The time at which it began (RFC 3339).
     pub(crate) started: String,
-    /// The names looked up for it.
+    /// The names that were looked up for it.
     pub(crate) dns: Vec<Lookup>,
-    /// Where it runs.
+    /// The machine that it runs on.
     pub(crate) environment: Environment,
-    /// What was doubtful by then.
+    /// The warnings up to then.
     pub(crate) doubts: Vec<Warning>,
 }
 
-/// What a run measured, and what was found out beside.
+/// What a run measured, with the additional findings.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) plan: Plan,
     pub(crate) loaded: Loaded,
-    /// The figures of each family, and of both together.
+    /// The figures of each family; `total` is for both together.
     pub(crate) families: Families,
     pub(crate) total: FamilyResult,
     pub(crate) sameness: Option<Sameness>,
     pub(crate) calibration: Option<Calibration>,
     pub(crate) truth: Option<Truth>,
     pub(crate) find_max: Option<FindMax>,
-    /// With what they give reason to doubt.
+    /// The vitals, with the warnings about them.
     pub(crate) vitals: Option<(Vitals, Vec<Warning>)>,
 }
 
 impl Measured {
-    /// What a load counted; nothing was found out beside.
+    /// Returns the figures of a load, without additional findings.
     pub(crate) fn of(plan: Plan, loaded: Loaded) -> Measured {
         let (families, total) = result::families_of(&plan, &loaded.tally, elapsed_s(&loaded));
         let sameness = sameness(&plan, &loaded);
@@ -54,7 +54,7 @@ impl Measured {
         Measured { plan, loaded, families, total, sameness, calibration, truth, find_max, vitals }
     }
 
-    /// How long it was measured, in seconds.
+    /// Returns how long the run was measured, in seconds.
     pub(crate) fn elapsed_s(&self) -> f64 {
         elapsed_s(&self.loaded)
     }
@@ -64,7 +64,7 @@ fn elapsed_s(loaded: &Loaded) -> f64 {
     loaded.elapsed_ns as f64 / 1e9
 }
 
-/// The result, with all that it gives reason to doubt.
+/// Assembles the result with all its warnings.
 pub(crate) fn assemble(known: Circumstances, measured: Measured) -> RunResult {
     let elapsed_s = measured.elapsed_s();
     let Measured { plan, loaded, families, total, sameness, calibration, truth, .. } = measured;
@@ -96,13 +96,13 @@ pub(crate) fn assemble(known: Circumstances, measured: Measured) -> RunResult {
         intervals: loaded.intervals,
         plan,
     };
-    // They are about all the rest.
+    // Warnings refer to everything else in the result.
     let found = warning::of_result(&result);
     result.warnings = [known.doubts, found, of_vitals.unwrap_or_default()].concat();
     result
 }
 
-/// Whether both families give the same, where both were loaded.
+/// Compares what both families return, if both were loaded.
 fn sameness(plan: &Plan, loaded: &Loaded) -> Option<Sameness> {
     let both = Family::BOTH.into_iter().all(|family| loaded.tally[family].sent > 0);
     let [v6, v4] = Family::BOTH.map(|family| Answers::of(plan, &loaded.tally[family]));
@@ -110,7 +110,7 @@ fn sameness(plan: &Plan, loaded: &Loaded) -> Option<Sameness> {
     sameness::look(("ipv6", "ipv4"), &[(&v6, &v4)], margin).filter(|_| both)
 }
 
-/// What the generator did.
+/// Summarizes what the generator did.
 pub(crate) fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
     let busiest = loaded.busiest;
     let late = Family::BOTH.into_iter().map(|family| loaded.tally[family].late).sum();

@@ -1,4 +1,4 @@
-//! One run: a plan goes in, a result comes out.
+//! A single run, which turns a plan into a result.
 
 mod assemble;
 mod runnable;
@@ -22,25 +22,26 @@ use crate::vitals::{Meter, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_machine::CommandError;
 
-/// A worker that waited for the kernel for less than this part of a second was the bottleneck, or
-/// close to it.
+/// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
+/// the second it waited for the kernel.
 pub(crate) const BUSY: f64 = 0.95;
 
-/// What a run looks at beside its load.
+/// What a run measures besides its load.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
-    /// Measure first what sixmark itself adds.
+    /// Measure first what sixmark itself adds to the times.
     pub calibrate: bool,
-    /// Look at the packets meanwhile.
+    /// Capture the packets of the run.
     pub truth: bool,
-    /// Where the server's vitals are to be had.
+    /// The source of the server's vitals.
     pub vitals_from: Option<VitalsFrom>,
 }
 
-/// Runs the plan. `stop` ends it early, `watch` sees every worker's seconds as they end.
+/// Runs the plan. Setting `stop` ends the run early; `watch` is called for every second of each
+/// worker when it ends.
 ///
 /// # Errors
-/// What could not be measured.
+/// Returns an error if something could not be measured.
 pub fn run_plan(
     runnable: Runnable,
     extras: &Extras,
@@ -73,7 +74,7 @@ pub fn run_plan(
     Ok(assemble(known, Measured { vitals, ..measured }))
 }
 
-/// Loads while packets are looked at.
+/// Runs the load while packets are captured.
 fn beside(
     witness: Witness,
     plan: &Plan,

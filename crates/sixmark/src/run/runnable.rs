@@ -1,4 +1,4 @@
-//! From what options say to what can be run.
+//! Checks that turn options into a plan that this machine can run.
 
 use std::time::SystemTime;
 
@@ -11,23 +11,24 @@ use crate::{environment, preflight};
 use sixmark_load::PreparedLoad;
 use sixmark_machine::CommandError;
 
-/// What options come to, with names looked up. Whether this machine can do it was not looked into: until
-/// then nobody gets at the plan.
+/// A plan made from options, with names looked up. It has not been checked whether this machine can
+/// carry it out, and until then other code can't reach the plan.
 #[derive(Clone, Debug)]
 pub struct Draft {
     pub(crate) plan: Plan,
-    /// What must hold at the highest rate, where that is to be found; the plan's load is then that
-    /// of the first trial, but for its family.
+    /// The conditions of a search for the highest rate; empty without a search. With a search, the
+    /// plan's load is that of the first trial except for its family.
     pub(crate) find_max: Vec<Condition>,
-    /// Trials of that may have more connections than the plan says, as many as they can need.
+    /// Whether trials of the search may use more connections than the plan says, as many as they
+    /// can need.
     pub(crate) more_places: bool,
-    /// The names looked up for it.
+    /// The names that were looked up for it.
     pub(crate) dns: Vec<Lookup>,
-    /// Doubts about what was asked for.
+    /// Warnings about the options.
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// A plan that this machine can carry out. Nothing changes it.
+/// A plan that this machine can carry out. It is immutable.
 #[derive(Debug)]
 pub struct Runnable {
     prepared: PreparedLoad,
@@ -40,11 +41,11 @@ pub struct Runnable {
 }
 
 impl Draft {
-    /// Checks what can be known to fail before anything is sent: the driver, requests, certificates,
+    /// Checks for what would fail before anything is sent: the driver, requests, certificates,
     /// routes, sources, open files.
     ///
     /// # Errors
-    /// What can't be done, and the way out.
+    /// Returns an error that names what can't be done and a way out.
     pub fn check(self) -> Result<Runnable, CommandError> {
         let Draft { plan, find_max, more_places, dns, warnings } = self;
         let (prepared, routes, doubts) = preflight::check_plan(plan)?;
@@ -53,27 +54,28 @@ impl Draft {
 }
 
 impl Runnable {
-    /// What is to be run.
+    /// Returns the plan to run.
     pub fn plan(&self) -> &Plan {
         self.prepared.plan()
     }
 
-    /// What must hold at the highest rate, where that is to be found.
+    /// Returns the conditions of a search for the highest rate; empty without a search.
     pub fn conditions(&self) -> &[Condition] {
         &self.find_max
     }
 
-    /// True where the highest rate is to be found: see [`find::run_search`](crate::find::run_search).
+    /// Reports whether the highest rate is searched for: see
+    /// [`find::run_search`](crate::find::run_search).
     pub fn searches(&self) -> bool {
         !self.conditions().is_empty()
     }
 
-    /// What may go wrong in the run; the result's warnings begin with this.
+    /// Returns the warnings known before the run; the result's warnings begin with them.
     pub fn doubts(&self) -> &[Warning] {
         &self.doubts
     }
 
-    /// Begins now: what to load, and what is known of the run by then.
+    /// Marks the start of the run. Returns the load, and what is known about the run so far.
     pub(crate) fn begin(self) -> (PreparedLoad, Circumstances) {
         let environment = environment::environment(self.routes);
         let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();

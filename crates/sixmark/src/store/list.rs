@@ -1,4 +1,4 @@
-//! Finding what was kept.
+//! Listing the entries of the store.
 
 use rusqlite::types::Type;
 use rusqlite::{Row, named_params};
@@ -10,49 +10,49 @@ use sixmark_report::headline::{DocumentKind, Judged, ListHeadline, SideFigures};
 use super::{Id, Store};
 use sixmark_machine::CommandError;
 
-/// What to list; all of it where nothing is said.
+/// A filter of entries; without conditions it matches all of them.
 #[derive(Clone, Debug, Default)]
 pub struct ListFilter {
-    /// Of this kind.
+    /// The kind of the document.
     pub kind: Option<DocumentKind>,
-    /// Begun then or later, RFC 3339 in UTC with milliseconds.
+    /// The earliest start, RFC 3339 in UTC with milliseconds.
     pub since: Option<String>,
-    /// Begun then or earlier, in the same form.
+    /// The latest start, in the same form.
     pub until: Option<String>,
-    /// With this in one of its URLs, in upper or lower case.
+    /// A part of one of its URLs, in upper or lower case.
     pub target: Option<String>,
-    /// Called so.
+    /// The label.
     pub label: Option<String>,
-    /// So many of them at most.
+    /// The most entries to return.
     pub limit: Option<u32>,
 }
 
-/// What a list says of one entry.
+/// An entry as a list shows it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Listed {
     /// Its number.
     pub id: Id,
-    /// When it was last written, RFC 3339 in UTC.
+    /// The time at which it was last written, RFC 3339 in UTC.
     pub kept: String,
-    /// The command line that made it; empty where nobody knows.
+    /// The command line that produced it; empty if unknown.
     pub command: Vec<String>,
-    /// What its user called it.
+    /// The label that the user gave it.
     pub label: Option<String>,
-    /// What its document says.
+    /// The key figures of its document.
     #[serde(flatten)]
     pub headline: ListHeadline,
 }
 
-/// A part of what there is.
+/// A part of the matching entries.
 #[derive(Clone, Debug)]
 pub struct ListPage {
-    /// The newest first, by when they began.
+    /// The entries, newest first by their start.
     pub entries: Vec<Listed>,
-    /// How many more there are that fit the filter.
+    /// The number of further entries that match the filter.
     pub more: u64,
 }
 
-/// `:limit` of -1 is none.
+/// A `:limit` of -1 means no limit.
 const MATCHING: &str = "FROM entry WHERE (:kind IS NULL OR kind = :kind) \
     AND (:since IS NULL OR started >= :since) AND (:until IS NULL OR started <= :until) \
     AND (:label IS NULL OR label = :label) \
@@ -62,18 +62,18 @@ const COLUMNS: &str = "id, kind, schema, started, kept, elapsed_s, ended, comman
     verdict";
 
 impl Store {
-    /// What fits the filter, the newest first.
+    /// Returns the entries that match the filter, newest first.
     ///
     /// # Errors
-    /// It can't be read.
+    /// Returns an error if the store can't be read.
     pub fn list(&self, filter: &ListFilter) -> Result<ListPage, CommandError> {
         self.page(filter).map_err(|error| self.cannot("read", &error))
     }
 
-    /// What is said of one entry; none where nothing has its number.
+    /// Returns an entry; none if the number is unknown.
     ///
     /// # Errors
-    /// It can't be read.
+    /// Returns an error if the store can't be read.
     pub fn entry(&self, id: Id) -> Result<Option<Listed>, CommandError> {
         let found = self.entries(&format!("SELECT {COLUMNS} FROM entry WHERE id = ?1"), [id.0]);
         Ok(found.map_err(|error| self.cannot("read", &error))?.pop())
@@ -117,7 +117,7 @@ impl Store {
     }
 }
 
-/// An entry without its targets and sides.
+/// Returns an entry without its targets and sides.
 fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     let kind: DocumentKind = from_word(&row.get::<_, String>(1)?)?;
     let judged = |metric: String, verdict: String| {
@@ -127,7 +127,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
         })
     };
     let (metric, verdict): (Option<String>, Option<String>) = (row.get(9)?, row.get(10)?);
-    // Earlier versions kept a verdict of runs, which was wrong too often.
+    // Earlier versions also stored a verdict for runs, which was wrong too often.
     let compared = metric.zip(verdict).filter(|_| kind == DocumentKind::Comparison);
     let ended: Option<String> = row.get(6)?;
     let command: String = row.get(7)?;
@@ -160,7 +160,7 @@ fn read_side(row: &Row<'_>) -> rusqlite::Result<SideFigures> {
     })
 }
 
-/// The one word that a value is in a document.
+/// Returns the word that represents a value in documents.
 pub(super) fn stored_word(value: impl Serialize) -> rusqlite::Result<String> {
     match serde_json::to_value(value).map_err(encoding)? {
         serde_json::Value::String(word) => Ok(word),
@@ -173,7 +173,7 @@ fn from_word<T: for<'de> Deserialize<'de>>(word: &str) -> rusqlite::Result<T> {
     T::deserialize(from).map_err(encoding)
 }
 
-/// What is no SQL's fault.
+/// Wraps an error of encoding or decoding as a SQL error.
 pub(super) fn encoding(
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> rusqlite::Error {

@@ -1,7 +1,7 @@
-//! Results that were kept, in a SQLite file.
+//! The store: results kept in a SQLite file.
 //!
-//! What is kept is the whole document; the columns beside it are there to find it again. Each
-//! change is one transaction: whenever a process dies, an entry is there whole or as it was before.
+//! The store keeps complete documents; the columns besides them serve to find them again. Each
+//! change is one transaction: if a process dies, an entry is either complete or unchanged.
 
 mod list;
 mod place;
@@ -25,26 +25,26 @@ pub use place::{StorePlace, VARIABLE, ignored_data_home};
 use schema::FoundStore;
 use sixmark_machine::CommandError;
 
-/// How long to wait for another sixmark that writes: each takes milliseconds.
+/// How long to wait for another sixmark that writes. Each write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two attempts that SQLite itself does not wait with.
+/// The interval between two attempts, where SQLite itself does not wait.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The number of what is kept; no two ever have the same in one store.
+/// The number of an entry. A store never assigns the same number twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Id(i64);
 
-/// What is to be kept.
+/// An entry to keep.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEntry<'a> {
-    /// What a list says of it.
+    /// The key figures for lists.
     pub headline: &'a ListHeadline,
-    /// The document, as it would be in a file.
+    /// The text of the document, as it would be in a file.
     pub document: &'a str,
-    /// The command line that made it; empty where nobody knows.
+    /// The command line that produced it; empty if unknown.
     pub command: &'a [String],
-    /// What its user called it.
+    /// The label that the user gave it.
     pub label: Option<&'a str>,
 }
 
@@ -56,21 +56,22 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store, which is made where there is none yet and brought up to date where it is
-    /// older. None where results are to be kept nowhere.
+    /// Opens the store. Creates it if it is missing and upgrades it if it is older. Returns none if
+    /// no results are to be kept.
     ///
     /// # Errors
-    /// It can't be made or opened, is something else, or was written by a newer sixmark.
+    /// Returns an error if it can't be created or opened, if the file is not a store, or if a newer
+    /// sixmark has written it.
     pub fn open(place: &StorePlace) -> Result<Option<Store>, CommandError> {
         let Some(path) = place.file()? else { return Ok(None) };
         place.make(path).map_err(|error| cannot("open", path, &error))?;
         Store::connect(path).map(Some)
     }
 
-    /// The same, but none as well where nothing was ever kept.
+    /// Opens the store like [`Store::open`], but returns none if there is no file yet.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// Returns the errors of [`Store::open`].
     pub fn open_existing(place: &StorePlace) -> Result<Option<Store>, CommandError> {
         match place.file()? {
             Some(path) if path.exists() => Store::connect(path).map(Some),
@@ -78,15 +79,16 @@ impl Store {
         }
     }
 
-    /// Its file.
+    /// Returns the path of its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Keeps something new. When this returns, it is on the disk.
+    /// Keeps a new entry. When this returns, the entry is on the disk.
     ///
     /// # Errors
-    /// It can't be written, or says of no time that is one when it began.
+    /// Returns an error if the store can't be written, or if the start in the headline is not a
+    /// valid time.
     pub fn keep(&mut self, entry: &NewEntry<'_>) -> Result<Id, CommandError> {
         self.change("write to", |transaction| {
             let sql = "INSERT INTO entry (kind, schema, started, kept, elapsed_s, command) \
@@ -98,29 +100,28 @@ impl Store {
         })
     }
 
-    /// Puts what something has become in the place of what it was; where that was deleted
-    /// meanwhile, it is there again under its number.
+    /// Replaces an entry. If it has been deleted meanwhile, it is inserted again under its number.
     ///
     /// # Errors
-    /// As [`Store::keep`].
+    /// Returns the errors of [`Store::keep`].
     pub fn renew(&mut self, id: Id, entry: &NewEntry<'_>) -> Result<(), CommandError> {
         self.change("write to", |transaction| put(transaction, id, entry))
     }
 
-    /// A document as it was kept, to the byte.
+    /// Returns a document exactly as it was kept.
     ///
     /// # Errors
-    /// Nothing has that number, or it can't be read.
+    /// Returns an error if the number is unknown, or if the store can't be read.
     pub fn document(&self, id: Id) -> Result<String, CommandError> {
         let sql = "SELECT json FROM document WHERE entry = ?1";
         let found = self.connection.query_row(sql, [id.0], |row| row.get(0)).optional();
         found.map_err(|error| self.cannot("read", &error))?.ok_or_else(|| self.unknown(&[id]))
     }
 
-    /// Deletes all of these or, where one is not there, none.
+    /// Deletes all of these entries, or none of them if one is missing.
     ///
     /// # Errors
-    /// Nothing has one of the numbers, or they can't be deleted.
+    /// Returns an error if one of the numbers is unknown, or if the entries can't be deleted.
     pub fn delete(&mut self, ids: &[Id]) -> Result<(), CommandError> {
         let missing = self.change("write to", |transaction| {
             let missing = absent(transaction, ids)?;
@@ -132,12 +133,12 @@ impl Store {
         if missing.is_empty() { Ok(()) } else { Err(self.unknown(&missing)) }
     }
 
-    /// What to say of numbers that nothing has.
+    /// Returns the error for unknown numbers.
     pub fn unknown(&self, ids: &[Id]) -> CommandError {
         let names: Vec<String> = ids.iter().map(Id::to_string).collect();
         let (noun, path) = (if ids.len() == 1 { "is" } else { "are" }, self.path.display());
         CommandError::Usage(format!(
-            "there {noun} no {} in '{path}'; `sixmark history` lists what there is",
+            "there {noun} no {} in '{path}'; `sixmark history` lists the stored results",
             names.join(", ")
         ))
     }
@@ -145,7 +146,7 @@ impl Store {
     fn connect(path: &Path) -> Result<Store, CommandError> {
         let failed = |error: rusqlite::Error| cannot("open", path, &describe_error(&error));
         if !path.is_file() {
-            return Err(cannot("open", path, &"it is no file"));
+            return Err(cannot("open", path, &"it is not a file"));
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -159,7 +160,7 @@ impl Store {
                 "open",
                 path,
                 &format!(
-                    "a newer sixmark has written it (version {version}, this one knows {}); use that \
+                    "a newer sixmark wrote it (version {version}, this one supports {}); use that \
                      one, or another --store",
                     schema::STEPS.len()
                 ),
@@ -167,7 +168,7 @@ impl Store {
         }
     }
 
-    /// Does something whole or not at all.
+    /// Runs a change in a transaction.
     fn change<T>(
         &mut self,
         doing: &str,
@@ -175,7 +176,8 @@ impl Store {
     ) -> Result<T, CommandError> {
         let connection = &mut self.connection;
         let done = patiently(|| {
-            // Immediate: two that read first and then want to write would be in each other's way.
+            // Immediate: two processes that read first and then want to write would block each
+            // other.
             let behaviour = TransactionBehavior::Immediate;
             let transaction = connection.transaction_with_behavior(behaviour)?;
             let done = with(&transaction)?;
@@ -201,19 +203,19 @@ impl FromStr for Id {
 
     fn from_str(text: &str) -> Result<Id, String> {
         let number = text.parse().ok().filter(|&number| number > 0).map(Id);
-        number.ok_or_else(|| "give a number that `sixmark history` shows, or last".to_owned())
+        number.ok_or_else(|| "expected a number from `sixmark history`, or last".to_owned())
     }
 }
 
-/// Settings of a connection, which don't stay with the file.
+/// Sets the options of a connection that are not stored in the file.
 fn set_pragmas(connection: &Connection) -> rusqlite::Result<()> {
-    // What was reported as kept has to survive a loss of power too; with WAL, NORMAL would promise
-    // that only of what was kept before the last checkpoint. It costs one fsync a result.
+    // Entries reported as kept must survive a loss of power. With WAL, NORMAL guarantees that only
+    // for what was kept before the last checkpoint. FULL costs one fsync per result.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)
 }
 
-/// Those that nothing has.
+/// Returns the numbers that are unknown.
 fn absent(from: &Transaction<'_>, ids: &[Id]) -> rusqlite::Result<Vec<Id>> {
     let mut sql = from.prepare("SELECT 1 FROM entry WHERE id = ?1")?;
     let mut missing = Vec::new();
@@ -225,16 +227,16 @@ fn absent(from: &Transaction<'_>, ids: &[Id]) -> rusqlite::Result<Vec<Id>> {
     Ok(missing)
 }
 
-/// Writes an entry over whatever has its number.
+/// Writes an entry and replaces the one with its number.
 fn put(to: &Transaction<'_>, id: Id, entry: &NewEntry<'_>) -> rusqlite::Result<()> {
     let NewEntry { headline, document, command, label } = *entry;
     let sql = "INSERT INTO entry (id, kind, schema, started, kept, elapsed_s, ended, command, \
-                   label, metric, verdict) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+               label, metric, verdict) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
                ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, schema = excluded.schema, \
-                   started = excluded.started, kept = excluded.kept, \
-                   elapsed_s = excluded.elapsed_s, ended = excluded.ended, \
-                   command = excluded.command, label = excluded.label, \
-                   metric = excluded.metric, verdict = excluded.verdict";
+               started = excluded.started, kept = excluded.kept, \
+               elapsed_s = excluded.elapsed_s, ended = excluded.ended, \
+               command = excluded.command, label = excluded.label, \
+               metric = excluded.metric, verdict = excluded.verdict";
     to.execute(
         sql,
         params![
@@ -268,7 +270,7 @@ fn put_targets(to: &Transaction<'_>, id: Id, targets: &[String]) -> rusqlite::Re
 fn put_sides(to: &Transaction<'_>, id: Id, sides: &[SideFigures]) -> rusqlite::Result<()> {
     let mut sql = to.prepare(
         "INSERT INTO side (entry, place, name, requests, failed, requests_per_s, \
-             response_p50_us, response_p99_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+         response_p50_us, response_p99_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
     let mut put = |(place, of): (usize, &SideFigures)| {
         let (p50, p99) = (of.response_p50_us, of.response_p99_us);
@@ -278,14 +280,14 @@ fn put_sides(to: &Transaction<'_>, id: Id, sides: &[SideFigures]) -> rusqlite::R
     sides.iter().enumerate().try_for_each(&mut put)
 }
 
-/// In one form, so that times are in order where their texts are.
+/// Returns the start in a uniform format, so that the order of texts is the order of times.
 fn started(headline: &ListHeadline) -> rusqlite::Result<String> {
     let time = humantime::parse_rfc3339(&headline.started).map_err(list::encoding)?;
     Ok(humantime::format_rfc3339_millis(time).to_string())
 }
 
-/// Tries again where SQLite gives up at once instead of waiting: where waiting inside SQLite might
-/// lock two processes out of each other, and while a file becomes one with a log.
+/// Retries where SQLite fails at once instead of waiting: where waiting inside SQLite could
+/// deadlock two processes, and while a file is switched to a write-ahead log.
 fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let begin = Instant::now();
     loop {
@@ -301,17 +303,17 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// SQLite's words, in those of whoever has to do something about it.
+/// Returns a description of a SQLite error for users.
 fn describe_error(error: &rusqlite::Error) -> String {
     let known = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            "another program keeps it locked"
+            "another program has locked it"
         }
         Some(ErrorCode::DiskFull) => "the disk is full",
-        Some(ErrorCode::ReadOnly) => "it may not be written",
-        Some(ErrorCode::NotADatabase) => "it is no SQLite database",
+        Some(ErrorCode::ReadOnly) => "this user may not write to it",
+        Some(ErrorCode::NotADatabase) => "it is not a SQLite database",
         Some(ErrorCode::DatabaseCorrupt) => "it is damaged",
-        Some(ErrorCode::TooBig) => "the document is larger than SQLite takes (1 GB)",
+        Some(ErrorCode::TooBig) => "the document is larger than SQLite's limit (1 GB)",
         _ => return error.to_string(),
     };
     known.to_owned()

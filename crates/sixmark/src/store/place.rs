@@ -1,4 +1,4 @@
-//! Which file the store is.
+//! The location of the store's file.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, OpenOptions};
@@ -8,32 +8,32 @@ use std::path::{Path, PathBuf};
 
 use sixmark_machine::CommandError;
 
-/// The environment variable that means the same as `--store`.
+/// The environment variable that is equivalent to `--store`.
 pub const VARIABLE: &str = "SIXMARK_STORE";
-/// The folder for a user's data.
+/// The environment variable with the folder for the user's data.
 const DATA_HOME: &str = "XDG_DATA_HOME";
-/// What stands for no store at all.
+/// The value that means no store.
 const NONE: &str = "none";
-/// The usual file, below the folder for a user's data.
+/// The default file, relative to the folder for the user's data.
 const USUAL: &str = "sixmark/results.sqlite";
 
-/// Where results are kept.
+/// The place where results are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorePlace {
-    /// Nowhere.
+    /// No results are kept.
     Nowhere,
-    /// Where nobody said anything else; none where there is no folder for a user's data.
+    /// The default place; none if there is no folder for the user's data.
     Usual(Option<PathBuf>),
-    /// Where somebody said, and by what: `--store` or `SIXMARK_STORE`.
+    /// A place that the user named, and what named it: `--store` or `SIXMARK_STORE`.
     Named(PathBuf, &'static str),
 }
 
 impl StorePlace {
-    /// What `--store` says, else the environment, else the usual place. `var` looks a variable of the
-    /// environment up.
+    /// Returns the place that `--store` names, else that of the environment, else the default.
+    /// `var` looks up an environment variable.
     ///
     /// # Errors
-    /// The option is there and empty.
+    /// Returns an error if the option is empty.
     pub fn choose(
         option: Option<&OsStr>,
         var: impl Fn(&str) -> Option<OsString>,
@@ -42,7 +42,7 @@ impl StorePlace {
             return Err(CommandError::Usage("--store is empty; name a file, or none".to_owned()));
         }
         let said = option.map(|of| (of.to_owned(), "--store"));
-        // An empty variable is as good as none, as in shells.
+        // An empty variable counts as unset, as in shells.
         let set = || Some((var(VARIABLE).filter(|of| !of.is_empty())?, VARIABLE));
         Ok(match said.or_else(set) {
             None => StorePlace::Usual(usual(var)),
@@ -51,22 +51,24 @@ impl StorePlace {
         })
     }
 
-    /// The file, where there is to be one.
+    /// Returns the store's file, or none if nothing is kept.
     ///
     /// # Errors
-    /// Nothing says where a user's data are.
+    /// Returns an error if the folder for the user's data is unknown.
     pub fn file(&self) -> Result<Option<&Path>, CommandError> {
         match self {
             StorePlace::Nowhere => Ok(None),
             StorePlace::Named(path, _) | StorePlace::Usual(Some(path)) => Ok(Some(path)),
             StorePlace::Usual(None) => Err(CommandError::Usage(
-                "neither XDG_DATA_HOME nor HOME says where results are kept; give --store".into(),
+                "neither XDG_DATA_HOME nor HOME is set, so results have no place; use --store"
+                    .into(),
             )),
         }
     }
 
-    /// Makes the file where it is not there yet, for this user alone: a document has the header
-    /// fields that were sent, and they may be secret. Folders are made for the usual place only.
+    /// Creates the file if it is missing, readable by this user only: a document contains the
+    /// header fields that were sent, which may be secret. Folders are created for the default place
+    /// only.
     pub(super) fn make(&self, path: &Path) -> io::Result<()> {
         if let (StorePlace::Usual(_), Some(folder)) = (self, path.parent()) {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -78,7 +80,7 @@ impl StorePlace {
     }
 }
 
-/// What is said of a folder for a user's data that is set and ignored; none where it is not.
+/// Returns a warning about a folder for the user's data that is set but ignored; none if it is not.
 pub fn ignored_data_home(
     place: &StorePlace,
     var: impl Fn(&str) -> Option<OsString>,
@@ -92,7 +94,8 @@ pub fn ignored_data_home(
     ))
 }
 
-/// The XDG Base Directory Specification has relative paths ignored.
+/// Returns the default file. Relative paths are ignored, as the XDG Base Directory Specification
+/// requires.
 fn usual(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || absolute("HOME").map(|home| home.join(".local/share"));

@@ -1,12 +1,12 @@
-//! The tables of the store, and how those of older stores become them.
+//! The tables of the store, and the upgrade of older stores.
 
 use rusqlite::{Connection, Result, TransactionBehavior};
 
-/// Marks a SQLite file as a store of sixmark's (`PRAGMA application_id`): "6mrk".
+/// The mark of a store in a SQLite file (`PRAGMA application_id`): "6mrk".
 const APPLICATION: i32 = 0x366d_726b;
 
-/// The tables, step by step: a store of version N has had the first N. What was released once is
-/// never changed, only added to. docs/store.md describes what they come to.
+/// The steps that create the tables. A store of version N has had the first N steps. A released
+/// step never changes; new ones are appended. docs/store.md describes the resulting tables.
 pub(super) const STEPS: &[&str] = &["
     -- What is kept. Numbers are not given twice, so that one written down stays what it was.
     CREATE TABLE entry (
@@ -50,20 +50,21 @@ pub(super) const STEPS: &[&str] = &["
     ) STRICT;
 "];
 
-/// What a SQLite file turned out to be.
+/// The kind of a SQLite file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FoundStore {
-    /// A store whose tables are as they should be now.
+    /// A store with up-to-date tables.
     Ready,
     /// The database of another program.
     Foreign,
-    /// A store of a version that is newer than these steps.
+    /// A store of a version newer than these steps.
     Newer(usize),
 }
 
-/// Brings the tables up to date, all of it or nothing.
+/// Upgrades the tables, completely or not at all.
 pub(super) fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<FoundStore> {
-    // One snapshot: seen piece by piece, what another sixmark makes meanwhile would be foreign.
+    // One snapshot: with separate reads, a store that another sixmark is creating could look
+    // foreign.
     let snapshot = connection.transaction()?;
     let seen = look(&snapshot)?;
     drop(snapshot);
@@ -77,7 +78,8 @@ pub(super) fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<Fou
             }
         }
     }
-    // Another sixmark may have done it by now, even a newer one: only under the lock it is certain.
+    // Another sixmark may have upgraded it meanwhile, even a newer one. Only under the lock is the
+    // version certain.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version = match look(&transaction)? {
         Look::Foreign => return Ok(FoundStore::Foreign),
@@ -94,7 +96,7 @@ pub(super) fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<Fou
 
 enum Look {
     Foreign,
-    /// 0 of an empty file.
+    /// The version; 0 for an empty file.
     Version(usize),
 }
 
@@ -110,13 +112,14 @@ fn look(connection: &Connection) -> Result<Look> {
     })
 }
 
-/// Settings that stay with the file; they can't be made inside a transaction.
+/// Applies the settings that are stored in the file. They can't be changed inside a transaction.
 fn settle(connection: &Connection, new: bool) -> Result<()> {
     if new {
-        // The file shrinks when results are deleted. It counts before the first table only.
+        // The file shrinks when results are deleted. The setting takes effect only before the first
+        // table is created.
         connection.pragma_update(None, "auto_vacuum", "FULL")?;
     }
-    // Readers and a writer don't wait for one another.
+    // Readers and a writer do not block each other.
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
 }
 
@@ -132,7 +135,7 @@ mod tests {
     const SECOND: &str = "ALTER TABLE entry ADD COLUMN label TEXT;
         UPDATE entry SET label = upper(words)";
 
-    /// A store of the first version with something in it.
+    /// Returns a store of the first version with one entry.
     fn old() -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
         assert_eq!(prepare(&mut connection, &[FIRST]).unwrap(), FoundStore::Ready);

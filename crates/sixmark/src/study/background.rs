@@ -1,4 +1,4 @@
-//! The background traffic of a cell.
+//! Background traffic of a cell.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,30 +16,30 @@ use crate::traffic::{
 use sixmark_lab::{Host, Up};
 use sixmark_machine::CommandError;
 
-/// How long connections may take to be there, and first messages to arrive: longer than TCP waits
-/// before it sends for the fifth time, as it may have to on a link that loses much.
+/// How long connections and the first messages may take. It is longer than TCP's wait before its
+/// fourth retransmission, which a link with high loss may need.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// When traffic is over: nothing has come for so long, or it has been waited for so long.
+/// Traffic is over when no message has arrived for `QUIET`, or after `LONGEST`.
 const QUIET: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(300);
-/// Between two looks whether the study is to stop.
+/// The interval at which `stop` is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Traffic that goes on.
+/// Running traffic.
 pub(super) struct Background<'a> {
     mix: &'a str,
     flows: usize,
     ends: Vec<End>,
 }
 
-/// One host's part: what it sends and hears.
+/// One host's sender and receiver.
 struct End {
     side: TrafficSide,
     sender: TrafficSender,
     receiver: TrafficReceiver,
 }
 
-/// A host of one side, in one family.
+/// A host of one side, for one family.
 struct TrafficHost<'a> {
     side: TrafficSide,
     host: &'a Host,
@@ -48,8 +48,8 @@ struct TrafficHost<'a> {
 }
 
 impl<'a> Background<'a> {
-    /// Begins a mix between the hosts of a lab. When it returns all connections are there and each flow
-    /// has been heard of.
+    /// Starts a mix between the hosts of a lab. When this returns, all connections are established
+    /// and a message of each flow has been received.
     pub(super) fn begin(
         up: &Up,
         traffic: &Traffic,
@@ -72,7 +72,7 @@ impl<'a> Background<'a> {
         let found = background.stop();
         let silent: Vec<_> = found.iter().filter(|flow| received(flow) == 0).collect();
         let what = match silent.as_slice() {
-            [] => "its first messages came late".to_owned(),
+            [] => "its first messages arrived late".to_owned(),
             flows => flows.iter().map(|flow| describe_silent(flow)).collect::<Vec<_>>().join(", "),
         };
         Err(CommandError::Measure(format!(
@@ -80,7 +80,8 @@ impl<'a> Background<'a> {
         )))
     }
 
-    /// True once each flow has been heard of where it goes to.
+    /// Waits until a message of each flow has been received at its destination. Returns false on a
+    /// timeout.
     fn arrives(&self, flows: &[Flow]) -> bool {
         self.ends.iter().all(|end| {
             let heard: Vec<_> = end.receiver.addresses().to_vec();
@@ -95,13 +96,13 @@ impl<'a> Background<'a> {
         })
     }
 
-    /// Ends it, and tells what became of it.
+    /// Stops the traffic and returns a summary of it.
     pub(super) fn end(self) -> CellTraffic {
         let (mix, flows) = (self.mix, self.flows);
         summary(mix, flows, &self.stop())
     }
 
-    /// Ends it: what became of each flow.
+    /// Stops the traffic and returns the result of each flow.
     fn stop(self) -> Vec<FlowResult> {
         let (mut senders, mut receivers) = (Vec::new(), Vec::new());
         for End { side, sender, receiver } in self.ends {
@@ -128,12 +129,12 @@ fn received(flow: &FlowResult) -> u64 {
     flow.figures.received.map_or(0, |received| received.messages)
 }
 
-/// A flow of which nothing arrived, in one line.
+/// Describes in one line a flow of which nothing arrived.
 fn describe_silent(flow: &FlowResult) -> String {
     let FlowResult { id, protocol, family, figures, .. } = flow;
     let sent = figures.sent.map_or(0, |sent| sent.messages);
     let problem = flow.problem.iter().map(|problem| format!(" ({problem})")).collect::<String>();
-    format!("nothing of flow {id}, {protocol} over {family}, {sent} messages sent{problem}")
+    format!("no message of flow {id}, {protocol} over {family}, {sent} sent{problem}")
 }
 
 fn traffic_host<'a>(
@@ -150,7 +151,7 @@ fn traffic_host<'a>(
     Ok(TrafficHost { side, host, address: address.ok_or_else(absent)?, flows: flows.to_vec() })
 }
 
-/// Has two hosts listen, then connect, then send.
+/// Makes two hosts listen, then connect, then send.
 fn join_hosts(
     near: &TrafficHost<'_>,
     far: &TrafficHost<'_>,
@@ -193,7 +194,7 @@ fn summary(mix: &str, flows: usize, found: &[FlowResult]) -> CellTraffic {
     }
 }
 
-/// Lets traffic go on for a while; false where the study was to stop meanwhile.
+/// Lets the traffic run for `time`. Returns false if the study is to stop.
 pub(super) fn go_on(time: Duration, stop: &AtomicBool) -> bool {
     let end = Instant::now() + time;
     while Instant::now() < end && !stop.load(Ordering::Relaxed) {
@@ -234,7 +235,7 @@ mod tests {
             assert_eq!(received(&found[0]), 0);
             describe_silent(&found[0])
         };
-        let line = "nothing of flow 2, TCP over IPv6, 5 messages sent";
+        let line = "no message of flow 2, TCP over IPv6, 5 sent";
         assert_eq!(describe(&sent), line);
         sent.problem = Some("Connection reset by peer".into());
         assert_eq!(describe(&sent), format!("{line} (Connection reset by peer)"));

@@ -1,6 +1,6 @@
-//! The studies that come with sixmark.
+//! The built-in studies.
 
-/// A study, and the files beside it.
+/// A built-in study and the files beside it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Builtin {
     pub(super) name: &'static str,
@@ -9,13 +9,13 @@ pub(super) struct Builtin {
 }
 
 impl Builtin {
-    /// A file beside it.
+    /// Returns the text of a file beside it.
     pub(super) fn file(&self, name: &str) -> Option<&'static str> {
         self.files.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 }
 
-/// A study of the folder `experiments`, with these files.
+/// Embeds a study of the folder `experiments`, with these files.
 macro_rules! study {
     ($name:literal, $($file:literal),*) => {
         Builtin {
@@ -29,7 +29,7 @@ macro_rules! study {
     };
 }
 
-/// Every one of them.
+/// All built-in studies.
 pub(super) const BUILTIN: [Builtin; 7] = [
     study!("anma", "published.toml", "lab.toml"),
     study!("apache", "published.toml"),

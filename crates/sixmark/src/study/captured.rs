@@ -1,4 +1,4 @@
-//! What a capture tells of a cell: study 2's delay and throughput.
+//! Captures around cells, which yield delays and throughput as seen in the packets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::capture::{Capture, CaptureSettings, Captured};
 use sixmark_lab::Up;
 use sixmark_machine::CommandError;
 
-/// How long connections may take to come to rest.
+/// How long to wait for connections to come to rest.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Begins to capture where a study says, what goes to the servers of these URLs.
+/// Starts the capture that a study asks for, of traffic to the servers of these URLs.
 pub(super) fn begin_capture(
     up: &Up,
     at: &str,
@@ -35,7 +35,7 @@ pub(super) fn begin_capture(
     Capture::start(up.hosts().get(at)?.net(), CaptureSettings { interface, ports, file: None })
 }
 
-/// Ends a capture, and puts what it tells of requests for `path` among a cell's figures.
+/// Ends a capture and adds its figures of requests for `path` to those of a cell.
 pub(super) fn end_capture(
     capture: Capture,
     path: &str,
@@ -100,7 +100,8 @@ fn doubts_of_capture(captured: &Captured, path: &str) -> Vec<Warning> {
         doubts.push(doubt("capture_unmeasured", line));
     }
     if own().any(|transfer| transfer.coalesced > 0) {
-        let line = "the capture saw segments before they were cut up: switch offloads off";
+        let line = "the capture saw segments before segmentation: turn offloads off (ethtool -K \
+                    IFACE tso off gso off gro off)";
         doubts.push(doubt("capture_coalesced", line.to_owned()));
     }
     if own().next().is_none() {

@@ -1,4 +1,4 @@
-//! One cell, measured once.
+//! One measurement of one cell.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -33,28 +33,28 @@ use crate::capture::Capture;
 use crate::{find, run};
 use sixmark_machine::CommandError;
 
-/// What cells are measured with.
+/// The environment in which cells are measured.
 pub(super) struct Bench<'a> {
     pub(super) study: &'a Study,
     pub(super) work: &'a Work,
-    /// What sixmark's own cells load with.
+    /// The options of the cells that sixmark itself loads.
     pub(super) options: &'a OptionsOfCells,
     pub(super) programs: &'a std::collections::BTreeMap<String, String>,
     /// The folder of the study's file.
     pub(super) here: &'a std::path::Path,
     pub(super) seed: u64,
-    /// Those that were started, which cells share.
+    /// The browsers that have been started, which cells share.
     pub(super) browsers: &'a Browsers,
     pub(super) stop: &'a Arc<AtomicBool>,
 }
 
-/// A cell's name within its study.
+/// Returns a cell's name within its study.
 pub(super) fn id(cell: u32, repetition: u32) -> String {
     format!("c{cell:03}-r{repetition}")
 }
 
 impl Bench<'_> {
-    /// Measures a cell. None where the study was stopped before the cell was done.
+    /// Measures a cell. Returns none if the study was stopped before the cell was done.
     pub(super) fn measure(
         &self,
         cell: &PlannedCell<'_>,
@@ -90,7 +90,8 @@ impl Bench<'_> {
         }))
     }
 
-    /// What a cell has around it, begun. None where the study was to stop.
+    /// Starts what surrounds a cell: background traffic and a capture. Returns none if the study is
+    /// to stop.
     fn begin<'s>(
         &'s self,
         cell: &PlannedCell<'s>,
@@ -115,7 +116,7 @@ impl Bench<'_> {
         Ok(Some(around))
     }
 
-    /// The service that a cell loads.
+    /// Returns the service that a cell loads.
     fn server<'s>(&'s self, cell: &PlannedCell<'s>) -> Option<&'s str> {
         let only = || Some(self.study.services.first()?.name.as_str());
         cell.text("server").or_else(only)
@@ -202,7 +203,7 @@ impl Bench<'_> {
         }
     }
 
-    /// What stands in braces in an option's value.
+    /// Returns the value of a name in braces in an option.
     fn value(&self, name: &str) -> Option<String> {
         match name {
             "www" => Some(self.work.www().display().to_string()),
@@ -211,30 +212,31 @@ impl Bench<'_> {
         }
     }
 
-    /// The cell's own seed, from that of the study: 53 bits, which every reader of JSON keeps.
+    /// Returns the cell's own seed, derived from that of the study: 53 bits, which every JSON
+    /// parser represents exactly.
     fn seed_of(&self, cell: &PlannedCell<'_>, repetition: u32) -> u64 {
         let stream = u64::from(cell.number) << 32 | u64::from(repetition);
         Random::new(self.seed, stream).bits() >> 11
     }
 }
 
-/// What the families gave.
+/// Returns a summary of the responses of each family.
 fn given(of: &Families) -> Families<GivenResult> {
     let [ipv6, ipv4] = Family::BOTH.map(|family| of.of(family).map(GivenResult::of));
     Families { ipv6, ipv4 }
 }
 
-/// What goes on around a cell while it is measured.
+/// What surrounds a cell while it is measured.
 #[derive(Default)]
 struct Around<'a> {
-    /// What the lab's links had done before.
+    /// The counters of the lab's links before the cell.
     links: Vec<Link>,
     traffic: Option<Background<'a>>,
     capture: Option<Capture>,
 }
 
 impl Around<'_> {
-    /// Ends it, and puts what it tells into the cell.
+    /// Ends the capture and the traffic and adds their results to the cell.
     fn end(
         self,
         stage: &Stage<'_>,
@@ -254,21 +256,21 @@ impl Around<'_> {
     }
 }
 
-/// The mix of traffic around a cell.
+/// Returns the name of the background traffic of a cell.
 fn mix<'a>(cell: &PlannedCell<'a>) -> Option<&'a str> {
     cell.text("traffic").filter(|mix| !mix.is_empty())
 }
 
-/// What is asked for, with its query.
+/// Returns the requested path with its query.
 fn path(place: &CellTarget) -> String {
     let url = place.urls.first().and_then(|url| url.parse::<Url>().ok());
     url.map_or(String::new(), |url| url.path)
 }
 
-/// Processor seconds of a service, and when it was asked.
+/// The processor time of a service in seconds, and the time of the reading.
 type Used = (f64, Instant);
 
-/// Puts in what the service used, where one family alone was loaded.
+/// Adds the service's processor time to the figures, if only one family was loaded.
 fn served(cell: &mut CellResult, used: Option<(Used, Used)>) {
     let Some(((before, began), (after, ended))) = used else { return };
     let (seconds, took_s) = (after - before, ended.duration_since(began).as_secs_f64());

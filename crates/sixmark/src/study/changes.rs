@@ -1,11 +1,11 @@
-//! What has changed since a study began.
+//! Changes of the setup since a study began.
 
 use std::collections::BTreeMap;
 
 use sixmark_model::provenance::Environment;
 use sixmark_model::study::result::{SetupChange, StudyResult};
 
-/// What is compared.
+/// The present setup.
 pub(super) struct Now<'a> {
     pub(super) environment: &'a Environment,
     pub(super) programs: &'a BTreeMap<String, String>,
@@ -13,7 +13,7 @@ pub(super) struct Now<'a> {
     pub(super) version: &'a str,
 }
 
-/// Everything that differs from when the document was written.
+/// Returns everything that differs from when the document was written.
 pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<SetupChange> {
     let old = &before.environment;
     let new = now.environment;
@@ -44,7 +44,7 @@ pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<SetupChange> {
     changes
 }
 
-/// All of them in one line.
+/// Formats all changes in one line.
 pub(super) fn changes_line(changes: &[SetupChange]) -> String {
     let of =
         |change: &SetupChange| format!("{} was {}, is {}", change.what, change.before, change.now);

@@ -1,5 +1,5 @@
-//! The options of a study's cells, read when its file is, and what is wrong with them in the words of
-//! `sixmark run`.
+//! The options of a study's cells. They are parsed with the study's file, and mistakes are
+//! described in the words of `sixmark run`.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,22 +16,22 @@ use super::Commands;
 use crate::run::{Extras, Runnable};
 use sixmark_machine::CommandError;
 
-/// An address that an option can be tried with.
+/// A URL with which an option can be tried.
 const NOWHERE: &str = "http://[::1]:1/";
 
-/// The options of a cell but for its URLs, as values.
+/// The parsed options of a cell, without its URLs.
 pub trait CellOptions: Debug + Send + Sync {
-    /// What is wrong with them over these URLs, in the words of `sixmark run`.
+    /// Checks them with these URLs.
     ///
     /// # Errors
-    /// That, in a line.
+    /// Returns a one-line description of the mistake, in the words of `sixmark run`.
     fn check(&self, urls: &[String]) -> Result<(), String>;
 
-    /// The run over these URLs, and what it looks at beside. `seed` is that of a cell which sets none;
-    /// `folder` knows the folders that stand in braces.
+    /// Returns the run with these URLs and its extras. `seed` applies to a cell that sets none;
+    /// `folder` resolves the folders in braces.
     ///
     /// # Errors
-    /// What can't be done.
+    /// Returns an error if the run is impossible on this machine.
     fn runnable(
         &self,
         urls: &[String],
@@ -40,24 +40,25 @@ pub trait CellOptions: Debug + Send + Sync {
     ) -> Result<(Runnable, Extras), CommandError>;
 }
 
-/// The options of all cells that sixmark itself loads; those of several cells are read once.
+/// The options of all cells that sixmark itself loads. Options that several cells share are parsed
+/// once.
 #[derive(Clone, Debug, Default)]
 pub struct OptionsOfCells(BTreeMap<u32, Arc<dyn CellOptions>>);
 
 impl OptionsOfCells {
-    /// Those of the cell of this number.
+    /// Returns the options of the cell of this number.
     pub(super) fn of(&self, cell: u32) -> Option<&dyn CellOptions> {
         self.0.get(&cell).map(Arc::as_ref)
     }
 }
 
-/// What is wrong with an option: the line, the key, and what `sixmark run` says of it.
+/// A mistake in an option: its line, its key, and the message of `sixmark run`.
 pub type WrongOption = (usize, String, String);
 
-/// Reads the options of all cells.
+/// Parses the options of all cells.
 ///
 /// # Errors
-/// Every option that `sixmark run` would refuse.
+/// Returns every option that `sixmark run` would refuse.
 pub fn read_options(
     study: &Study,
     commands: &Commands<'_>,
@@ -65,12 +66,12 @@ pub fn read_options(
     let (mut read, mut checked) = (BTreeMap::new(), BTreeSet::new());
     let (mut all, mut wrongs) = (OptionsOfCells::default(), BTreeSet::new());
     for cell in cells(study).iter().filter(|cell| cell.client() == Client::Sixmark) {
-        // Ports that any other could be.
+        // The ports are only assumed; any other would do for the check.
         let Ok(place) = CellTarget::new(study, cell, |service| study.likely_urls(service)) else {
             continue;
         };
         let words = options(study, cell, &place, |_| None);
-        // What stands for a folder that is not there yet can't be looked into.
+        // Options that refer to a folder that does not exist yet can't be checked.
         let whole = !words.iter().any(|word| word.contains("{www}") || word.contains("{here}"));
         let new = checked.insert((words.clone(), place.urls.clone()));
         let found = match read.entry(words) {
@@ -92,7 +93,7 @@ pub fn read_options(
     if wrongs.is_empty() { Ok(all) } else { Err(wrongs) }
 }
 
-/// The line and the key of the option that is wrong by itself; else the line of the cell.
+/// Returns the line and the key of the option that is wrong by itself, else the line of the cell.
 fn position(
     study: &Study,
     cell: &PlannedCell<'_>,

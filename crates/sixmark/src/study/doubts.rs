@@ -1,4 +1,4 @@
-//! What makes a study's figures doubtful.
+//! Warnings about a study's figures.
 
 use sixmark_model::link_report::LinkReport as Link;
 use sixmark_model::metric::{Metric, Quantity};
@@ -8,69 +8,67 @@ use sixmark_model::study::client::{Answer, Client};
 use sixmark_model::study::result::{CellOrder, Resumed};
 use sixmark_model::study::spec::Study;
 
-/// Fewer repetitions give no interval worth the name.
+/// The number of repetitions below which there is no useful interval.
 const FEWEST: u32 = 3;
 
 pub(super) fn doubt(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
 }
 
-/// Of the study as a whole.
+/// Returns the warnings about the study as a whole.
 pub(super) fn of_study(study: &Study, resumed: &[Resumed]) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let repetitions = study.repetitions.get();
     if repetitions < FEWEST {
+        let times = if repetitions == 1 { "once" } else { "twice" };
+        // Comparisons over several cells have intervals all the same.
+        let cure = if study.quick { "run without --quick" } else { "set repetitions to 3 or more" };
         doubts.push(doubt(
             "few_repetitions",
             format!(
-                "every cell is measured {} only: its figures have no interval to be judged by",
-                if repetitions == 1 { "once" } else { "twice" }
+                "each cell is measured only {times}, too few for intervals of single cells; {cure}"
             ),
         ));
     }
     if study.order == CellOrder::Written && !study.factors.is_empty() {
         doubts.push(doubt(
             "written_order",
-            "cells follow the file's order: whatever drifts looks like an effect".to_owned(),
+            "cells are measured in the file's order: any drift looks like an effect".to_owned(),
         ));
     }
     if resumed.iter().any(|resumed| !resumed.changes.is_empty()) {
         doubts.push(doubt(
             "environment_changed",
-            "the study went on though something had changed (resumed.changes)".to_owned(),
+            "the study was resumed although something had changed (resumed.changes)".to_owned(),
         ));
     }
     doubts
 }
 
-/// Of a run of sixmark, and of families that gave no response.
+/// Returns the warnings of a run of sixmark, and of families without a response.
 pub(super) fn of_run(result: &RunResult) -> Vec<Warning> {
     let none = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
-    let none = none.map(|(family, _)| {
-        doubt("no_response", format!("not one complete response came over {family}"))
-    });
+    let none =
+        none.map(|(family, _)| doubt("no_response", format!("no complete response over {family}")));
     let unlike = result.not_same().map(|said| doubt("not_comparable", said.to_owned()));
     none.chain(unlike).chain(result.warnings.iter().cloned()).collect()
 }
 
-/// Of another client's figures.
+/// Returns the warnings about another client's figures.
 pub(super) fn of_answer(client: Client, answer: &Answer) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let completed = answer.figures.get(&Metric::Quantity(Quantity::Completed).to_string());
     if completed.is_none_or(|&completed| completed == 0.0) {
-        doubts.push(doubt(
-            "no_response",
-            format!("not one complete response came to {}", client.name()),
-        ));
+        doubts.push(doubt("no_response", format!("no complete response to {}", client.name())));
     }
     if answer.refused > 0 {
-        let line = format!("{} responses to {} were no success", answer.refused, client.name());
+        let line = format!("{} responses to {} had an error status", answer.refused, client.name());
         doubts.push(doubt("client_statuses", line));
     }
     doubts
 }
 
-/// Of a lab's links, by what they had done before a cell and after it.
+/// Returns the warnings about a lab's links, from their counters before and after a cell.
 pub(super) fn of_links(before: &[Link], after: &[Link]) -> Vec<Warning> {
     after
         .iter()
@@ -89,16 +87,15 @@ fn of_link(before: Option<&Link>, after: &Link) -> Vec<Warning> {
     let overflowed = more(Link::overflowed);
     if overflowed > 0 {
         let line = format!(
-            "the emulator of the link {name} had no memory for {overflowed} frames: what was asked was \
-             not kept up"
+            "the emulator of the link {name} had no memory for {overflowed} frames: the link lost \
+             more than requested"
         );
         doubts.push(doubt("link_overflow", line));
     }
     let unread = more(Link::unread);
     if unread > 0 {
         let line = format!(
-            "the link {name} lost {unread} frames that nobody asked for: the emulator was too late to \
-             read them"
+            "the link {name} lost {unread} more frames than requested: the emulator read too late"
         );
         doubts.push(doubt("link_unread", line));
     }

@@ -1,4 +1,4 @@
-//! A study from its first cell to its last.
+//! The course of a study from its first cell to its last.
 
 use super::options::Options;
 use super::start::now;
@@ -29,67 +29,68 @@ use super::work::Work;
 use crate::browser::Browsers;
 use sixmark_machine::CommandError;
 
-/// Open files that services are let have.
+/// The limit on open files that services inherit.
 const OPEN_FILES: u64 = 1 << 16;
 
-/// Writing the document may take so long after each cell, else at most this part of the time.
+/// The time that writing the document may take after each cell. If it takes longer, it may take at
+/// most one part in `SHARE` of the time.
 const LONG: Duration = Duration::from_millis(200);
 const SHARE: u32 = 20;
 
-/// What there is to tell while a study runs.
+/// An event of a running study.
 pub enum StudyEvent<'a> {
-    /// It begins, or goes on with some cells done: its folder, how many there are, and how many in
-    /// all.
+    /// The study begins, or is resumed with some cells done.
     Begins {
-        /// Where it is kept.
+        /// The folder in which it is kept.
         folder: &'a Path,
-        /// Cells done before.
+        /// The number of cells done before.
         done: u32,
-        /// Cells in all.
+        /// The number of cells in all.
         all: u32,
     },
     /// A cell begins.
     Cell {
         /// Its number among all, from 1.
         number: u32,
-        /// Cells in all.
+        /// The number of cells in all.
         all: u32,
         /// Its levels, for people.
         levels: &'a str,
-        /// Seconds that are probably left.
+        /// The estimated remaining time in seconds.
         left_s: Option<f64>,
     },
     /// A cell has been kept.
     Kept {
         /// Its number among all, from 1.
         number: u32,
-        /// Cells in all.
+        /// The number of cells in all.
         all: u32,
         /// The cell.
         cell: &'a CellResult,
-        /// The study's main comparison as it is now.
+        /// The study's main comparison so far.
         comparison: Option<&'a StudyComparison>,
     },
 }
 
-/// A study that ended, by itself or by a signal.
+/// A study that ended, by itself or because of a signal.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// The document.
     pub document: StudyResult,
-    /// Where it is kept.
+    /// The folder in which it is kept.
     pub folder: PathBuf,
-    /// False where the study was complete before, and nothing was done.
+    /// Whether anything was measured: false if the study was already complete.
     pub is_new: bool,
 }
 
-/// Carries out a study, or what is left of it. `stop` ends it after what is running was stopped;
-/// what was measured by then is kept. `of_cells` is what [`read_options`](super::read_options) gave.
+/// Carries out a study, or the rest of it. Setting `stop` ends it once what is running has been
+/// stopped; what was measured by then is kept. `of_cells` is the result of
+/// [`read_options`](super::read_options).
 ///
-/// Call this in the main thread: services end when the thread does that started them.
+/// Call this in the main thread, because services end with the thread that started them.
 ///
 /// # Errors
-/// What could not be done. The cells measured by then are kept.
+/// Returns an error if something failed. The cells measured by then are kept.
 pub fn run_cells(
     source: &Source,
     study: &Study,
@@ -130,16 +131,16 @@ pub fn run_cells(
     Ok(Finished { document: document.clone(), folder: path.clone(), is_new: true })
 }
 
-/// An error says how to go on, where something was kept.
+/// Adds a hint on how to resume to an error, if something was kept.
 fn keep_hint(error: CommandError, folder: &Path, kept: bool) -> CommandError {
-    let hint = format!("; what was measured is kept, go on with --resume {}", folder.display());
+    let hint = format!("; measured cells are kept, continue with --resume {}", folder.display());
     match error {
         CommandError::Measure(line) if kept => CommandError::Measure(line + &hint),
         other => other,
     }
 }
 
-/// What is still to be measured, in its order.
+/// Returns the cells that are still to be measured, in their order.
 fn cells_left(
     study: &Study,
     cells: &[PlannedCell<'_>],
@@ -154,7 +155,7 @@ fn cells_left(
     };
     if let Some(stranger) = document.cells.iter().find(known) {
         return Err(CommandError::Usage(format!(
-            "cell {} is none of the study's as it is now: its file has changed too much to go on",
+            "the study no longer has cell {}: its file has changed too much to resume",
             stranger.id
         )));
     }
@@ -163,20 +164,21 @@ fn cells_left(
     Ok(order.into_iter().filter(|cell| !done.contains(cell)).collect())
 }
 
-/// An error with the cell that it came in.
+/// Adds the cell in which it occurred to an error.
 fn error_of_cell(id: &str, error: CommandError) -> CommandError {
     error.map(|line| format!("cell {id}: {line}"))
 }
 
-/// A study on its way.
+/// A study in progress.
 struct StudyCourse<'a> {
     study: &'a Study,
     cells: &'a [PlannedCell<'a>],
     folder: &'a Folder,
     document: &'a mut StudyResult,
-    /// When the document may be written again; at once where none.
+    /// The time from which the document may be written again; none means at once.
     wait_until: Option<Instant>,
-    /// Since when cells have been measured, and what these themselves took, in seconds.
+    /// The time at which the first cell began, and the time that the cells themselves took, in
+    /// seconds.
     began: Instant,
     took_s: f64,
 }
@@ -203,8 +205,8 @@ impl<'a> StudyCourse<'a> {
     ) -> Result<Ended, CommandError> {
         let work = Work::new(self.folder, &temporary(rights))?;
         files::make(self.study, self.cells, &work)?;
-        // Services inherit the limit: thousands of connections may come. One that stays lower shows in
-        // what fails.
+        // Services inherit the limit, since thousands of connections may arrive. If it can't be
+        // raised, that shows in what fails.
         let _ = sixmark_sys::limit::raise_open_files(OPEN_FILES);
         let www = work.www();
         let Some(mut stage) = Stage::open(self.study, self.folder, &work, rights, stop)? else {
@@ -225,14 +227,14 @@ impl<'a> StudyCourse<'a> {
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);
         let ended = before.and_then(|()| self.all(left, &bench, &mut stage, tell));
-        // What was made before is undone, however the study ended.
+        // The hook after the study undoes what the one before did, however the study ended.
         let after = Hook { stop: None, ..hook };
         let undone = after.run("after_study", &self.study.hooks.after_study);
         stage.close()?;
         ended.and_then(|ended| undone.map(|()| ended))
     }
 
-    /// Measures what is left, one after the other.
+    /// Measures the remaining cells one after the other.
     fn all(
         &mut self,
         left: &[(usize, u32)],
@@ -255,7 +257,7 @@ impl<'a> StudyCourse<'a> {
         Ok(Ended::Complete)
     }
 
-    /// Interrupted, unless that came with the last cell done.
+    /// Returns how the study ended: interrupted, unless the last cell is done.
     fn ended(&self) -> Ended {
         match self.document.cells.len() as u32 == self.document.cells_planned {
             true => Ended::Complete,
@@ -263,7 +265,7 @@ impl<'a> StudyCourse<'a> {
         }
     }
 
-    /// Measures and keeps a cell. False where the study was stopped before.
+    /// Measures and keeps a cell. Returns false if the study was stopped before that.
     fn one(
         &mut self,
         bench: &Bench<'_>,
@@ -282,7 +284,7 @@ impl<'a> StudyCourse<'a> {
                 bench.measure(cell, repetition, stage).map_err(|error| error_of_cell(&id, error))
             }
         });
-        // What is kept is kept before anything else can fail.
+        // The result is kept before anything else can fail.
         let kept = match measured {
             Ok(Some(kept)) => self.keep(&kept).map(|()| true),
             Ok(None) => Ok(false),
@@ -300,8 +302,8 @@ impl<'a> StudyCourse<'a> {
         self.write()
     }
 
-    /// Writes the document. One that takes long to write, having thousands of cells, is not written
-    /// after each of them: their own files are what a study goes on from.
+    /// Writes the document. If that takes long because there are thousands of cells, it is not
+    /// written after each cell: a study is resumed from the files of its cells.
     fn write(&mut self) -> Result<(), CommandError> {
         let began = Instant::now();
         if self.wait_until.is_some_and(|time| began < time) {
@@ -326,8 +328,8 @@ impl<'a> StudyCourse<'a> {
         });
     }
 
-    /// How long the rest will probably take: each cell as long as it took before, one that was not
-    /// measured yet as long as the mean of the others.
+    /// Estimates the remaining time. A cell is expected to take as long as it did before, or the
+    /// mean of the others if it has not been measured yet.
     fn left_s(&self) -> Option<f64> {
         let done = &self.document.cells;
         if done.is_empty() {
@@ -345,7 +347,7 @@ impl<'a> StudyCourse<'a> {
             None => mean * f64::from(repetitions),
         });
         let left: f64 = left.sum();
-        // Hooks and what is kept take their time too.
+        // Hooks and writing files take time too.
         let beside =
             if self.took_s > 0.0 { self.began.elapsed().as_secs_f64() / self.took_s } else { 1.0 };
         Some(left * beside.max(1.0))
@@ -362,7 +364,7 @@ impl<'a> StudyCourse<'a> {
     }
 }
 
-/// Puts in what the cells come to.
+/// Updates the document with the results of the cells.
 fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
     let (tables, figures, comparisons) = outputs(study, &document.cells);
     document.tables = tables;

@@ -1,4 +1,4 @@
-//! Another program loads in sixmark's place.
+//! Cells whose load another program generates.
 
 use std::fs::{self, File};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::browser::Browsers;
 use sixmark_machine::CommandError;
 use sixmark_machine::program::plain_command;
 
-/// Between two looks whether the study is to stop.
+/// The interval at which `stop` is checked.
 const LOOK: Duration = Duration::from_millis(100);
-/// What a program may take beyond what it was asked for.
+/// How much longer than requested a program may take.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// What a program did.
+/// The outcome of a program.
 pub(super) struct Done {
     pub(super) answer: Answer,
     pub(super) output: FolderOutput,
@@ -28,11 +28,12 @@ pub(super) struct Done {
     pub(super) command: Vec<String>,
 }
 
-/// Has a client do a job, in the calling thread's network namespace: runs it to its end, or drives one
-/// of the browsers. None where the study was stopped before.
+/// Runs a job with a client in the calling thread's network namespace: runs a program to its end,
+/// or drives one of the browsers. Returns none if the study was stopped before.
 ///
 /// # Errors
-/// It can't be started, does not end, or says what can't be read; `version` is named then.
+/// Returns an error if the client can't be started, does not end, or if its output can't be parsed.
+/// The error then names `version`.
 pub(super) fn run_client(
     client: Client,
     job: &Job,
@@ -47,7 +48,7 @@ pub(super) fn run_client(
     }
 }
 
-/// What a browser's loads were is its output: a line of JSON for each.
+/// Drives a browser. Its output is a line of JSON for each load.
 fn drive(
     client: Client,
     job: &Job,
@@ -84,7 +85,7 @@ fn run_to_end(
     let name = client.name();
     let cannot = |why: &dyn std::fmt::Display| CommandError::Measure(format!("{name}: {why}"));
     let mut arguments = client.arguments(job).map_err(CommandError::Usage)?;
-    let program = client_program(client).ok_or_else(|| cannot(&"is not there any more"))?;
+    let program = client_program(client).ok_or_else(|| cannot(&"is no longer installed"))?;
     let files = ["stdout", "stderr"].map(|name| work.file(name));
     let [out, err] = [File::create(&files[0]), File::create(&files[1])];
     arguments.extend(client.output_option(&files[0].display().to_string()));
@@ -114,7 +115,7 @@ fn run_to_end(
     let answer = client.read(job, &said).map_err(|why| {
         let (status, last) = (exit.status, last_line([&err, &out]));
         CommandError::Measure(format!(
-            "{name} ({version}) can't be understood: {why} ({status}){last}"
+            "the output of {name} ({version}) can't be read: {why} ({status}){last}"
         ))
     })?;
     let command = [name.to_owned()].into_iter().chain(arguments).collect();
@@ -122,7 +123,7 @@ fn run_to_end(
     Ok(Some(Done { answer, output, command }))
 }
 
-/// The last line of the first that has one.
+/// Returns the last line of the first text that has one, as a clause for messages.
 fn last_line(texts: [&str; 2]) -> String {
     let last = |text: &str| {
         let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
@@ -131,7 +132,8 @@ fn last_line(texts: [&str; 2]) -> String {
     texts.into_iter().find_map(last).unwrap_or_default()
 }
 
-/// The longest that it may take: its time, or all its requests one after the other.
+/// Returns the longest time that it may take: its duration, or all its requests one after the
+/// other, each with its timeout.
 fn most(job: &Job) -> Duration {
     let requests = u32::try_from(job.count.unwrap_or(1)).unwrap_or(u32::MAX);
     let asked = job.duration.unwrap_or_else(|| job.timeout.saturating_mul(requests));

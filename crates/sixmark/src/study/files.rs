@@ -1,4 +1,4 @@
-//! Files made for a study.
+//! Files generated for a study.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::work::Work;
 use sixmark_lab::service::generated;
 use sixmark_machine::CommandError;
 
-/// Makes every file that some cell names.
+/// Creates every file that a cell names.
 pub(super) fn make(
     study: &Study,
     cells: &[PlannedCell<'_>],
@@ -23,7 +23,7 @@ pub(super) fn make(
     Ok(())
 }
 
-/// Each file's size, and whether it is filled.
+/// Returns each file's size, and whether it is filled with random data.
 fn wanted(
     study: &Study,
     cells: &[PlannedCell<'_>],
@@ -37,7 +37,9 @@ fn wanted(
                 .map_err(|why| CommandError::Usage(format!("files: '{name}': size {why}")))?;
             let before = wanted.insert(name.clone(), (size, file.random));
             if before.is_some_and(|before| before != (size, file.random)) {
-                return Err(CommandError::Usage(format!("files: '{name}' is to have two sizes")));
+                return Err(CommandError::Usage(format!(
+                    "files: '{name}' has two different sizes"
+                )));
             }
         }
     }

@@ -15,28 +15,29 @@ const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";
 const LOGS: &str = "logs";
 const LOCK: &str = "lock";
-/// What a study writes into its folder before its document, beside the folders of cells and logs.
+/// The files that a study writes into its folder before its document, besides the folders of cells
+/// and logs.
 const FIRST_FILES: [&str; 4] = [LOCK, "study.toml", "published.toml", "lab.toml"];
 
-/// A study's folder, which no other process may write to at the same time.
+/// A study's folder, locked against other processes.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
     _lock: File,
 }
 
-/// One cell with all that is known of it: `cells/ID.json`.
+/// A cell with everything that is known about it: `cells/ID.json`.
 #[derive(Debug, Serialize)]
 pub(super) struct KeptCell {
-    /// What the study's document has of it.
+    /// The cell as in the study's document.
     pub(super) cell: CellResult,
-    /// The document of its run, where sixmark loaded.
+    /// The document of its run, if sixmark generated the load.
     pub(super) result: Option<RunResult>,
-    /// What another client said.
+    /// The output of another client.
     pub(super) output: Option<FolderOutput>,
 }
 
-/// What a program said, and how it ended.
+/// The output of a program, and how it ended.
 #[derive(Debug, Serialize)]
 pub(super) struct FolderOutput {
     pub(super) stdout: String,
@@ -51,7 +52,7 @@ struct Again {
 }
 
 impl Folder {
-    /// A new one.
+    /// Creates a new folder.
     pub(super) fn create(path: &Path) -> Result<Folder, CommandError> {
         let cannot = |error| folder_error("make the folder", path, &error);
         output::make_folder(&path.join(CELLS)).map_err(cannot)?;
@@ -59,8 +60,8 @@ impl Folder {
         Folder::locked(path)
     }
 
-    /// True where something is there already that a new study would be mixed with. A study that ended
-    /// before its first cell is nothing.
+    /// Reports whether the folder contains something with which a new study would be mixed up. A
+    /// study that ended before its first cell does not count.
     pub(super) fn is_taken(path: &Path) -> bool {
         if path.join(DOCUMENT).is_file() && is_empty(&path.join(CELLS)) || is_hardly_begun(path) {
             return false;
@@ -71,7 +72,7 @@ impl Folder {
         }
     }
 
-    /// One that is there.
+    /// Opens an existing folder.
     pub(super) fn open(path: &Path) -> Result<Folder, CommandError> {
         check_begun(path)?;
         Folder::create(path)
@@ -83,45 +84,45 @@ impl Folder {
         match lock.try_lock() {
             Ok(()) => Ok(Folder { path: path.to_owned(), _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(CommandError::Usage(format!(
-                "another sixmark is at work in '{}'; let it end, or choose another --out",
+                "another sixmark is using '{}'; wait until it ends, or choose another --out",
                 path.display()
             ))),
             Err(TryLockError::Error(error)) => Err(cannot(error)),
         }
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where services' words go.
+    /// Returns the folder for the output of services.
     pub(super) fn logs(&self) -> PathBuf {
         self.path.join(LOGS)
     }
 
-    /// The document as it is.
+    /// Reads the document.
     pub(super) fn document(&self) -> Result<StudyResult, CommandError> {
         read_json(&self.path.join(DOCUMENT))
     }
 
-    /// Writes the document, whole or not at all.
+    /// Writes the document, completely or not at all.
     pub(super) fn write_document(&self, document: &StudyResult) -> Result<(), CommandError> {
         self.write(DOCUMENT, &encode_json(document)?)
     }
 
-    /// Keeps a cell, whole or not at all.
+    /// Writes a cell's file, completely or not at all.
     pub(super) fn keep(&self, kept: &KeptCell) -> Result<(), CommandError> {
         self.write(&format!("{CELLS}/{}.json", kept.cell.id), &encode_json(kept)?)
     }
 
-    /// The cells that were kept, in the order in which they were measured.
+    /// Returns the kept cells, in the order in which they were measured.
     pub(super) fn cells(&self) -> Result<Vec<CellResult>, CommandError> {
         let folder = self.path.join(CELLS);
         let entries =
             fs::read_dir(&folder).map_err(|error| folder_error("read", &folder, &error))?;
         let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        // A draft is what a killed process left in the middle.
+        // A draft is an incomplete file that a killed process left.
         let whole = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
         let cells = whole.map(|file| read_json(&file).map(|Again { cell }| cell));
         let mut cells = cells.collect::<Result<Vec<_>, _>>()?;
@@ -129,7 +130,7 @@ impl Folder {
         Ok(cells)
     }
 
-    /// Writes a file of the folder by way of a draft, and waits until it is on the disk.
+    /// Writes a file of the folder through a draft, and waits until it is on the disk.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), CommandError> {
         let file = self.path.join(name);
         let draft = file.with_extension("draft");
@@ -140,28 +141,29 @@ impl Folder {
     }
 }
 
-/// Fails where a folder has no study that could go on.
+/// Checks that a folder contains a study that can be resumed.
 ///
 /// # Errors
-/// In one line; of a study that was killed before it had written its document, how to begin it again.
+/// Returns a one-line error if it does not. For a study that was killed before it had written its
+/// document, the error says how to begin it again.
 pub fn check_begun(path: &Path) -> Result<(), CommandError> {
     if path.join(DOCUMENT).is_file() {
         return Ok(());
     }
     let shown = path.display();
     let how = match is_hardly_begun(path) {
-        true => format!("; it was killed before it had begun: begin it again with --out {shown}"),
+        true => format!("; it was killed before its first cell: start it again with --out {shown}"),
         false => String::new(),
     };
-    Err(CommandError::Usage(format!("'{shown}' has no {DOCUMENT}: no study to go on with{how}")))
+    Err(CommandError::Usage(format!("'{shown}' has no {DOCUMENT}: no study to resume{how}")))
 }
 
 fn is_empty(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|mut all| all.next().is_none())
 }
 
-/// True of the folder of a study that was killed before it had written its document: nothing is in it but
-/// what comes before that.
+/// Reports whether the folder is that of a study that was killed before it had written its
+/// document. It then contains only what is written before that.
 fn is_hardly_begun(path: &Path) -> bool {
     let is_first = |name: &str| {
         let of_draft = |file: &&str| file.strip_suffix(".toml") == name.strip_suffix(".draft");
@@ -172,7 +174,7 @@ fn is_hardly_begun(path: &Path) -> bool {
     };
     let Ok(entries) = fs::read_dir(path) else { return false };
     let mut names = entries.map(|entry| entry.map(|entry| entry.file_name()));
-    // The folder of cells is the first that is made: without it these are somebody's own files.
+    // The folder of cells is the first that is created. Without it, these are the user's own files.
     path.join(CELLS).is_dir()
         && names.all(|name| name.is_ok_and(|name| name.to_str().is_some_and(is_first)))
 }

@@ -1,4 +1,4 @@
-//! Programs run between cells.
+//! Programs that run before and after a study and its cells.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,27 +11,27 @@ use sixmark_sys::process::Running;
 use sixmark_machine::CommandError;
 use sixmark_machine::program::{command_of, find_program};
 
-/// Between two looks whether the study is to stop.
+/// The interval at which `stop` is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What hooks know.
+/// The context of a hook.
 #[derive(Clone, Copy)]
 pub(super) struct Hook<'a> {
     /// The study's name.
     pub(super) study: &'a str,
-    /// The cell that it is about, with its id.
+    /// The cell to which it belongs, with the cell's id.
     pub(super) cell: Option<(&'a PlannedCell<'a>, &'a str)>,
     /// The folder of generated files.
     pub(super) www: &'a Path,
-    /// Ends it early; none where it undoes something, which is done to its end.
+    /// A flag that ends it early; none if it undoes something and must complete.
     pub(super) stop: Option<&'a AtomicBool>,
 }
 
 impl Hook<'_> {
-    /// Runs them one after the other.
+    /// Runs the commands one after the other.
     ///
     /// # Errors
-    /// One is missing, or ends with another status than 0.
+    /// Returns an error if a program is missing, or if its exit status is not 0.
     pub(super) fn run(&self, name: &str, commands: &[Vec<String>]) -> Result<(), CommandError> {
         for words in commands {
             let words: Vec<String> =
@@ -45,10 +45,10 @@ impl Hook<'_> {
 
     fn one(&self, words: &[String]) -> Result<(), String> {
         let [program, arguments @ ..] = words else { return Ok(()) };
-        let program = find_program(program).ok_or("is not there")?;
+        let program = find_program(program).ok_or("is not installed")?;
         let mut command = command_of(&program);
         command.args(arguments).env("SIXMARK_STUDY", self.study);
-        // The study's own words go to standard output.
+        // Standard output is for the study's own messages.
         command.stdout(std::process::Stdio::null());
         if let Some((_, id)) = self.cell {
             command.env("SIXMARK_CELL", id);

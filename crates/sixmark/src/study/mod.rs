@@ -1,7 +1,9 @@
-//! Studies: an experiment in a file, carried out cell by cell, kept so that nothing is lost.
+//! Studies: experiments described in a file, carried out cell by cell and kept so that nothing is
+//! lost.
 //!
-//! A study's folder holds `study.json` (`sixmark.study/1`, whole after every cell), `cells/` with a
-//! document for each cell, `logs/` with what services said, and a copy of what was read.
+//! A study's folder contains `study.json` (`sixmark.study/1`, written after cells and at the end),
+//! `cells/` with a document for each cell, `logs/` with the output of services, and a copy of the
+//! files that were read.
 
 mod background;
 mod builtin;
@@ -31,14 +33,16 @@ pub use source::{Form, Source, builtin_names};
 
 use std::sync::Arc;
 
-/// Reads the words of options.
+/// A parser of the words of options.
 pub type ReadOptions<'a> = &'a dyn Fn(&[String]) -> Result<Arc<dyn CellOptions>, String>;
 
-/// What the command line knows of `sixmark run`, for an engine that must not know the command line.
+/// The parts of the command line of `sixmark run` that the engine needs, passed in because the
+/// engine must not depend on the command line.
 #[derive(Clone, Copy)]
 pub struct Commands<'a> {
-    /// Whether there is a long option of this name.
+    /// Reports whether there is a long option of this name.
     pub has_option: &'a dyn Fn(&str) -> bool,
-    /// The options that the words behind `sixmark run` say, or what is wrong, in its own words.
+    /// Parses the words after `sixmark run`. Returns the options, or what is wrong with them in the
+    /// words of `sixmark run`.
     pub read: ReadOptions<'a>,
 }

@@ -1,20 +1,20 @@
-//! What may be chosen for a study that runs.
+//! The options of a study run.
 
 use std::path::PathBuf;
 
 use sixmark_sys::enclosure::Rights;
 
-/// What may be chosen for a study that runs.
+/// The options of a study run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Decides the order; random where absent.
+    /// The seed of the order and of all cells; random if absent.
     pub seed: Option<u64>,
-    /// The folder to keep it in; named after the study and the time where absent.
+    /// The folder to keep it in; if absent, named after the study and the time.
     pub out: Option<PathBuf>,
-    /// The folder of a study to go on with.
+    /// The folder of a study to resume.
     pub resume: Option<PathBuf>,
-    /// Goes on though something has changed.
+    /// Whether to resume although something has changed.
     pub force: bool,
-    /// What the enclosure allows that this process is in, which a study in a lab needs.
+    /// The rights in the enclosure of this process, which a study in a lab needs.
     pub rights: Option<Rights>,
 }

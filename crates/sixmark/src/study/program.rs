@@ -1,4 +1,4 @@
-//! The programs that a study uses beside sixmark.
+//! The programs that a study uses besides sixmark.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,23 +12,23 @@ use sixmark_model::study::spec::{Service, Study};
 use sixmark_machine::CommandError;
 use sixmark_machine::program::{command_of, find_program};
 
-/// The variable that says which fio to use.
+/// The environment variable that names the fio to use.
 const FIO: &str = "SIXMARK_FIO";
 
 /// A program that a study needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// The program.
+    /// Its name.
     pub program: String,
-    /// The Debian package that has it, where that is known.
+    /// The Debian package that contains it, if known.
     pub package: Option<String>,
-    /// The option that makes it tell its version.
+    /// The option that prints its version.
     version: Option<String>,
-    /// Where it is; none where it is missing.
+    /// Its path; none if it is missing.
     pub found: Option<PathBuf>,
 }
 
-/// Every program that a study needs: services, then clients.
+/// Returns every program that a study needs: services, then clients.
 pub fn needs(study: &Study) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     let mut need = |need: Need| {
@@ -41,7 +41,7 @@ pub fn needs(study: &Study) -> Vec<Need> {
         !service.on_demand || cells.iter().any(|cell| cell.text("server") == Some(&service.name))
     };
     for service in study.services.iter().filter(asked) {
-        // A name in braces is this program.
+        // A name in braces stands for sixmark itself.
         let program = service.command.first().filter(|word| names_in_braces(word).is_empty());
         if let Some(program) = program {
             let (package, version) = (service.package.clone(), service.version.clone());
@@ -58,7 +58,7 @@ pub fn needs(study: &Study) -> Vec<Need> {
     needs
 }
 
-/// Fails where one is missing. Else what each says of its version.
+/// Returns the version of each program. Fails if one is missing.
 pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, CommandError> {
     let needs = needs(study);
     if let Some(missing) = needs.iter().find(|need| need.found.is_none()) {
@@ -72,7 +72,7 @@ pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, Comman
     Ok(told.collect())
 }
 
-/// Fails where fio lacks an engine that a cell needs, which Debian's does.
+/// Fails if fio lacks an engine that a cell needs, as Debian's fio does.
 fn engines(study: &Study, needs: &[Need]) -> Result<(), CommandError> {
     let fio = needs.iter().find(|need| need.program == Client::Fio.name());
     let Some(file) = fio.and_then(|fio| fio.found.as_ref()) else { return Ok(()) };
@@ -84,15 +84,15 @@ fn engines(study: &Study, needs: &[Need]) -> Result<(), CommandError> {
     let lacks = |engine: &str| !has.lines().any(|line| line.trim() == engine);
     match engines_of(study).into_iter().find(|engine| lacks(engine)) {
         Some(engine) => Err(CommandError::Measure(format!(
-            "the study needs a fio with the engine {engine}, which {} lacks: scripts/install-fio builds one, \
-             {FIO}=FILE says which fio to use",
+            "the study needs a fio with the engine {engine}, which {} lacks: scripts/install-fio \
+             builds one, {FIO}=FILE selects it",
             file.display()
         ))),
         None => Ok(()),
     }
 }
 
-/// The engines of fio that a study's cells need.
+/// Returns the engines of fio that a study's cells need.
 fn engines_of(study: &Study) -> Vec<&'static str> {
     let cells = cells(study);
     let of_fio = cells.iter().filter(|cell| cell.client() == Client::Fio);
@@ -108,20 +108,20 @@ fn engines_of(study: &Study) -> Vec<&'static str> {
 }
 
 impl Need {
-    /// One line that says what to do where it is missing.
+    /// Returns the error of a missing program, which says what to do.
     pub fn error(&self) -> CommandError {
         let program = &self.program;
         let how = match &self.package {
             Some(_) if program == Client::Fio.name() && std::env::var_os(FIO).is_some() => {
-                format!(": {FIO} has to name a program")
+                format!(": {FIO} must name a program")
             }
             Some(package) => format!(": install the Debian package {package}"),
             None => String::new(),
         };
-        CommandError::Measure(format!("the study needs {program}, which is not there{how}"))
+        CommandError::Measure(format!("the study needs {program}, which is not installed{how}"))
     }
 
-    /// The first line that it says of its version.
+    /// Returns the first line of its output about its version.
     fn version(&self) -> Option<String> {
         let option = self.version.as_ref()?;
         let output =
@@ -132,7 +132,8 @@ impl Need {
     }
 }
 
-/// Where the program of a client is. Debian's fio lacks engines, so that another may be named.
+/// Returns the path of a client's program. Another fio can be named, because Debian's lacks
+/// engines.
 pub(super) fn client_program(client: Client) -> Option<PathBuf> {
     match std::env::var(FIO) {
         Ok(file) if client == Client::Fio => find_program(&file),

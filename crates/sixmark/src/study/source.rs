@@ -1,4 +1,4 @@
-//! Where a study is read from.
+//! The sources from which studies are read.
 
 use std::path::{Path, PathBuf};
 
@@ -10,44 +10,44 @@ use super::Commands;
 use super::builtin::{BUILTIN, Builtin};
 use sixmark_machine::CommandError;
 
-/// The name of the file that has the published figures of a built-in study, and of a copy.
+/// The names of a copy of the study, and of the file with its published figures.
 pub(super) const STUDY: &str = "study.toml";
 const PUBLISHED: &str = "published.toml";
 
-/// The files of labs that a study may have beside it.
+/// The files of labs that may lie beside a study.
 const LABS: [&str; 2] = ["lab.toml", "in-lab.toml"];
 
-/// Which form of a study is wanted.
+/// The requested form of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Form {
-    /// The short one.
+    /// Whether the short form is requested.
     pub quick: bool,
-    /// The one for a lab.
+    /// Whether the form for a lab is requested.
     pub in_lab: bool,
 }
 
-/// The text of a study.
+/// The text of a study and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// As it was asked for: a file, or the name of a built-in study.
+    /// The name as the user gave it: a file, or a built-in study.
     pub name: String,
-    /// The study.
+    /// The text of the study.
     pub text: String,
-    /// The folder of what it names; none of a built-in one.
+    /// The folder of the files that it names; none for a built-in study.
     folder: Option<PathBuf>,
     builtin: Option<&'static Builtin>,
 }
 
-/// The names of the studies that come with sixmark.
+/// Returns the names of the built-in studies.
 pub fn builtin_names() -> Vec<&'static str> {
     BUILTIN.iter().map(|builtin| builtin.name).collect()
 }
 
 impl Source {
-    /// The file or the built-in study of this name.
+    /// Returns the built-in study of this name, or reads the file.
     ///
     /// # Errors
-    /// There is none, or it can't be read.
+    /// Returns an error if the file does not exist or can't be read.
     pub fn find(name: &str) -> Result<Source, CommandError> {
         match BUILTIN.iter().find(|builtin| builtin.name == name) {
             Some(builtin) => Ok(Source {
@@ -60,10 +60,10 @@ impl Source {
         }
     }
 
-    /// The study in a file.
+    /// Reads the study in a file.
     ///
     /// # Errors
-    /// It can't be read.
+    /// Returns an error if the file can't be read.
     pub fn file(path: &Path) -> Result<Source, CommandError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
@@ -76,21 +76,21 @@ impl Source {
         Ok(Source { name, text, folder, builtin: None })
     }
 
-    /// True where it comes with sixmark.
+    /// Reports whether it is built in.
     pub fn is_builtin(&self) -> bool {
         self.folder.is_none()
     }
 
-    /// The lab beside a study that comes with sixmark: its file's name, and what it says.
+    /// Returns the lab of a built-in study: the name of its file, and its text.
     pub fn lab(&self) -> Option<(&'static str, &'static str)> {
         let of = |name: &&'static str| Some((*name, self.builtin?.file(name)?));
         LABS.iter().find_map(of)
     }
 
-    /// The study.
+    /// Parses the study.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// Returns all mistakes in it.
     pub fn read(&self, form: Form, commands: &Commands<'_>) -> Result<Study, Vec<FileMistake>> {
         let mut open = |name: &str| self.open(name);
         let Form { quick, in_lab } = form;
@@ -98,7 +98,8 @@ impl Source {
         parse_study(&self.text, &mut ReadContext { quick, in_lab, has_option, open: &mut open })
     }
 
-    /// What tells it from any other: the SHA-256 of its text, of the published figures and of its labs.
+    /// Returns the identity of the study: the SHA-256 of its text, of the published figures and of
+    /// its labs.
     pub fn sha256(&self) -> String {
         let beside = self.beside();
         let texts =
@@ -106,18 +107,19 @@ impl Source {
         digest(&texts.collect::<Vec<_>>())
     }
 
-    /// The files to keep beside the cells, by name: the study and what is beside it.
+    /// Returns the files to keep beside the cells, with their names: the study and the files beside
+    /// it.
     pub(super) fn copies(&self) -> Vec<(&'static str, String)> {
         [(STUDY, self.text.clone())].into_iter().chain(self.beside()).collect()
     }
 
-    /// What is there of the files that it may name.
+    /// Returns those files beside the study that exist.
     fn beside(&self) -> Vec<(&'static str, String)> {
         let names = [PUBLISHED].into_iter().chain(LABS);
         names.filter_map(|name| Some((name, self.open(name).ok()?))).collect()
     }
 
-    /// The folder that names in its options are relative to.
+    /// Returns the folder that file names in its options are relative to.
     pub(super) fn here(&self) -> PathBuf {
         let folder = self.folder.clone().unwrap_or_default();
         let absolute = std::path::absolute(if folder.as_os_str().is_empty() {
@@ -131,7 +133,7 @@ impl Source {
     fn open(&self, name: &str) -> Result<String, String> {
         if name != PUBLISHED && !LABS.contains(&name) {
             return Err(format!(
-                "beside a study are {PUBLISHED} with published figures, and the labs {}",
+                "a study may refer only to {PUBLISHED}, with published figures, and to the labs {}",
                 LABS.join(" and ")
             ));
         }
@@ -141,7 +143,7 @@ impl Source {
             }
             None => {
                 let text = self.builtin.and_then(|builtin| builtin.file(name));
-                text.map(str::to_owned).ok_or_else(|| "it has none".to_owned())
+                text.map(str::to_owned).ok_or_else(|| "the study has no such file".to_owned())
             }
         }
     }

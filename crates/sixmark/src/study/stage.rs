@@ -1,4 +1,4 @@
-//! What cells are measured against: services, on this machine's loopback or in a lab.
+//! The services that cells are measured against, on this machine's loopback or in a lab.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use sixmark_lab::service::{ServiceGround, Services};
 use sixmark_lab::{self as lab, Host, Up};
 use sixmark_machine::CommandError;
 
-/// Services that run, and the lab that they run in.
+/// The running services, and the lab that they run in.
 pub(super) struct Stage<'a> {
     study: &'a Study,
     logs: PathBuf,
@@ -29,7 +29,8 @@ pub(super) struct Stage<'a> {
     up: Option<(WantedLab, Up)>,
 }
 
-/// What a lab is built for: what is chosen of its variants, and the service on demand that runs.
+/// The requirements that a lab is built for: the chosen variants, and the on-demand service that
+/// runs.
 #[derive(Debug, PartialEq, Eq)]
 struct WantedLab {
     variants: BTreeMap<String, String>,
@@ -37,7 +38,8 @@ struct WantedLab {
 }
 
 impl<'a> Stage<'a> {
-    /// With the services of a study that needs no lab. None where the study is to stop.
+    /// Prepares the stage, and starts the services of a study without a lab. Returns none if the
+    /// study is to stop.
     pub(super) fn open(
         study: &'a Study,
         folder: &Folder,
@@ -75,7 +77,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Has everything as a cell wants it. False where the study is to stop.
+    /// Builds what a cell requires. Returns false if the study is to stop.
     pub(super) fn prepare(
         &mut self,
         cell: &PlannedCell<'_>,
@@ -90,7 +92,7 @@ impl<'a> Stage<'a> {
         {
             return up.check().map(|()| true);
         }
-        // One goes before the next comes, and browsers in its hosts with it.
+        // The old lab, with the browsers in its hosts, is removed before the next is built.
         browsers.end();
         self.up = None;
         let up = self.build(lab, &wanted)?;
@@ -124,7 +126,7 @@ impl<'a> Stage<'a> {
         Up::build(plan, &lab::Ground { rights, logs, www, stop })
     }
 
-    /// Where a service answers.
+    /// Returns the URLs of a service.
     pub(super) fn urls(&self, service: &str) -> Option<Vec<String>> {
         match &self.up {
             Some((_, up)) => up.urls(service),
@@ -132,12 +134,12 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The lab that is up.
+    /// Returns the running lab.
     pub(super) fn up(&self) -> Option<&Up> {
         self.up.as_ref().map(|(_, up)| up)
     }
 
-    /// The host that a cell's load comes from; none where there is no lab.
+    /// Returns the host that generates a cell's load; none without a lab.
     pub(super) fn host(&self, cell: &PlannedCell<'_>) -> Result<Option<&Host>, CommandError> {
         match (self.up(), cell.text("from")) {
             (Some(up), Some(name)) => up.hosts().get(name).map(Some),
@@ -145,14 +147,14 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Ends everything, what was begun last first.
+    /// Ends everything, in the reverse order of its beginning.
     pub(super) fn close(mut self) -> Result<(), CommandError> {
         self.up = None;
         self.services.stop()
     }
 }
 
-/// The folder that what lasts no longer than the study is under.
+/// Returns the parent folder of the temporary folder.
 pub(super) fn temporary(rights: Option<Rights>) -> PathBuf {
     rights.map_or_else(std::env::temp_dir, |_| Path::new(lab::TEMPORARY).to_owned())
 }

@@ -1,4 +1,4 @@
-//! A study's folder and document, new, or those of one that goes on.
+//! The folder and document of a study that begins or is resumed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::environment;
 use crate::study::options::Options;
 use sixmark_machine::CommandError;
 
-/// A new study's folder and document.
+/// Creates the folder and document of a new study.
 pub(super) fn begin_study(
     source: &Source,
     study: &Study,
@@ -32,8 +32,10 @@ pub(super) fn begin_study(
     let path = options.out.clone().unwrap_or_else(|| usual_folder(study));
     if Folder::is_taken(&path) {
         let shown = path.display();
-        let line =
-            format!("'{shown}' is not empty: choose another --out, or go on with --resume {shown}");
+        let line = format!(
+            "'{shown}' is not empty: choose another --out, or continue with --resume \
+             {shown}"
+        );
         return Err(CommandError::Usage(line));
     }
     let folder = Folder::create(&path)?;
@@ -44,7 +46,7 @@ pub(super) fn begin_study(
     Ok((folder, begin_document(source, study, seed, options, programs)))
 }
 
-/// `anma-2026-11-21T173000`, where one is.
+/// Returns the default folder, such as `anma-2026-11-21T173000`.
 fn usual_folder(study: &Study) -> PathBuf {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let now: String = now.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
@@ -101,8 +103,8 @@ fn lab_used(lab: &InLab, rights: Option<Rights>) -> LabUsed {
     LabUsed { file, name, root: rights == Some(Rights::Root) }
 }
 
-/// The folder and the document of a study that is to go on, with all cells that were kept; and the document
-/// as it was, where the study was complete.
+/// Opens the folder and document of a study to resume, with all cells that were kept. If the study
+/// was complete, also returns the document as it was.
 pub(super) fn resume(
     path: &Path,
     source: &Source,
@@ -120,12 +122,12 @@ pub(super) fn resume(
     let found = changes::changes(&document, &now_is);
     if !found.is_empty() && !force {
         return Err(CommandError::Usage(format!(
-            "since '{}' was begun something has changed: {}; --force goes on all the same",
+            "changed since '{}' was started: {}; use --force to resume anyway",
             path.display(),
             changes::changes_line(&found)
         )));
     }
-    // The folder's cells are the truth: the document may be a cell behind.
+    // The files of the cells are authoritative: the document may be older.
     document.cells = folder.cells()?;
     let cells = document.cells.len() as u32;
     document.resumed.push(Resumed { at: now(), cells, changes: found });
@@ -134,13 +136,13 @@ pub(super) fn resume(
     Ok((folder, document, complete))
 }
 
-/// 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).
+/// Returns a random seed of 53 bits, which every JSON parser represents exactly (RFC 8259, 6).
 fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     RandomState::new().build_hasher().finish() >> 11
 }
 
-/// The time, as documents have it.
+/// Returns the current time in the format of documents.
 pub(super) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }

@@ -1,4 +1,4 @@
-//! The folder for what lasts no longer than the study runs.
+//! The temporary folder of a running study.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -10,18 +10,19 @@ use super::folder::Folder;
 use crate::output;
 use sixmark_machine::CommandError;
 
-/// The file of a study's folder that names it, so that one which a killed process left is found.
+/// The file in a study's folder that names its temporary folder, so that one left by a killed
+/// process can be found.
 const NOTE: &str = "work";
 
-/// The file in it that names the study's folder, so that a note that was changed, or copied, takes
-/// nothing away but what this study made.
+/// The file in the temporary folder that identifies the study's folder. It ensures that only
+/// folders of this study are removed, even if the file `work` was changed or copied.
 const OWNER: &str = ".study";
 
-/// What its name begins with.
+/// The beginning of its name.
 const PREFIX: &str = "sixmark-study-";
 
-/// A folder under that of temporary files, readable for services that give up root's rights. It goes
-/// when dropped.
+/// A folder below the one for temporary files, readable by services that drop root's rights. It is
+/// removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Work {
     path: PathBuf,
@@ -30,7 +31,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// A new one under `base`; the one that a killed process left is taken away.
+    /// Creates a new folder below `base`, and removes the one that a killed process left.
     pub(super) fn new(folder: &Folder, base: &Path) -> Result<Work, CommandError> {
         let note = folder.path().join(NOTE);
         let path = base.join(format!("{PREFIX}{}", output::unguessable()));
@@ -50,22 +51,22 @@ impl Work {
         Ok(work)
     }
 
-    /// Itself.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder of generated files.
+    /// Returns the folder of generated files.
     pub(super) fn www(&self) -> PathBuf {
         self.path.join("www")
     }
 
-    /// A file for what a client says.
+    /// Returns the path of a file in it, for the output of a client.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// A folder in it.
+    /// Creates a folder in it.
     pub(super) fn folder(&self, name: &str) -> Result<PathBuf, CommandError> {
         let path = self.path.join(name);
         let made = fs::create_dir_all(&path).and_then(|()| readable(&path));
@@ -83,23 +84,24 @@ impl Drop for Work {
     }
 }
 
-/// Whatever a strict umask says: a service that is another user must get in.
+/// Makes a folder accessible to services that run as another user, whatever the umask.
 fn readable(path: &Path) -> std::io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
-/// A folder by what no copy of it shares.
+/// Returns an identity of a folder that no copy of it shares.
 fn identity(folder: &Path) -> std::io::Result<String> {
     let found = fs::metadata(folder)?;
     Ok(format!("{}:{}\n", found.dev(), found.ino()))
 }
 
-/// Takes away a folder that this study made, and none other, whatever a note says.
+/// Removes a folder if this study created it. Other folders stay, whatever the file `work` names.
 fn remove(path: &Path, owner: &str) {
     let is_named_so = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
     let temporary = [std::env::temp_dir(), PathBuf::from(sixmark_lab::TEMPORARY)];
     let is_there = temporary.iter().any(|base| path.parent() == Some(base));
-    // No link, and nobody else's: who made the folder alone could write who it belongs to.
+    // It must not be a link, nor another user's: only its creator could have written which study it
+    // belongs to.
     let is_own = fs::symlink_metadata(path)
         .is_ok_and(|found| found.is_dir() && found.uid() == join::account());
     let is_ours = || fs::read_to_string(path.join(OWNER)).is_ok_and(|named| named == owner);
@@ -123,7 +125,7 @@ mod tests {
         let folder = study(&dir.path().join("one"));
         let left = Work::new(&folder, &base).unwrap();
         let path = left.path().to_owned();
-        // As a kill leaves it.
+        // A killed process would leave it like this.
         std::mem::forget(left);
 
         let other = study(&dir.path().join("other"));

@@ -1,4 +1,4 @@
-//! What two sides know of the same flows, put together.
+//! Joins what two sides know about the same flows.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
@@ -16,42 +16,42 @@ use super::Ears;
 use super::doubts::doubts_of_traffic;
 use crate::environment::environment;
 
-/// What one side knows in the end.
+/// The final figures of one side.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Half {
     /// What it sent.
     pub sent: Vec<Sent>,
-    /// What it heard.
+    /// What it received.
     pub heard: Vec<Heard>,
-    /// Datagrams that its sockets had no room for.
+    /// Datagrams dropped at its full socket buffers.
     pub drops: u64,
-    /// Datagrams, and connections that were ended, with something else than messages.
+    /// Datagrams with invalid messages, and connections that were closed because of such.
     pub foreign: u64,
-    /// What went wrong with its ports.
+    /// Problems with its ports.
     pub problems: Vec<String>,
 }
 
 impl Half {
-    /// What a sender and a receiver of one side tell.
+    /// Combines the figures of a sender and a receiver of one side.
     pub fn new(sent: Vec<Sent>, ears: Ears) -> Half {
         let Ears { flows: heard, drops, foreign, problems } = ears;
         Half { sent, heard, drops, foreign, problems }
     }
 }
 
-/// What both sides know.
+/// The figures of both sides.
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
     /// The near side.
     pub near: Half,
-    /// The far side; none where a host sends and listens by itself, and whoever else takes part tells
-    /// nothing.
+    /// The far side; none if one host sends and receives by itself and the other hosts do not
+    /// report.
     pub far: Option<Half>,
-    /// Both read one clock.
+    /// Whether both sides read the same clock.
     pub shared_clock: bool,
 }
 
-/// What only whoever ran it knows.
+/// Facts about a measurement that its caller provides.
 pub(super) struct Facts {
     pub(super) started: SystemTime,
     pub(super) elapsed: Duration,
@@ -60,7 +60,7 @@ pub(super) struct Facts {
     pub(super) seed: u64,
 }
 
-/// The flows by their numbers, those that one side sent first.
+/// Returns the flows by their numbers, starting with those that one of the sides sent.
 pub fn assemble(ends: &Ends) -> Vec<FlowResult> {
     let Ends { near, far, shared_clock } = ends;
     let mut flows = Vec::new();
@@ -77,7 +77,8 @@ pub fn assemble(ends: &Ends) -> Vec<FlowResult> {
     flows
 }
 
-/// Flows that `from` sent, with what was heard of them, and what was heard of others.
+/// Appends the flows that `from` sent, with what was received of them, and the received flows that
+/// are not among these.
 fn join_flows(
     flows: &mut Vec<FlowResult>,
     from: TrafficSide,
@@ -98,8 +99,8 @@ fn join_flows(
     }
 }
 
-/// What was heard of a flow: by its address or, where nobody else can have sent it, in spite of that,
-/// since a translator of addresses may be in between.
+/// Finds what was received of a flow, by its address. If only the other side can have sent it, a
+/// different address matches too, because there may be a network address translator on the path.
 fn find_heard(sent: &Sent, heard: &[Heard], taken: &[bool], ours: bool) -> Option<usize> {
     let like = |at: &usize| {
         !taken[*at] && (heard[*at].id, heard[*at].protocol) == (sent.id, sent.protocol)
@@ -117,7 +118,7 @@ fn is_of_ipv6(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_ipv6()
 }
 
-/// The whole document.
+/// Assembles the result.
 pub(super) fn assemble_traffic(facts: Facts, ends: &Ends) -> TrafficResult {
     let flows = assemble(ends);
     let Facts { started, elapsed, ended, asked, seed } = facts;

@@ -1,4 +1,5 @@
-//! How two sixmarks agree on traffic: a line of JSON each way, over connections of their own.
+//! The protocol between two sixmarks that agree on traffic: one line of JSON in each direction,
+//! over separate connections.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::net::TcpStream;
@@ -13,39 +14,40 @@ use sixmark_units::family::Family;
 
 use super::Half;
 
-/// Both sides have to say the same.
+/// The version of the protocol, which must be the same on both sides.
 pub(super) const VERSION: u32 = 1;
 /// How long a side may take to connect its streams.
 pub(super) const CONNECTING: Duration = Duration::from_secs(10);
-/// How long it may take to answer, connecting included.
+/// How long a side may take to answer, including the time to connect.
 pub(super) const ANSWER: Duration = Duration::from_secs(15);
-/// How often whoever waits for a line looks whether it should stop.
+/// The interval at which a reader of a line checks whether to stop.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// What is read of a line at the most, and for how long.
+/// The limits of reading a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineBound<'a> {
-    /// Bytes.
+    /// The longest line in bytes.
     pub(super) longest: usize,
-    /// For the whole line; none is for ever.
+    /// The time limit for the whole line; none means no limit.
     pub(super) within: Option<Duration>,
-    /// Ends the wait.
+    /// A flag that ends the wait.
     pub(super) stop: Option<&'a AtomicBool>,
 }
 
 impl LineBound<'_> {
-    /// A hello, from whomever.
+    /// The limits of a hello, which anyone may send.
     pub(super) const HELLO: LineBound<'static> =
         LineBound { longest: 4 << 10, within: Some(Duration::from_secs(10)), stop: None };
-    /// What a near side asks: at the most the flows that there may be.
+    /// The limits of a request of the near side, which is at most as long as the largest number of
+    /// flows.
     pub(super) const ASKS: LineBound<'static> =
         LineBound { longest: 16 << 20, within: None, stop: None };
-    /// An answer: at the most a report on ten thousand flows, each with its histograms.
+    /// The limits of an answer, at most a report on ten thousand flows, each with its histograms.
     pub(super) const ANSWERS: LineBound<'static> =
         LineBound { longest: 256 << 20, within: Some(ANSWER), stop: None };
 }
 
-/// A port of a protocol and family.
+/// A port that is open for a protocol and family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Door {
     pub(crate) protocol: FlowProtocol,
@@ -53,49 +55,50 @@ pub(crate) struct Door {
     pub(crate) port: u16,
 }
 
-/// What the near side says.
+/// A request of the near side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "lowercase")]
 pub(super) enum Asks {
-    /// First on each connection. Those of one session tell the addresses of the near side, one of each
-    /// family, so that nobody can have traffic sent to somebody else.
+    /// The first line of each connection. The connections of one session tell the far side the near
+    /// side's addresses, one of each family, so that nobody can direct traffic to a third party.
     Hello { version: u32, session: u64 },
-    /// What there will be; where the near side listens.
+    /// Describes the flows, and the ports on which the near side listens.
     Prepare { flows: Vec<Flow>, seed: u64, doors: Vec<Door> },
-    /// Connect your streams.
+    /// Requests that the far side connects its streams.
     Connect,
-    /// Begin to send.
+    /// Requests that the far side starts sending.
     Go,
-    /// Stop sending.
+    /// Requests that the far side stops sending.
     Stop,
-    /// Say what you heard.
+    /// Requests the far side's report.
     Report,
 }
 
-/// What the far side answers.
+/// An answer of the far side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "lowercase")]
 pub(super) enum Answers {
-    /// To a hello; whose clock this is.
+    /// Answers a hello, with the identity of the far side's clock.
     Hello { version: u32, clock: String },
-    /// Where the far side listens.
+    /// The ports on which the far side listens.
     Listening { doors: Vec<Door> },
-    /// Done.
+    /// The request was carried out.
     Done,
-    /// What it sent and heard.
+    /// What the far side sent and received.
     Report { half: Box<Half> },
-    /// What can't be.
+    /// The request failed.
     Failed { why: String },
 }
 
-/// One end of a connection.
+/// One end of a control connection.
 pub(super) struct ControlLine {
     reader: BufReader<TcpStream>,
 }
 
 impl ControlLine {
     pub(super) fn new(stream: TcpStream) -> ControlLine {
-        // A line that waits for an acknowledgement helps nobody; nor does a peer that is long gone.
+        // Lines must not wait for acknowledgements (Nagle's algorithm), and a peer that has
+        // disappeared must be detected.
         let _ = stream.set_nodelay(true);
         let alive = socket2::TcpKeepalive::new().with_time(Duration::from_secs(10));
         let _ = socket2::SockRef::from(&stream).set_tcp_keepalive(&alive);
@@ -112,12 +115,12 @@ impl ControlLine {
         let mut text = serde_json::to_vec(what).map_err(|error| error.to_string())?;
         text.push(b'\n');
         self.reader.get_mut().write_all(&text).map_err(|error| match is_timeout(&error) {
-            true => format!("it took nothing for {} s", ANSWER.as_secs()),
+            true => format!("it accepted no data for {} s", ANSWER.as_secs()),
             false => error.to_string(),
         })
     }
 
-    /// The next line; none at the end.
+    /// Reads the next line; none at the end of the connection.
     pub(super) fn hear<T: DeserializeOwned>(
         &mut self,
         bound: &LineBound<'_>,
@@ -126,7 +129,7 @@ impl ControlLine {
         loop {
             match self.reader.fill_buf() {
                 Ok([]) if text.is_empty() => return Ok(None),
-                Ok([]) => return Err("a line without an end".into()),
+                Ok([]) => return Err("an unterminated line".into()),
                 Ok(bytes) => {
                     let end = bytes.iter().position(|&byte| byte == b'\n');
                     let taken = end.map_or(bytes.len(), |at| at + 1);
@@ -143,7 +146,7 @@ impl ControlLine {
                 Err(error) => return Err(error.to_string()),
             }
             if bound.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err("interrupted before it had answered".into());
+                return Err("interrupted before it answered".into());
             }
             if let Some(within) = bound.within.filter(|within| began.elapsed() >= *within) {
                 return Err(format!("no answer within {} s", within.as_secs()));
@@ -156,7 +159,7 @@ fn is_timeout(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-/// What tells one machine's clock from another's.
+/// Returns the identity of this machine's clock: the id of its boot.
 pub(super) fn clock() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()

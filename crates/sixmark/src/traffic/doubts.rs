@@ -1,4 +1,4 @@
-//! What makes the figures of traffic doubtful.
+//! Warnings about doubtful figures of traffic.
 
 use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::traffic::result::{FlowResult, OfferedTraffic, TrafficResult};
@@ -7,16 +7,16 @@ use sixmark_units::quantity::{duration_us, write_count};
 
 use sixmark_machine::CommandError;
 
-/// A larger part of the messages handed over late, or of what was due not handed over, is more than the
-/// rate may be out by.
+/// The largest share of late messages, or of due bytes not sent, that needs no warning. A larger
+/// share would change the rate too much.
 const MANY: f64 = 0.01;
 
 /// The code of the warning that the far side did not report.
 pub const FAR_SIDE_LOST: &str = "far_side_lost";
 
-/// What the far side sent and heard is unknown, for this reason.
+/// Warns that it is unknown what the far side sent and received, and why.
 pub(super) fn far_side_lost(error: &CommandError) -> Warning {
-    doubt(FAR_SIDE_LOST, format!("{error}: the figures are those of this side alone"))
+    doubt(FAR_SIDE_LOST, format!("{error}: figures cover this side only"))
 }
 
 fn doubt(code: &str, message: String) -> Warning {
@@ -26,10 +26,7 @@ fn doubt(code: &str, message: String) -> Warning {
 pub(super) fn doubts_of_traffic(result: &TrafficResult) -> Vec<Warning> {
     let mut doubts = Vec::new();
     if result.ended == Ended::Interrupted {
-        doubts.push(doubt(
-            "interrupted",
-            "interrupted: the figures are of the time until then".into(),
-        ));
+        doubts.push(doubt("interrupted", "interrupted: figures cover the time until then".into()));
     }
     doubts.extend(late(result));
     doubts.extend(behind(result));
@@ -41,14 +38,14 @@ pub(super) fn doubts_of_traffic(result: &TrafficResult) -> Vec<Warning> {
     doubts
 }
 
-/// Messages left late though there was room for them.
+/// Warns about messages that left late although their sockets had room.
 fn late(result: &TrafficResult) -> Option<Warning> {
     let late = result.total.late?;
     let sent = result.total.sent?.messages.max(1);
     let latest = result.hosts.iter().filter_map(|host| host.latest_us).fold(0.0, f64::max);
     let message = format!(
-        "{} of {} messages left more than 1 ms after they were due, up to {}: the host that sends has \
-         no time for them, and what should be even comes in bursts",
+        "{} of {} messages were sent more than 1 ms late, up to {}: the sending host is \
+         overloaded, and even traffic becomes bursts",
         write_count(late),
         write_count(sent),
         duration_us(latest)
@@ -56,7 +53,8 @@ fn late(result: &TrafficResult) -> Option<Warning> {
     (late as f64 / sent as f64 > MANY).then(|| doubt("generator_late", message))
 }
 
-/// Less was sent than was due: streams that the way has no room for, or a generator without time.
+/// Warns if less was sent than was due, because streams had no room or because the sender could not
+/// keep up.
 fn behind(result: &TrafficResult) -> Option<Warning> {
     let short = |flow: &&FlowResult| {
         let figures = &flow.figures;
@@ -73,11 +71,11 @@ fn behind(result: &TrafficResult) -> Option<Warning> {
     let sent = rate(|f| f.figures.sent.map(|a| a.bits_per_s(Basis::Payload)));
     let tcp = flows.iter().all(|flow| flow.protocol == FlowProtocol::Tcp);
     let why = match tcp {
-        true => "TCP had no room for more",
+        true => "TCP's send buffer was full",
         false => "the sender could not keep up",
     };
     let message = format!(
-        "{} of {} flows sent less than was asked for, {sent:.2} instead of {offered:.2} Mbit/s of \
+        "{} of {} flows sent less than requested, {sent:.2} instead of {offered:.2} Mbit/s of \
          payload: {why}",
         flows.len(),
         result.flows.len()
@@ -88,14 +86,14 @@ fn behind(result: &TrafficResult) -> Option<Warning> {
 fn drops(result: &TrafficResult) -> Option<Warning> {
     let drops: u64 = result.hosts.iter().map(|host| host.socket_drops).sum();
     let message = format!(
-        "{} datagrams arrived and found no room in a socket: this loss is the receiving host's, not the \
-         way's; raise net.core.rmem_max there, or give it a processor of its own",
+        "{} datagrams were lost at full socket buffers: by the receiving host, not by the network; \
+         raise net.core.rmem_max there, or give sixmark a core of its own",
         write_count(drops)
     );
     (drops > 0).then(|| doubt("socket_drops", message))
 }
 
-/// The first one stands for its like.
+/// Warns about flows and ports that failed. Of the flows, only the first is described.
 fn problems(result: &TrafficResult) -> Vec<Warning> {
     let troubled: Vec<&FlowResult> =
         result.flows.iter().filter(|flow| flow.problem.is_some()).collect();
@@ -116,7 +114,7 @@ fn problems(result: &TrafficResult) -> Vec<Warning> {
 fn foreign(result: &TrafficResult) -> Option<Warning> {
     let foreign: u64 = result.hosts.iter().map(|host| host.foreign).sum();
     let message = format!(
-        "{} datagrams or connections brought something else than messages; they don't count",
+        "{} datagrams or connections carried something other than messages and are not counted",
         write_count(foreign)
     );
     (foreign > 0).then(|| doubt("foreign", message))
@@ -124,8 +122,8 @@ fn foreign(result: &TrafficResult) -> Option<Warning> {
 
 fn clocks(result: &TrafficResult) -> Option<Warning> {
     let timed = result.flows.iter().any(|flow| flow.delay.is_some());
-    let message = "the sides have clocks of their own: delays are told as differences only, which \
-                   hold how far the clocks drift apart";
+    let message = "the sides have different clocks: delays are shown only as differences, which \
+                   include clock drift";
     (timed && !result.shared_clock).then(|| doubt("clocks_apart", message.into()))
 }
 
@@ -134,6 +132,6 @@ fn notes(result: &TrafficResult) -> Option<Warning> {
     let said: Vec<String> =
         notes.iter().take(3).map(|note| format!("line {}: {}", note.line, note.what)).collect();
     let more = if notes.len() > said.len() { " and others" } else { "" };
-    let message = format!("{file} has what is left out here: {}{more}", said.join("; "));
+    let message = format!("{file} has lines that are ignored: {}{more}", said.join("; "));
     (!notes.is_empty()).then(|| doubt("left_out", message))
 }

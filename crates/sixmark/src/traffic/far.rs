@@ -1,4 +1,5 @@
-//! The side that is asked: listens for sixmarks that want traffic, and does what each of them asks.
+//! The side that accepts requests for traffic: it listens for other sixmarks and carries out what
+//! each of them requests.
 
 use crate::traffic::ports::ports;
 use std::collections::HashMap;
@@ -16,25 +17,25 @@ use super::{Half, ReadyFlows, TrafficReceiver, TrafficSender};
 use crate::traffic::ports::{doors, outgoing};
 use sixmark_machine::CommandError;
 
-/// How often a listening thread looks whether it should stop.
+/// The interval at which a listening thread checks whether to stop.
 const GLANCE: Duration = Duration::from_millis(20);
-/// Connections that are served at once. Each has a thread.
+/// The most connections that are served at once. Each has a thread.
 const MOST_CONNECTIONS: usize = 64;
 
-/// The addresses of the near side of each session.
+/// The near side's addresses of each session.
 type Sessions = Arc<Mutex<HashMap<u64, PerFamily<Option<SocketAddr>>>>>;
 
-/// Control ports that are listened on.
+/// The open control ports.
 #[derive(Debug)]
 pub struct Listener {
     listeners: Vec<TcpListener>,
 }
 
 impl Listener {
-    /// Listens at `addresses`; port 0 is a free one.
+    /// Listens on `addresses`; port 0 means a free one.
     ///
     /// # Errors
-    /// In one line: an address that can't be listened at.
+    /// Returns a one-line error if an address can't be listened on.
     pub fn new(addresses: &[SocketAddr]) -> Result<Listener, CommandError> {
         let one = |address: &SocketAddr| {
             let listen = || {
@@ -57,12 +58,12 @@ impl Listener {
         Ok(Listener { listeners })
     }
 
-    /// Where it listens.
+    /// Returns the addresses on which it listens.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect()
     }
 
-    /// Serves until `stop` is set, each session by a thread in the namespace of this one.
+    /// Serves until `stop` is set, each session by a thread in the namespace of the calling thread.
     pub fn serve(&self, stop: &AtomicBool, tell: impl Fn(String) + Clone + Send + 'static) {
         let sessions = Sessions::default();
         let served = Arc::<AtomicUsize>::default();
@@ -71,14 +72,14 @@ impl Listener {
             for listener in &self.listeners {
                 if let Ok((stream, peer)) = listener.accept() {
                     idle = false;
-                    // One more than there may be is closed at once.
+                    // A connection beyond the limit is closed at once.
                     let Some(place) = Served::take(&served) else { continue };
                     let (sessions, tell) = (Arc::clone(&sessions), tell.clone());
                     let serve = move || {
                         serve(stream, peer, &sessions, &tell);
                         drop(place);
                     };
-                    // Without a thread the connection ends, which the other side tells of.
+                    // Without a thread the connection is closed, which the other side reports.
                     let _ = std::thread::Builder::new().spawn(serve);
                 }
             }
@@ -89,7 +90,7 @@ impl Listener {
     }
 }
 
-/// A connection that is being served.
+/// A connection that is being served; it counts towards the limit until it is dropped.
 struct Served(Arc<AtomicUsize>);
 
 impl Served {
@@ -114,7 +115,10 @@ fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl F
     let hello = line.hear(&LineBound::HELLO);
     let Ok(Some(Asks::Hello { version, session })) = hello else { return };
     if version != VERSION {
-        let why = format!("the far side speaks version {VERSION} of this, not {version}");
+        let why = format!(
+            "the far side supports version {VERSION} of the control protocol, not \
+             {version}"
+        );
         let _ = line.say(&Answers::Failed { why });
         return;
     }
@@ -133,12 +137,12 @@ fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl F
         }
         said = line.say(&answer);
     }
-    // What a near side that is gone asked for ends with it.
+    // Traffic for a near side that has disconnected ends with the connection.
     lock().remove(&session);
     talk.end();
 }
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Default)]
 struct FarSession {
     asked: Option<(Vec<Flow>, u64, Vec<Door>)>,
@@ -211,14 +215,14 @@ impl FarSession {
         std::mem::take(&mut self.half)
     }
 
-    /// Whatever still runs.
+    /// Stops everything that is still running.
     fn end(mut self) {
         self.stop();
         drop(self.receiver.take().map(TrafficReceiver::stop));
     }
 }
 
-/// What is wrong with flows that somebody else made.
+/// Returns what is wrong with flows received from a peer.
 fn wrong(flows: &[Flow]) -> Option<String> {
     match flows.len() > MOST_FLOWS {
         true => Some(format!("more than {MOST_FLOWS} flows")),

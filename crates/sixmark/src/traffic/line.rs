@@ -1,4 +1,4 @@
-//! One flow that is being sent.
+//! Sending of a single flow.
 
 use std::io::{self, ErrorKind};
 
@@ -7,21 +7,21 @@ use sixmark_model::traffic::{FlowProtocol, FlowSchedule, Outgoing, put_message};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{BATCH, FlowSocketSettings, Outlet, Watched};
 
-/// A message is late when it is handed over so much after it was due, nanoseconds.
+/// The delay after which a message counts as late, nanoseconds.
 const LATE: u64 = 1_000_000;
-/// Bytes of a stream's messages that are made at once.
+/// The most bytes of messages that are prepared at once.
 const PIECE: usize = 64 * 1024;
-/// Nanoseconds until a connection that was refused is tried again.
+/// The time until a failed connection is retried, nanoseconds.
 const AGAIN: u64 = 250_000_000;
 
-/// What has to happen for a flow to go on.
+/// What a flow waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// This time, nanoseconds of the monotonic clock.
+    /// A time, nanoseconds of the monotonic clock.
     Until(u64),
-    /// Room in its socket.
+    /// Room in the socket's send buffer.
     Room,
-    /// Nothing any more.
+    /// Nothing: the flow has ended.
     Over,
 }
 
@@ -32,12 +32,14 @@ pub(super) struct FlowLine {
     begin: u64,
     outlet: Option<Outlet>,
     connected: bool,
-    /// Messages of one size that the kernel has not taken yet, and how much of them it has.
+    /// Messages of one size that the kernel has not accepted completely, and how many of their
+    /// bytes it has.
     pending: Vec<u8>,
     at: usize,
     size: usize,
     sequence: u32,
-    /// Until when messages may be due that are no fault of this thread's if they leave late.
+    /// Messages due up to this time do not count as late, because the thread is not to blame for
+    /// their delay.
     excused: u64,
     again: Option<u64>,
     broken: bool,
@@ -79,7 +81,7 @@ impl FlowLine {
         }
     }
 
-    /// Makes the socket, and begins the connection of a stream.
+    /// Creates the socket and starts the connection of a stream.
     pub(super) fn open(&mut self) -> io::Result<()> {
         let (to, udp) = (&self.out.to, self.out.flow.protocol == FlowProtocol::Udp);
         let Outgoing { port, hops, class, buffer, .. } = self.out;
@@ -93,7 +95,7 @@ impl FlowLine {
         Ok(())
     }
 
-    /// True once messages can leave.
+    /// Reports whether messages can be sent.
     pub(super) fn connected(&mut self) -> io::Result<bool> {
         if let Some(outlet) = self.outlet.as_ref().filter(|_| !self.connected) {
             self.connected = outlet.connected()?;
@@ -106,10 +108,11 @@ impl FlowLine {
         format!("{} to {}", self.out.flow.protocol, self.out.to)
     }
 
-    /// The beginning of all traffic, and when this flow has to be served first.
+    /// Sets the beginning of all traffic. Returns when this flow must be served first.
     pub(super) fn begin(&mut self, at: u64) -> Waits {
         self.begin = at;
-        // A stream that is not there yet is made when the flow begins, not at its first message.
+        // A socket that does not exist yet is created when the flow begins, not when its first
+        // message is due.
         match self.outlet {
             None => Waits::Until(at.saturating_add(self.out.flow.start_ns())),
             Some(_) => self.next(),
@@ -144,12 +147,12 @@ impl FlowLine {
         }
     }
 
-    /// Counts what is due and unsent at `now`, the end, and tells how the flow did.
+    /// Counts what is due and unsent at the end `now`, and returns the figures of the flow.
     pub(super) fn finish(mut self, now: u64) -> Sent {
         let stop =
             self.out.flow.stop_ns.map_or(now, |stop| now.min(self.begin.saturating_add(stop)));
         if !self.broken && self.connected {
-            // Whatever there is room for at once.
+            // Sends what fits without waiting.
             let _ = self.hand();
         }
         self.skip(stop);
@@ -172,7 +175,8 @@ impl FlowLine {
         self.connected()
     }
 
-    /// Hands over what is pending and due until there is nothing left (true) or no room.
+    /// Sends what is pending and due. Returns true if nothing is left, false if the socket has no
+    /// room.
     fn pour(&mut self, now: u64) -> io::Result<bool> {
         loop {
             if !self.pending.is_empty() && !self.hand()? {
@@ -184,7 +188,7 @@ impl FlowLine {
         }
     }
 
-    /// Makes messages that are due: false where none is.
+    /// Prepares messages that are due. Returns false if none is.
     fn make(&mut self, now: u64) -> bool {
         let Some((_, bytes)) = self.due(now) else { return false };
         let sent_us = clock::real() / 1_000;
@@ -203,7 +207,7 @@ impl FlowLine {
         true
     }
 
-    /// The next message that is due by `now`: when, and its size.
+    /// Returns the time and the size of the next message that is due by `now`.
     fn due(&self, now: u64) -> Option<(u64, u32)> {
         let (due, bytes) = self.schedule.next()?;
         let due = self.begin.saturating_add(due);
@@ -223,7 +227,7 @@ impl FlowLine {
         self.schedule.advance();
     }
 
-    /// Hands over what is pending: true where all of it is gone.
+    /// Sends what is pending. Returns true if all of it was accepted.
     fn hand(&mut self) -> io::Result<bool> {
         while self.at < self.pending.len() {
             match self.push() {
@@ -255,13 +259,13 @@ impl FlowLine {
         self.sent.sent_bytes += messages * self.size as u64;
     }
 
-    /// What an error means for datagrams: one of them is gone, and the next may do better. Nothing goes
-    /// on after one of a stream.
+    /// Handles an error of sending. For datagrams, one of them is lost and the next may succeed. A
+    /// stream ends with the error.
     fn refused(&mut self, error: io::Error) -> io::Result<()> {
         if self.out.flow.protocol == FlowProtocol::Tcp {
             return Err(error);
         }
-        // That tells of one sent before (ICMP); this one was not tried.
+        // ConnectionRefused reports an earlier datagram (ICMP); this one has not been sent.
         if error.kind() != ErrorKind::ConnectionRefused {
             self.at += self.size;
         }
@@ -269,18 +273,19 @@ impl FlowLine {
         Ok(())
     }
 
-    /// Waits for room. What falls due before there is some is not this thread's fault.
+    /// Waits for room. Messages that become due meanwhile are late through no fault of this thread.
     fn blocked(&mut self, now: u64) -> Waits {
         self.excused = self.excused.max(now);
         Waits::Room
     }
 
-    /// There is room again, as of `now`.
+    /// Continues after the socket has room again, as of `now`.
     pub(super) fn unblock(&mut self, now: u64) {
         self.excused = self.excused.max(now);
     }
 
-    /// Tries again later where nobody listened, else gives the flow up.
+    /// Schedules a retry if the connection could not be established; gives up the flow if it was
+    /// connected before.
     fn fail(&mut self, error: &io::Error, now: u64) -> Waits {
         let was = std::mem::take(&mut self.connected);
         let what = if was { "the connection broke" } else { "connecting" };
@@ -297,7 +302,7 @@ impl FlowLine {
         }
     }
 
-    /// Counts what is due by `now` as offered, unsent.
+    /// Counts what is due by `now` as offered but not sent.
     fn skip(&mut self, now: u64) -> Waits {
         self.excused = self.excused.max(now);
         while let Some((due, bytes)) = self.due(now) {

@@ -1,8 +1,9 @@
-//! Background traffic: flows of messages at their times, and what arrives of them.
+//! Background traffic: flows of messages sent at given times, and statistics of what arrives.
 //!
-//! [`TrafficSender`] and [`TrafficReceiver`] are one thread each, in the network namespace of the thread that begins
-//! them, so that a study can have them in hosts of its lab. [`near`] and [`far`] are two sixmarks that
-//! agree over a connection of their own, [`script`] is one that does what a script of MGEN's says.
+//! [`TrafficSender`] and [`TrafficReceiver`] each run one thread in the network namespace of the
+//! thread that starts them, so that a study can place them in hosts of its lab. In [`near`] and
+//! [`far`], two sixmarks agree on traffic over a control connection; in [`script`], one carries out
+//! a script of MGEN.
 
 mod assemble;
 mod control;
@@ -23,11 +24,12 @@ pub use sender::{ReadyFlows, TrafficSender};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Nanoseconds that a thread waits at least, so that one that has hundreds of messages a millisecond
-/// does not wake up for each. No message leaves before it is due; one may leave so much later.
+/// The shortest wait of a sending thread, nanoseconds, so that it does not wake up for every single
+/// message at hundreds of messages per millisecond. A message never leaves before it is due, and
+/// may leave this much later.
 const GRAIN: u64 = 50_000;
 
-/// What a thread counts while it works, for whoever watches.
+/// Counters that a thread updates while it works, for progress displays.
 #[derive(Debug, Default)]
 pub struct Counters {
     messages: AtomicU64,
@@ -36,17 +38,17 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Messages so far.
+    /// Returns the number of messages so far.
     pub fn messages(&self) -> u64 {
         self.messages.load(Ordering::Relaxed)
     }
 
-    /// Their bytes.
+    /// Returns the number of their bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Flows that had one.
+    /// Returns the number of flows with at least one message.
     pub fn flows(&self) -> u64 {
         self.flows.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The side that asks for traffic.
+//! The side that requests traffic.
 
 use crate::traffic::ports::doors;
 use crate::traffic::ports::outgoing;
@@ -20,28 +20,29 @@ use super::{Counters, Half, ReadyFlows, TrafficReceiver, TrafficSender};
 use crate::traffic::ports::{LONGEST, QUIET, ports};
 use sixmark_machine::CommandError;
 
-/// How often progress is looked at.
+/// The interval at which progress is checked.
 const GLANCE: Duration = Duration::from_millis(20);
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// What to do, checked.
+/// A checked description of the traffic to send.
 #[derive(Clone, Debug)]
 pub struct TrafficJob {
-    /// Which traffic.
+    /// The mix of traffic.
     pub mix: TrafficMix,
-    /// For how long; none is until interrupted.
+    /// The duration; none means until interrupted.
     pub duration: Option<Duration>,
-    /// Decides what is drawn.
+    /// The seed of the random numbers.
     pub seed: u64,
-    /// The control port of the far side, at each of its addresses that is used.
+    /// The control addresses of the far side, one for each family that is used.
     pub to: PerFamily<Option<SocketAddr>>,
 }
 
-/// Has a far side join in and measures until the time is over or `stop` is set; `see` is shown what was
-/// sent and heard here, some times a second.
+/// Starts traffic with the far side and measures until the duration is over or `stop` is set. `see`
+/// is called several times per second with the counters of messages sent and received here.
 ///
 /// # Errors
-/// In one line: an address of a family is missing, the far side can't be reached or refuses.
+/// Returns a one-line error if the address of a family is missing, or if the far side can't be
+/// reached or refuses.
 pub fn run_near_side(
     job: &TrafficJob,
     stop: &AtomicBool,
@@ -85,26 +86,28 @@ pub fn run_near_side(
     Ok(result)
 }
 
-/// Flows that end when the time is over.
+/// Returns the flows with their end set to that of the duration.
 fn timed(mut flows: Vec<Flow>, duration: Option<Duration>) -> Vec<Flow> {
     let stop_ns = duration.map(|duration| duration.as_nanos() as u64);
     flows.iter_mut().for_each(|flow| flow.stop_ns = stop_ns);
     flows
 }
 
-/// A connection over each family that is used; the first one is talked over.
+/// Connects over each family that is used. The first connection carries the commands.
 fn connect(
     job: &TrafficJob,
     flows: &[Flow],
     bound: &LineBound<'_>,
 ) -> Result<(Vec<ControlLine>, String), CommandError> {
-    // Who guesses another's session could have traffic sent there.
+    // The session is unpredictable: someone who guesses that of another side could direct traffic
+    // to it.
     let session = RandomState::new().hash_one(std::process::id());
     let (mut lines, mut theirs) = (Vec::new(), String::new());
     for to in addresses_of_flows(job, flows)? {
         let failed = |what: &str| CommandError::Measure(format!("the far side at {to}: {what}"));
-        let stream =
-            TcpStream::connect_timeout(&to, CONNECT).map_err(|error| failed(&error.to_string()))?;
+        let stream = TcpStream::connect_timeout(&to, CONNECT).map_err(|error| {
+            failed(&format!("{error}; start `sixmark traffic --listen` there, or check --to"))
+        })?;
         let mut line = ControlLine::new(stream);
         match ask(&mut line, &Asks::Hello { version: VERSION, session }, bound)? {
             Answers::Hello { version: VERSION, clock } => theirs = clock,
@@ -115,7 +118,7 @@ fn connect(
     Ok((lines, theirs))
 }
 
-/// The far side's address in each family that is used.
+/// Returns the far side's address of each family that is used.
 fn addresses_of_flows(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr>, CommandError> {
     let used = |family: &Family| flows.iter().any(|flow| flow.family == *family);
     let address = |family: Family| {
@@ -130,7 +133,7 @@ fn addresses_of_flows(job: &TrafficJob, flows: &[Flow]) -> Result<Vec<SocketAddr
     Family::BOTH.into_iter().filter(used).map(address).collect()
 }
 
-/// Has both sides listen, connect and begin.
+/// Makes both sides listen, connect and start sending.
 fn begin_flows(
     line: &mut ControlLine,
     job: &TrafficJob,
@@ -150,14 +153,14 @@ fn begin_flows(
     Ok((receiver, ready.go()?))
 }
 
-/// Stops both sides: what this one knows, and what the other one tells, if it does.
+/// Stops both sides. Returns what this side knows, and what the far side reports.
 fn end_flows(
     line: &mut ControlLine,
     sender: TrafficSender,
     receiver: TrafficReceiver,
 ) -> (Half, Result<Half, CommandError>) {
     let sent = sender.stop();
-    // That it was interrupted is no reason not to wait for the far side's figures.
+    // After an interruption the far side's figures are still waited for.
     let far = done(line, &Asks::Stop, &LineBound::ANSWERS).and_then(|()| {
         match ask(line, &Asks::Report, &LineBound::ANSWERS)? {
             Answers::Report { half } => Ok(*half),
@@ -168,7 +171,7 @@ fn end_flows(
     (Half::new(sent, receiver.stop()), far)
 }
 
-/// Waits until `duration` has passed and `see` says that all is done, or `stop` is set.
+/// Waits until `duration` has passed and `see` returns true, or until `stop` is set.
 pub(super) fn watch(
     duration: Option<Duration>,
     stop: &AtomicBool,
@@ -177,7 +180,8 @@ pub(super) fn watch(
     let began = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         let left = duration.map(|duration| duration.saturating_sub(began.elapsed()));
-        // Streams that have no room may have more to send when the time is over; they don't get any.
+        // Streams without room may have more to send at the end of the duration; they get no more
+        // time.
         let late = duration.is_some_and(|duration| began.elapsed() > duration + GLANCE);
         if see(left == Some(Duration::ZERO)) || late {
             return;
@@ -203,7 +207,7 @@ fn ask(
     match line.hear::<Answers>(bound).map_err(failed)? {
         Some(Answers::Failed { why }) => Err(failed(why)),
         Some(answer) => Ok(answer),
-        None => Err(failed("it ended the connection".into())),
+        None => Err(failed("it closed the connection".into())),
     }
 }
 
@@ -215,5 +219,5 @@ fn done(line: &mut ControlLine, asks: &Asks, bound: &LineBound<'_>) -> Result<()
 }
 
 fn out_of_turn() -> CommandError {
-    CommandError::Measure("the far side answered something else than was asked".into())
+    CommandError::Measure("the far side sent an unexpected answer".into())
 }

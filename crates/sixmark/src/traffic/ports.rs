@@ -1,4 +1,4 @@
-//! The ports of flows: those to listen on, and those of the other side.
+//! The ports of flows: local ones to listen on, and those of the other side.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,13 +9,14 @@ use sixmark_units::family::{Family, PerFamily};
 use super::control::Door;
 use super::{Port, TrafficReceiver};
 
-/// What comes after the end of sending is waited for until nothing does, and no longer than this.
+/// After the end of sending, a receiver waits until no messages have arrived for this long, but in
+/// all no longer than [`LONGEST`].
 pub(super) const QUIET: Duration = Duration::from_millis(100);
 
-/// See [`QUIET`].
+/// The longest wait after the end of sending.
 pub(super) const LONGEST: Duration = Duration::from_secs(5);
 
-/// A free port for each protocol and family that `from` sends.
+/// Returns a free port for each protocol and family that `from` sends.
 pub(crate) fn ports(flows: &[Flow], from: TrafficSide) -> Vec<Port> {
     let mut kinds: Vec<_> =
         flows.iter().filter(|f| f.from == from).map(|f| (f.protocol, f.family)).collect();
@@ -24,7 +25,7 @@ pub(crate) fn ports(flows: &[Flow], from: TrafficSide) -> Vec<Port> {
     kinds.into_iter().map(|(protocol, family)| Port::any(protocol, family)).collect()
 }
 
-/// Where a receiver listens.
+/// Returns the ports on which a receiver listens.
 pub(crate) fn doors(receiver: &TrafficReceiver) -> Vec<Door> {
     let door = |(protocol, at): &(FlowProtocol, SocketAddr)| {
         let (protocol, family, port) = (*protocol, Family::of(at.ip()), at.port());
@@ -33,7 +34,7 @@ pub(crate) fn doors(receiver: &TrafficReceiver) -> Vec<Door> {
     receiver.addresses().iter().map(door).collect()
 }
 
-/// The flows that `from` sends, to the other side's addresses and ports.
+/// Returns the flows that `from` sends, with the addresses and ports of the other side.
 pub(crate) fn outgoing(
     flows: &[Flow],
     from: TrafficSide,

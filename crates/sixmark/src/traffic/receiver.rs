@@ -1,4 +1,4 @@
-//! The thread that receives.
+//! The receiving thread.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -18,30 +18,31 @@ use super::Counters;
 use sixmark_machine::CommandError;
 use sixmark_machine::threads::no_thread;
 
-/// Nanoseconds after which a waiting thread looks whether it should stop.
+/// The interval at which a waiting thread checks whether to stop, nanoseconds.
 const GLANCE: u64 = 20_000_000;
-/// Between two rounds, so that a round finds more than one message. The kernel stamps them.
+/// The pause between two rounds, so that a round finds several messages. The kernel timestamps
+/// them.
 const ROUND: Duration = Duration::from_micros(200);
-/// Calls for one socket before it is another's turn.
+/// The most system calls for one socket in a round.
 const TURNS: usize = 32;
 const BUFFER: usize = 256 * 1024;
-/// More flows than this are nobody's traffic, and their books would fill the memory.
+/// The most flows. More would not be test traffic, and their records would fill the memory.
 const MOST_FLOWS: usize = 20_000;
 
-/// Where to listen.
+/// A port to listen on.
 #[derive(Clone, Copy, Debug)]
 pub struct Port {
-    /// What comes in.
+    /// The protocol.
     pub protocol: FlowProtocol,
-    /// The address; port 0 is a free one.
+    /// The address; port 0 means a free one.
     pub at: SocketAddr,
-    /// From when on, nanoseconds from the beginning.
+    /// The time at which it opens, nanoseconds from the beginning.
     pub from_ns: u64,
-    /// Until when.
+    /// The time at which it closes; none means never.
     pub until_ns: Option<u64>,
 }
 
-/// Ports that are listened on, by a thread of their own.
+/// Open ports that a separate thread reads.
 #[derive(Debug)]
 pub struct TrafficReceiver {
     stop: Arc<AtomicBool>,
@@ -51,26 +52,26 @@ pub struct TrafficReceiver {
     thread: Option<JoinHandle<Ears>>,
 }
 
-/// What was heard.
+/// What was received.
 #[derive(Clone, Debug, Default)]
 pub struct Ears {
-    /// Each flow.
+    /// The flows.
     pub flows: Vec<Heard>,
-    /// Datagrams that the sockets had no room for.
+    /// Datagrams dropped at full socket buffers.
     pub drops: u64,
-    /// Datagrams, and connections that were ended, with something else than messages.
+    /// Datagrams with invalid messages, and connections that were closed because of such.
     pub foreign: u64,
-    /// Ports that could not be listened on when it was time.
+    /// Ports that could not be opened when it was time.
     pub problems: Vec<String>,
 }
 
 impl Port {
-    /// One of all addresses of a family, from the beginning to the end; a free one.
+    /// Returns a free port at all addresses of a family, open all the time.
     pub fn any(protocol: FlowProtocol, family: Family) -> Port {
         Port { protocol, at: SocketAddr::new(unspecified(family), 0), from_ns: 0, until_ns: None }
     }
 
-    /// What a script listens on, in both families.
+    /// Returns the ports of a script's statement, one for each family.
     pub fn of_script(listening: &Listening) -> [Port; 2] {
         let Listening { protocol, port, from_ns, until_ns } = *listening;
         Family::BOTH.map(|family| Port {
@@ -98,11 +99,11 @@ fn unspecified(family: Family) -> IpAddr {
 }
 
 impl TrafficReceiver {
-    /// Listens on `ports` in the network namespace of the calling thread; on those of the beginning
-    /// before it returns.
+    /// Listens on `ports` in the network namespace of the calling thread. Ports that are open from
+    /// the beginning are open when this returns.
     ///
     /// # Errors
-    /// In one line: a port that can't be listened on.
+    /// Returns a one-line error if a port can't be listened on.
     pub fn start(ports: &[Port]) -> Result<TrafficReceiver, CommandError> {
         let mut work = ReceiverLoop::default();
         for port in ports {
@@ -122,24 +123,25 @@ impl TrafficReceiver {
         Ok(TrafficReceiver { stop, counters, streams, addresses, thread: Some(thread) })
     }
 
-    /// Where it listens since the beginning.
+    /// Returns the addresses that are open from the beginning.
     pub fn addresses(&self) -> &[(FlowProtocol, SocketAddr)] {
         &self.addresses
     }
 
-    /// The port of a protocol and family; the first one of several.
+    /// Returns the port of a protocol and family, the first one if there are several.
     pub fn port(&self, protocol: FlowProtocol, family: Family) -> Option<u16> {
         let is =
             |(p, at): &&(FlowProtocol, SocketAddr)| *p == protocol && Family::of(at.ip()) == family;
         self.addresses.iter().find(is).map(|(_, at)| at.port())
     }
 
-    /// What arrived so far.
+    /// Returns the counters of what arrived so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Waits until something of so many flows has arrived: true where that was within `patience`.
+    /// Waits until messages of this number of flows have arrived. Returns false if that takes
+    /// longer than `patience`.
     pub fn wait_for(&self, flows: u64, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         while self.counters.flows() < flows {
@@ -151,7 +153,8 @@ impl TrafficReceiver {
         true
     }
 
-    /// Waits until nothing has come for `quiet` and all streams have ended, for at most `patience`.
+    /// Waits until no messages have arrived for `quiet`, but at most `patience`. While streams are
+    /// open, `quiet` is ten times as long.
     pub fn settle(&self, quiet: Duration, patience: Duration) {
         let until = Instant::now() + patience;
         let (mut seen, mut since) = (self.counters.messages(), Instant::now());
@@ -162,7 +165,7 @@ impl TrafficReceiver {
                 (seen, since) = (now, Instant::now());
             }
             let streams = self.streams.load(Ordering::Relaxed);
-            // A stream whose sender waits for a retransmission is quiet for longer.
+            // A stream can be silent for longer while its sender waits for a retransmission.
             let enough = if streams == 0 { quiet } else { quiet * 10 };
             if since.elapsed() >= enough {
                 return;
@@ -170,7 +173,7 @@ impl TrafficReceiver {
         }
     }
 
-    /// Stops listening and tells what was heard.
+    /// Stops listening and returns what was received.
     pub fn stop(mut self) -> Ears {
         self.end().unwrap_or_default()
     }
@@ -181,20 +184,20 @@ impl TrafficReceiver {
     }
 }
 
-/// Whoever gives up half-way leaves no thread that listens.
+/// Ends the thread, so that it does not outlive a caller that fails.
 impl Drop for TrafficReceiver {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// An open port, or a connection to one.
+/// An open port, or a connection accepted on one.
 struct Open {
     sink: InboxSocket,
     protocol: FlowProtocol,
     local: Option<SocketAddr>,
     until_ns: Option<u64>,
-    /// Of a connection.
+    /// The state of a connection; none for a port.
     talk: Option<ReceiverSession>,
     done: bool,
 }
@@ -204,21 +207,21 @@ struct ReceiverSession {
     stream: Stream,
 }
 
-/// The thread's work.
+/// The state of the thread.
 #[derive(Default)]
 struct ReceiverLoop {
     open: Vec<Open>,
     later: Vec<Port>,
     books: Books,
     problems: Vec<String>,
-    /// Datagrams that ports since closed had no room for.
+    /// Datagrams dropped at the full buffers of ports that have been closed.
     drops: u64,
     inbox: Inbox,
     watched: Vec<Watched>,
     changed: bool,
 }
 
-/// What is known of each flow.
+/// The records of all flows.
 #[derive(Default)]
 struct Books {
     flows: HashMap<(FlowProtocol, u32, SocketAddr), (Option<SocketAddr>, Hearing)>,
@@ -258,7 +261,7 @@ impl ReceiverLoop {
         self.finish()
     }
 
-    /// Opens and closes what it is time for.
+    /// Opens and closes the ports whose time has come.
     fn keep_time(&mut self, ns: u64) {
         let (now, later) =
             std::mem::take(&mut self.later).into_iter().partition(|p| p.from_ns <= ns);
@@ -292,7 +295,7 @@ impl ReceiverLoop {
         }
     }
 
-    /// Takes what there is: true where there was something.
+    /// Reads what has arrived. Returns true if there was anything.
     fn round(&mut self, buffer: &mut [u8]) -> bool {
         let mut came = false;
         let mut new = Vec::new();
@@ -365,7 +368,7 @@ fn datagrams(open: &Open, inbox: &mut Inbox, books: &mut Books) {
 
 fn accept(open: &Open, new: &mut Vec<Open>) {
     while let Ok(sink) = open.sink.accept() {
-        // One that is gone again has no peer.
+        // A connection that has been reset already has no peer.
         let Some(from) = sink.peer() else { continue };
         let talk = Some(ReceiverSession { from, stream: Stream::default() });
         let (protocol, local, until_ns) = (open.protocol, sink.local(), open.until_ns);
@@ -373,7 +376,7 @@ fn accept(open: &Open, new: &mut Vec<Open>) {
     }
 }
 
-/// Reads what there is: true at the end.
+/// Reads what has arrived. Returns true at the end of the stream.
 fn stream(
     sink: &InboxSocket,
     local: Option<SocketAddr>,

@@ -1,4 +1,4 @@
-//! One host that does what a script of MGEN's says; the others may be MGEN's.
+//! One host that carries out a script of MGEN. The other hosts may run MGEN itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -13,24 +13,25 @@ use super::{Counters, Half, Port, ReadyFlows, TrafficReceiver};
 use crate::traffic::ports::QUIET;
 use sixmark_machine::CommandError;
 
-/// A script, read, with what else bears on it.
+/// A parsed script with its settings.
 #[derive(Clone, Debug)]
 pub struct ScriptJob {
-    /// What it says.
+    /// The script.
     pub script: Script,
-    /// Its file's name, for the result.
+    /// The name of its file, for the result.
     pub file: String,
-    /// When to end, before the script may; none is at the script's end.
+    /// The duration after which it ends early; none means the end of the script.
     pub duration: Option<Duration>,
-    /// Decides what is drawn.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
-/// Does what the script says in the network namespace of the calling thread, until its end, the
-/// duration's, or until `stop` is set; `see` is shown what was sent and heard, some times a second.
+/// Carries out the script in the network namespace of the calling thread, until its end, the end of
+/// the duration, or until `stop` is set. `see` is called several times per second with the counters
+/// of sent and received messages.
 ///
 /// # Errors
-/// In one line: a port of the beginning can't be listened on.
+/// Returns a one-line error if a port that is open from the beginning can't be listened on.
 pub fn run_script(
     job: &ScriptJob,
     stop: &AtomicBool,
@@ -42,7 +43,7 @@ pub fn run_script(
     let receiver = TrafficReceiver::start(&ports)?;
     let sender = ReadyFlows::unconnected(script.flows.clone(), *seed).go()?;
     let end = script.end_ns().map(Duration::from_nanos);
-    // What is due at the end still has to arrive.
+    // Messages due at the end still have to arrive.
     let end = match (end, job.duration) {
         (Some(end), Some(duration)) => Some(end.min(duration)),
         (end, duration) => end.or(duration),
@@ -62,7 +63,7 @@ pub fn run_script(
     let facts = Facts {
         started,
         elapsed,
-        // To one without an end of its own the signal is its end.
+        // For a script without an end, the signal is the regular end.
         ended: if stopped && end.is_some() { Ended::Interrupted } else { Ended::Complete },
         asked: OfferedTraffic::Script {
             file: job.file.clone(),

@@ -1,4 +1,4 @@
-//! The thread that sends.
+//! The sending thread.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,15 +17,15 @@ use super::{Counters, GRAIN};
 use sixmark_machine::CommandError;
 use sixmark_machine::threads::no_thread;
 
-/// Nanoseconds after which a waiting thread looks whether it should stop.
+/// The interval at which a waiting thread checks whether to stop, nanoseconds.
 const GLANCE: u64 = 20_000_000;
 
-/// Flows whose connections are there, and that nothing was sent of yet.
+/// Flows that are ready to send but have not sent anything.
 pub struct ReadyFlows {
     lines: Vec<FlowLine>,
 }
 
-/// Flows that are being sent, by a thread of their own.
+/// Flows that a separate thread is sending.
 #[derive(Debug)]
 pub struct TrafficSender {
     stop: Arc<AtomicBool>,
@@ -34,12 +34,12 @@ pub struct TrafficSender {
 }
 
 impl ReadyFlows {
-    /// Opens the sockets of `flows` in the network namespace of the calling thread, and waits until the
-    /// streams of those that begin at once are connected, for at most `patience`. Random gaps come from
+    /// Opens the sockets of `flows` in the network namespace of the calling thread, and waits at
+    /// most `patience` until the streams that begin at once are connected. Random gaps come from
     /// `seed`.
     ///
     /// # Errors
-    /// In one line: a socket could not be made, or a stream not be connected.
+    /// Returns a one-line error if a socket can't be created or a stream can't be connected.
     pub fn new(
         flows: Vec<Outgoing>,
         seed: u64,
@@ -53,16 +53,17 @@ impl ReadyFlows {
         Ok(ready)
     }
 
-    /// Flows whose sockets are made when they begin, in the namespace of the calling thread; a stream
-    /// that nobody listens for is tried again until its flow ends, as scripts on several hosts need it.
+    /// Prepares flows whose sockets are created when they begin, in the namespace of the thread
+    /// that starts them. A stream whose port is not open yet is retried until its flow ends, as
+    /// scripts on several hosts require.
     pub fn unconnected(flows: Vec<Outgoing>, seed: u64) -> ReadyFlows {
         ReadyFlows { lines: flows.into_iter().map(|flow| FlowLine::new(flow, seed)).collect() }
     }
 
-    /// Begins to send.
+    /// Starts sending.
     ///
     /// # Errors
-    /// There can be no other thread.
+    /// Returns an error if the thread can't be started.
     pub fn go(self) -> Result<TrafficSender, CommandError> {
         let (stop, counters) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
         let (seen, told) = (Arc::clone(&stop), Arc::clone(&counters));
@@ -86,7 +87,7 @@ impl ReadyFlows {
             let Some(first) = first else { return Ok(()) };
             let left = until.saturating_sub(clock::now());
             if left == 0 {
-                return Err(CommandError::Measure(format!("{first}: no connection in time")));
+                return Err(CommandError::Measure(format!("{first}: not connected in time")));
             }
             let waited = wait_for_flows(&mut waiting, left.min(GLANCE));
             waited.map_err(|error| {
@@ -101,17 +102,18 @@ fn flow_error(line: &FlowLine, error: &std::io::Error) -> CommandError {
 }
 
 impl TrafficSender {
-    /// What was sent so far.
+    /// Returns the counters of what was sent so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// True once no flow has another message.
+    /// Reports whether all flows have sent their last message.
     pub fn over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Stops sending and tells what was sent of each flow, in the order in which they were given.
+    /// Stops sending. Returns what was sent of each flow, in the order in which the flows were
+    /// given.
     pub fn stop(mut self) -> Vec<Sent> {
         self.end().unwrap_or_default()
     }
@@ -122,19 +124,19 @@ impl TrafficSender {
     }
 }
 
-/// Whoever gives up half-way leaves no thread that sends.
+/// Ends the thread, so that it does not outlive a caller that fails.
 impl Drop for TrafficSender {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// The thread's work.
+/// The state of the thread.
 struct SenderLoop {
     lines: Vec<FlowLine>,
-    /// Which flow is to be served when.
+    /// The flows to serve, by the time at which they are due.
     dues: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Flows whose sockets have no room.
+    /// Flows whose sockets have no room in their send buffers.
     blocked: Vec<usize>,
     watched: Vec<Watched>,
 }
@@ -162,7 +164,7 @@ impl SenderLoop {
             self.wait();
         }
         let end = clock::now();
-        // Nothing is left behind for want of a last look.
+        // Sends what has become due since the last round.
         self.serve(end);
         self.publish_counters(counters);
         self.lines.into_iter().map(|line| line.finish(end)).collect()
@@ -190,7 +192,7 @@ impl SenderLoop {
         }
     }
 
-    /// Waits for the next time, or for room.
+    /// Waits until the next flow is due or a socket has room.
     fn wait(&mut self) {
         let now = clock::now();
         let due = self.dues.peek().map_or(u64::MAX, |&Reverse((due, _))| due);
@@ -199,7 +201,7 @@ impl SenderLoop {
         let lines = &self.lines;
         self.watched.extend(self.blocked.iter().filter_map(|&at| lines[at].room()));
         if wait_for_flows(&mut self.watched, ns).is_err() {
-            // Without it the thread is only late.
+            // Without polling the thread is only late.
             std::thread::sleep(Duration::from_nanos(ns));
         }
         self.unblock();

@@ -1,4 +1,4 @@
-//! Control groups, version 2.
+//! Control groups, version 2 (cgroups(7)).
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use sixmark_model::vitals::parse;
 use super::file::{KeptFile, text_of_file};
 use sixmark_machine::CommandError;
 
-/// The files of one.
+/// The files of a control group.
 #[derive(Debug)]
 pub(super) struct Cgroup {
     name: String,
@@ -19,10 +19,11 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// By its path in the file system, or from where version 2 is mounted.
+    /// Opens a control group by its path in the file system, or relative to the mount point of
+    /// version 2.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns an error if there is no such control group.
     pub(super) fn open(name: &str) -> Result<Cgroup, CommandError> {
         let folder = folder(name).ok_or_else(|| {
             CommandError::Usage(format!(
@@ -58,7 +59,7 @@ fn folder(name: &str) -> Option<PathBuf> {
         .find(is_one)
 }
 
-/// Where version 2 is mounted.
+/// Returns the mount point of version 2.
 fn mount() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     mounts.lines().find_map(|line| {

@@ -1,18 +1,19 @@
-//! A file of the kernel's that is read again and again.
+//! A file of procfs or sysfs that is read repeatedly.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// Kept open: the kernel makes its text anew at each reading from its beginning.
+/// A file that stays open. The kernel generates its text anew whenever it is read from the
+/// beginning.
 #[derive(Debug)]
 pub(super) struct KeptFile {
     file: File,
     text: Vec<u8>,
 }
 
-/// The text begins with room for so many bytes.
+/// The initial size of the buffer, bytes.
 const ROOM: usize = 16 << 10;
 
 impl KeptFile {
@@ -20,12 +21,12 @@ impl KeptFile {
         Ok(KeptFile { file: File::open(path)?, text: vec![0; ROOM] })
     }
 
-    /// One that may be missing.
+    /// Opens a file that may be missing.
     pub(super) fn maybe(path: impl AsRef<Path>) -> Option<KeptFile> {
         KeptFile::open(path).ok()
     }
 
-    /// What it says now.
+    /// Reads its current text.
     pub(super) fn read(&mut self) -> io::Result<&str> {
         let mut length = 0;
         loop {
@@ -41,7 +42,7 @@ impl KeptFile {
     }
 }
 
-/// What a file that may be missing says now, nothing where it can't be read.
+/// Returns the current text of a file that may be missing, or an empty text if it can't be read.
 pub(super) fn text_of_file(file: &mut Option<KeptFile>) -> &str {
     file.as_mut().and_then(|file| file.read().ok()).unwrap_or("")
 }

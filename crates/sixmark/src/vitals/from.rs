@@ -1,4 +1,4 @@
-//! `--vitals-from`: where a server's vitals are to be had.
+//! `--vitals-from`: the sources of a server's vitals.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -14,28 +14,28 @@ use super::sources::{Sources, WantedVitals};
 use sixmark_lab::door;
 use sixmark_machine::CommandError;
 
-/// A place that was found to tell.
+/// A source of vitals that has been found.
 #[derive(Clone, Debug)]
 pub enum VitalsFrom {
-    /// What `sixmark vitals` wrote, or is writing.
+    /// A file that `sixmark vitals` wrote or is writing.
     File(PathBuf),
     /// A page of metrics.
     Page(FetchedPage),
-    /// A host of a lab that is up.
+    /// A host of a running lab.
     Host(Host),
 }
 
 /// A page of metrics that has been fetched once.
 #[derive(Clone, Debug)]
 pub struct FetchedPage {
-    /// Where it is, as it was given.
+    /// Its URL as it was given.
     pub(super) name: String,
     pub(super) place: scrape::PageAddress,
-    /// Who serves it.
+    /// The kind of its exporter.
     pub(super) who: exposition::Exporter,
 }
 
-/// A host's network.
+/// The network of a lab host.
 #[derive(Clone, Debug)]
 pub struct Host {
     name: String,
@@ -44,11 +44,11 @@ pub struct Host {
 }
 
 impl VitalsFrom {
-    /// Understands what was typed, and looks whether it is there: a file, a URL, `lab:HOST`, or the
-    /// name of a host of the lab that is up. To be called before this process goes into a lab.
+    /// Parses the option's value and checks that the source exists: a file, a URL, `lab:HOST`, or
+    /// the name of a host of the running lab. Must be called before this process enters a lab.
     ///
     /// # Errors
-    /// Nothing there tells, in a line.
+    /// Returns a one-line error if the source yields no vitals.
     pub fn find(text: &str, lab: Option<&str>) -> Result<VitalsFrom, CommandError> {
         if text.contains("://") {
             return fetch_page(text).map(VitalsFrom::Page);
@@ -60,15 +60,15 @@ impl VitalsFrom {
             true => file(text),
             false => host(text, lab).map(VitalsFrom::Host).map_err(|_| {
                 CommandError::Usage(format!(
-                    "--vitals-from {text}: no such file, nor a host of a lab that is up; give what \
-                     `sixmark vitals --jsonl FILE` writes on the server, http://HOST:PORT/metrics, or \
-                     lab:HOST"
+                    "--vitals-from {text}: no such file, nor a host of a running lab; give a file \
+                     that `sixmark vitals --jsonl FILE` writes on the server, \
+                     http://HOST:PORT/metrics, or lab:HOST"
                 ))
             }),
         }
     }
 
-    /// Its name as it was given.
+    /// Returns its name as it was given.
     pub(super) fn name(&self) -> String {
         match self {
             VitalsFrom::File(path) => path.display().to_string(),
@@ -81,7 +81,7 @@ impl VitalsFrom {
 fn file(text: &str) -> Result<VitalsFrom, CommandError> {
     let path = PathBuf::from(text);
     match read_samples(&path) {
-        // It may be filling up while it is used.
+        // The file may still grow while it is used.
         Err(why) if !why.contains("fewer than two") => {
             Err(CommandError::Usage(format!("--vitals-from {text}: the file {why}")))
         }
@@ -89,7 +89,7 @@ fn file(text: &str) -> Result<VitalsFrom, CommandError> {
     }
 }
 
-/// The samples of a file.
+/// Reads the samples of a file.
 pub(super) fn read_samples(path: &Path) -> Result<Vec<VitalsSample>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("can't be read: {error}"))?;
     samples_of(&text)
@@ -103,12 +103,10 @@ fn fetch_page(text: &str) -> Result<FetchedPage, CommandError> {
     }
     let place = scrape::PageAddress::find(url)?;
     let found = place.fetch().map_err(|why| {
-        CommandError::Measure(format!("--vitals-from {text}: no metrics can be had there: {why}"))
+        CommandError::Measure(format!("--vitals-from {text}: can't fetch metrics: {why}"))
     })?;
     let (who, _) = exposition::processor_time(&found, 0).ok_or_else(|| {
-        wrong(
-            "the page has no processor time; it has to be node_exporter's or sixmark's".to_owned(),
-        )
+        wrong("the page has no CPU time; it must come from node_exporter or sixmark".to_owned())
     })?;
     Ok(FetchedPage { name: text.to_owned(), place, who })
 }
@@ -119,17 +117,18 @@ fn host(text: &str, lab: Option<&str>) -> Result<Host, CommandError> {
         None => (lab, text),
     };
     let way = door::way(&door::choose(lab)?, name)?;
-    let cannot = |error| CommandError::Measure(format!("can't look into the host {name}: {error}"));
+    let cannot = |error| CommandError::Measure(format!("can't enter the host {name}: {error}"));
     let number = std::fs::File::from(way.network.try_clone().map_err(cannot)?);
     let number = number.metadata().map_err(cannot)?.ino();
     Ok(Host { name: name.to_owned(), network: Arc::new(NetNs::from(way.network)), number })
 }
 
 impl Host {
-    /// What tells of it: its network, and the processes in it.
+    /// Opens the sources for its network and the processes in it.
     ///
     /// # Errors
-    /// The kernel lets nobody in, or does not tell.
+    /// Returns an error if the namespace can't be entered, or if the kernel's counters can't be
+    /// read.
     pub(super) fn open(&self) -> Result<Sources, CommandError> {
         let wanted = WantedVitals {
             host: Some((self.number, self.name.clone())),
@@ -144,8 +143,8 @@ impl Host {
         match (entered, found) {
             (Ok(()), Some(sources)) => Ok(sources),
             (Err(error), _) => Err(CommandError::Measure(format!(
-                "--vitals-from {}: can't look into the host: {error}; as another user than root, load \
-                 from a host of the same lab (--in)",
+                "--vitals-from {}: can't enter the host: {error}; run as root, or load from a host \
+                 of the same lab (--in)",
                 self.name
             ))),
             (Ok(()), None) => Err(CommandError::Measure("the host reported nothing".to_owned())),

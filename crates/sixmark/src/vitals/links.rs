@@ -1,4 +1,4 @@
-//! Interfaces and what they counted, over rtnetlink(7).
+//! Interfaces and their counters, over rtnetlink(7).
 
 use std::io;
 
@@ -8,7 +8,7 @@ use sixmark_model::vitals::network::{Interface, InterfaceCounters};
 
 use sixmark_machine::netlink::Netlink;
 
-/// A conversation with the namespace that it was opened in.
+/// A netlink socket in the namespace in which it was opened.
 pub(super) struct Links(Netlink);
 
 impl std::fmt::Debug for Links {
@@ -27,7 +27,7 @@ impl Links {
         Ok(links.iter().filter_map(|link| interface(&link.attributes)).collect())
     }
 
-    /// Each interface and its largest packet, bytes.
+    /// Returns each interface and its MTU, bytes.
     pub(super) fn mtus(&mut self) -> io::Result<Vec<(String, u32)>> {
         let links = self.0.links()?;
         let of = |attributes: &[LinkAttribute]| {

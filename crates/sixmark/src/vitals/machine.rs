@@ -1,4 +1,4 @@
-//! The machine: processors, memory, disks, NFS, packets as processors take them.
+//! Counters of the machine: processors, memory, disks, NFS, and packets per processor.
 
 use std::collections::HashSet;
 use std::io;
@@ -10,7 +10,7 @@ use sixmark_model::vitals::parse;
 
 use super::file::{KeptFile, text_of_file};
 
-/// Its files.
+/// The files of the machine's counters.
 #[derive(Debug)]
 pub(super) struct Machine {
     stat: KeptFile,
@@ -20,14 +20,14 @@ pub(super) struct Machine {
     disks: Option<KeptFile>,
     softnet: Option<KeptFile>,
     nfs: [Option<KeptFile>; 2],
-    /// Those that are no partitions.
+    /// The names of whole disks, without partitions.
     whole: HashSet<String>,
     packets: [Widened; 3],
-    /// What was read of memory, paging, disks and NFS, and when.
+    /// The last reading of memory, paging, disks and NFS, and its time.
     slow: Option<(Instant, MachineVitals)>,
 }
 
-/// Between two readings of what is slow.
+/// The interval between two readings of what is slow.
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl Machine {
@@ -47,12 +47,13 @@ impl Machine {
         })
     }
 
-    /// Processors and events alone, which is what changes all the time.
+    /// Reads processors and events only, which change all the time.
     pub(super) fn processors(&mut self) -> io::Result<MachineVitals> {
         parse::stat(self.stat.read()?).map_err(io::Error::other)
     }
 
-    /// All of it. What is slow to read and to change is read once a second, or where `afresh` says so.
+    /// Reads all counters. Those that are slow to read and to change are read once a second, or if
+    /// `afresh` is true.
     pub(super) fn read(&mut self, afresh: bool) -> io::Result<MachineVitals> {
         let now = Instant::now();
         if afresh || self.slow.as_ref().is_none_or(|(at, _)| now >= *at + PAUSE) {
@@ -77,7 +78,7 @@ impl Machine {
         Ok(host)
     }
 
-    /// Memory, paging, disks and NFS, in an otherwise empty host.
+    /// Reads memory, paging, disks and NFS. The other fields stay empty.
     fn read_slow(&mut self) -> io::Result<MachineVitals> {
         let is_whole = |name: &str| self.whole.is_empty() || self.whole.contains(name);
         let [client, server] = &mut self.nfs;

@@ -1,4 +1,4 @@
-//! What a run costs: sources that are read beside it.
+//! Measurement of a run's cost, by vitals that are read during the run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,14 +20,14 @@ use crate::warning;
 use sixmark_machine::CommandError;
 use sixmark_machine::threads::no_thread;
 
-/// How often processor time is read of this machine,
+/// The interval at which processor time is read of this machine.
 const PAUSE: Duration = Duration::from_millis(100);
-/// and of a page that sixmark serves. That of a node_exporter costs its server more: it is fetched at
-/// the beginning, at the warm-up's end, at the end, and in between so often that little is lost where
-/// the server dies.
+/// The interval at which a page is fetched that sixmark serves. A page of node_exporter costs its
+/// server more. It is fetched at the beginning, at the end of the warm-up and at the end, and in
+/// between just often enough that little is lost if the server dies.
 const PAUSE_OF_PAGES: Duration = Duration::from_secs(1);
 const PAUSE_OF_NODE_EXPORTER: Duration = Duration::from_secs(10);
-/// The longest that a thread does not look whether it is to end.
+/// The longest interval between two checks whether a thread must end.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// Sources that are being read.
@@ -44,7 +44,7 @@ enum Remote {
     Host(String, Box<Local>),
 }
 
-/// Ends a thread when it is dropped, sooner or later.
+/// A flag that tells a thread to end when it is dropped; the thread may take a while to notice.
 #[derive(Debug, Default)]
 struct Stop(Arc<AtomicBool>);
 
@@ -54,33 +54,33 @@ impl Drop for Stop {
     }
 }
 
-/// What was read in the end.
+/// The readings of a complete run.
 #[derive(Debug)]
 pub(crate) struct Metered {
     client: MeterReading,
     server: Option<MeterReading>,
-    /// When the end was, by this machine's wall clock, microseconds since 1970.
+    /// The end by this machine's wall clock, microseconds since 1970.
     ended_us: u64,
 }
 
-/// What one source told.
+/// The readings of one source.
 #[derive(Debug)]
 struct MeterReading {
     source: VitalsSource,
     name: Option<String>,
     series: PointSeries,
-    /// Full samples, if only the first and the last.
+    /// Complete samples: all of a file, else the first and the last, or none of a page.
     samples: Vec<VitalsSample>,
-    /// Why it told less than it should.
+    /// Why readings are missing.
     problem: Option<String>,
 }
 
 impl Meter {
-    /// Begins to read this machine, and a server where one was named. None where this machine does
-    /// not tell and no server was named.
+    /// Starts reading this machine, and a server if one is given. Returns none if this machine's
+    /// counters can't be read and no server is given.
     ///
     /// # Errors
-    /// A source that was named does not tell.
+    /// Returns an error if a given source yields nothing.
     pub(crate) fn start(
         server: Option<&VitalsFrom>,
         warmup: Duration,
@@ -110,7 +110,7 @@ impl Meter {
         Ok(Some(Meter { client, server }))
     }
 
-    /// Ends it; to be called as soon as the load has ended.
+    /// Stops reading. Must be called as soon as the load has ended.
     pub(crate) fn end(self) -> Metered {
         let mut client = self.client.end(VitalsSource::Here, None);
         let ended_us = client.series.span_us().map_or(0, |(_, last)| last);
@@ -125,13 +125,14 @@ impl Meter {
 }
 
 impl Metered {
-    /// When a measurement began that took so long and has just ended.
+    /// Returns when a measurement began that took `elapsed_s` and has just ended.
     pub(crate) fn began_us(&self, elapsed_s: f64) -> u64 {
         self.ended_us.saturating_sub((elapsed_s * 1e6) as u64)
     }
 
-    /// Processor time over a stretch, microseconds: of this process, and of the server's processes or
-    /// else of all of its machine; none where less than nearly all of the stretch is covered.
+    /// Returns the processor time over a stretch, microseconds: of this process, and of the
+    /// server's processes or, if these are unknown, of its whole machine. A value is absent if the
+    /// readings do not cover nearly all of the stretch.
     pub(crate) fn used(&self, work: &Work) -> (Option<f64>, Option<f64>) {
         let all = |cost: &Cost| cost.us_per_request.map(|_| cost.cpu_s * 1e6);
         let client = self.client.place(work, Whose::Own);
@@ -140,7 +141,7 @@ impl Metered {
         (of(&client), server.as_ref().and_then(of))
     }
 
-    /// What that cost, and doubts about it.
+    /// Returns the cost of the work, and warnings about it.
     pub(crate) fn section(&self, work: &Work) -> (Vitals, Vec<Warning>) {
         let client = self.client.place(work, Whose::Own);
         let server = self.server.as_ref().map(|server| server.place(work, Whose::Processes));
@@ -165,7 +166,7 @@ impl MeterReading {
         }
     }
 
-    /// Of all samples here; of a file those of the time in question.
+    /// Returns the change over all samples; for a file, only over those within the measured time.
     fn change(&self, work: &Work) -> Option<VitalsSample> {
         let mut total = Total::default();
         let is_of = |sample: &&VitalsSample| {
@@ -178,7 +179,7 @@ impl MeterReading {
     }
 }
 
-/// A machine's own kernel, read by a thread.
+/// The counters of a kernel, read by a thread.
 #[derive(Debug)]
 struct Local {
     first: VitalsSample,
@@ -189,8 +190,7 @@ struct Local {
 
 impl Local {
     fn start(mut sources: Sources, own: Option<fn() -> f64>) -> Result<Local, CommandError> {
-        let cannot =
-            |error| CommandError::Measure(format!("can't read what the kernel counts: {error}"));
+        let cannot = |error| CommandError::Measure(format!("can't read kernel counters: {error}"));
         let first = sources.sample().map_err(cannot)?;
         let stop = Stop::default();
         let stopped = Arc::clone(&stop.0);
@@ -199,7 +199,7 @@ impl Local {
         let read = move || {
             while !stopped.load(Ordering::Acquire) {
                 std::thread::park_timeout(PAUSE);
-                // What can't be read now may be later, and else is missing in the end.
+                // A reading that fails may succeed later; otherwise it is missing in the result.
                 point(&mut sources, own).into_iter().for_each(|point| series.push(point));
             }
             (sources, series)
@@ -228,7 +228,7 @@ impl Local {
             Ok(last) => reading.samples.push(last),
             Err(error) => reading.problem = Some(error.to_string()),
         }
-        // The time until now is not the run's, but a run of a moment has no other point.
+        // The time up to now is not part of the run, but a very short run has no other point.
         point(&mut sources, self.own).into_iter().for_each(|point| reading.series.push(point));
         reading
     }
@@ -242,7 +242,7 @@ fn point(sources: &mut Sources, own: Option<fn() -> f64>) -> std::io::Result<Poi
     })
 }
 
-/// A page that is fetched by a thread.
+/// A page of metrics, fetched by a thread.
 #[derive(Debug)]
 struct Fetching {
     name: String,
@@ -278,7 +278,7 @@ impl Fetching {
                     std::thread::park_timeout(left.min(LONGEST));
                 }
             }
-            // One that did not answer a moment ago must not keep the end waiting.
+            // A server that did not respond a moment ago must not delay the end.
             if answers {
                 fetched.fetch();
             }
@@ -317,15 +317,15 @@ struct Fetched {
 }
 
 impl Fetched {
-    /// Adds what the page says now: true where it says it.
+    /// Fetches the page and adds its figures. Returns false if that failed.
     fn fetch(&mut self) -> bool {
         let before = clock::real() / 1_000;
         let fetched = self.page.place.fetch();
-        // It was true at some moment in between.
+        // The page was generated at some time in between.
         let at_us = before.midpoint(clock::real() / 1_000);
         let told = fetched.and_then(|page| {
             let told = processor_time(&page, at_us);
-            told.ok_or_else(|| "a page had no processor time any more".to_owned())
+            told.ok_or_else(|| "the page no longer has CPU time".to_owned())
         });
         match told {
             Ok((_, point)) => self.series.push(point),
@@ -368,7 +368,8 @@ mod tests {
         let serve = std::thread::spawn(move || {
             for second in 1..=4 {
                 let (mut stream, _) = listener.accept().unwrap();
-                // All of the head: what is unread when the socket closes would reset it.
+                // Reads the whole head: closing a socket with unread data would reset the
+                // connection.
                 let head = BufReader::new(&stream).lines().map(Result::unwrap);
                 assert_ne!(head.take_while(|line| !line.is_empty()).count(), 0);
                 let page = format!("node_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {second}\n");

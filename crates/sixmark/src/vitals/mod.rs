@@ -1,7 +1,8 @@
-//! What the kernel counts, read: sources, samples at an interval, and where runs get them from.
+//! Readings of the kernel's counters: the sources, samples at an interval, and the places from
+//! which runs read vitals.
 //!
-//! A [`Sources`] belongs to the network namespace of the thread that opened it, whatever thread asks it
-//! for samples then.
+//! A [`Sources`] belongs to the network namespace of the thread that opened it, whichever thread
+//! takes the samples.
 
 mod cgroups;
 mod file;

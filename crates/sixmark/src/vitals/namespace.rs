@@ -1,4 +1,4 @@
-//! The network of a namespace.
+//! The network counters of a namespace.
 
 use std::io;
 
@@ -9,8 +9,7 @@ use sixmark_units::family::PerFamily;
 use super::file::{KeptFile, text_of_file};
 use super::links::Links;
 
-/// The files of the namespace that the calling thread was in when they were opened, and its
-/// interfaces.
+/// The files and interfaces of the namespace in which the calling thread was when they were opened.
 #[derive(Debug)]
 pub(super) struct Namespace {
     snmp: KeptFile,
@@ -22,7 +21,7 @@ pub(super) struct Namespace {
     links: Links,
 }
 
-/// What is the calling thread's own, not its process's.
+/// The network files of the calling thread, which may be in another namespace than its process.
 const NET: &str = "/proc/thread-self/net";
 
 impl Namespace {
@@ -58,7 +57,8 @@ impl Namespace {
     }
 }
 
-/// Its settings are those of the namespace of the thread that opens them.
+/// Opens the files of connection tracking. They belong to the namespace of the thread that opens
+/// them.
 fn tracking() -> Option<[KeptFile; 2]> {
     let of = |name: &str| KeptFile::maybe(format!("/proc/sys/net/netfilter/nf_conntrack_{name}"));
     Some([of("count")?, of("max")?])

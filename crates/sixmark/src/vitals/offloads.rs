@@ -1,4 +1,4 @@
-//! What interfaces leave to their devices, as `ethtool -k` shows it.
+//! The offloads of interfaces, as `ethtool -k` shows them.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use sixmark_sys::ethtool::Ethtool;
 
 use super::links::Links;
 
-/// Features that bear on how many packets the kernel sees, and on what it computes of them.
+/// Features that affect how many packets the kernel sees, and what it computes for them.
 const NAMED: [&str; 12] = [
     "rx-gro",
     "rx-gro-hw",
@@ -23,14 +23,14 @@ const NAMED: [&str; 12] = [
     "tx-tcp6-segmentation",
 ];
 
-/// Of all interfaces of the calling thread's network namespace.
+/// Returns the offloads of all interfaces of the calling thread's network namespace.
 ///
 /// # Errors
-/// The kernel does not list them.
+/// Returns an error if the kernel does not list the interfaces.
 pub fn offloads() -> io::Result<Vec<OffloadState>> {
     let tool = Ethtool::open()?;
     let of = |(name, mtu): (String, u32)| {
-        // One may have gone since it was listed.
+        // An interface may have disappeared since it was listed.
         let features = tool.features(&name).unwrap_or_default();
         let named = |on| {
             let known = features.iter().filter(|f| f.on == on && NAMED.contains(&f.name.as_str()));

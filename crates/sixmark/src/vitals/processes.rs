@@ -1,4 +1,4 @@
-//! Processes that were asked for, found again and again while they come and go.
+//! Groups of processes, whose members are looked up repeatedly while they come and go.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -11,25 +11,25 @@ use sixmark_model::vitals::parse;
 
 use super::file::KeptFile;
 
-/// Looking through all processes takes a while: so long is the pause between two looks at least,
+/// The shortest interval between two listings of all processes, because a listing takes a while.
 const PAUSE: Duration = Duration::from_secs(1);
-/// and so many times what the last one took.
+/// The shortest interval between two listings, in multiples of the duration of the last one.
 const TIMES: u32 = 200;
 
-/// Bytes of a page.
+/// The size of a page, bytes.
 const PAGE: u64 = 4_096;
 
-/// The longest name of a process, bytes.
+/// The longest name of a process in the kernel, bytes.
 const NAME: usize = 15;
 
-/// Which processes.
+/// A selection of processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WhichProcesses {
-    /// One and those that it began.
+    /// A process and its descendants.
     Pid(i32),
-    /// Those of a name and those that they began.
+    /// The processes with a name and their descendants.
     Name(String),
-    /// Those in the network namespace whose file has this number, a host of that name.
+    /// The processes in the network namespace with this inode number, and the name of that host.
     Namespace(u64, String),
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Processes {
     look_at: Option<Instant>,
 }
 
-/// One process's files; they say nothing more when it is gone.
+/// The files of a process. They yield nothing after the process has ended.
 #[derive(Debug)]
 struct Files {
     stat: KeptFile,
@@ -57,7 +57,7 @@ impl Files {
 
     fn read(&mut self) -> Option<ObservedProcess> {
         let mut process = parse::process(self.stat.read().ok()?)?;
-        // Others' may not be read by everybody.
+        // The files of other users' processes may be unreadable.
         let io = self.io.as_mut().and_then(|io| parse::io(io.read().ok()?));
         [process.used.read_bytes, process.used.written_bytes] = io.unwrap_or_default();
         Some(process)
@@ -70,12 +70,12 @@ impl Processes {
         Processes { which, known, tracker, look_at: None }
     }
 
-    /// How many there were at the last reading.
+    /// Returns how many processes there were at the last reading.
     pub(super) fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Any one of them.
+    /// Returns the process id of one of them.
     pub(super) fn any(&self) -> Option<i32> {
         self.known.keys().min().copied()
     }
@@ -126,7 +126,7 @@ impl Processes {
         }
     }
 
-    /// The ones that are meant, and all that they began.
+    /// Returns the selected processes and their descendants.
     fn descendants(&self) -> HashSet<i32> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         let read = |pid| parse::process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
@@ -151,7 +151,7 @@ impl Processes {
     }
 }
 
-/// As the kernel keeps it.
+/// Returns a name as the kernel truncates it.
 fn shortened(name: &str) -> &[u8] {
     let bytes = name.as_bytes();
     bytes.get(..NAME).unwrap_or(bytes)
@@ -162,7 +162,8 @@ fn numbers() -> impl Iterator<Item = i32> {
     found.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Processes in a network namespace; not this one, which may have gone there to load it.
+/// Returns the processes in a network namespace, except this one, which may have entered it to
+/// generate load.
 fn inside(number: u64) -> HashSet<i32> {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     let is_there = |pid: &i32| {
@@ -171,7 +172,7 @@ fn inside(number: u64) -> HashSet<i32> {
     numbers().filter(|pid| *pid != own).filter(is_there).collect()
 }
 
-/// Ticks since the machine started, as /proc/PID/stat has them.
+/// Returns the ticks since the machine started, in the unit of /proc/PID/stat.
 fn ticks() -> u64 {
     let text = fs::read_to_string("/proc/uptime").unwrap_or_default();
     let seconds = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());

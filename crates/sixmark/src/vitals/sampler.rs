@@ -1,4 +1,4 @@
-//! Samples at an interval.
+//! Sampling at an interval.
 
 use sixmark_model::provenance::Ended;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,23 +9,23 @@ use sixmark_model::vitals::VitalsSample;
 use super::sources::Sources;
 use sixmark_machine::CommandError;
 
-/// How soon a signal is noticed.
+/// The interval at which `stop` is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How sampling ended.
 #[derive(Clone, Copy, Debug)]
 pub struct SamplingEnd {
-    /// Why.
+    /// The reason.
     pub why: Ended,
-    /// Samples that were not taken, since the one before them took too long.
+    /// Samples that were skipped because the one before them took too long.
     pub missed: u64,
 }
 
-/// Takes a sample at once and then at each interval, until `stop` or the duration is over; a last one
-/// then, with its sockets.
+/// Takes a sample at once and then at each interval, until `stop` is set or the duration is over. A
+/// last sample follows then, which includes the sockets.
 ///
 /// # Errors
-/// The kernel stops telling, or `see` fails.
+/// Returns an error if the kernel's counters can no longer be read, or the error of `see`.
 pub fn every(
     sources: &mut Sources,
     interval: Duration,
@@ -42,7 +42,7 @@ pub fn every(
             sources.want_all();
         }
         let sample = sources.sample().map_err(|error| {
-            CommandError::Measure(format!("can't read what the kernel counts any more: {error}"))
+            CommandError::Measure(format!("can't read kernel counters any longer: {error}"))
         })?;
         see(sample)?;
         if is_last {
@@ -50,7 +50,7 @@ pub fn every(
             let why = if interrupted { Ended::Interrupted } else { Ended::Complete };
             return Ok(SamplingEnd { why, missed });
         }
-        // Those whose time is over already are left out, so that the others come when they should.
+        // Samples whose time has passed are skipped, so that the others are taken on time.
         let due = |number: u32| began + interval * number;
         number += 1;
         while due(number) <= Instant::now() {

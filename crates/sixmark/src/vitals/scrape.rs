@@ -1,4 +1,4 @@
-//! A page of metrics fetched over HTTP.
+//! Fetching a page of metrics over HTTP.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -8,14 +8,15 @@ use sixmark_http::url::{Host, Scheme, Url};
 
 use sixmark_machine::CommandError;
 
-/// How long a page may take, from connecting to its last byte, at all of its addresses together.
+/// How long fetching a page may take, from the connect to the last byte, over all its addresses
+/// together.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The largest page that is read, bytes.
+/// The largest page that is accepted, bytes.
 const LARGEST: usize = 32 << 20;
-/// What is read at once, bytes.
+/// The number of bytes that are read at once.
 const PIECE: usize = 64 << 10;
 
-/// Where a page is.
+/// The URL of a page and its addresses.
 #[derive(Clone, Debug)]
 pub(super) struct PageAddress {
     pub(super) url: Url,
@@ -23,13 +24,13 @@ pub(super) struct PageAddress {
 }
 
 impl PageAddress {
-    /// Finds its addresses.
+    /// Resolves the URL's host.
     ///
     /// # Errors
-    /// It is not http://, or its name is unknown.
+    /// Returns an error if the URL is not http://, or if its host can't be resolved.
     pub(super) fn find(url: Url) -> Result<PageAddress, CommandError> {
         if url.scheme != Scheme::Http {
-            let line = format!("--vitals-from {url}: metrics are fetched over http:// alone");
+            let line = format!("--vitals-from {url}: metrics are fetched only over http://");
             return Err(CommandError::Usage(line));
         }
         let addresses = match &url.host {
@@ -44,10 +45,10 @@ impl PageAddress {
         Ok(PageAddress { addresses, url })
     }
 
-    /// The page as it is now.
+    /// Fetches the page.
     ///
     /// # Errors
-    /// Nobody answers, or not with a page: in a line.
+    /// Returns a one-line reason if no address returns a page.
     pub(super) fn fetch(&self) -> Result<String, String> {
         let until = Instant::now() + PATIENCE;
         let mut failed = "it has no address".to_owned();
@@ -63,13 +64,14 @@ impl PageAddress {
     fn fetch_from(&self, address: &SocketAddr, until: Instant) -> io::Result<String> {
         let mut stream = TcpStream::connect_timeout(address, time_left(until)?)?;
         stream.set_write_timeout(Some(time_left(until)?))?;
-        // By HTTP/1.0, so that the answer comes in one piece and ends with the connection.
+        // HTTP/1.0, so that the response is not chunked and ends with the connection.
         let (path, authority) = (&self.url.path, self.url.authority());
         let request = format!(
             "GET {path} HTTP/1.0\r\nHost: {authority}\r\nAccept: text/plain\r\n\
              User-Agent: sixmark\r\nConnection: close\r\n\r\n"
         );
-        // In one segment: an exporter that reads once would answer a part of it.
+        // The request is one segment: an exporter that reads only once would otherwise see a part
+        // of it.
         stream.write_all(request.as_bytes())?;
         let (mut answer, mut piece) = (Vec::new(), vec![0; PIECE]);
         loop {
@@ -94,13 +96,13 @@ fn time_left(until: Instant) -> io::Result<Duration> {
 }
 
 fn late() -> io::Error {
-    io::Error::other(format!("no whole page within {} s", PATIENCE.as_secs()))
+    io::Error::other(format!("no complete page within {} s", PATIENCE.as_secs()))
 }
 
 fn body(answer: &[u8]) -> io::Result<String> {
     let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut head = httparse::Response::new(&mut fields);
-    let odd = |_| io::Error::other("what answers is no HTTP server");
+    let odd = |_| io::Error::other("the answer is not HTTP");
     let httparse::Status::Complete(length) = head.parse(answer).map_err(odd)? else {
         return Err(io::Error::other("its answer was cut short"));
     };
@@ -120,7 +122,7 @@ fn body(answer: &[u8]) -> io::Result<String> {
 mod tests {
     use super::*;
 
-    /// A page that never ends, a byte at a time.
+    /// A page that never ends and is sent one byte at a time.
     #[test]
     fn a_page_that_drips_ends_after_its_time() {
         let listener = std::net::TcpListener::bind("[::1]:0").unwrap();
@@ -128,12 +130,12 @@ mod tests {
         let place = PageAddress::find(url.parse().unwrap()).unwrap();
         let drip = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            // Until whoever fetches has gone.
+            // Until the client has closed the connection.
             while stream.write_all(b"x").is_ok() {
                 std::thread::sleep(Duration::from_millis(50));
             }
         });
-        assert_eq!(place.fetch().unwrap_err(), "no whole page within 3 s");
+        assert_eq!(place.fetch().unwrap_err(), "no complete page within 3 s");
         drip.join().unwrap();
     }
 
@@ -144,7 +146,7 @@ mod tests {
             (&b"HTTP/1.1 404 Not Found\r\n\r\n"[..], "404"),
             (b"HTTP/1.1 421 Misdirected Request\r\n\r\n", "--prometheus-host"),
             (b"HTTP/1.1 200", "cut short"),
-            (b"SSH-2.0-x\r\n\r\n", "no HTTP"),
+            (b"SSH-2.0-x\r\n\r\n", "not HTTP"),
         ] {
             assert!(body(answer).unwrap_err().to_string().contains(why));
         }

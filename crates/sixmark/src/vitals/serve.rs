@@ -1,4 +1,4 @@
-//! `/metrics` for Prometheus.
+//! The server of `/metrics` for Prometheus.
 
 use std::convert::Infallible;
 use std::io;
@@ -21,18 +21,18 @@ use tokio::time::timeout;
 
 use sixmark_machine::threads::no_thread;
 
-/// Ports that are tried until one is free at all addresses.
+/// The most ports to try until one is free at all addresses.
 const ATTEMPTS: u32 = 16;
-/// Connections that may wait.
+/// The backlog of a listening socket.
 const BACKLOG: i32 = 128;
-/// Connections that are served at once. One more waits for its turn.
+/// The most connections that are served at once. Another one waits.
 const MOST: usize = 64;
-/// How long a request's head may take to come, and the next one to begin.
+/// How long the head of a request may take to arrive, and how long a connection may be idle.
 const HEAD: Duration = Duration::from_secs(5);
-/// How long a connection may last, however it is used.
+/// How long a connection may last in all.
 const CONNECTION: Duration = Duration::from_secs(60);
 
-/// Serves the last sample until it is dropped.
+/// A server of the last sample, which runs until it is dropped.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -43,27 +43,27 @@ pub struct Server {
 
 type Last = Arc<Mutex<Option<VitalsSample>>>;
 
-/// What answers need.
+/// The data that responses need.
 struct MetricsDesk {
     last: Last,
     names: Vec<String>,
     room: Arc<Semaphore>,
 }
 
-/// What this host calls itself.
+/// Returns the name of this host.
 fn own_name() -> Option<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim().to_owned())
 }
 
 impl Server {
-    /// Listens at each of these addresses, at one port where that is 0; at `[::]` alone for both families
-    /// on one socket. Requests for hosts of these `names` are answered, besides those for addresses,
-    /// `localhost` and this host's own name: a page of another site, whose name can be made to mean this
-    /// host, reads nothing.
+    /// Listens on each of these addresses, all with the same port if that is 0; `[::]` alone serves
+    /// both families on one socket. Requests are answered if their host is one of `names`, an
+    /// address, `localhost` or this host's own name. So a web page of another site can't read
+    /// metrics by making its name resolve to this host (DNS rebinding).
     ///
     /// # Errors
-    /// An address can't be had.
+    /// Returns an error if an address can't be listened on.
     pub fn start(at: &[SocketAddr], names: &[String]) -> io::Result<Server> {
         let listeners = bind_all(at)?;
         let first = listeners.first().ok_or(io::ErrorKind::InvalidInput)?;
@@ -88,15 +88,15 @@ impl Server {
         Ok(Server { address, last, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it listens, with its real port.
+    /// Returns the address on which it listens, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Puts a sample in the place of the last one.
+    /// Replaces the sample that is served.
     pub fn show(&self, sample: &VitalsSample) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        // Sockets may be read less often: the last reading stays.
+        // Sockets may be read less often than the rest: their last reading stays.
         let known = last.as_ref().and_then(|last| last.network.sockets);
         let mut sample = sample.clone();
         sample.network.sockets = sample.network.sockets.or(known);
@@ -106,13 +106,14 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The thread may have ended already.
         let _ = self.stop.take().map(|stop| stop.send(()));
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// Listeners at all of these addresses. A port that is free at one of them may be taken at another.
+/// Opens listeners on all of these addresses. A port that is free at one address may be in use at
+/// another, so several ports are tried.
 fn bind_all(at: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
     let is_free_choice = at.iter().any(|address| address.port() == 0);
     for _ in 0..ATTEMPTS {
@@ -150,7 +151,7 @@ async fn accept(listener: TcpListener, desk: Arc<MetricsDesk>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     loop {
         let Ok(place) = Arc::clone(&desk.room).acquire_owned().await else { return };
-        // Out of descriptors, say: the next one may have more luck.
+        // The process may be out of descriptors; a later attempt may succeed.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
@@ -163,7 +164,7 @@ async fn accept(listener: TcpListener, desk: Arc<MetricsDesk>) {
         drop(tokio::spawn(async move {
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEAD);
-            // What goes wrong here is the client's.
+            // Errors here are the client's.
             let _ = timeout(CONNECTION, http.serve_connection(TokioIo::new(stream), service)).await;
             drop(place);
         }));
@@ -195,7 +196,8 @@ impl MetricsDesk {
         }
     }
 
-    /// An address, which no other site's name can stand for, or a name of this host.
+    /// Reports whether `host` is an address, which can't be the name of another site, or a name of
+    /// this host.
     fn is_this(&self, host: &str) -> bool {
         let Ok(host) = host.parse::<Authority>() else { return false };
         let name = host.host().trim_start_matches('[').trim_end_matches(']');

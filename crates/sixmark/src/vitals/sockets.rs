@@ -17,16 +17,17 @@ use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_SOCK_DIAG};
 use sixmark_model::vitals::network::{SocketCounters, Sockets};
 use sixmark_units::family::{Family, PerFamily};
 
-/// Where TCP_INFO has the segments sent again, and all that were sent (linux/tcp.h): both are there
-/// since Linux 4.2. The crate's own reading wants the structure of one kernel, whole.
+/// The offsets in TCP_INFO of the retransmitted segments and of all sent segments (linux/tcp.h),
+/// present since Linux 4.2. The crate's own parser requires the complete structure of one kernel
+/// version.
 const AGAIN: usize = 100;
 const OUT: usize = 136;
 
-/// A conversation with the namespace that it was opened in.
+/// A netlink socket in the namespace in which it was opened.
 pub(super) struct Diag {
     socket: Socket,
     sequence: u32,
-    /// What each live socket had said at the last reading, by the kernel's own mark of it.
+    /// The counters of each live socket at the last reading, by the kernel's cookie of the socket.
     known: HashMap<[u8; 8], [u32; 2]>,
     begun: bool,
     sums: PerFamily<SocketCounters>,
@@ -52,7 +53,7 @@ impl Diag {
         })
     }
 
-    /// All of them as they are.
+    /// Reads all sockets.
     pub(super) fn read(&mut self) -> io::Result<PerFamily<Sockets>> {
         let mut found = PerFamily::<Sockets>::default();
         let mut seen = HashMap::with_capacity(self.known.len());
@@ -81,8 +82,8 @@ impl Diag {
         header.sequence_number = self.sequence;
         let is_tcp = protocol == kernel::IPPROTO_TCP;
         let extensions = if is_tcp { ExtensionFlags::INFO } else { ExtensionFlags::empty() };
-        // The twelfth is a request for a connection that no listener has taken yet (TCP_NEW_SYN_RECV),
-        // which the crate has no name for.
+        // State 12 is a connection request that no listener has accepted yet (TCP_NEW_SYN_RECV);
+        // the crate has no name for it.
         let states = StateFlags::from_bits_retain(u32::MAX);
         let request = InetRequest { family, protocol, extensions, states, socket_id };
         let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request).into());
@@ -99,12 +100,12 @@ impl Diag {
             while !rest.is_empty() {
                 let message = NetlinkMessage::<SockDiagMessage>::deserialize(rest)
                     .map_err(|error| io::Error::other(error.to_string()))?;
-                // Messages begin at multiples of four.
+                // Messages are aligned to four bytes.
                 let length = (message.header.length as usize).next_multiple_of(4);
                 rest = rest.get(length.max(4)..).unwrap_or_default();
                 match message.payload {
                     NetlinkPayload::Done(_) => return Ok(()),
-                    // A kernel without one of the two families, or without UDP's part of this.
+                    // The kernel lacks one of the families, or sock_diag for UDP.
                     NetlinkPayload::Error(error) if is_absent(&error.to_io()) => return Ok(()),
                     NetlinkPayload::Error(error) => return Err(error.to_io()),
                     NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
@@ -116,8 +117,8 @@ impl Diag {
         }
     }
 
-    /// Adds what live sockets did since the last reading. Those that were there at the first one have
-    /// done what they did before.
+    /// Adds what live sockets did since the last reading. What sockets did before the first reading
+    /// is not counted.
     fn sum_up(&mut self, seen: Seen) {
         let mut known = HashMap::with_capacity(seen.len());
         for (cookie, (family, now)) in seen {
@@ -136,14 +137,14 @@ impl Diag {
     }
 }
 
-/// Live sockets by their mark: their family, segments sent again and all that were sent.
+/// Live sockets by their cookie: the family, retransmitted segments and all sent segments.
 type Seen = HashMap<[u8; 8], (Family, [u32; 2])>;
 
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EAFNOSUPPORT))
 }
 
-/// By the peer; of one that has none, by its own address.
+/// Returns the family of a socket's peer, or of its own address if it has no peer.
 fn family_of_socket(response: &InetResponse) -> Family {
     let SocketId { source_address, destination_address, .. } = &response.header.socket_id;
     let address = match destination_address.is_unspecified() {
@@ -151,7 +152,7 @@ fn family_of_socket(response: &InetResponse) -> Family {
         false => destination_address,
     };
     match (address, response.header.family) {
-        // What is bound to no address is what it was opened as.
+        // A socket bound to no address has the family with which it was opened.
         (IpAddr::V6(address), _) if address.is_unspecified() => Family::Ipv6,
         (address, _) => Family::of(*address),
     }

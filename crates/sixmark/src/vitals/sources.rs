@@ -1,4 +1,4 @@
-//! All that samples are taken from.
+//! The sources of samples.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -17,47 +17,49 @@ use super::processes::{Processes, WhichProcesses};
 use super::sockets::Diag;
 use sixmark_machine::CommandError;
 
-/// Sockets are read no more often than costs one part of so many of a processor.
+/// Reading sockets takes at most one in this many parts of a processor's time.
 const SPARING: u32 = 500;
 
-/// What is wanted beside the machine and its network.
+/// What to sample besides the machine and its network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WantedVitals {
-    /// Processes by their number.
+    /// Processes by their process ids.
     pub pids: Vec<i32>,
     /// Services, by the name of their processes.
     pub services: Vec<String>,
     /// Control groups of version 2, by their paths.
     pub cgroups: Vec<String>,
-    /// The processes in the network namespace whose file has this number, and what it is called.
+    /// The processes in the network namespace with this inode number, and the name of that host.
     pub host: Option<(u64, String)>,
-    /// Sockets by state too.
+    /// Whether to count sockets by state.
     pub sockets: bool,
 }
 
-/// Files and conversations that are kept open.
+/// Files and netlink sockets that stay open.
 #[derive(Debug)]
 pub struct Sources {
     machine: Machine,
     namespace: Namespace,
     diag: Option<Diag>,
     sockets_at: Option<Instant>,
-    /// The next sample has nothing that was read before.
+    /// Whether the next sample reads everything anew.
     afresh: bool,
     processes: Vec<Processes>,
     cgroups: Vec<Cgroup>,
-    /// Both clocks at the beginning, nanoseconds: times are told by the one that is never set.
+    /// The monotonic clock and the wall clock at the beginning, nanoseconds. Later times are
+    /// derived from the monotonic clock, which is never set.
     began: (u64, u64),
 }
 
 impl Sources {
-    /// Of the network namespace of the calling thread.
+    /// Opens the sources in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// Something that was asked for is not there, or the kernel does not tell.
+    /// Returns an error if something in `wanted` does not exist, or if the kernel's counters can't
+    /// be read.
     pub fn open(wanted: &WantedVitals) -> Result<Sources, CommandError> {
         let cannot = |error: io::Error| {
-            CommandError::Measure(format!("can't read what the kernel counts: {error}"))
+            CommandError::Measure(format!("can't read kernel counters: {error}"))
         };
         let mut sources = Sources {
             machine: Machine::open().map_err(cannot)?,
@@ -81,7 +83,8 @@ impl Sources {
         for name in &wanted.services {
             let absent = || {
                 CommandError::Usage(format!(
-                    "--service {name}: no process is called so; start it first, or see `ps -eo comm`"
+                    "--service {name}: no process has this name; start it first, or see `ps -eo \
+                     comm`"
                 ))
             };
             let one = self.add(WhichProcesses::Name(name.clone())).ok_or_else(absent)?;
@@ -97,7 +100,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Adds processes; the number of one of them, if there are any.
+    /// Adds processes. Returns the process id of one of them, if there are any.
     fn add(&mut self, which: WhichProcesses) -> Option<i32> {
         let mut processes = Processes::new(which);
         let _ = processes.read();
@@ -106,10 +109,10 @@ impl Sources {
         any.filter(|_| some)
     }
 
-    /// All counters as they are now.
+    /// Reads all counters.
     ///
     /// # Errors
-    /// The kernel does not tell.
+    /// Returns an error if the kernel's counters can't be read.
     pub fn sample(&mut self) -> io::Result<VitalsSample> {
         let (at_us, since_us) = self.now();
         let mut sample = VitalsSample {
@@ -125,10 +128,10 @@ impl Sources {
         Ok(sample)
     }
 
-    /// Processor time alone: cheap.
+    /// Reads processor time only, which is cheap.
     ///
     /// # Errors
-    /// The kernel does not tell.
+    /// Returns an error if the kernel's counters can't be read.
     pub fn point(&mut self) -> io::Result<Point> {
         let (at_us, _) = self.now();
         let host = self.machine.processors()?;
@@ -141,7 +144,7 @@ impl Sources {
         Ok(Point::of(&VitalsSample { at_us, host, groups, ..VitalsSample::default() }))
     }
 
-    /// Makes the next sample have all, its sockets too, however much they cost.
+    /// Makes the next sample complete, including sockets, whatever that costs.
     pub fn want_all(&mut self) {
         self.afresh = true;
         self.sockets_at = None;
@@ -159,14 +162,15 @@ impl Sources {
         Ok(Some(found))
     }
 
-    /// The wall clock as it went on since the beginning, and the time since then, microseconds.
+    /// Returns the wall clock, as it would be if it had not been set since the beginning, and the
+    /// time since then, microseconds.
     fn now(&self) -> (u64, u64) {
         let since = clock::now().saturating_sub(self.began.0);
         ((self.began.1 + since) / 1_000, since / 1_000)
     }
 }
 
-/// The control group of a service that has one to itself, as systemd gives them.
+/// Returns the control group of a service, if it has one of its own, as under systemd.
 fn own_cgroup(pid: i32, service: &str) -> Option<Cgroup> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let path = parse::path_of(&text)?;

@@ -1,4 +1,4 @@
-//! What can be said before the run.
+//! Warnings that are known before a run.
 
 use std::cmp::Reverse;
 use std::io;
@@ -12,7 +12,7 @@ use sixmark_units::quantity::write_count;
 
 use super::{NAMED, counted, warning};
 
-/// Before the run: ports may not suffice.
+/// Warns that local ports may not suffice.
 pub(crate) fn few_ports(family: Family, needed: u64, ports: u64) -> Warning {
     let (needed, ports) = (write_count(needed), write_count(ports));
     warning(
@@ -24,7 +24,7 @@ pub(crate) fn few_ports(family: Family, needed: u64, ports: u64) -> Warning {
     )
 }
 
-/// Before the run: this host has no way to some addresses of a family, of which this is the first.
+/// Warns that this host has no route to some addresses of a family, of which the first is given.
 pub(crate) fn unroutable(
     family: Family,
     (to, error): (SocketAddr, &io::Error),
@@ -43,38 +43,38 @@ pub(crate) fn unroutable(
     warning("unroutable", message)
 }
 
-/// Before the run: only one family, though nobody asked for that.
+/// Warns that only one family is loaded, though the user did not ask for that.
 pub(crate) fn single_family(missing: Family) -> Warning {
     let message = format!("the targets have no {missing} address: nothing to compare with");
     warning("single_family", message)
 }
 
-/// Before the run: `count` targets have no address of a family that is used.
+/// Warns that `count` targets have no address of a family that is used.
 pub(crate) fn left_out(count: usize, ratio: PlanRatio) -> Option<Warning> {
     let targets = if count == 1 { "1 target has".into() } else { format!("{count} targets have") };
-    let message = format!("{targets} no address that a ratio of {ratio} uses: left out");
+    let message = format!("{targets} no address that a ratio of {ratio} uses: not loaded");
     (count > 0).then(|| warning("left_out", message))
 }
 
-/// What a recording has one of for each request.
+/// The name of a recording's unit, of which there is one for each request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
     one: &'static str,
     many: &'static str,
 }
 
-/// Of HAR files.
+/// The unit of HAR files.
 pub(crate) const ENTRIES: Unit = Unit { one: "entry", many: "entries" };
-/// Of access logs.
+/// The unit of access logs.
 pub(crate) const LINES: Unit = Unit { one: "line", many: "lines" };
 
-/// Before the run: what of a recording is not sent.
+/// Warns about requests of a recording that are not sent.
 pub(crate) fn requests_left_out(left_out: &LeftOut, unit: Unit) -> Option<Warning> {
-    let message = format!("{}: left out", reasons(left_out, unit));
+    let message = format!("{}: not sent", reasons(left_out, unit));
     (left_out.count() > 0).then(|| warning("requests_left_out", message))
 }
 
-/// A recording of which nothing is left.
+/// Describes why a recording yields no request at all.
 pub(crate) fn nothing_imported(left_out: &LeftOut, unit: Unit) -> String {
     match left_out.count() {
         0 => format!("it has no {}", unit.many),
@@ -82,12 +82,12 @@ pub(crate) fn nothing_imported(left_out: &LeftOut, unit: Unit) -> String {
     }
 }
 
-/// Why some were left out, how many, and what to do.
+/// Describes why requests are omitted, how many, and what to do about it.
 fn reasons(left_out: &LeftOut, unit: Unit) -> String {
     let mut reasons = Vec::new();
     if left_out.methods > 0 {
         reasons.push(format!(
-            "{} of methods that may change something (--unsafe-methods takes them)",
+            "{} with methods that may change data (--unsafe-methods includes them)",
             write_count(left_out.methods)
         ));
     }
@@ -101,7 +101,7 @@ fn reasons(left_out: &LeftOut, unit: Unit) -> String {
         let named: Vec<_> = hosts.iter().take(NAMED).map(of).collect();
         let total = write_count(left_out.hosts.values().sum());
         let named = named.join(", ");
-        reasons.push(format!("{total} to other hosts ({named}{more}; --har-host takes another)"));
+        reasons.push(format!("{total} to other hosts ({named}{more}; --har-host selects another)"));
     }
     if let Some((number, why)) = &left_out.first_unreadable {
         let first = if left_out.unreadable == 1 { "" } else { "the first " };

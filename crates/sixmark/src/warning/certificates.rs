@@ -1,4 +1,4 @@
-//! What makes the servers' certificates doubtful.
+//! Warnings about the servers' certificates.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use sixmark_model::tls::CertificateCount;
 
 use super::{NAMED, warning};
 
-/// A certificate that expires within this time is worth a word.
+/// The remaining validity below which a certificate gets a warning.
 const SOON: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Digits of a hash that tell it from others.
+/// The number of digits of a hash that messages show.
 const DIGITS: usize = 8;
 
-/// After the run: whose certificates the run saw, and how long they are valid.
+/// Returns the warnings about the certificates that a run received.
 pub(super) fn of_certificates(result: &RunResult) -> impl Iterator<Item = Warning> + use<> {
     let doubts = [insecure(result), certificates_differ(result), certificate_expires(result)];
     doubts.into_iter().flatten()
@@ -33,7 +33,7 @@ fn certificates(figures: &FamilyResult) -> &[CertificateCount] {
     figures.tls.as_ref().map_or(&[], |tls| &tls.certificates)
 }
 
-/// A family has seen a certificate that the other one has not.
+/// Warns if one family received a certificate that the other did not.
 fn certificates_differ(result: &RunResult) -> Option<Warning> {
     let seen = |figures| certificates(figures).iter().map(|c| &c.sha256).collect::<BTreeSet<_>>();
     let (v6, v4) = (result.families.ipv6.as_ref()?, result.families.ipv4.as_ref()?);
@@ -49,14 +49,14 @@ fn certificates_differ(result: &RunResult) -> Option<Warning> {
     })
 }
 
-/// The first hexadecimal digits of hashes.
+/// Returns the first hexadecimal digits of hashes.
 fn beginnings(hashes: &BTreeSet<&String>) -> String {
     let named = hashes.iter().take(NAMED).map(|hash| hash.chars().take(DIGITS).collect::<String>());
     let more = if hashes.len() > NAMED { ", ..." } else { "" };
     format!("{}{more}", named.collect::<Vec<_>>().join(", "))
 }
 
-/// The certificate that expires first, where that is soon or has been.
+/// Warns about the certificate that expires first, if that is soon or in the past.
 fn certificate_expires(result: &RunResult) -> Option<Warning> {
     let ends = certificates(&result.total).iter().filter_map(|c| c.not_after.as_deref());
     let time = |text| humantime::parse_rfc3339(text).ok();
@@ -70,7 +70,7 @@ fn certificate_expires(result: &RunResult) -> Option<Warning> {
     })
 }
 
-/// The families over which a certificate was shown that ends then.
+/// Returns the families over which a certificate with this end of validity was received.
 fn families_shown(result: &RunResult, end: &str) -> String {
     let shown = |figures: &FamilyResult| {
         certificates(figures).iter().any(|c| c.not_after.as_deref() == Some(end))

@@ -1,4 +1,4 @@
-//! What makes a comparison doubtful.
+//! Warnings about comparisons.
 
 use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::judge::{ComparisonDoubt, doubts_of_comparison};
@@ -6,14 +6,14 @@ use sixmark_model::provenance::Warning;
 
 use super::warning;
 
-/// A signal ended a comparison.
+/// Warns that a signal ended a comparison.
 pub(crate) fn cut_short(pairs: usize, of: u32) -> Warning {
     let message =
         format!("interrupted: {pairs} of {of} pairs of blocks were measured and compared");
     warning("interrupted", message)
 }
 
-/// What makes a comparison doubtful.
+/// Returns the warnings about a comparison.
 pub(crate) fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
     let told = |doubt: ComparisonDoubt| {
         let line = doubt.to_string();

@@ -1,4 +1,4 @@
-//! What makes the figures of one family doubtful.
+//! Warnings about the figures of one family.
 
 use sixmark_http::redirect::MOST_HOPS;
 use sixmark_model::check::{MOST_CONTENT, MOST_KEPT};
@@ -13,14 +13,13 @@ use sixmark_units::quantity::write_count;
 
 use super::{counted, warning};
 
-/// Fewer complete responses than this say little about the slowest percent.
+/// The number of complete responses below which the slowest percent is unreliable.
 const FEW: u64 = 1_000;
 
-/// A larger part of what may be in flight that is not used, for want of a connection of the right
-/// family, is worth a word.
+/// The unused share of `-c`, for lack of a connection of the right family, that gets a warning.
 const AWAITED: f64 = 0.05;
 
-/// After the run: what makes one family's figures doubtful.
+/// Returns the warnings about the figures of one family, after a run.
 pub(super) fn of_family(
     result: &RunResult,
     family: Family,
@@ -54,7 +53,7 @@ fn ended_as(figures: &FamilyResult, outcome: Outcome) -> u64 {
     figures.outcomes.get(outcome.name()).copied().unwrap_or(0)
 }
 
-/// Complete responses that were not checked.
+/// Returns the number of complete responses that were not checked.
 fn unchecked_by(figures: &FamilyResult) -> u64 {
     let unchecked = |found: &&FailureCount| found.failure.cause == Some(LocalCause::ContentLimit);
     figures.failures.iter().filter(unchecked).map(|found| found.count).sum()
@@ -75,8 +74,8 @@ fn redirects_cut(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let chains = figures.requests.cut_chains;
     (chains > 0).then(|| {
         let message = format!(
-            "over {family} {} of {MOST_HOPS} redirects (--location) {} followed no further: the server \
-             may redirect in a circle",
+            "over {family} {} of {MOST_HOPS} redirects (--location) {} followed no further: the \
+             server may redirect in a loop",
             counted(chains, "chain", "chains"),
             if chains == 1 { "was" } else { "were" },
         );
@@ -86,7 +85,7 @@ fn redirects_cut(family: Family, figures: &FamilyResult) -> Option<Warning> {
 
 pub(super) fn failures_of_family(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let failed = figures.requests.sent.checked_sub(figures.requests.completed)?;
-    // What failed a check, or was not checked, has a warning of its own.
+    // Responses that failed a check or were not checked have separate warnings.
     let others = ended_as(figures, Outcome::Abandoned)
         + ended_as(figures, Outcome::Content)
         + unchecked_by(figures);
@@ -114,14 +113,15 @@ fn overloaded(family: Family, figures: &FamilyResult) -> Option<Warning> {
     })
 }
 
-/// In a closed loop. In an open one exchanges that waited are counted.
+/// Warns about unused connections in a closed loop. In an open loop the exchanges that waited are
+/// counted.
 fn awaited(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
     let plan = Some(&result.plan).filter(|plan| plan.load.pace.open().is_none())?;
     let share = figures.connections.awaited_s / (plan.in_flight() as f64 * result.elapsed_s);
     (share >= AWAITED).then(|| {
         let message = format!(
-            "{:.0} % of -c was unused, since all connections of {family} were busy and no more may \
-             be open: it answers later than the ratio needs, or -c is too small for the ratio",
+            "{:.0} % of -c was unused, because all connections of {family} were busy and no more \
+             may be open: it answers later than the ratio needs, or -c is too small for the ratio",
             share * 100.0
         );
         warning("connections_awaited", message)
@@ -132,21 +132,22 @@ fn dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let dropped = figures.requests.dropped;
     (dropped > 0).then(|| {
         let message = format!(
-            "{} over {family}, since no connection was free when they were due: raise -c or lower \
-             the rate; times cover the other exchanges",
+            "{} over {family}, because no connection was free when they were due: raise -c or \
+             lower the rate; times cover the other exchanges",
             counted(dropped, "exchange was dropped", "exchanges were dropped")
         );
         warning("dropped", message)
     })
 }
 
-/// What this host drops looks like loss of the network, and QUIC slows down for it.
+/// Warns about datagrams that this host dropped. QUIC takes them for loss in the network and slows
+/// down.
 fn datagrams_dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let dropped = figures.quic.as_ref().map_or(0, |quic| quic.dropped);
     (dropped > 0).then(|| {
         let message = format!(
-            "{} over {family} were dropped at this host's full socket buffers, which QUIC takes \
-             for loss; raise net.core.rmem_max or use more connections",
+            "{} over {family} were dropped at this host's full socket buffers, which QUIC treats \
+             as loss; raise net.core.rmem_max or use more connections",
             counted(dropped, "datagram", "datagrams")
         );
         warning("datagrams_dropped", message)
@@ -177,7 +178,8 @@ fn no_port(family: Family, figures: &FamilyResult) -> Option<Warning> {
     })
 }
 
-/// What sixmark's own standing still and its want of room are to blame for have warnings of their own.
+/// Warns about failures caused by this host. Stalls of sixmark and its limit on kept contents have
+/// separate warnings.
 fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let own = |cause| matches!(cause, Some(LocalCause::Stalled | LocalCause::ContentLimit));
     let of_local = |found: &&FailureCount| {
@@ -196,7 +198,7 @@ fn local(family: Family, figures: &FamilyResult) -> Option<Warning> {
     })
 }
 
-/// In a load of so many.
+/// Warns that a family was given up, in a load with a fixed number of requests.
 fn given_up(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let given_up = figures.requests.given_up;
     (given_up > 0).then(|| {
@@ -209,7 +211,7 @@ fn given_up(family: Family, figures: &FamilyResult) -> Option<Warning> {
     })
 }
 
-/// Contents that were not kept.
+/// Warns about contents that were not kept and could not be checked.
 fn unchecked(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
     let unchecked = unchecked_by(figures);
     (unchecked > 0).then(|| {
@@ -224,7 +226,7 @@ fn unchecked(result: &RunResult, family: Family, figures: &FamilyResult) -> Opti
     })
 }
 
-/// What was illegal in responses that ended as PROTOCOL.
+/// Warns about protocol violations in responses that ended as PROTOCOL.
 fn malformed(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let total: u64 = figures.breaches.iter().map(|breach| breach.count).sum();
     let most = figures.breaches.iter().max_by_key(|breach| breach.count)?;
@@ -234,7 +236,7 @@ fn malformed(family: Family, figures: &FamilyResult) -> Option<Warning> {
     Some(warning("malformed", message))
 }
 
-/// Statuses that count as failures.
+/// Warns about statuses that count as failures.
 pub(super) fn bad_status(
     accepted: AcceptStatus,
     family: Family,
@@ -261,7 +263,7 @@ fn content(family: Family, figures: &FamilyResult) -> Option<Warning> {
     Some(warning("content", message))
 }
 
-/// Which check the most responses failed, and what one of them had instead.
+/// Describes the check that most responses failed, with what one of them contained instead.
 pub(crate) fn most_failed(content: &[ContentResult]) -> Option<String> {
     let most = content.iter().max_by_key(|check| check.count)?;
     let found = most.samples.first().map_or("", |sample| &sample.found);
@@ -279,7 +281,7 @@ pub(super) fn few_samples(family: Family, figures: &FamilyResult) -> Option<Warn
     })
 }
 
-/// Addresses of several that give nothing, while others do.
+/// Warns about addresses that yield no response while others of the family do.
 fn dead_addresses(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let (dead, alive): (Vec<_>, Vec<_>) = figures.by_address.iter().partition(|of| of.is_dead());
     let (first, others) = (dead.first()?, dead.len() - 1);

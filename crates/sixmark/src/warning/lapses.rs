@@ -1,4 +1,4 @@
-//! What sixmark itself did to the times: it stood still, or was occupied with some responses.
+//! Warnings about sixmark's own effects on the times: it was stalled, or busy with some responses.
 
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
@@ -6,9 +6,10 @@ use sixmark_units::quantity::duration_us;
 
 use super::{counted, warning};
 
-/// A check that takes longer for one response, in seconds, is worth a word: others wait meanwhile.
+/// The duration of the check of one response, in seconds, that gets a warning. Other exchanges wait
+/// meanwhile.
 const LONG_CHECK_S: f64 = 0.01;
-/// The same of the part of the workers' time that all checks take.
+/// The share of the workers' time spent on checks that gets a warning.
 const MUCH: f64 = 0.1;
 
 pub(super) fn stood_still(result: &RunResult) -> Option<Warning> {
@@ -16,16 +17,16 @@ pub(super) fn stood_still(result: &RunResult) -> Option<Warning> {
     let exchanges = result.families.iter().map(|(_, figures)| figures.requests.stalled).sum();
     let times = counted(generator.stalls, "time", "times");
     let message = format!(
-        "sixmark itself stood still {times}, for {} in all (stopped, paused, or without a processor): \
-         {} due or in flight then; their times do not count, and where one failed it is LOCAL; \
-         rates include the time",
+        "sixmark was stalled {times}, for {} in total (stopped, paused, or without a CPU): {} due \
+         or in flight then; their times are not counted, their failures are LOCAL, and rates \
+         include the stalls",
         duration_us(generator.stalled_s * 1e6),
         counted(exchanges, "exchange was", "exchanges were"),
     );
     Some(warning("generator_stalled", message))
 }
 
-/// A worker does nothing else while it decodes and checks a response.
+/// Warns about slow checks. A worker does nothing else while it decodes and checks a response.
 pub(super) fn slow_checks(result: &RunResult) -> Option<Warning> {
     let generator = &result.generator;
     let all_s = result.elapsed_s * f64::from(generator.threads);

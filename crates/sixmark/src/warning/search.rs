@@ -1,4 +1,4 @@
-//! What makes a search for the highest rate doubtful.
+//! Warnings about a search for the highest rate.
 
 use sixmark_model::find::{FindMax, FoundRate, Limit};
 use sixmark_model::provenance::Warning;
@@ -7,17 +7,18 @@ use sixmark_units::family::Family;
 
 use super::warning;
 
-/// A bound that is longer than this part of a trial lets a queue grow that a longer trial would not.
+/// The largest ratio of a condition's time limit to the duration of a trial. With a larger ratio, a
+/// trial tolerates a growing queue that a longer trial would not.
 const GROWTH: f64 = 0.05;
 
-/// What set the highest rate, where that was not the server.
+/// Returns warnings if something other than the server determined the highest rate.
 pub(super) fn of_search(result: &RunResult, found: &FindMax) -> Vec<Warning> {
     let limits = found.families.iter().map(|(family, found)| limited(result, family, found));
     short_trials(found).into_iter().chain(limits.flatten()).collect()
 }
 
-/// A server that gets a part more than it can do, even for as long as a trial, is late by no more
-/// than that part of the trial.
+/// Warns if trials are too short. After a trial at a rate a certain share above its capacity, a
+/// server is late by no more than that share of the trial.
 fn short_trials(found: &FindMax) -> Option<Warning> {
     let bounds = found.conditions.iter().filter_map(|c| Some((c, c.response_bound_s()?)));
     let (condition, bound_s) = bounds.min_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -30,7 +30,7 @@ fn facts(hash: u8, not_after: i64) -> Facts {
     }
 }
 
-/// A run that began on the second day of 1970 and was shown these certificates.
+/// Returns a run that began on the second day of 1970 and received these certificates.
 fn result(tls: PlanTls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
     let mut tally = Tally::default();
     for (family, shown) in [(Family::Ipv6, ipv6), (Family::Ipv4, ipv4)] {
@@ -59,7 +59,7 @@ fn warned(result: &RunResult, code: &str) -> Option<String> {
     found.map(|warning| warning.message)
 }
 
-/// A load of 200 exchanges over either family at a rate, each `slip_ms` later than due.
+/// Returns a load of 200 exchanges over either family at a rate, each `slip_ms` later than due.
 fn slipped(slip_ms: u64, waited: u64, busiest: f64) -> RunResult {
     let mut plan = secure_plan(PlanTls::default());
     let rate = RequestRate::new(40.0).unwrap();
@@ -141,7 +141,7 @@ fn a_certificate_of_both_families_is_told_of_both() {
     assert!(found.contains("over IPv6 and IPv4 expired on"), "{found}");
 }
 
-/// A response of the status, and one that failed a check.
+/// Returns a response with the status, and one that failed a check.
 fn answered(status: u16, checks: &[&str]) -> RunResult {
     let mut result = result(PlanTls::default(), &[], &[]);
     let figures = result.families.ipv6.as_mut().unwrap();
@@ -220,7 +220,7 @@ fn standing_still_and_long_checks_are_told_of() {
     (generator.stalls, generator.stalled_s) = (2, 3.5);
     result.families.ipv6.as_mut().unwrap().requests.stalled = 4;
     let said = warned(&result, "generator_stalled").unwrap();
-    assert!(said.contains("2 times, for 3.50 s in all"), "{said}");
+    assert!(said.contains("2 times, for 3.50 s in total"), "{said}");
     assert!(said.contains("4 exchanges were due or in flight"), "{said}");
     for (longest_s, all_s, told) in [(0.009, 0.9, false), (0.3, 0.3, true), (0.001, 1.5, true)] {
         let generator = &mut result.generator;

@@ -1,4 +1,4 @@
-//! What makes the packets' view doubtful.
+//! Warnings about the comparison with packets (`--truth`).
 
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Warning;
@@ -6,7 +6,7 @@ use sixmark_model::truth::{Truth, TruthCounts};
 
 use super::{counted, warning};
 
-/// After the run: why the packets don't say all.
+/// Returns why the packets do not show everything, after a run.
 pub(super) fn of_truth(plan: &Plan, truth: &Truth) -> Vec<Warning> {
     [connect_only(plan), incomplete(truth)].into_iter().flatten().collect()
 }

@@ -1,4 +1,4 @@
-//! What vitals make doubtful.
+//! Warnings that follow from vitals.
 
 use sixmark_model::provenance::Warning;
 use sixmark_model::vitals::VitalsSample;
@@ -8,12 +8,13 @@ use sixmark_model::vitals::section::MachineRole;
 
 use super::warning;
 
-/// Where less than this part (0 to 1) of the time is covered, it is said.
+/// The share of the measured time (0 to 1) that vitals must cover to need no warning.
 const COVERED: f64 = 0.9;
 
-/// Of the machine that the load came from.
+/// Returns warnings about the machine that generates the load.
 pub(crate) fn of_client(place: &MachineRole) -> Vec<Warning> {
-    // That it is busy is what loads do, and told otherwise; it listens to nobody.
+    // A load generator is expected to be busy, which has a warning of its own, and it does not
+    // listen.
     let is_its = |doubt: &VitalsDoubt| {
         matches!(
             doubt,
@@ -24,7 +25,7 @@ pub(crate) fn of_client(place: &MachineRole) -> Vec<Warning> {
     found.map(|doubt| warning_of_doubt("the client", &doubt)).collect()
 }
 
-/// Of the server.
+/// Returns warnings about the server.
 pub(crate) fn of_server(place: &MachineRole, work: &Work, problem: Option<&str>) -> Vec<Warning> {
     let mut found: Vec<Warning> = match &place.change {
         Some(change) => doubts_of_change(change)
@@ -42,7 +43,7 @@ pub(crate) fn of_server(place: &MachineRole, work: &Work, problem: Option<&str>)
     found
 }
 
-/// Of `sixmark vitals`' own document.
+/// Returns the warnings of the document of `sixmark vitals`.
 pub(crate) fn of_change(change: &VitalsSample) -> Vec<Warning> {
     doubts_of_change(change).iter().map(|doubt| warning_of_doubt("this machine", doubt)).collect()
 }
@@ -60,7 +61,7 @@ fn warning_of_doubt(whose: &str, doubt: &VitalsDoubt) -> Warning {
     }
 }
 
-/// What was told is not of the time that was measured.
+/// Warns if the vitals do not cover the measured time.
 fn partly_covered(place: &MachineRole, work: &Work, problem: Option<&str>) -> Option<Warning> {
     let measured_s = work.to_us.saturating_sub(work.from_us) as f64 / 1e6;
     let name = place.name.as_deref().unwrap_or("the server");

@@ -1,4 +1,4 @@
-//! What makes figures of watched traffic doubtful.
+//! Warnings about the figures of watched traffic.
 
 use sixmark_model::plan::accept::AcceptStatus;
 use sixmark_model::provenance::{Ended, Warning};
@@ -10,8 +10,8 @@ use sixmark_units::quantity::write_count;
 use super::family::{bad_status, failures_of_family, few_samples};
 use super::{counted, warning};
 
-/// Everything that the result gives reason to doubt; `untimed` packets had no time of their own, and
-/// `lost` tells of interfaces that went away.
+/// Returns all warnings that follow from the result. `untimed` is the number of packets without a
+/// timestamp, and `lost` describes interfaces that disappeared.
 pub(crate) fn of_watched(result: &WatchResult, untimed: u64, lost: &[String]) -> Vec<Warning> {
     let watched = &result.watched;
     let of_capture = [
@@ -80,7 +80,7 @@ fn clock_went_back(watched: &Watched) -> Option<Warning> {
 fn without_time(untimed: u64) -> Option<Warning> {
     (untimed > 0).then(|| {
         let message = format!(
-            "{} no timestamp (Simple Packet Blocks): that of the packet before was used",
+            "{} no timestamp (Simple Packet Blocks): that of the previous packet was used",
             counted(untimed, "packet has", "packets have")
         );
         warning("capture_untimed", message)
@@ -90,8 +90,8 @@ fn without_time(untimed: u64) -> Option<Warning> {
 fn evicted(watched: &Watched) -> Option<Warning> {
     (watched.evicted > 0).then(|| {
         let message = format!(
-            "{} room for others before they were over: raise --max-flows, or watch fewer ports",
-            counted(watched.evicted, "connection made", "connections made")
+            "{} evicted before the end: raise --max-flows, or watch fewer ports",
+            counted(watched.evicted, "connection was", "connections were")
         );
         warning("flows_evicted", message)
     })
@@ -141,8 +141,7 @@ fn of_family(family: Family, seen: &WatchedFamily) -> Vec<Warning> {
 
 fn hidden(family: Family, seen: &WatchedFamily) -> Option<Warning> {
     let line = sixmark_model::watch::describe_hidden(&[seen])?;
-    let message =
-        format!("over {family} {line}: they are in no count of requests and in no goodput");
+    let message = format!("over {family} {line}: requests and goodput do not include them");
     Some(warning("exchanges_hidden", message))
 }
 
@@ -184,10 +183,10 @@ fn fragmented(family: Family, number: u64) -> Option<Warning> {
 fn coalesced(family: Family, number: u64) -> Option<Warning> {
     (number > 0).then(|| {
         let message = format!(
-            "{} over {family} several segments in one, made by offloads: packets, bytes and what was \
-             sent again are those that the host saw, not those of the wire (ethtool -K IFACE gro off \
-             tso off gso off)",
-            counted(number, "packet is", "packets are")
+            "{} over {family} several segments, merged by offloads: packets, bytes and \
+             retransmissions are as the host saw them, not as on the wire (ethtool -K IFACE gro \
+             off tso off gso off)",
+            counted(number, "packet contains", "packets contain")
         );
         warning("packets_coalesced", message)
     })

@@ -1,4 +1,4 @@
-//! The document of what was watched.
+//! Assembles the result of a watch.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,22 +13,22 @@ use sixmark_units::family::{Family, PerFamily};
 use super::eye::Eye;
 use crate::{environment, warning};
 
-/// What is known of a capture beside its packets.
+/// What is known about a capture besides its packets.
 pub(super) struct Told {
     pub(super) ended: Ended,
-    /// When it ended, by its clock.
+    /// The time at which it ended, by its clock.
     pub(super) end_ns: u64,
     pub(super) clock_went_back: u64,
-    /// Packets that had no time of their own.
+    /// Packets without a timestamp.
     pub(super) untimed: u64,
     pub(super) sources: Vec<PacketSource>,
-    /// Interfaces that went away, and why.
+    /// Interfaces that disappeared, and why.
     pub(super) lost: Vec<String>,
     /// Files that could not be written to their end, and why.
     pub(super) lost_files: Vec<String>,
 }
 
-/// Makes the result.
+/// Assembles the result.
 pub(super) fn assemble(eye: Eye, told: Told) -> WatchResult {
     let end_ns = told.end_ns.max(eye.last_ns);
     let begin_ns = eye.begin_ns.unwrap_or(end_ns);
@@ -67,7 +67,7 @@ pub(super) fn assemble(eye: Eye, told: Told) -> WatchResult {
     result
 }
 
-/// What is known before the last connections are told of.
+/// Returns what is known before the remaining connections are reported.
 fn before(eye: &Eye, told: &Told) -> Watched {
     let dropped = told.sources.iter().filter_map(|source| source.dropped);
     Watched {
@@ -90,7 +90,7 @@ fn before(eye: &Eye, told: &Told) -> Watched {
     }
 }
 
-/// The figures of each family that was seen, and of both.
+/// Returns the figures of each observed family, and of both together.
 fn figures_of_families(gathered: &Gathered, elapsed_s: f64) -> (Families, FamilyResult) {
     let figures = |tally: &FamilyTally, servers: &mut dyn Iterator<Item = &WatchedServer>| {
         let addresses = servers.map(|server| server.address).collect();
@@ -110,8 +110,8 @@ fn figures_of_families(gathered: &Gathered, elapsed_s: f64) -> (Families, Family
     (Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }, total)
 }
 
-/// RFC 3339; a time that no calendar has is the last one of it.
+/// Formats a time as RFC 3339.
 fn rfc3339(ns: u64) -> String {
-    // A u64 of nanoseconds ends in the year 2554.
+    // Nanoseconds in a u64 reach to the year 2554, so every value has a date.
     humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_nanos(ns)).to_string()
 }

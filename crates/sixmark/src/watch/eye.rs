@@ -1,4 +1,4 @@
-//! What looks at packets, wherever they come from.
+//! Processing of packets from any source.
 
 use sixmark_model::watch::Gatherer;
 use sixmark_wire::flow::{self, Counts, Ends, FlowObserver, Follower, Observed, Transfer};
@@ -9,23 +9,23 @@ use super::quic::Opener;
 use super::{Sight, WatchSettings};
 use sixmark_machine::CommandError;
 
-/// Packets of several processors may be this much out of order, and no clock has been set.
+/// Packets from several processors may be out of order by this much without a change of the clock.
 const JITTER_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Looks at packets, follows what they belong to and counts it.
+/// A processor of packets that follows their connections and counts them.
 #[derive(Debug)]
 pub(super) struct Eye {
     follower: Follower<WatchSinks>,
     pub(super) ports: Vec<u16>,
     pub(super) packets: u64,
     pub(super) frame_bytes: u64,
-    /// Packets of a kind of link that can't be read.
+    /// Packets of an unsupported link type.
     pub(super) unreadable: u64,
-    /// When the first and the last packet were seen.
+    /// The times of the first and the last packet.
     pub(super) first_ns: Option<u64>,
     pub(super) last_ns: u64,
-    /// When the first second begins.
+    /// The time at which the first second begins.
     pub(super) begin_ns: Option<u64>,
     due_ns: u64,
 }
@@ -34,11 +34,11 @@ pub(super) struct Eye {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock {
     last_ns: u64,
-    /// How often it went back.
+    /// How often it went backwards.
     pub(super) went_back: u64,
 }
 
-/// Where what was found goes: into the books, and into files.
+/// The receivers of connections and exchanges: the tallies and the files of lines.
 #[derive(Debug)]
 pub(super) struct WatchSinks {
     pub(super) gatherer: Gatherer,
@@ -46,7 +46,8 @@ pub(super) struct WatchSinks {
 }
 
 impl Eye {
-    /// Of a capture that begins then, or with its first packet.
+    /// Creates a processor for a capture that begins at `begin_ns`, or with its first packet if
+    /// that is absent.
     pub(super) fn new(
         settings: &WatchSettings,
         begin_ns: Option<u64>,
@@ -72,7 +73,7 @@ impl Eye {
         })
     }
 
-    /// Looks at a packet.
+    /// Processes a packet.
     #[inline]
     pub(super) fn packet(
         &mut self,
@@ -98,18 +99,18 @@ impl Eye {
         }
     }
 
-    /// Time passes, though nothing may come.
+    /// Advances the time without a packet.
     pub(super) fn pass(&mut self, now_ns: u64) {
         self.follower.pass(now_ns);
         self.follower.sink().gatherer.pass(now_ns);
     }
 
-    /// Writes the lines of what is over.
+    /// Writes the lines of what has ended.
     pub(super) fn flush(&mut self) {
         self.follower.sink().lines.flush();
     }
 
-    /// Why files of lines can't be written any more, each once.
+    /// Returns why files of lines can no longer be written, each reason once.
     pub(super) fn lost_files(&mut self) -> Vec<String> {
         self.follower.sink().lines.lost()
     }
@@ -124,7 +125,7 @@ impl Eye {
         }
     }
 
-    /// The capture is over; also why files of lines could not be written at last.
+    /// Ends the capture. Also returns why files of lines could not be written at the end.
     pub(super) fn finish(self) -> (Gatherer, Counts, Vec<String>) {
         let (mut found, counts) = self.follower.finish();
         found.lines.flush();

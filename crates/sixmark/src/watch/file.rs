@@ -1,4 +1,4 @@
-//! Reading a file of packets.
+//! Watching the packets of a capture file.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -16,14 +16,15 @@ use super::input::Input;
 use super::{Sight, WatchSettings};
 use sixmark_machine::CommandError;
 
-/// So much is read at once: it stays in the processor's cache while it is looked at.
+/// The number of bytes that are read at once, few enough to stay in the processor's cache.
 const PIECE: usize = 1 << 20;
 
-/// Follows what a file has, or standard input (`-`), compressed or not. `stop` ends it early; `see` is
-/// told now and then how far it has come.
+/// Follows the packets of a file or of standard input (`-`), compressed or not. Setting `stop` ends
+/// it early; `see` is called with the progress from time to time.
 ///
 /// # Errors
-/// It can't be read, is no file of packets, or contradicts itself; a file of lines can't be opened.
+/// Returns an error if the input can't be read, is not a capture file or is inconsistent, or if a
+/// file for lines can't be opened.
 pub fn watch_file(
     path: &Path,
     settings: &WatchSettings,
@@ -56,19 +57,19 @@ pub fn watch_file(
     Ok(assemble(eye, told))
 }
 
-/// A file that is being read.
+/// A capture file that is being read.
 struct Reader {
     input: Input,
     file: CaptureFile,
     buffer: Vec<u8>,
-    /// Where in the buffer that is which was not looked at.
+    /// The range of the buffer that has not been processed.
     begin: usize,
     end: usize,
-    /// Where in the file the buffer begins.
+    /// The offset in the file of the beginning of the buffer.
     offset: u64,
-    /// So many bytes hold nothing of use.
+    /// The number of following bytes to skip.
     pass_over: usize,
-    /// It ended in the middle of something.
+    /// Whether the file ended in the middle of a block.
     cut: bool,
 }
 
@@ -89,7 +90,7 @@ impl Reader {
         Ok(Reader { input, file, buffer, begin, end, offset: 0, pass_over: 0, cut: false })
     }
 
-    /// Looks at all packets that are there, then reads on. False at the end.
+    /// Processes all complete packets in the buffer, then reads more. Returns false at the end.
     fn piece(&mut self, eye: &mut Eye, clock: &mut Clock) -> Result<bool, CommandError> {
         let needed = self.look(eye, clock)?;
         self.make_room(needed);
@@ -102,10 +103,10 @@ impl Reader {
                 self.end += read;
                 Ok(true)
             }
-            // A compressed file that was cut looks broken where it ends.
+            // A truncated compressed file looks corrupt at its end.
             Err(_) if self.input.has_ended() => {
                 self.cut = true;
-                // What came out of it before is whole.
+                // The data decompressed before that is complete.
                 self.look(eye, clock)?;
                 Ok(false)
             }
@@ -114,7 +115,7 @@ impl Reader {
         }
     }
 
-    /// Says how many bytes the next packet needs.
+    /// Processes all complete packets in the buffer. Returns how many bytes the next packet needs.
     fn look(&mut self, eye: &mut Eye, clock: &mut Clock) -> Result<usize, CommandError> {
         loop {
             let here = self.pass_over.min(self.end - self.begin);
@@ -137,7 +138,7 @@ impl Reader {
         }
     }
 
-    /// Moves the rest to the front, so that `needed` bytes have room.
+    /// Moves the unprocessed bytes to the front so that `needed` bytes fit.
     fn make_room(&mut self, needed: usize) {
         self.buffer.copy_within(self.begin..self.end, 0);
         self.offset += self.begin as u64;

@@ -1,4 +1,4 @@
-//! The bytes of a file of packets, or of standard input, with their compression taken off.
+//! Reading and decompressing a capture file or standard input.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -16,21 +16,21 @@ use sixmark_machine::threads::no_thread;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// So much is decompressed at once, and as many pieces lie ready at most.
+/// The number of bytes that are decompressed at once, and the most decompressed pieces that wait.
 const PIECE: usize = 1 << 20;
 const READY: usize = 2;
 
-/// What is read.
+/// A capture file or standard input, decompressed.
 pub(super) struct Input {
     from: Box<dyn Read + Send>,
-    /// For messages.
+    /// The name for messages.
     pub(super) name: String,
-    /// The file has been read to its end: what is missing is not there.
+    /// Whether the file has been read to its end. If it has, missing bytes will not follow.
     ended: Arc<AtomicBool>,
 }
 
 impl Input {
-    /// A file, or standard input where its name is `-`.
+    /// Opens a file, or standard input if the path is `-`.
     pub(super) fn open(path: &Path) -> Result<Input, CommandError> {
         if path.as_os_str() == "-" {
             return Input::of("standard input".to_owned(), Box::new(io::stdin()));
@@ -39,7 +39,7 @@ impl Input {
         let unable = |error: io::Error| CommandError::Usage(format!("can't read {name}: {error}"));
         let file = File::open(path).map_err(unable)?;
         if file.metadata().map_err(unable)?.is_dir() {
-            return Err(CommandError::Usage(format!("{name} is a folder; name a file of packets")));
+            return Err(CommandError::Usage(format!("{name} is a folder; name a capture file")));
         }
         Input::of(name, Box::new(file))
     }
@@ -64,7 +64,7 @@ impl Input {
         Ok(Input { from, name, ended })
     }
 
-    /// Whether the file has been read to its end.
+    /// Reports whether the file has been read to its end.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
@@ -76,14 +76,14 @@ impl Read for Input {
     }
 }
 
-/// The first bytes, as far as they are there.
+/// Reads the first bytes, fewer if the input is shorter.
 fn read_beginning(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut begin = Vec::new();
     from.take(ZSTD.len() as u64).read_to_end(&mut begin)?;
     Ok(begin)
 }
 
-/// Remembers that the end came.
+/// A reader that records whether its end was reached.
 struct Marked<R> {
     from: R,
     ended: Arc<AtomicBool>,
@@ -99,7 +99,7 @@ impl<R: Read> Read for Marked<R> {
     }
 }
 
-/// Decompresses in a thread of its own, which ends when nobody reads any more.
+/// Decompresses in a separate thread, which ends when its output is no longer read.
 fn read_in_a_thread(
     from: impl Read + Send + 'static,
 ) -> Result<Box<dyn Read + Send>, CommandError> {
@@ -118,13 +118,13 @@ fn decompress(mut from: impl Read, ready: &SyncSender<Piece>, used: &Receiver<Ve
         let mut piece = used.try_recv().unwrap_or_default();
         piece.clear();
         let read = from.by_ref().take(PIECE as u64).read_to_end(&mut piece);
-        // What came before it broke is good.
+        // The bytes before an error are good.
         let ends = read.is_err() || piece.is_empty();
         if !piece.is_empty() && ready.send(Ok(piece)).is_err() {
             return;
         }
         if let Err(error) = read {
-            // Whoever does not listen any more need not know.
+            // Sending fails only if nobody reads any more.
             let _ = ready.send(Err(error));
         }
         if ends {
@@ -133,7 +133,7 @@ fn decompress(mut from: impl Read, ready: &SyncSender<Piece>, used: &Receiver<Ve
     }
 }
 
-/// Pieces as they come.
+/// A reader of decompressed pieces.
 struct Pieces {
     pieces: Receiver<Piece>,
     back: Sender<Vec<u8>>,
@@ -145,7 +145,7 @@ impl Read for Pieces {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         if self.at == self.piece.len() {
             let Ok(next) = self.pieces.recv() else { return Ok(0) };
-            // A thread that has ended needs none.
+            // Sending fails only if the thread has ended and needs no buffers.
             let _ = self.back.send(std::mem::replace(&mut self.piece, next?));
             self.at = 0;
         }
@@ -156,7 +156,7 @@ impl Read for Pieces {
     }
 }
 
-/// Frames of Zstandard one after the other, as `zstd` itself reads them (RFC 8878, 3.1).
+/// Consecutive Zstandard frames, as `zstd` itself decodes them (RFC 8878, 3.1).
 struct Zstd<R> {
     from: R,
     frame: Option<FrameDecoder>,
@@ -180,7 +180,8 @@ impl<R: io::BufRead> Read for Zstd<R> {
 }
 
 impl<R: io::BufRead> Zstd<R> {
-    /// False where there is none; one that is to be skipped is.
+    /// Reads the header of the next frame. Returns false at the end of the input. A skippable frame
+    /// is skipped and counts as a frame.
     fn next_frame(&mut self) -> io::Result<bool> {
         if self.from.fill_buf()?.is_empty() {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! The files that have a line for each connection, or each exchange.
+//! The files with a line for each connection or each exchange.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -11,10 +11,10 @@ use super::WatchSettings;
 use crate::output;
 use sixmark_machine::CommandError;
 
-/// Lines are collected until they are so many bytes, or until [`WatchFiles::flush`].
+/// Lines are buffered up to this number of bytes, or until [`WatchFiles::flush`].
 const FULL: usize = 1 << 16;
 
-/// Both files, where they were asked for.
+/// Both files, if they were requested.
 #[derive(Debug)]
 pub(super) struct WatchFiles {
     connections: Option<LinesWriter>,
@@ -24,10 +24,10 @@ pub(super) struct WatchFiles {
 #[derive(Debug)]
 struct LinesWriter {
     path: PathBuf,
-    /// None once something went wrong: nothing is written from then on.
+    /// The open file; none after an error, from when on nothing is written.
     file: Option<File>,
     lines: WatchLines,
-    /// What that was, until it is told.
+    /// The error, until it has been reported.
     lost: Option<String>,
 }
 
@@ -55,12 +55,12 @@ impl WatchFiles {
         }
     }
 
-    /// Writes what there is, so that it outlives the process.
+    /// Writes the buffered lines, so that they survive the process.
     pub(super) fn flush(&mut self) {
         self.both().for_each(|to| to.flush());
     }
 
-    /// Why one can't be written any more, each once.
+    /// Returns why files can no longer be written, each reason once.
     pub(super) fn lost(&mut self) -> Vec<String> {
         self.both().filter_map(|to| to.lost.take()).collect()
     }
@@ -99,14 +99,14 @@ impl LinesWriter {
     }
 }
 
-/// What a file's name ends with says what it is.
+/// Returns the format of the lines, by the extension of the file's name.
 fn form(path: &Path) -> Result<LineForm, CommandError> {
     let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
     match end.as_deref() {
         Some("csv") => Ok(LineForm::Csv),
         Some("jsonl" | "ndjson") => Ok(LineForm::Json),
         _ => Err(CommandError::Usage(format!(
-            "'{}' does not say what lines it is to have; let it end with .csv or .jsonl",
+            "'{}' has an unknown format; use a name that ends in .csv or .jsonl",
             path.display()
         ))),
     }

@@ -1,4 +1,4 @@
-//! Watching interfaces.
+//! Watching the packets of interfaces.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,43 +19,44 @@ use crate::capture::unable;
 use crate::capture::writer::CaptureWriter;
 use sixmark_machine::CommandError;
 
-/// The longest wait for packets: a signal ends it, and so does what is to be shown.
+/// The longest wait for packets, so that signals are noticed and the progress is shown in time.
 const WAIT: Duration = Duration::from_millis(100);
-/// Between two looks for what the kernel still keeps to itself, and how long that may take.
+/// The interval between two checks for packets that the kernel has not handed over yet, and how
+/// long they may take to come.
 const LOOK: Duration = Duration::from_millis(5);
 const BROKEN: Duration = Duration::from_secs(2);
-/// Between two times that [`live`] tells how far it has come.
+/// The interval at which [`live`] reports its progress.
 const TELL: Duration = Duration::from_secs(1);
 
-/// What is watched, and how.
+/// The interfaces to watch, and how.
 #[derive(Clone, Debug)]
 pub struct Where {
-    /// The interfaces; none: all that are up and no part of another one.
+    /// The interfaces; empty means all that are up and not part of another interface.
     pub interfaces: Vec<String>,
-    /// How long; without it until `stop`.
+    /// How long to watch; none means until `stop` is set.
     pub duration: Option<Duration>,
-    /// What is kept of each packet, in bytes.
+    /// The number of bytes that are captured of each packet.
     pub snap: u32,
-    /// How large each interface's ring is, in MiB.
+    /// The size of each interface's ring, in MiB.
     pub mebibytes: u32,
-    /// Interfaces are to take what is meant for others too.
+    /// Whether interfaces also receive frames addressed to others.
     pub promiscuous: bool,
-    /// Where packets are kept as well.
+    /// The file that packets are written to as well.
     pub file: Option<PathBuf>,
 }
 
-/// An interface that is watched.
+/// An interface that is being watched.
 struct Watched {
     taker: Taker,
     clock: Clock,
     gone: bool,
 }
 
-/// Watches interfaces of the calling thread's network namespace. `stop` ends it; `begun` is called
-/// once all packets are seen, `see` each second.
+/// Watches interfaces of the calling thread's network namespace until `stop` is set. `begun` is
+/// called once all packets are captured, `see` every second.
 ///
 /// # Errors
-/// An interface can't be captured on, or a file can't be opened.
+/// Returns an error if an interface can't be captured on, or if a file can't be opened.
 pub fn live(
     place: &Where,
     settings: &WatchSettings,
@@ -90,7 +91,7 @@ pub fn live(
     let end_ns = clock::real();
     rest(&mut all, &mut eye, &mut kept)?;
     let lost_files = kept.finish(&mut eye);
-    // Without an end of its own the signal is its end.
+    // Without a duration, the signal is the regular end.
     let early = until.is_some() && !is_over() && stop.load(Ordering::Relaxed);
     let told = Told {
         ended: if early { Ended::Interrupted } else { Ended::Complete },
@@ -104,11 +105,12 @@ pub fn live(
     Ok(assemble(eye, told))
 }
 
-/// The file in which packets are kept, where one was asked for. One that can't be written any more ends
-/// there, and nothing else does.
+/// The file that packets are written to, if one was requested. A write error ends the file but not
+/// the watch.
 struct PacketFile {
     writer: Option<CaptureWriter>,
-    /// Why files were lost, those of lines too, and of how many that was told.
+    /// Why files were lost, including the files of lines, and how many of these reasons have been
+    /// reported.
     lost: Vec<String>,
     told: usize,
 }
@@ -119,7 +121,7 @@ impl PacketFile {
         self.note(written);
     }
 
-    /// Writes what is left. All files that were lost.
+    /// Writes the buffered packets. Returns why files were lost.
     fn finish(mut self, eye: &mut Eye) -> Vec<String> {
         let written = self.writer.take().map(CaptureWriter::finish);
         self.note(written);
@@ -134,7 +136,7 @@ impl PacketFile {
         }
     }
 
-    /// The files that were lost since it was asked last.
+    /// Returns why files were lost since the last call.
     fn newly_lost(&mut self, eye: &mut Eye) -> Vec<String> {
         self.lost.extend(eye.lost_files());
         let new = self.lost[self.told..].to_vec();
@@ -153,7 +155,7 @@ fn open_interfaces(place: &Where, settings: &WatchSettings) -> Result<Vec<Watche
         ports: Some(settings.ports.clone()),
     };
     let one = |name: &String| match PacketRing::open(name, &how) {
-        // Nobody asked for those whose packets can't be read.
+        // An interface of an unsupported link type is an error only if the user named it.
         Err(error) if !named && error.kind() == std::io::ErrorKind::Unsupported => None,
         Err(error) => Some(Err(unable(name, &error))),
         Ok(ring) => {
@@ -168,25 +170,26 @@ fn open_interfaces(place: &Where, settings: &WatchSettings) -> Result<Vec<Watche
     }
 }
 
-/// Those that are up. What goes through a port of a bridge, or a part of a bond, goes through that too:
-/// it would be seen twice.
+/// Returns the interfaces that are up, without the ports of bridges and the members of bonds. Their
+/// packets pass the bridge or bond too and would be counted twice.
 fn usual() -> Result<Vec<String>, CommandError> {
     let unable = |error| CommandError::Measure(format!("can't list the interfaces: {error}"));
     let is_part = |name: &String| Path::new("/sys/class/net").join(name).join("master").exists();
     Ok(interface::up().map_err(unable)?.into_iter().filter(|name| !is_part(name)).collect())
 }
 
-/// Where packets are kept. A file has one kind of link.
+/// Creates the file for packets. A file has one link type.
 fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<CaptureWriter, CommandError> {
     let mut links = all.iter().map(|one| one.taker.link());
     let Some(link) = links.next().filter(|first| links.all(|link| link == *first)) else {
-        let line = "-w keeps packets of one kind of interface; name those that are alike with -i";
+        let line = "-w can write packets of only one link type; choose interfaces of one type with \
+                    -i";
         return Err(CommandError::Usage(line.into()));
     };
     CaptureWriter::create(path.to_owned(), place.snap, link)
 }
 
-/// Looks at what is there. False where there was nothing.
+/// Processes the available packets. Returns false if there were none.
 fn look(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<bool, CommandError> {
     let mut any = false;
     for Watched { taker, clock, .. } in all {
@@ -200,7 +203,7 @@ fn look(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<boo
     Ok(any)
 }
 
-/// Waits for packets. Names interfaces that have gone.
+/// Waits for packets. Returns the name of an interface that has disappeared.
 fn wait_for_packets(all: &mut [Watched], most: Duration) -> Option<String> {
     let there: Vec<usize> = (0..all.len()).filter(|at| !all[*at].gone).collect();
     let rings: Vec<&PacketRing> = there.iter().map(|at| all[*at].taker.ring()).collect();
@@ -211,13 +214,13 @@ fn wait_for_packets(all: &mut [Watched], most: Duration) -> Option<String> {
 }
 
 fn dropped(all: &mut [Watched]) -> u64 {
-    // What is not told now is told at the end.
+    // Drops that can't be read now are counted at the end.
     all.iter_mut().for_each(|one| drop(one.taker.count()));
     all.iter().map(|one| one.taker.dropped()).sum()
 }
 
-/// Looks at what came before the end and is still with the kernel: that of interfaces that have gone
-/// too, whose last block it hands over in its time.
+/// Processes the packets from before the end that the kernel still has. This includes interfaces
+/// that have disappeared: the kernel hands over their last block when its timeout expires.
 fn rest(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<(), CommandError> {
     for one in all.iter_mut() {
         one.taker.count()?;

@@ -1,5 +1,5 @@
-//! Watching traffic that others make: packets come from interfaces or from a file, are followed, and
-//! become a result.
+//! Passive measurement of traffic between other hosts. Packets come from interfaces or from a file,
+//! are assigned to flows, and become a result.
 
 mod assemble;
 mod eye;
@@ -18,32 +18,33 @@ use sixmark_units::family::PerFamily;
 pub use file::watch_file;
 pub use live::{Where, live};
 
-/// What is followed, and where it is told.
+/// What to follow, and where to write it.
 #[derive(Clone, Debug, Default)]
 pub struct WatchSettings {
-    /// The ports of servers; none: any.
+    /// The ports of servers; empty means any port.
     pub ports: Vec<u16>,
-    /// So many connections are followed at once at most.
+    /// The most connections that are followed at once.
     pub max_flows: usize,
-    /// One on which nothing comes for so long is no longer followed.
+    /// A connection without packets for this long is no longer followed.
     pub idle: Duration,
-    /// Where a line is written for each connection.
+    /// The file that gets a line for each connection.
     pub connections: Option<PathBuf>,
-    /// Where a line is written for each exchange.
+    /// The file that gets a line for each exchange.
     pub exchanges: Option<PathBuf>,
 }
 
-/// How far it has come.
+/// The progress of a watch.
 #[derive(Clone, Debug, Default)]
 pub struct Sight {
-    /// Packets that were looked at.
+    /// Packets that were processed.
     pub packets: u64,
-    /// Packets that the kernel had to drop.
+    /// Packets that the kernel dropped.
     pub dropped: u64,
-    /// Connections and exchanges that are over.
+    /// The connections and exchanges that have ended.
     pub families: PerFamily<Progress>,
-    /// Nanoseconds of the capture's clock since its beginning.
+    /// Nanoseconds since the beginning, by the capture's clock.
     pub elapsed_ns: u64,
-    /// Files that can't be written any more, and why: each is told once, and is a warning of the result.
+    /// Files that can no longer be written, with the reason. Each is reported once and becomes a
+    /// warning of the result.
     pub lost_files: Vec<String>,
 }

@@ -1,17 +1,18 @@
-//! Takes the protection off QUIC's first packets, whose keys anybody can derive (RFC 9001, 5.2), so that
-//! the name and the protocols in them can be read.
+//! Removes the protection of QUIC Initial packets, whose keys anyone can derive (RFC 9001, 5.2), so
+//! that the server name and the protocols in them can be read.
 
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rustls::quic::{DirectionalKeys, Suite, Version};
 use rustls::{Side, SupportedCipherSuite};
 use sixmark_wire::flow::InitialOpener;
 
-/// A packet number has so many bytes at most, and the sample stands behind as many.
+/// The longest packet number in bytes. The sample begins as many bytes after the start of the
+/// packet number.
 const LONGEST_NUMBER: usize = 4;
 /// QUIC version 2 (RFC 9369).
 const VERSION_2: u32 = 0x6b33_43cf;
 
-/// The server's side of Initial packets.
+/// Opens the Initial packets of clients, on the server's side.
 #[derive(Debug)]
 pub(super) struct Opener;
 
@@ -31,14 +32,14 @@ impl InitialOpener for Opener {
     }
 }
 
-/// That which Initial packets are always protected with.
+/// Returns the cipher suite that protects all Initial packets.
 fn suite() -> Option<Suite> {
     let SupportedCipherSuite::Tls13(suite) = TLS13_AES_128_GCM_SHA256 else { return None };
     suite.quic_suite()
 }
 
-/// Takes the protection off a header (RFC 9001, 5.4): where the payload begins, and the packet's number.
-/// That of a client's first packets is small: none of it was left out.
+/// Removes header protection (RFC 9001, 5.4). Returns the offset of the payload, and the packet
+/// number. The numbers of a client's first packets are small, so they are not truncated.
 fn uncover(keys: &DirectionalKeys, number: usize, packet: &mut [u8]) -> Option<(usize, u64)> {
     let (head, rest) = packet.split_at_mut_checked(number)?;
     let (covered, behind) = rest.split_at_mut_checked(LONGEST_NUMBER)?;
@@ -54,7 +55,8 @@ fn uncover(keys: &DirectionalKeys, number: usize, packet: &mut [u8]) -> Option<(
 mod tests {
     use super::*;
 
-    /// What a client protects, behind a header whose packet number has so many bytes.
+    /// Returns a packet protected by a client, with a packet number of `length` bytes, and the
+    /// offset of that number.
     fn protected(
         version: Version,
         destination: &[u8],

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use driver::Browser;
 use page::Page;
 use serde_json::Value;
-use sixmark_testkit::documents::{comparison, kept, open_run, real_run, study};
+use sixmark_testkit::documents::{
+    comparison, kept, open_run, real_run, search, study, traffic, vitals,
+};
 use sixmark_testkit::{sixmark, skipped};
 
 /// A usual run's page is smaller.
@@ -50,12 +52,16 @@ fn with_pages(documents: &[(&str, &[&Value])], look: impl Fn(&str, &Page<'_>)) {
 #[test]
 fn reports_open_draw_and_load_nothing() {
     let (one, compared, open, study) = (real_run(), comparison(), open_run(), study());
-    let all = [one, &compared, &open, &study];
-    let documents: [(&str, &[&Value]); 5] = [
+    let (search, vitals, traffic) = (search(), vitals(), traffic());
+    let all = [one, &compared, &open, &study, &search, &vitals, &traffic];
+    let documents: [(&str, &[&Value]); 8] = [
         ("run", &[one]),
         ("comparison", &[&compared]),
         ("open-loop", &[&open]),
         ("study", &[&study]),
+        ("search", &[&search]),
+        ("vitals", &[&vitals]),
+        ("traffic", &[&traffic]),
         ("several", &all),
     ];
     with_pages(&documents, |name, page| {
@@ -70,8 +76,15 @@ fn reports_open_draw_and_load_nothing() {
 #[test]
 fn charts_show_values_under_the_pointer_and_by_keys() {
     let (one, compared, study) = (real_run(), comparison(), study());
-    let documents: [(&str, &[&Value]); 3] =
-        [("run", &[one]), ("comparison", &[&compared]), ("study", &[&study])];
+    let (search, vitals, traffic) = (search(), vitals(), traffic());
+    let documents: [(&str, &[&Value]); 6] = [
+        ("run", &[one]),
+        ("comparison", &[&compared]),
+        ("study", &[&study]),
+        ("search", &[&search]),
+        ("vitals", &[&vitals]),
+        ("traffic", &[&traffic]),
+    ];
     with_pages(&documents, |_, page| {
         page.assert_hover();
         page.assert_keys();
@@ -82,8 +95,15 @@ fn charts_show_values_under_the_pointer_and_by_keys() {
 #[test]
 fn tables_hold_the_figures_of_their_charts() {
     let (one, compared, study) = (real_run(), comparison(), study());
-    let documents: [(&str, &[&Value]); 3] =
-        [("run", &[one]), ("comparison", &[&compared]), ("study", &[&study])];
+    let (search, vitals, traffic) = (search(), vitals(), traffic());
+    let documents: [(&str, &[&Value]); 6] = [
+        ("run", &[one]),
+        ("comparison", &[&compared]),
+        ("study", &[&study]),
+        ("search", &[&search]),
+        ("vitals", &[&vitals]),
+        ("traffic", &[&traffic]),
+    ];
     with_pages(&documents, |name, page| {
         let charts = page.number("document.querySelectorAll('figure.chart').length");
         assert!(charts >= 1.0, "{name}");
@@ -94,9 +114,17 @@ fn tables_hold_the_figures_of_their_charts() {
 #[test]
 fn reports_fit_phones_dark_rooms_and_paper() {
     let (one, compared, study) = (real_run(), comparison(), study());
-    let all = [one, &compared, &study];
-    let documents: [(&str, &[&Value]); 4] =
-        [("run", &[one]), ("comparison", &[&compared]), ("study", &[&study]), ("several", &all)];
+    let (search, vitals, traffic) = (search(), vitals(), traffic());
+    let all = [one, &compared, &study, &search, &vitals, &traffic];
+    let documents: [(&str, &[&Value]); 7] = [
+        ("run", &[one]),
+        ("comparison", &[&compared]),
+        ("study", &[&study]),
+        ("search", &[&search]),
+        ("vitals", &[&vitals]),
+        ("traffic", &[&traffic]),
+        ("several", &all),
+    ];
     with_pages(&documents, |name, page| {
         page.keep(&format!("{name}-desktop.png"));
         page.assert_narrow();

@@ -143,12 +143,15 @@ fn what_it_can_not_do_is_refused_in_one_line() {
         (&[&bare[..], &["--streams", "9"]].concat(), "--streams"),
         (&[&bare[..], &["--goaway-after", "9"]].concat(), "--goaway-after"),
         (&[&bare[..], &["--turbo"]].concat(), "--turbo"),
-        (&[&bare[..], &["--gateway", "fd00:1::1"]].concat(), "none of its networks"),
+        (
+            &[&bare[..], &["--gateway", "fd00:1::1"]].concat(),
+            "none of the networks of its addresses",
+        ),
         (
             &[&bare[..], &["--gateway", "fd00::3", "--gateway", "fd00::4"]].concat(),
-            "second of its family",
+            "second one of its family",
         ),
-        (&[&bare[..], &["--mac", "01:00:00:00:00:00"]].concat(), "group's"),
+        (&[&bare[..], &["--mac", "01:00:00:00:00:00"]].concat(), "group address"),
         (&[&bare[..], &["--mac", "2"]].concat(), "six bytes"),
         (&[&bare[..], &["--address", "10.0.0.2"]].concat(), "10.0.0.2/24"),
         (&[&bare[..], &["--bare-congestion", "cubic"]].concat(), "reno"),

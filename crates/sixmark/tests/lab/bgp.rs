@@ -32,7 +32,7 @@ fn a_lab_is_up_when_every_router_knows_every_network() {
         return;
     }
     let lab = Lab::up("bgp", LAB, &[]);
-    assert!(lab.said.contains("BGP: all ways were known after "), "{}", lab.said);
+    assert!(lab.said.contains("BGP: converged after "), "{}", lab.said);
     for (url, family) in
         [("http://[fd00:0:0:7::2]/bytes/9", "-6"), ("http://10.0.7.2/bytes/9", "-4")]
     {

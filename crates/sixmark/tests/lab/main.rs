@@ -31,4 +31,5 @@ mod slow_loopback;
 mod studies;
 mod traces;
 mod traffic;
+mod tutorials;
 mod vitals;

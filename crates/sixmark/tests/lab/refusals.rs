@@ -30,7 +30,7 @@ fn a_calibration_that_can_not_be_is_one_line() {
                              exec \"$1\" run -n 1 --calibrate 'http://[fd00::2]:1/'";
     let output = script(&["unshare", "-n", "sh"], without_localhost);
     let said = complaint(&output, 3);
-    assert!(said.contains("--calibrate: cannot listen on [::1]:0"), "{said}");
+    assert!(said.contains("--calibrate: can't listen on [::1]:0"), "{said}");
 }
 
 /// The ports that one worker takes must not make another one give its requests up.
@@ -193,6 +193,6 @@ fn too_few_threads_are_said_in_one_line() {
         let limit = format!("--nproc={limit}");
         let wrapper = [&wrapper[..], &[&limit, "sh"]].concat();
         let said = complaint(&script(&wrapper, &format!("exec \"$1\" {words}")), 3);
-        assert!(said.contains("no thread can be had") && said.contains("ulimit -u"), "{said}");
+        assert!(said.contains("can't create a thread") && said.contains("ulimit -u"), "{said}");
     }
 }

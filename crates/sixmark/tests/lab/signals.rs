@@ -198,7 +198,7 @@ fn a_service_that_dies_is_said_and_the_lab_goes_on() {
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();
     assert!(line.contains("the service frail ended by itself (exit status: 7)"), "{line}");
-    assert!(line.contains("last words") && line.contains("goes on without it"), "{line}");
+    assert!(line.contains("last words") && line.contains("continues without it"), "{line}");
     let shown = status().unwrap();
     let of_frail = shown.lines().find(|line| line.contains("service frail")).unwrap();
     assert!(of_frail.ends_with("; ended by itself (exit status: 7)"), "{shown}");

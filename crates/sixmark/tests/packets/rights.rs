@@ -9,5 +9,5 @@ fn without_the_right_to_it_the_line_names_it() {
     }
     let as_nobody = ["setpriv", "--reuid=65534", "--clear-groups", "sh"];
     let line = complaint(&script(&as_nobody, "exec $1 watch -i lo"), 3);
-    assert!(line.contains("it needs root, or the right CAP_NET_RAW"), "{line}");
+    assert!(line.contains("run as root, or with the capability CAP_NET_RAW"), "{line}");
 }

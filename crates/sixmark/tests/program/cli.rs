@@ -29,3 +29,4 @@ mod statuses;
 mod tls;
 mod turbo;
 mod versions;
+mod width;

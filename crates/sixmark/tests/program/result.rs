@@ -34,6 +34,17 @@ fn search_sample() -> Value {
     json(&["--find-max", "response.p99 < 1ns", "-d", "100ms", &v6, &v4])
 }
 
+/// The same of a mix.
+fn mix_sample() -> Value {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/");
+    let folder = tempfile::tempdir().unwrap();
+    let mix = folder.path().join("mix.toml");
+    let requests = ["/bytes/1000", "/status/404"].map(|of| format!("[[request]]\npath = '{of}'\n"));
+    std::fs::write(&mix, requests.concat()).unwrap();
+    json(&["-n", "40", "--requests", mix.to_str().unwrap(), &v6, &v4])
+}
+
 /// The same with what TLS adds.
 fn secure_sample() -> Value {
     let plan = PlanTls { alpn: vec!["http/1.1".into()], ..PlanTls::default() };
@@ -115,7 +126,8 @@ const FREE: [&str; 8] =
 /// Takes each field of each object away, and adds one.
 #[test]
 fn the_schema_knows_every_field() {
-    [sample(), open_sample(), search_sample(), secure_sample()].iter().for_each(is_known);
+    let all = [sample(), open_sample(), search_sample(), secure_sample(), mix_sample()];
+    all.iter().for_each(is_known);
 }
 
 fn is_known(good: &Value) {

@@ -25,7 +25,7 @@ fn a_family_that_does_not_answer_is_said_not_to() {
         (
             origin.url(Family::Ipv6, "/truncate/4096"),
             BLOCKS.to_vec(),
-            "IPv6 gives no complete response: 0 of 360, TRUNCATED in transfer",
+            "IPv6 returns no complete response: 0 of 360, TRUNCATED in transfer",
         ),
     ] {
         must_say(&[url, fine.clone()], &load, headline, 3, true);

@@ -46,7 +46,7 @@ pub(crate) fn comparison() -> String {
 
 /// A document's headline as if it had begun at another time.
 fn headline(document: &str, started: &str) -> ListHeadline {
-    let headline = ListHeadline::of(&Document::parse(document).unwrap());
+    let headline = ListHeadline::of(&Document::parse(document).unwrap()).unwrap();
     ListHeadline { started: started.to_owned(), ..headline }
 }
 

@@ -6,4 +6,5 @@ mod document;
 mod files;
 mod interrupted;
 mod page;
+mod published;
 mod tiny;

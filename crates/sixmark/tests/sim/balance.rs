@@ -2,8 +2,10 @@
 //! themselves and with the world's.
 
 use sixmark_model::outcome::Outcome;
-use sixmark_model::tally::SliceTally;
+use sixmark_model::tally::{FamilyTally, SliceTally};
+use sixmark_model::timing::Timing;
 use sixmark_sys::driver::{Close, Handshake, TcpPath};
+use sixmark_units::counts::Counts;
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran};
@@ -35,6 +37,9 @@ pub(crate) fn exchanges(ran: &Ran, family: Family) {
         assert_eq!(timing.count(), timed, "{family}: timings of complete responses");
     }
     assert_eq!(tally.content.count(), tally.outcome(Outcome::Content), "{family}: checks");
+    if !tally.requests.is_empty() {
+        requests_of_a_mix(tally, family);
+    }
     // What a response of the warm-up led to may count.
     let led = if ran.measured_from == BEGIN { tally.redirects() } else { tally.sent };
     assert!(tally.followed <= led.min(tally.sent), "{family}: followed");
@@ -44,6 +49,21 @@ pub(crate) fn exchanges(ran: &Ran, family: Family) {
     assert!((slips, services) == (0, 0) || (slips, services) == (tally.sent, timed));
     assert!(tally.untimed <= tally.stalled && tally.stalled <= tally.sent, "{family}: {tally:?}");
     assert!(tally.waited + tally.late <= slips, "{family}: {tally:?}");
+}
+
+/// What is counted for each request adds up to what is counted for the family.
+fn requests_of_a_mix(tally: &FamilyTally, family: Family) {
+    let (mut status, mut failures, mut unaccepted) = (Counts::default(), Counts::default(), 0);
+    let mut response = Timing::default();
+    for of in &tally.requests {
+        status += &of.status;
+        failures += &of.failures;
+        unaccepted += of.unaccepted;
+        response += &of.response;
+    }
+    assert_eq!((&status, &failures), (&tally.status, &tally.failures), "{family}: each request");
+    assert_eq!(unaccepted, tally.unaccepted, "{family}: each request");
+    assert_eq!(response, tally.phases.response, "{family}: response times of each request");
 }
 
 fn as_the_world_saw(ran: &Ran, family: Family) {

@@ -3,6 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
+use libc::ECONNRESET;
 use sixmark_model::outcome::Outcome;
 use sixmark_model::pace::{OpenLoop, Timetable};
 use sixmark_model::plan::{Plan, PlanRequests, Request};
@@ -16,8 +17,11 @@ use super::script::{MILLI, Reply, Response, SECOND, Script, Step};
 
 /// Requests of these paths, each as often.
 fn mix(paths: &[&str]) -> PlanRequests {
-    let request =
-        |path: &&str| Request { path: Some(Template::constant(*path)), ..Request::plain("GET") };
+    let request = |path: &&str| Request {
+        name: (*path).to_owned(),
+        path: Some(Template::constant(*path)),
+        ..Request::plain("GET")
+    };
     PlanRequests::new(paths.iter().map(request).collect()).unwrap()
 }
 
@@ -136,4 +140,81 @@ fn in_a_closed_loop_chains_end_with_the_time_and_so_many_are_begun_by_the_schedu
     let found = [both(&ran, |tally| tally.sent), both(&ran, |tally| tally.followed)];
     assert_eq!(found, [220, 200]);
     assert!(ran.report.elapsed_ns < SECOND);
+}
+
+#[test]
+fn each_request_of_a_mix_is_counted_by_itself() {
+    let mut plan = plan();
+    plan.requests = mix(&["/a", "/b", "/c"]);
+    let mut number = 0;
+    let script = Script::of_replies(move |request, _| {
+        number += 1;
+        match number % 10 {
+            0 => Reply::of(MILLI, Step::Error(ECONNRESET)),
+            _ => Reply::of(
+                number * MILLI,
+                Step::LastBytes(Response { close: request.last, ..Response::default() }.bytes()),
+            ),
+        }
+    });
+    let ran = run(plan, script);
+    for (family, tally) in ran.tally().iter() {
+        for (of, path) in tally.requests.iter().zip(["/a", "/b", "/c"]) {
+            let asked = ran.ledger.requests(family, BEGIN);
+            let asked = asked.filter(|asked| asked.line == format!("GET {path}")).count() as u64;
+            let failed: u64 = of.failures.iter().map(|(_, n)| n).sum();
+            assert!(asked > 10, "{family}: {path}");
+            assert_eq!(of.status.sorted()[&200] + failed, asked, "{family}: {path}");
+        }
+        assert!(tally.outcome(Outcome::Reset) > 0);
+        assert_eq!(tally.requests.len(), 3);
+    }
+}
+
+#[test]
+fn one_request_is_counted_with_its_family_alone() {
+    let ran = run(plan(), answers(MILLI, |_| false));
+    assert!(ran.tally().iter().all(|(_, tally)| tally.requests.is_empty()));
+}
+
+#[test]
+fn what_a_redirect_leads_to_counts_for_the_request_that_was_redirected() {
+    let mut plan = plan();
+    plan.location = true;
+    plan.requests = mix(&["/a", "/b"]);
+    let ran = run(plan, answers(MILLI, |number| number % 3 == 0));
+    assert!(both(&ran, |tally| tally.followed) > 30);
+    let lines = sent(&ran);
+    for (name, line) in ["GET /a", "GET /b"].into_iter().enumerate() {
+        let count = |status| {
+            let of =
+                |tally: &FamilyTally| tally.requests[name].status.sorted().get(&status).copied();
+            both(&ran, |tally| of(tally).unwrap_or(0))
+        };
+        let asked = lines.iter().filter(|(_, asked)| asked == line).count() as u64;
+        let (led, all) = (count(302), count(302) + count(200));
+        assert_eq!((asked, all), (50, 50 + led), "{line}");
+    }
+}
+
+#[test]
+fn times_that_a_stall_excludes_are_excluded_for_each_request_too() {
+    let mut plan = lasting(Duration::from_secs(10));
+    plan.requests = mix(&["/a", "/b"]);
+    // The answers that are awaited while the worker stands still come after it.
+    let (from, until) = (BEGIN + 2 * SECOND, BEGIN + 5 * SECOND);
+    let script = Script::of_replies(move |request, _| {
+        let after = match request.at + 10 * MILLI < from || request.at > from {
+            true => 10 * MILLI,
+            false => until - request.at + 10 * MILLI,
+        };
+        Reply::of(after, Step::LastBytes(Response::default().bytes()))
+    });
+    let ran = Sim { pause: Some([from, until - from]), ..Sim::new(plan) }.run(script);
+    super::balance::check(&ran);
+    assert_eq!(both(&ran, |tally| tally.untimed), 4);
+    let longest = |tally: &FamilyTally| {
+        tally.requests.iter().filter_map(|of| of.response.quantile(1.0)).max()
+    };
+    assert!(ran.tally().iter().all(|(_, tally)| longest(tally) < Some(SECOND)));
 }

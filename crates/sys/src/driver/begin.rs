@@ -1,4 +1,4 @@
-//! How a connection begins and how that turned out: the same for all drivers.
+//! The start of a connection and its outcome. All drivers share this code.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -8,26 +8,26 @@ use super::errno::errno_of;
 use super::{EventKind, Handshake, SocketRoute, datagram};
 use crate::{clock, path, route, socket};
 
-/// A connection that was begun.
+/// A connection whose connect call has returned.
 pub(super) struct Begun {
     pub(super) fd: OwnedFd,
-    /// When the connect call began and returned.
+    /// The times at which the connect call began and returned.
     pub(super) called: u64,
     pub(super) returned: u64,
-    /// The peer where the connection is established already.
+    /// The peer, if the connection is already established.
     pub(super) peer: Option<IpAddr>,
-    /// What the kernel says of its handshake, where it is over and that was to be asked.
+    /// The kernel's timing of the handshake, if it is complete and the timing was requested.
     pub(super) handshake: Option<Handshake>,
 }
 
-/// Opens a socket and begins its connection.
+/// Opens a socket and begins to connect it.
 pub(super) fn begin_connect(way: &SocketRoute) -> io::Result<Begun> {
     let kind = if way.datagrams { libc::SOCK_DGRAM } else { libc::SOCK_STREAM };
     let fd = socket::open_socket(&way.to, kind)?;
     prepare(&fd, way)?;
     let called = clock::now();
     match socket::connect(&fd, &way.to) {
-        // No port is left; TCP says it in these words.
+        // No local port is left. TCP reports this as EADDRNOTAVAIL.
         Err(error) if way.datagrams && errno_of(&error) == libc::EAGAIN => {
             return Err(io::Error::from_raw_os_error(libc::EADDRNOTAVAIL));
         }
@@ -35,15 +35,15 @@ pub(super) fn begin_connect(way: &SocketRoute) -> io::Result<Begun> {
         _ => {}
     }
     let returned = clock::now();
-    // Over loopback the handshake is over when connect returns; asking now spares a wake-up and
-    // times the connection, not the queue of things to deal with.
+    // Over loopback the handshake is complete when connect returns. Checking now saves a wake-up
+    // and times the connection without the queue of events.
     let peer = socket::peer(&fd).ok().map(|peer| peer.ip());
     let asked = peer.is_some() && way.ask_handshake;
     let handshake = asked.then(|| path::handshake(&fd));
     Ok(Begun { fd, called, returned, peer, handshake })
 }
 
-/// What became of a connection that the kernel is done with: its peer, or the error number.
+/// Returns the outcome of a connection attempt that has ended: the peer or the error number.
 fn outcome(fd: &OwnedFd) -> Result<IpAddr, i32> {
     match socket::pending_error(fd) {
         0 => socket::peer(fd).map(|peer| peer.ip()).map_err(|error| errno_of(&error)),
@@ -51,7 +51,8 @@ fn outcome(fd: &OwnedFd) -> Result<IpAddr, i32> {
     }
 }
 
-/// What became of it as above, and what the kernel says of the handshake where that is `asked`.
+/// Returns the outcome and, if the attempt succeeded and `asked` is set, the kernel's timing of the
+/// handshake.
 pub(super) fn outcome_with_handshake(
     fd: &OwnedFd,
     asked: bool,
@@ -61,8 +62,8 @@ pub(super) fn outcome_with_handshake(
     (outcome, asked.then(|| path::handshake(fd)))
 }
 
-/// What is told of a connection that could not begin. The kernel has one number for a source address
-/// that is gone and for ports that are used up, so that it has to be asked which it is.
+/// Returns the event for a connection that could not begin. The kernel has one error number for a
+/// lost source address and for exhausted ports, so that a second query has to distinguish them.
 pub(super) fn event_of_error(error: &io::Error, way: &SocketRoute) -> EventKind {
     match errno_of(error) {
         errno @ libc::EADDRNOTAVAIL if has_no_source(way) => EventKind::NoSource(errno),
@@ -79,7 +80,7 @@ fn has_no_source(way: &SocketRoute) -> bool {
     found.is_err_and(|error| errno_of(&error) == libc::EADDRNOTAVAIL)
 }
 
-/// Options that must be set before connecting.
+/// Sets the options that must be set before connect.
 fn prepare(fd: &OwnedFd, way: &SocketRoute) -> io::Result<()> {
     if way.datagrams {
         datagram::prepare(fd, &way.to)?;
@@ -87,7 +88,7 @@ fn prepare(fd: &OwnedFd, way: &SocketRoute) -> io::Result<()> {
         socket::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
     }
     let Some(from) = way.from else { return Ok(()) };
-    // The port is then chosen at connect, so that one port can serve many destinations.
+    // The port is chosen by connect, so that one port can serve many destinations.
     socket::set_option(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
     if from.foreign {
         match from.address {

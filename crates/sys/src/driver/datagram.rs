@@ -1,10 +1,11 @@
-//! Connected sockets of datagrams (udp(7)): their options, and sending and receiving many at once.
-//! The same for all drivers.
+//! Connected datagram sockets (udp(7)): their options, and batches of sends and receives. All
+//! drivers share this code.
 //!
-//! What is sent goes by a plain call at once, over io_uring too. The kernel cuts one large piece into
-//! datagrams (GSO), so that calls are few; and even single ones cost no less over the ring, alone or
-//! eight at once (1.0 to 1.5 us of processor time, 0.9 to 1.2 us by plain calls, over loopback). So
-//! nothing has to be kept until a completion tells of its end.
+//! Datagrams are sent by plain system calls, with io_uring too. The kernel splits one large buffer
+//! into datagrams (GSO), so that there are few calls. Even single datagrams, alone or eight at
+//! once, cost no less with io_uring (1.0 to 1.5 us of processor time over loopback, against 0.9 to
+//! 1.2 us with plain calls). A plain call also copies the bytes, so that no buffer has to be kept
+//! until a completion.
 
 use std::io;
 use std::mem::size_of;
@@ -17,49 +18,50 @@ use super::errno::errno_of;
 use crate::control::{Controls, Writer};
 use crate::{check_return, socket, stamp};
 
-/// The options of UDP (linux/udp.h): cut what is sent, and join what is received.
+/// The options of UDP (linux/udp.h) that split sent buffers and merge received datagrams.
 const UDP_SEGMENT: c_int = 103;
 const UDP_GRO: c_int = 104;
-/// Datagrams that the kernel cuts out of one piece, in its older versions.
+/// The maximum number of datagrams that older kernels split from one buffer.
 const PIECES: usize = 64;
-/// Payload of the largest piece, which has an IPv4 and a UDP header like any datagram.
+/// The maximum payload of one buffer, which has an IPv4 and a UDP header like any datagram.
 const LARGEST: usize = 65_535 - 20 - 8;
-/// Bytes asked for what is not received yet; net.core.rmem_max may allow less. A peer's congestion
-/// window may come at once while this thread deals with others, and what finds no room is lost and
-/// looks like the way's fault. It is a limit, not memory set aside: many connections with little
-/// waiting cost little.
+/// The requested size of the receive buffer in bytes, which net.core.rmem_max may limit. A peer may
+/// send its whole congestion window at once while this thread serves other connections. Datagrams
+/// that do not fit are lost, which looks like a loss on the path. The size is a limit and not an
+/// allocation: many connections with little queued data use little memory.
 const RECEIVE: c_int = 4 * 1024 * 1024;
-/// Bytes asked for what the interface did not take yet, net.core.wmem_max allowing: several of the
-/// largest pieces. More would only wait here rather than where congestion control sees it.
+/// The requested size of the send buffer in bytes, which net.core.wmem_max may limit: several of
+/// the largest buffers. With more, data would only queue here and not where congestion control sees
+/// it.
 const SEND: c_int = 1024 * 1024;
-/// Room for the control messages of a receive: a stamp, the size of the segments, the ECN bits.
+/// Bytes for the control messages of a receive: a timestamp, the segment size, the ECN bits.
 pub(super) const CONTROL: usize = 128;
-/// Room for what is received at once.
+/// The size of a receive buffer in bytes.
 pub(super) const ROOM: usize = 64 * 1024;
-/// The ECN bits of a traffic class (RFC 3168).
+/// The mask of the ECN bits in a traffic class (RFC 3168).
 const ECN: u8 = 3;
 
-/// What came in one receive: `length` bytes of datagrams of `segment` bytes each, the last one
-/// perhaps of fewer, all with these ECN bits.
+/// The datagrams of one receive: `length` bytes in datagrams of `segment` bytes each, of which the
+/// last may be shorter, all with the same ECN bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Received {
     pub(super) length: usize,
     pub(super) segment: usize,
     pub(super) ecn: u8,
-    /// When they came, nanoseconds of CLOCK_REALTIME, where stamps were asked for.
+    /// The time of arrival in nanoseconds of CLOCK_REALTIME, if timestamps are enabled.
     pub(super) stamp: Option<u64>,
 }
 
-/// What is known of a socket of datagrams.
+/// The state of a datagram socket.
 pub(super) struct Datagrams {
     v6: bool,
-    /// The kernel or the interface does not cut for us.
+    /// The kernel or the interface does not split buffers.
     uncut: bool,
-    /// What there was no room for.
+    /// Datagrams for which the socket's send buffer had no room.
     kept: Option<Cast>,
 }
 
-/// Datagrams of which `from` bytes are sent.
+/// Datagrams of which the first `from` bytes have been sent.
 struct Cast {
     bytes: Vec<u8>,
     from: usize,
@@ -67,12 +69,12 @@ struct Cast {
     ecn: u8,
 }
 
-/// Sets the options of a socket that is to be connected to `to`.
+/// Sets the options of a socket that will be connected to `to`.
 pub(super) fn prepare(fd: &OwnedFd, to: &SocketAddr) -> io::Result<()> {
     use libc::{IPPROTO_IP as IP, IPPROTO_IPV6 as IPV6, SOL_SOCKET, SOL_UDP};
     socket::set_option(fd, SOL_SOCKET, libc::SO_RCVBUF, RECEIVE)?;
     socket::set_option(fd, SOL_SOCKET, libc::SO_SNDBUF, SEND)?;
-    // PROBE: nothing is fragmented, and the size of a datagram is the caller's to find out.
+    // PROBE: the kernel does not fragment, and the caller discovers the path MTU.
     if to.is_ipv6() {
         socket::set_option(fd, IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)?;
         socket::set_option(fd, IPV6, libc::IPV6_RECVTCLASS, 1)?;
@@ -80,12 +82,12 @@ pub(super) fn prepare(fd: &OwnedFd, to: &SocketAddr) -> io::Result<()> {
         socket::set_option(fd, IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)?;
         socket::set_option(fd, IP, libc::IP_RECVTOS, 1)?;
     }
-    // A kernel that does not know it (before Linux 5.0) tells each datagram by itself.
+    // A kernel without this option (before Linux 5.0) returns each datagram by itself.
     let _ = socket::set_option(fd, SOL_UDP, UDP_GRO, 1);
     Ok(())
 }
 
-/// Receives into `buffer`, which has [`ROOM`].
+/// Receives into `buffer`, which has [`ROOM`] bytes.
 pub(super) fn receive_datagrams(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<Received> {
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let mut control = [0_u64; CONTROL / 8];
@@ -95,7 +97,7 @@ pub(super) fn receive_datagrams(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<R
     header.msg_iovlen = 1;
     header.msg_control = control.as_mut_ptr().cast();
     header.msg_controllen = CONTROL as _;
-    // SAFETY: `header` points at a buffer of its length and at CONTROL bytes for control messages,
+    // SAFETY: `header` points to a buffer of its length and to CONTROL bytes for control messages,
     // which live until the call returns.
     let count = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut header, 0) };
     let length = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
@@ -104,14 +106,14 @@ pub(super) fn receive_datagrams(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<R
     Ok(received(length, &controls[..(header.msg_controllen as usize).min(CONTROL)]))
 }
 
-/// What came, by its length and control messages.
+/// Describes the datagrams of a receive by its length and its control messages.
 pub(super) fn received(length: usize, controls: &[u8]) -> Received {
-    // Never 0, so that it can be cut by, whatever came.
+    // `segment` is never 0, because callers divide by it.
     let mut received = Received { length, segment: length.max(1), ecn: 0, stamp: None };
     for (level, kind, data) in Controls(controls) {
         match (level, kind) {
             (libc::SOL_UDP, UDP_GRO) => {
-                // An int, as options are.
+                // The value is an int, as the values of options are.
                 let size = data.first_chunk().map_or(0, |&size| i32::from_ne_bytes(size));
                 let cut = usize::try_from(size).ok().filter(|&size| size > 0);
                 received.segment = cut.unwrap_or(received.segment);
@@ -130,21 +132,21 @@ pub(super) fn received(length: usize, controls: &[u8]) -> Received {
     received
 }
 
-/// True where an error is not the end: what it tells of is one datagram that was too large for some
-/// part of the way, or a moment without room.
+/// Returns true if an error is transient: a single datagram exceeded the MTU of some link, or there
+/// was no buffer space.
 pub(super) fn passes(errno: i32) -> bool {
     [libc::EMSGSIZE, libc::EAGAIN, libc::EINTR, libc::ENOBUFS].contains(&errno)
 }
 
-/// Datagrams that the socket's buffer had no room for (SO_MEMINFO).
+/// Returns the number of datagrams for which the receive buffer had no room (SO_MEMINFO).
 pub(crate) fn drops(fd: &OwnedFd) -> u64 {
     const COUNT: usize = libc::SK_MEMINFO_DROPS as usize + 1;
     let (mut values, mut size) = ([0_u32; COUNT], size_of::<[u32; COUNT]>() as socklen_t);
     let (start, name) = (values.as_mut_ptr().cast::<c_void>(), libc::SO_MEMINFO);
-    // SAFETY: `start` points at `size` bytes that we may write.
+    // SAFETY: `start` points to `size` writable bytes.
     let done =
         unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, name, start, &mut size) };
-    // One that is not told stays 0.
+    // A value that the kernel does not return stays 0.
     check_return(done).map_or(0, |_| values[COUNT - 1].into())
 }
 
@@ -153,7 +155,7 @@ impl Datagrams {
         Datagrams { v6: to.is_ipv6(), uncut: false, kept: None }
     }
 
-    /// The largest packet that the kernel takes the way to have room for, headers included.
+    /// Returns the kernel's path MTU, headers included.
     pub(super) fn mtu(&self, fd: &OwnedFd) -> Option<u32> {
         let mtu = match self.v6 {
             true => socket::option(fd, libc::IPPROTO_IPV6, libc::IPV6_MTU),
@@ -162,8 +164,8 @@ impl Datagrams {
         mtu.ok().and_then(|mtu| u32::try_from(mtu).ok())
     }
 
-    /// Sends `bytes` as datagrams of `segment` bytes, or as one: true where the kernel has all. What it
-    /// has no room for is kept.
+    /// Sends `bytes` as datagrams of `segment` bytes, or as a single one. Returns true if the
+    /// kernel has accepted all of them. The rest is kept for [`Datagrams::go_on`].
     pub(super) fn cast(
         &mut self,
         fd: &OwnedFd,
@@ -179,7 +181,7 @@ impl Datagrams {
         Ok(from.is_none())
     }
 
-    /// Goes on with what was kept: true where the kernel has all of it now.
+    /// Sends what was kept. Returns true if the kernel has now accepted all of it.
     pub(super) fn go_on(&mut self, fd: &OwnedFd) -> Result<bool, i32> {
         let Some(mut cast) = self.kept.take() else { return Ok(true) };
         match self.hand(fd, &cast.bytes[cast.from..], cast.segment, cast.ecn)? {
@@ -192,12 +194,13 @@ impl Datagrams {
         }
     }
 
-    /// Something is kept.
+    /// Returns true if datagrams are kept.
     pub(super) fn keeps(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// Hands datagrams to the kernel until it has no room: after how many bytes that was.
+    /// Sends datagrams until the socket's buffer is full. Returns the number of bytes sent by then,
+    /// or `None` if all were sent.
     fn hand(
         &mut self,
         fd: &OwnedFd,
@@ -206,7 +209,7 @@ impl Datagrams {
         ecn: u8,
     ) -> Result<Option<usize>, i32> {
         let mut from = 0;
-        // Once at least: a datagram may be empty.
+        // The loop runs at least once, because a datagram may be empty.
         loop {
             let left = &bytes[from..];
             let piece = &left[..left.len().min(self.most_at_once(segment))];
@@ -222,13 +225,13 @@ impl Datagrams {
         }
     }
 
-    /// Bytes that one call sends.
+    /// Returns the maximum number of bytes that one call sends.
     fn most_at_once(&self, segment: usize) -> usize {
         let pieces = if self.uncut { 1 } else { (LARGEST / segment.max(1)).clamp(1, PIECES) };
         pieces * segment
     }
 
-    /// Sends one piece: how many bytes are dealt with.
+    /// Sends one buffer. Returns the number of bytes that need not be sent again.
     fn send(&mut self, fd: &OwnedFd, piece: &[u8], segment: usize, ecn: u8) -> Result<usize, i32> {
         let cut = piece.len() > segment;
         match self.send_once(fd, piece, cut.then_some(segment), ecn) {
@@ -236,14 +239,16 @@ impl Datagrams {
                 let refused = errno != libc::EMSGSIZE;
                 self.send_uncut(fd, &piece[..segment], ecn, refused)
             }
-            // Larger than the interface or the way allows: lost, as it would be further on.
+            // The datagram exceeds the MTU of the interface or the path: it is lost, as it would be
+            // later.
             Err(libc::EMSGSIZE | libc::ENOBUFS) => Ok(piece.len()),
             done => done.map(|()| piece.len()),
         }
     }
 
-    /// Sends the first datagram of a piece that did not go. Where it goes by itself, it was not too
-    /// large: then it may be that cutting is `refused`, now and in future.
+    /// Sends the first datagram of a buffer that the kernel rejected. If this succeeds, the size of
+    /// the datagram was not the reason. Then, if `refused`, the kernel does not split, and no
+    /// buffer is split from now on.
     fn send_uncut(
         &mut self,
         fd: &OwnedFd,
@@ -272,14 +277,15 @@ impl Datagrams {
         let control = control.bytes();
         let start = bytes.as_ptr().cast_mut().cast();
         let mut part = libc::iovec { iov_base: start, iov_len: bytes.len() };
-        // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
+        // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid
+        // value.
         let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
         header.msg_iov = &raw mut part;
         header.msg_iovlen = 1;
         header.msg_control = control.as_mut_ptr().cast();
         header.msg_controllen = control.len() as _;
-        // SAFETY: `header` names readable bytes and control messages that live until the call returns;
-        // sending writes to neither.
+        // SAFETY: `header` points to readable bytes and to control messages that live until the
+        // call returns. sendmsg writes to neither.
         let count = unsafe { libc::sendmsg(fd.as_raw_fd(), &header, libc::MSG_NOSIGNAL) };
         match count {
             0.. => Ok(()),
@@ -287,7 +293,7 @@ impl Datagrams {
         }
     }
 
-    /// What the kernel is told of a send.
+    /// Builds the control messages of a send.
     fn controls(&self, segment: Option<usize>, ecn: u8) -> Writer<CONTROL> {
         let mut control = Writer::new();
         if let Some(segment) = segment {

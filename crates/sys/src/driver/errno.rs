@@ -1,8 +1,8 @@
-//! Error numbers of the kernel.
+//! Error numbers of system calls.
 
 use std::io;
 
-/// The number of an error that the kernel gave.
+/// Returns the error number of an error that a system call returned.
 pub(super) fn errno_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EIO)
 }

@@ -1,9 +1,9 @@
-//! What a connection sends: a head of its own and a body that many share.
+//! The content of a send: a head of its own and a body that may be shared.
 
 use std::sync::Arc;
 
-/// Bodies up to this length are sent from one piece with the head: copying them once, when the
-/// message is made, costs less than a second piece each time it is sent.
+/// Bodies up to this length are copied into one buffer with the head. The copy is made once, when
+/// the message is built, and costs less than a second buffer in each send.
 const SHORT: usize = 64 * 1024;
 
 /// Bytes to be sent. Clones share them.
@@ -14,12 +14,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message of these bytes alone.
+    /// Creates a message from these bytes.
     pub fn new(bytes: impl Into<Arc<[u8]>>) -> Message {
         Message { head: bytes.into(), body: None }
     }
 
-    /// A message of a head and a body. A long body is not copied.
+    /// Creates a message from a head and a body. A long body is not copied.
     pub fn with_body(head: Vec<u8>, body: Option<&Arc<Vec<u8>>>) -> Message {
         match body {
             Some(body) if body.len() > SHORT => {
@@ -30,23 +30,23 @@ impl Message {
         }
     }
 
-    /// All bytes, head and body.
+    /// Returns the total length, head and body.
     #[inline]
     pub fn length(&self) -> usize {
         self.head.len() + self.tail().len()
     }
 
-    /// The bytes that are sent first; without a long body that is all.
+    /// Returns the bytes that are sent first. Unless the body is long, these are all bytes.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// The bytes that follow the head from another place, if there are any.
+    /// Returns the long body, or an empty slice if there is none.
     pub(super) fn tail(&self) -> &[u8] {
         self.body.as_ref().map_or(&[], |body| body.as_slice())
     }
 
-    /// What is left to be sent after `from` bytes, in its pieces.
+    /// Returns the bytes that remain after the first `from` bytes, in two parts.
     #[inline]
     pub fn rest(&self, from: usize) -> [&[u8]; 2] {
         let head = self.head.len();

@@ -1,8 +1,9 @@
-//! A completion-style driver: say what should happen to a slot, then learn what happened.
+//! A completion-style driver for connections. The caller requests operations on a slot and learns
+//! later, by events, what happened.
 //!
-//! A slot is a number below the caller's choosing that holds at most one connection, or one socket for
-//! datagrams that has a single peer, which counts as a connection here. All calls return at once except
-//! [`Driver::wait`]. Times are nanoseconds of one monotonic clock.
+//! A slot is a small number that the caller chooses. It holds at most one TCP connection, or one
+//! datagram socket with a single peer, which is also called a connection here. All calls return at
+//! once except [`Driver::wait`]. Times are nanoseconds of a single monotonic clock.
 
 mod begin;
 mod datagram;
@@ -21,154 +22,167 @@ pub use uring::{PeerWrites, Uring};
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The number of a connection's place.
+/// The number of a slot.
 pub type Slot = u32;
 
-/// Carries out what is asked of connections and tells what became of it.
+/// Performs operations on connections and reports their outcome.
 pub trait Driver {
-    /// The word for this driver in results.
+    /// Returns the name of this driver in results.
     fn name(&self) -> &'static str;
 
-    /// The time now.
+    /// Returns the current time.
     fn now(&self) -> u64;
 
-    /// When the last [`Driver::wait`] returned.
+    /// Returns the time at which the last [`Driver::wait`] returned.
     fn woke(&self) -> u64;
 
-    /// How long all waits together lasted.
+    /// Returns the total duration of all waits.
     fn waited(&self) -> u64;
 
-    /// Says how exactly things must be done at their time. Loose at first.
+    /// Sets how long the driver may defer operations and events. By default it defers as little as
+    /// it can.
     fn keep_to(&mut self, _grain: Grain) {}
 
-    /// Begins a connection in a vacant slot; ends in [`EventKind::Connected`], [`EventKind::Failed`] or
-    /// [`EventKind::NoSource`].
-    /// Returns when the attempt itself began, its socket having been made.
+    /// Begins a connection in a vacant slot. The outcome is [`EventKind::Connected`],
+    /// [`EventKind::Failed`] or [`EventKind::NoSource`]. Returns the time at which the connect call
+    /// began, after the socket was created.
     fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64;
 
-    /// Hands a message to a connection that has nothing left to send.
+    /// Sends a message on a connection that has nothing left to send.
     fn send(&mut self, slot: Slot, message: &Message) -> Handed;
 
-    /// Hands over bytes that are made anew each time. Takes them and leaves an empty buffer, which may
-    /// have room from an earlier time. As [`Driver::send`], only for a connection that has nothing left
-    /// to send; and where [`Driver::send`] sent before, only once its peer has answered that.
+    /// Sends bytes that are not sent again. Takes the bytes and leaves an empty buffer, whose
+    /// capacity may be that of an earlier one. As for [`Driver::send`], the connection must have
+    /// nothing left to send. If its last bytes were sent by [`Driver::send`], the peer must have
+    /// answered them.
     fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed;
 
-    /// Sends datagrams of `segment` bytes each, the last one perhaps of fewer, or one where there is
-    /// none, with these ECN bits (the lowest two). As [`Driver::send`], only for a connection that has
-    /// nothing left to send. One that is too large for the way is lost, which is no failure.
+    /// Sends datagrams of `segment` bytes each, of which the last may be shorter, or a single
+    /// datagram if `segment` is `None`. `ecn` are their ECN bits (the lowest two bits). As for
+    /// [`Driver::send`], the connection must have nothing left to send. A datagram that exceeds the
+    /// path MTU is lost, which is not a failure.
     fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> Handed;
 
-    /// The largest packet, headers included, that the kernel takes the way of datagrams to have room
-    /// for.
+    /// Returns the kernel's path MTU for a datagram socket: the maximum packet size, headers
+    /// included.
     fn mtu(&mut self, slot: Slot) -> Option<u32>;
 
-    /// Datagrams that came and found no room in this host's buffer. Not to be asked after the close.
+    /// Returns the number of received datagrams that were dropped because the socket's receive
+    /// buffer was full. Must not be called after [`Driver::close`].
     fn drops(&mut self, slot: Slot) -> u64;
 
-    /// Says that the next `count` bytes to come may be dropped unseen. They are then told as
-    /// [`EventKind::Dropped`], if the driver can, or as [`EventKind::Received`].
+    /// Allows the driver to discard the next `count` received bytes. Discarded bytes are reported
+    /// as [`EventKind::Dropped`]. A driver that does not discard reports them as
+    /// [`EventKind::Received`].
     fn drop_next(&mut self, slot: Slot, count: u64);
 
-    /// The local address of the slot's connection, which is established; none where the kernel would
-    /// not tell.
+    /// Returns the local address of the slot's established connection, or `None` if the kernel does
+    /// not report it.
     fn local(&mut self, _slot: Slot) -> Option<SocketAddr> {
         None
     }
 
-    /// What the kernel said of the handshake of the slot's connection, which is established; none where
-    /// [`SocketRoute::ask_handshake`] did not say so.
+    /// Returns the kernel's timing of the handshake of the slot's established connection, or `None`
+    /// if [`SocketRoute::ask_handshake`] did not request it.
     fn handshake(&mut self, _slot: Slot) -> Option<Handshake> {
         None
     }
 
-    /// What TCP knows of the slot's connection, established or ended by whomever but not closed yet;
-    /// none where the kernel would not tell.
+    /// Returns the TCP state of the slot's connection, which must be established, or ended but not
+    /// yet closed. Returns `None` if the kernel does not report it.
     fn path(&mut self, slot: Slot) -> Option<TcpPath>;
 
-    /// Closes the slot's connection at once. No more is told of it and the slot is vacant.
+    /// Closes the slot's connection at once. There are no further events for it and the slot is
+    /// vacant.
     fn close(&mut self, slot: Slot, close: Close);
 
-    /// Waits until something happens or `until` has come, whichever is first.
+    /// Waits until something happens or the time `until` is reached, whichever is first.
     fn wait(&mut self, until: u64);
 
-    /// What happened next, or none before the next wait.
+    /// Returns the next event, or `None` if there is none before the next wait.
     fn next(&mut self) -> Option<Event>;
 
-    /// The bytes that the [`EventKind::Received`] or [`EventKind::Datagrams`] just returned speaks of; gone with the next call.
+    /// Returns the bytes to which the [`EventKind::Received`] or [`EventKind::Datagrams`] that was
+    /// just returned refers. They are valid until the next call.
     fn bytes(&self) -> &[u8];
 
-    /// The same bytes, to be changed where they are.
+    /// Returns the same bytes for modification in place.
     fn bytes_mut(&mut self) -> &mut [u8];
 
-    /// What went wrong with the kernel's stamps; nothing where they were not asked for.
+    /// Returns the defects of the kernel's timestamps. All counts are 0 if the driver does not use
+    /// timestamps.
     fn stamps(&self) -> Stamps {
         Stamps::default()
     }
 }
 
-/// What went wrong with the kernel's stamps so far.
+/// Defects of the kernel's timestamps so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamps {
-    /// Times that had to be taken from this process's clock, there being no stamp to believe.
+    /// Times that were taken from this process's clock because a timestamp was absent or
+    /// implausible.
     pub missing: u64,
-    /// How often somebody set the clock of the stamps.
+    /// The number of times that the clock of the timestamps was set.
     pub steps: u64,
 }
 
-/// How far a driver may put things off to do more of them at once. What is put off is stamped wrong
-/// by as much.
+/// How far a driver may defer work to process more of it at once. Deferred operations and events
+/// have timestamps that are wrong by up to the same amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
-    /// Requests that may be handed over together, the first ones when the last one is; 1 for none.
+    /// The number of requests that may be passed to the kernel together. The first ones wait for
+    /// the last. 1 passes each at once.
     pub sends: usize,
-    /// Nanoseconds that what happened may be held back for to learn of more.
+    /// The time for which events may be held back to collect more of them, nanoseconds.
     pub linger: u64,
 }
 
-/// Where a connection goes, and from where.
+/// The destination and the source of a connection, and its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketRoute {
-    /// The peer.
+    /// The address of the peer.
     pub to: SocketAddr,
-    /// The local address; the kernel's choice where absent.
+    /// The local address. If absent, the kernel chooses it.
     pub from: Option<LocalAddress>,
     /// Sends small segments without waiting for acknowledgements (TCP_NODELAY).
     pub no_delay: bool,
-    /// More than one exchange is expected on it: worth some preparation.
+    /// The connection is expected to carry more than one exchange, which justifies some
+    /// preparation.
     pub lasting: bool,
-    /// Asks the kernel how long the handshake took (a system call): see [`Driver::handshake`].
+    /// Reads from the kernel how long the handshake took, for [`Driver::handshake`]. This costs a
+    /// system call.
     pub ask_handshake: bool,
-    /// Not a connection of TCP, but a socket for datagrams (UDP) that has this peer alone. It is
-    /// [`EventKind::Connected`] at once, whether or not anybody is there.
+    /// Creates a UDP socket connected to this peer instead of a TCP connection. It is reported as
+    /// [`EventKind::Connected`] at once, whether or not the peer exists.
     pub datagrams: bool,
 }
 
 /// A local address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalAddress {
-    /// The address, with its scope where it needs one, and port 0 for one of the kernel's choice.
+    /// The address, with its scope id if it needs one. Port 0 lets the kernel choose the port.
     pub address: SocketAddr,
-    /// Allows an address that no interface has (a routed prefix).
+    /// Allows an address that is not assigned to an interface (a routed prefix).
     pub foreign: bool,
 }
 
-/// How far a send went before it returned.
+/// The progress of a send when the call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// The kernel has all bytes; it began to take the last ones at this time. With the kernel's
-    /// stamps the time at which the last byte left for the interface, if it has left.
+    /// The kernel has accepted all bytes. The value is the time at which it began to accept the
+    /// last ones. With kernel timestamps it is the time at which the last byte was sent, if it has
+    /// been.
     Whole(u64),
-    /// [`EventKind::Sent`] or [`EventKind::Failed`] tells later.
+    /// [`EventKind::Sent`] or [`EventKind::Failed`] follows.
     Later,
 }
 
-/// How to close.
+/// The way to close a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Close {
-    /// With a FIN, after what was sent.
+    /// Sends a FIN after all data.
     Orderly,
-    /// With a reset, at once.
+    /// Sends a reset at once.
     Reset,
 }
 
@@ -177,42 +191,42 @@ pub enum Close {
 pub struct Event {
     /// The connection's slot.
     pub slot: Slot,
-    /// When the kernel told. For several things told at once it is the time of the telling, so that
-    /// dealing with one does not make the next one look late. With the kernel's stamps, received
-    /// bytes have the time at which the last of them came.
+    /// The time at which the kernel reported it. Events that are reported together have the same
+    /// time, so that processing one does not make the next one appear late. With kernel timestamps,
+    /// received bytes have the time at which the last of them arrived.
     pub at: u64,
-    /// What.
+    /// What happened.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The connection is established with this peer.
+    /// The connection to this peer is established.
     Connected(IpAddr),
-    /// The kernel has the last byte of what was to be sent.
+    /// The kernel has accepted the last byte to be sent.
     Sent,
-    /// The last byte of what was sent left for the interface at [`Event::at`], which corrects what
-    /// was told of it. Told before what is received after, and only with the kernel's stamps.
+    /// The last sent byte left at [`Event::at`]. This corrects the time that the send returned. It
+    /// precedes the events of bytes received afterwards, and occurs only with kernel timestamps.
     Left,
-    /// That many bytes came: see [`Driver::bytes`].
+    /// This number of bytes was received: see [`Driver::bytes`].
     Received(usize),
-    /// Datagrams came: see [`Driver::bytes`].
+    /// Datagrams were received: see [`Driver::bytes`].
     Datagrams {
-        /// All their bytes.
+        /// The total number of their bytes.
         length: usize,
-        /// The bytes of each but perhaps the last, which may have fewer; never 0.
+        /// The size of each datagram in bytes, except that the last one may be shorter. Never 0.
         segment: usize,
-        /// Their ECN bits.
+        /// The ECN bits of the datagrams.
         ecn: u8,
     },
-    /// That many bytes came and were dropped, as [`Driver::drop_next`] allowed.
+    /// This number of bytes was received and discarded, as [`Driver::drop_next`] allowed.
     Dropped(u64),
     /// The peer sent its FIN.
     Ended,
     /// The connection failed with this error number.
     Failed(i32),
-    /// It could not begin, as the kernel says by this error number: this host has no address to connect
-    /// from, or [`SocketRoute::from`] is not its own any more.
+    /// The connection could not begin, with this error number: this host has no source address, or
+    /// [`SocketRoute::from`] is no longer one of its addresses.
     NoSource(i32),
 }

@@ -1,13 +1,13 @@
-//! Bytes that a driver keeps until they are sent: messages that others have too, or its own.
+//! Bytes that a driver keeps until they are sent: shared messages or buffers of its own.
 
 use super::Message;
 
-/// Buffers with more room than this are not kept for the next time.
+/// Buffers with a larger capacity are not reused, bytes.
 const ROOMY: usize = 1024 * 1024;
-/// Buffers kept for the next time.
+/// The maximum number of buffers kept for reuse.
 const SPARE: usize = 64;
 
-/// What is to be sent.
+/// Bytes to be sent.
 pub(super) enum OwnBytes {
     Shared(Message),
     Own(Vec<u8>),
@@ -22,7 +22,7 @@ impl OwnBytes {
         }
     }
 
-    /// What is left to be sent after `from` bytes, in its pieces.
+    /// Returns the bytes that remain after the first `from` bytes, in two parts.
     #[inline]
     pub(super) fn rest(&self, from: usize) -> [&[u8]; 2] {
         match self {
@@ -32,23 +32,23 @@ impl OwnBytes {
     }
 }
 
-/// What is left of `bytes` after `from` of them, in one piece and an empty one.
+/// Returns the bytes that remain after the first `from` bytes, and an empty second part.
 #[inline]
 pub(super) fn rest(bytes: &[u8], from: usize) -> [&[u8]; 2] {
     [&bytes[from.min(bytes.len())..], &[]]
 }
 
-/// Empty buffers with the room that they had when they were full, so that none has to grow anew.
+/// Empty buffers that keep their capacity, so that a reused buffer does not have to grow again.
 #[derive(Default)]
 pub(super) struct Spare(Vec<Vec<u8>>);
 
 impl Spare {
-    /// Takes `bytes` and leaves an empty buffer.
+    /// Takes `bytes` and leaves an empty buffer in its place.
     pub(super) fn swap(&mut self, bytes: &mut Vec<u8>) -> Vec<u8> {
         std::mem::replace(bytes, self.0.pop().unwrap_or_default())
     }
 
-    /// Takes a buffer back that is not needed any more.
+    /// Takes back a buffer that is no longer needed.
     pub(super) fn give(&mut self, mut bytes: Vec<u8>) {
         if bytes.capacity() <= ROOMY && self.0.len() < SPARE {
             bytes.clear();
@@ -56,7 +56,7 @@ impl Spare {
         }
     }
 
-    /// Takes the buffer back where it is one.
+    /// Takes back the buffer if `bytes` is one.
     pub(super) fn give_all(&mut self, bytes: OwnBytes) {
         if let OwnBytes::Own(own) = bytes {
             self.give(own);

@@ -1,4 +1,4 @@
-//! A process that waits for another, hands signals on to it, and reaps whatever comes.
+//! A process that waits for a child, forwards signals to it, and reaps all ended children.
 
 use std::io;
 use std::process::Command;
@@ -6,14 +6,15 @@ use std::process::Command;
 use super::signals::{self, Came, Held};
 use crate::check_return;
 
-/// Runs a program to its end, hands it the signals that come for this process, which has one thread,
-/// and tells its exit status, 128 and its number after a signal. The two share a terminal.
+/// Runs a program to its end and forwards to it the signals that this process receives. Returns its
+/// exit status, or 128 plus the number of the signal that ended it. This process must have one
+/// thread. The two share a terminal.
 ///
 /// # Errors
-/// It can't be started.
+/// Returns an error if the program cannot be started.
 pub fn attend(command: &mut Command) -> io::Result<u8> {
     let held = signals::hold()?;
-    // What is held back here is not there.
+    // The signals that are blocked here are not blocked in the program.
     held.release_in(command);
     let ended = command.spawn().and_then(|child| {
         let keeper = Keeper { child: child.id() as libc::pid_t, shares_terminal: true };
@@ -26,17 +27,18 @@ pub fn attend(command: &mut Command) -> io::Result<u8> {
 /// Waits for one child.
 pub(super) struct Keeper {
     child: libc::pid_t,
-    /// What the terminal sends comes to the child as well.
+    /// The child also receives the signals of the terminal, which are then not forwarded.
     shares_terminal: bool,
 }
 
 impl Keeper {
-    /// Of a child in another process group.
+    /// Creates a keeper of a child in another process group.
     pub(super) fn of(child: libc::pid_t) -> Keeper {
         Keeper { child, shares_terminal: false }
     }
 
-    /// Until the child has ended; its exit status, 128 and its number after a signal.
+    /// Waits until the child has ended. Returns its exit status, or 128 plus the number of the
+    /// signal that ended it.
     pub(super) fn wait(&self, signals: &Held) -> io::Result<u8> {
         loop {
             match signals.next()? {
@@ -52,7 +54,8 @@ impl Keeper {
         }
     }
 
-    /// Reaps all that have ended; the status of the child if it is among them.
+    /// Reaps all children that have ended. Returns the status of the awaited child if it is one of
+    /// them.
     fn reap(&self) -> io::Result<Option<u8>> {
         let mut found = None;
         loop {
@@ -70,12 +73,13 @@ impl Keeper {
     }
 
     fn send(&self, signal: libc::c_int) {
-        // SAFETY: kill takes two numbers; the child has not been reaped, its id is its own.
+        // SAFETY: kill takes two numbers. The child has not been reaped, so that its id is still
+        // valid.
         unsafe { libc::kill(self.child, signal) };
     }
 }
 
-/// As shells say it.
+/// Returns the exit status in the form that shells use.
 fn exit(status: libc::c_int) -> u8 {
     match libc::WIFEXITED(status) {
         true => libc::WEXITSTATUS(status) as u8,

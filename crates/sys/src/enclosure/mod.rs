@@ -1,15 +1,15 @@
-//! An enclosure: this program once more, in namespaces of its own, of which nothing is left when it
-//! ends, however it ends.
+//! An enclosure: a copy of this process in namespaces of its own, which leaves nothing behind when
+//! it ends, for whatever reason.
 //!
 //! ```text
-//! the caller: waits, hands signals on, and ends as the third does
-//! └─ the first process of a new PID namespace: reaps; when it ends the kernel kills all others in it
-//!    └─ goes on as the caller would have
+//! the caller: waits, forwards signals, and exits with the status of the third process
+//! └─ the first process of a new PID namespace: reaps; when it ends, the kernel kills the others
+//!    └─ continues in place of the caller
 //! ```
 //!
-//! The second is killed by the kernel when the first ends, and with it all processes, whose network
-//! namespaces, mounts and temporary files (on a tmpfs of their own) go with them. So `kill -9` of any
-//! of the three leaves nothing.
+//! When the caller ends, the kernel kills the first process of the PID namespace and with it all
+//! others. Their network namespaces, mounts and temporary files (on a tmpfs of their own) are
+//! removed as well. Thus `kill -9` of any of the three processes leaves nothing behind.
 
 mod keeper;
 mod signals;
@@ -23,15 +23,15 @@ use crate::{check_return, mount};
 use keeper::Keeper;
 pub use keeper::attend;
 
-/// Where temporary files of an enclosure go: a tmpfs of its own.
+/// The folder for temporary files in an enclosure, a tmpfs of its own.
 pub const TEMPORARY: &str = "/dev/shm";
 
-/// What stands between a process and an enclosure.
+/// The reason why an enclosure could not be entered.
 #[derive(Debug)]
 pub struct Refused {
-    /// What was tried.
+    /// The step that failed.
     pub what: &'static str,
-    /// What the kernel said.
+    /// The error of the kernel.
     pub error: io::Error,
 }
 
@@ -41,35 +41,38 @@ impl Refused {
     }
 }
 
-/// How far a process may go.
+/// The privileges of the process in an enclosure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// Those of the host's root.
+    /// The privileges of the host's root.
     Root,
-    /// Those within a user namespace of its own, where one account is all there is.
+    /// Privileges within a user namespace of its own, which contains a single account.
     User,
 }
 
-/// Who returns from [`enter`].
+/// The process in which [`enter`] returns.
 #[derive(Debug)]
 pub enum Side {
-    /// The caller, when what is inside has ended; its exit status, 128 and more after a signal.
+    /// The caller, after the process inside has ended. The value is its exit status, or 128 plus
+    /// the number of the signal that ended it.
     Outside(u8),
-    /// The process inside, with the rights that it has there.
+    /// The process inside, with its privileges.
     Inside(Rights),
 }
 
-/// Goes on inside an enclosure: user (unless root), PID, mount, IPC and network namespaces of its
-/// own. Its network has no interface but loopback; its /proc shows its own processes; /dev/shm is a
-/// tmpfs of its own. Files elsewhere are those of outside.
+/// Continues inside an enclosure, which has its own PID, mount, IPC and network namespaces and,
+/// unless the caller is root, its own user namespace. The network has only a loopback interface,
+/// /proc shows only the processes inside, and /dev/shm is a tmpfs of its own. All other files are
+/// those of the host.
 ///
 /// # Errors
-/// This process has several threads, or the kernel allows no such namespaces.
+/// Returns an error if this process has several threads, or if the kernel does not permit the
+/// namespaces.
 pub fn enter() -> Result<Side, Refused> {
-    single().map_err(Refused::at("go on with one thread"))?;
+    single().map_err(Refused::at("fork with several threads"))?;
     let (read, write) = pipe().map_err(Refused::at("make a pipe"))?;
     let ids = Ids::now();
-    let waiting = signals::hold().map_err(Refused::at("hold signals back"))?;
+    let waiting = signals::hold().map_err(Refused::at("block signals"))?;
     let (first, rights) = fork_apart(&ids).map_err(Refused::at("make namespaces"))?;
     match first {
         Some(child) => {
@@ -86,24 +89,24 @@ pub fn enter() -> Result<Side, Refused> {
     }
 }
 
-/// In the first process of the new namespaces.
+/// Runs in the first process of the new namespaces.
 fn inside(
     rights: Rights,
     ids: &Ids,
     parent: &OwnedFd,
     waiting: signals::Held,
 ) -> Result<Side, Refused> {
-    die_with(parent).map_err(Refused::at("end with the caller"))?;
+    die_with(parent).map_err(Refused::at("arrange to end with its parent"))?;
     set_apart().map_err(Refused::at("make a process group"))?;
     if rights == Rights::User {
-        ids.map().map_err(Refused::at("name accounts in a user namespace"))?;
+        ids.map().map_err(Refused::at("map accounts in a user namespace"))?;
     }
-    furnish().map_err(Refused::at("mount what an enclosure has"))?;
+    furnish().map_err(Refused::at("mount its own file systems"))?;
     match fork().map_err(Refused::at("fork"))? {
         Some(child) => {
             let status = Keeper::of(child).wait(&waiting).unwrap_or(1);
-            // SAFETY: _exit ends this process; nothing of it is to be run any more, and the standard
-            // library's exit would flush what the other process has as well.
+            // SAFETY: _exit ends this process without running anything more. exit would also flush
+            // the buffers that this process has copied from its parent.
             unsafe { libc::_exit(i32::from(status)) }
         }
         None => {
@@ -113,14 +116,14 @@ fn inside(
     }
 }
 
-/// Mounts of its own.
+/// Mounts the file systems of the enclosure.
 fn furnish() -> io::Result<()> {
     mount::keep_to_this_namespace()?;
     mount::special("proc", Path::new("/proc"), "")?;
     mount::special("tmpfs", Path::new(TEMPORARY), "mode=1777")
 }
 
-/// Fork leaves the other threads behind, and what they hold locked.
+/// Checks that there is one thread. fork copies no other threads, but the locks that they hold.
 fn single() -> io::Result<()> {
     match fs::read_dir("/proc/self/task")?.count() {
         1 => Ok(()),
@@ -128,8 +131,8 @@ fn single() -> io::Result<()> {
     }
 }
 
-/// With the rights of root where the kernel allows that and there are other accounts, else in a user
-/// namespace.
+/// Forks with the privileges of root if the kernel permits that and there are other accounts,
+/// otherwise into a user namespace.
 fn fork_apart(ids: &Ids) -> io::Result<(Option<libc::pid_t>, Rights)> {
     if ids.user == 0 && !is_alone() {
         match clone(SPACES) {
@@ -140,7 +143,7 @@ fn fork_apart(ids: &Ids) -> io::Result<(Option<libc::pid_t>, Rights)> {
     Ok((clone(SPACES | libc::CLONE_NEWUSER)?, Rights::User))
 }
 
-/// True in a user namespace where one account is all there is: its root has the rights of [`Rights::User`].
+/// Returns true in a user namespace with a single account, whose root has only [`Rights::User`].
 fn is_alone() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace().skip(2).collect::<Vec<_>>() == ["1"]
@@ -150,24 +153,25 @@ fn is_alone() -> bool {
 const SPACES: libc::c_int =
     libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWNET;
 
-/// A fork into new namespaces; the child's id, or none in the child.
+/// Forks into new namespaces. Returns the child's id, or `None` in the child.
 fn clone(spaces: libc::c_int) -> io::Result<Option<libc::pid_t>> {
     let flags = libc::c_long::from(spaces | libc::SIGCHLD);
     let none: libc::c_long = 0;
-    // SAFETY: with no flag but namespaces and a signal this is a fork: no memory is shared, no stack
-    // and no pointers are given. There is one thread, so that no lock is left behind held.
+    // SAFETY: with only namespace flags and a signal this is a fork: no memory is shared, and no
+    // stack and no pointers are passed. There is one thread, so that no lock stays held in the
+    // child.
     let child = unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) };
     let child = check_return(child as libc::c_int)?;
     Ok((child > 0).then_some(child))
 }
 
 fn fork() -> io::Result<Option<libc::pid_t>> {
-    // SAFETY: there is one thread, so that no lock is left behind held.
+    // SAFETY: there is one thread, so that no lock stays held in the child.
     let child = check_return(unsafe { libc::fork() })?;
     Ok((child > 0).then_some(child))
 }
 
-/// The accounts that a user namespace begins with: the caller is its root.
+/// The account that is mapped to root in the new user namespace.
 struct Ids {
     user: libc::uid_t,
     group: libc::gid_t,
@@ -175,7 +179,7 @@ struct Ids {
 
 impl Ids {
     fn now() -> Ids {
-        // SAFETY: geteuid takes nothing and always succeeds.
+        // SAFETY: geteuid takes no arguments and always succeeds.
         let user = unsafe { libc::geteuid() };
         // SAFETY: as above.
         let group = unsafe { libc::getegid() };
@@ -189,8 +193,9 @@ impl Ids {
     }
 }
 
-/// A process group of its own for what is inside: a signal to the caller's group then comes there once,
-/// by way of the caller, and not three times, of which the second would be taken for impatience.
+/// Creates a process group for the processes inside. A signal to the caller's group then reaches
+/// them once, through the caller. Otherwise they would receive it three times, and the second one
+/// could end them at once.
 fn set_apart() -> io::Result<()> {
     // SAFETY: setpgid takes two numbers.
     check_return(unsafe { libc::setpgid(0, 0) }).map(drop)
@@ -200,13 +205,13 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: `ends` has room for the two descriptors.
     check_return(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) })?;
-    // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+    // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
     let read = unsafe { OwnedFd::from_raw_fd(ends[0]) };
     // SAFETY: as above.
     Ok((read, unsafe { OwnedFd::from_raw_fd(ends[1]) }))
 }
 
-/// Killed when the caller ends. Had it ended before, its end of the pipe is closed.
+/// Requests SIGKILL when the caller ends. If it has ended before, its end of the pipe is closed.
 fn die_with(parent: &OwnedFd) -> io::Result<()> {
     let kill = libc::SIGKILL as libc::c_ulong;
     // SAFETY: this prctl takes a number and no pointers.

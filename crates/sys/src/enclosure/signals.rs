@@ -1,4 +1,4 @@
-//! Signals that are waited for, not interrupted by.
+//! Signals that are blocked and received by waiting for them.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -7,36 +7,38 @@ use std::process::Command;
 
 use crate::check_return;
 
-/// What a person or a supervisor sends, and the end of a child.
+/// The signals that a person or a supervisor sends to end a process, and SIGCHLD.
 const WANTED: [libc::c_int; 5] =
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGCHLD];
 
-/// Signals held back until they are waited for.
+/// The blocked signals and the signal mask from before.
 pub(super) struct Held {
     wanted: libc::sigset_t,
     before: libc::sigset_t,
 }
 
-/// A signal that came.
+/// A received signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Came {
     /// A child may have ended.
     Child,
-    /// From a process, by its number.
+    /// A signal from a process, with its number.
     Sent(libc::c_int),
-    /// From the terminal, which sends it to all processes in its foreground.
+    /// A signal from the terminal, with its number. The terminal sends it to its whole foreground
+    /// process group.
     FromTerminal(libc::c_int),
 }
 
-/// Holds them back from now on.
+/// Blocks the signals.
 pub(super) fn hold() -> io::Result<Held> {
     let mut wanted = empty();
     for signal in WANTED {
         // SAFETY: `wanted` is a valid set, the number that of a signal.
         check_return(unsafe { libc::sigaddset(&mut wanted, signal) })?;
     }
-    // Whoever started this may have chosen not to hear of children; then the kernel tells of none.
-    // SAFETY: the default action is no handler of ours.
+    // The starting process may have set SIGCHLD to be ignored, in which case the kernel would not
+    // send it.
+    // SAFETY: the default action is not a handler of this program.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     let mut before = empty();
     // SAFETY: both sets are valid; the old mask is written to the second.
@@ -45,7 +47,7 @@ pub(super) fn hold() -> io::Result<Held> {
 }
 
 impl Held {
-    /// The next one.
+    /// Waits for the next signal.
     pub(super) fn next(&self) -> io::Result<Came> {
         // SAFETY: siginfo_t is a struct of integers and pointers, for which all zeros is valid.
         let mut about: libc::siginfo_t = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -63,7 +65,7 @@ impl Held {
         }
     }
 
-    /// Lets them through to a program as they were before: std hands on the mask that it finds.
+    /// Makes a program start with the signal mask from before. std passes on the current mask.
     pub(super) fn release_in(&self, command: &mut Command) {
         let before = self.before;
         let release = move || {
@@ -73,11 +75,11 @@ impl Held {
             })
             .map(drop)
         };
-        // SAFETY: between fork and exec it makes one system call and allocates nothing.
+        // SAFETY: between fork and exec the closure makes one system call and allocates nothing.
         unsafe { command.pre_exec(release) };
     }
 
-    /// Lets them through again, as they were before.
+    /// Restores the signal mask from before.
     pub(super) fn release(self) {
         // SAFETY: the old mask is a valid set; nothing is written.
         unsafe { libc::sigprocmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
@@ -86,7 +88,7 @@ impl Held {
 
 fn empty() -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: sigemptyset writes the whole set and can't fail.
+    // SAFETY: sigemptyset writes the whole set and cannot fail.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     // SAFETY: just written.
     unsafe { set.assume_init() }

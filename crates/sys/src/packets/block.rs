@@ -1,4 +1,4 @@
-//! A block of packets that the kernel has handed over.
+//! A block of captured packets that the kernel has handed over.
 
 use std::mem::{offset_of, size_of};
 
@@ -6,34 +6,34 @@ use libc::{tpacket_block_desc, tpacket_hdr_v1, tpacket_hdr_variant1, tpacket3_hd
 
 use super::map::RingMap;
 
-/// Where a block's own header has its fields.
+/// Offsets of fields in the block header.
 const COUNT: usize = offset_of!(tpacket_block_desc, hdr) + offset_of!(tpacket_hdr_v1, num_pkts);
 const FIRST: usize =
     offset_of!(tpacket_block_desc, hdr) + offset_of!(tpacket_hdr_v1, offset_to_first_pkt);
-/// Where a packet's header has a VLAN tag.
+/// Offsets of the VLAN tag in a packet's header.
 const TCI: usize = offset_of!(tpacket3_hdr, hv1) + offset_of!(tpacket_hdr_variant1, tp_vlan_tci);
 const TPID: usize = offset_of!(tpacket3_hdr, hv1) + offset_of!(tpacket_hdr_variant1, tp_vlan_tpid);
-/// The tag of IEEE 802.1Q, where the kernel does not say which.
+/// The TPID of IEEE 802.1Q, used if the kernel does not report the TPID.
 const DOT1Q: u16 = 0x8100;
 
-/// Packets in the order in which they were seen. Dropped, it goes back to the kernel.
+/// Packets in the order of their capture. The block is returned to the kernel when it is dropped.
 #[derive(Debug)]
 pub struct Block<'a> {
     map: &'a RingMap,
     at: usize,
 }
 
-/// A packet, as much of it as was kept.
+/// A captured packet, which may be truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// When the kernel saw it, in nanoseconds since 1970 (CLOCK_REALTIME).
+    /// The time of capture in nanoseconds since 1970 (CLOCK_REALTIME).
     pub at_ns: u64,
-    /// How many bytes it had, without `vlan`.
+    /// The original length in bytes, without `vlan`.
     pub length: u32,
-    /// Its first bytes, from the Ethernet header on.
+    /// The captured bytes, from the Ethernet or IP header on.
     pub bytes: &'a [u8],
-    /// The VLAN tag that was taken out behind the addresses: its type and its value, as they were
-    /// on the wire.
+    /// The VLAN tag that the kernel removed from behind the Ethernet addresses: TPID and TCI in
+    /// network byte order.
     pub vlan: Option<[u8; 4]>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Block<'a> {
         Block { map, at }
     }
 
-    /// Its packets.
+    /// Returns an iterator over the packets.
     pub fn frames(&self) -> Frames<'_> {
         let bytes = self.map.bytes(self.at);
         let left = word_at(bytes, COUNT).unwrap_or(0);
@@ -56,7 +56,7 @@ impl Drop for Block<'_> {
     }
 }
 
-/// The packets of a block.
+/// An iterator over the packets of a block.
 #[derive(Clone, Debug)]
 pub struct Frames<'a> {
     bytes: &'a [u8],
@@ -75,7 +75,7 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// A frame by its header and what follows that.
+/// Parses a frame, which begins with its header.
 fn frame(header: &[u8]) -> Option<Frame<'_>> {
     if header.len() < size_of::<tpacket3_hdr>() {
         return None;

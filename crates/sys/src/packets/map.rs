@@ -1,4 +1,4 @@
-//! The memory of a ring, which kernel and program write in turn.
+//! The memory of a ring, in which each block belongs either to the kernel or to the program.
 
 use std::io;
 use std::mem::offset_of;
@@ -6,11 +6,11 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where a block says whose it is.
+/// The offset of a block's status word, which states its owner.
 const STATUS: usize =
     offset_of!(libc::tpacket_block_desc, hdr) + offset_of!(libc::tpacket_hdr_v1, block_status);
 
-/// The mapped blocks of a socket.
+/// The mapped blocks of a ring.
 #[derive(Debug)]
 pub(super) struct RingMap {
     start: NonNull<u8>,
@@ -18,12 +18,12 @@ pub(super) struct RingMap {
     blocks: usize,
 }
 
-// SAFETY: the memory belongs to this value alone, wherever that is; what it shares it with is the
-// kernel, which does not care which thread looks.
+// SAFETY: the mapping is owned by this value alone, on whatever thread. It is shared only with the
+// kernel, for which the thread makes no difference.
 unsafe impl Send for RingMap {}
 
 impl RingMap {
-    /// Maps a ring that was asked for with these sizes.
+    /// Maps a ring that was requested with these sizes.
     pub(super) fn new(socket: &OwnedFd, block: usize, blocks: usize) -> io::Result<RingMap> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let (fd, none) = (socket.as_raw_fd(), std::ptr::null_mut());
@@ -36,25 +36,31 @@ impl RingMap {
         Ok(RingMap { start, block, blocks })
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.blocks
     }
 
-    /// Whether the kernel has handed this block over. What it wrote before is then seen.
+    /// Returns true if the kernel has handed this block over. Its writes to the block are then
+    /// visible.
     pub(super) fn is_ours(&self, at: usize) -> bool {
         self.status(at).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0
     }
 
-    /// The bytes of a block that is ours. The caller gives none back while it holds them.
+    /// Returns the bytes of a block that the kernel has handed over. The caller must not give the
+    /// block back while it uses them.
+    ///
+    /// # Panics
+    /// Panics if the kernel owns the block, or if there is no such block.
     pub(super) fn bytes(&self, at: usize) -> &[u8] {
         assert!(self.is_ours(at), "the kernel writes here");
-        // SAFETY: `at` is below `blocks`, or `is_ours` had panicked; the block lies within the mapping,
-        // which lives as long as `self`, and the kernel writes to it only after `give_back`.
+        // SAFETY: `at` is below `blocks`, otherwise `is_ours` would have panicked. The block is
+        // within the mapping, which lives as long as `self`, and the kernel writes to it only after
+        // `give_back`.
         unsafe { std::slice::from_raw_parts(self.at(at * self.block), self.block) }
     }
 
-    /// Lets the kernel write to a block again.
+    /// Returns a block to the kernel, which may then write to it.
     pub(super) fn give_back(&self, at: usize) {
         self.status(at).store(libc::TP_STATUS_KERNEL, Ordering::Release);
     }
@@ -62,8 +68,8 @@ impl RingMap {
     fn status(&self, at: usize) -> &AtomicU32 {
         assert!(at < self.blocks, "there is no block {at}");
         let place = self.at(at * self.block + STATUS).cast();
-        // SAFETY: the word lies within the mapping, which lives as long as `self`, and is aligned, blocks
-        // being pages; kernel and program both change it in one piece.
+        // SAFETY: the word is within the mapping, which lives as long as `self`. It is aligned
+        // because blocks consist of pages. Kernel and program both access it atomically.
         unsafe { AtomicU32::from_ptr(place) }
     }
 
@@ -75,7 +81,8 @@ impl RingMap {
 impl Drop for RingMap {
     fn drop(&mut self) {
         let start = self.start.as_ptr().cast();
-        // SAFETY: the mapping is ours, was made with this length, and nothing borrows it any more.
+        // SAFETY: the mapping is owned by `self`, was created with this length and is no longer
+        // borrowed.
         unsafe { libc::munmap(start, self.block * self.blocks) };
     }
 }

@@ -1,4 +1,4 @@
-//! Where a program is started, if not where this one is.
+//! The place in which a program is started, if it differs from that of this process.
 
 use std::ffi::CString;
 use std::io;
@@ -11,34 +11,34 @@ use crate::check_return;
 use crate::mount::MountNs;
 use crate::netns::NetNs;
 
-/// Where a program is started.
+/// The namespaces and the account in which a program is started.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// Its network.
+    /// The network namespace.
     pub net: &'a NetNs,
-    /// Its mounts.
+    /// The mount namespace.
     pub mounts: &'a MountNs,
-    /// Who it is; as the starter where none.
+    /// The account; that of the starting process if `None`.
     pub account: Option<Account>,
 }
 
-/// An account without rights over the namespaces that it is put into.
+/// An account without rights over the namespaces in which its program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its user.
+    /// The user id.
     pub user: libc::uid_t,
-    /// Its group.
+    /// The group id.
     pub group: libc::gid_t,
-    /// The starter is root in a user namespace with one account: the other one is this one by another
-    /// name, in a user namespace below.
+    /// The starting process is root in a user namespace with a single account. The program then
+    /// runs in a nested user namespace, where `user` and `group` are mapped to that root.
     pub nested: bool,
 }
 
 impl Account {
-    /// The one called so in the system's list.
+    /// Returns the account of this name in /etc/passwd.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// Returns an error if there is no account of that name.
     pub fn named(name: &str, nested: bool) -> io::Result<Account> {
         let absent = || io::Error::new(io::ErrorKind::NotFound, format!("no account '{name}'"));
         let list = std::fs::read_to_string("/etc/passwd")?;
@@ -55,7 +55,7 @@ impl Account {
 }
 
 impl Place<'_> {
-    /// Has the program go there before it begins.
+    /// Makes the program enter this place before it is executed.
     pub(super) fn lead(&self, command: &mut Command) -> io::Result<()> {
         let way = ForkPlan::to(self.net.as_fd(), self.mounts.as_fd(), self.account, command)?;
         way.before(command);
@@ -63,11 +63,12 @@ impl Place<'_> {
     }
 }
 
-/// Has a program go into a network and mounts of another process before it begins, and end when the
-/// calling thread does. It stays in the process group of the caller, with its terminal.
+/// Makes a program enter a network and a mount namespace before it is executed, and end when the
+/// calling thread ends. It stays in the process group of the caller and keeps its terminal.
 ///
 /// # Errors
-/// The working folder is gone, or no descriptor is to be had.
+/// Returns an error if the working folder does not exist any more, or if no descriptor is
+/// available.
 pub fn lead_among(
     command: &mut Command,
     net: BorrowedFd<'_>,
@@ -84,8 +85,8 @@ pub fn lead_among(
     Ok(())
 }
 
-/// All that is needed between fork and exec, where nothing may be allocated. The descriptors are its
-/// own: the command that it becomes a part of may outlive those that it was given.
+/// Everything that is needed between fork and exec, where allocation is not allowed. The
+/// descriptors are duplicates, because the command that captures them may outlive the originals.
 struct ForkPlan {
     net: OwnedFd,
     mounts: OwnedFd,
@@ -119,17 +120,18 @@ impl ForkPlan {
 
     fn before(self, command: &mut Command) {
         let go = move || self.go();
-        // SAFETY: between fork and exec the closure makes system calls alone that are safe in a signal
-        // handler; it allocates nothing and takes no lock.
+        // SAFETY: between fork and exec the closure makes only system calls that are
+        // async-signal-safe. It does not allocate and takes no lock.
         unsafe { command.pre_exec(go) };
     }
 
     fn go(&self) -> io::Result<()> {
         // SAFETY: setns takes a descriptor, which `self` holds open, and a number.
         check_return(unsafe { libc::setns(self.net.as_raw_fd(), libc::CLONE_NEWNET) })?;
-        // SAFETY: as above; after fork there is one thread, so that no folder is shared.
+        // SAFETY: as above. After fork there is one thread, so that the working folder is not
+        // shared.
         check_return(unsafe { libc::setns(self.mounts.as_raw_fd(), libc::CLONE_NEWNS) })?;
-        // Other mounts, another folder: the same path leads to it.
+        // setns moved the working folder to the root: return to the same path in the new mounts.
         // SAFETY: the folder is a C string.
         check_return(unsafe { libc::chdir(self.folder.as_ptr()) })?;
         match self.account {
@@ -139,7 +141,8 @@ impl ForkPlan {
         }
     }
 
-    /// The same account by another name, without rights over what is above.
+    /// Enters a new user namespace, in which the same account has another id. It has no rights over
+    /// the namespaces outside.
     fn nest(&self) -> io::Result<()> {
         // SAFETY: unshare takes a number.
         check_return(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
@@ -149,7 +152,7 @@ impl ForkPlan {
 }
 
 fn become_account(account: Account) -> io::Result<()> {
-    // SAFETY: with no groups the pointer is not read.
+    // SAFETY: the pointer is not read because the number of groups is 0.
     check_return(unsafe { libc::setgroups(0, std::ptr::null()) })?;
     // SAFETY: setresgid takes numbers.
     check_return(unsafe { libc::setresgid(account.group, account.group, account.group) })?;
@@ -162,10 +165,10 @@ fn write_file(path: &std::ffi::CStr, text: &CString) -> io::Result<()> {
     let file =
         check_return(unsafe { libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) })?;
     let bytes = text.as_bytes();
-    // SAFETY: `bytes` are as many readable bytes as are said to be there.
+    // SAFETY: `bytes` points to `bytes.len()` readable bytes.
     let written = unsafe { libc::write(file, bytes.as_ptr().cast(), bytes.len()) };
     let error = (written != bytes.len() as isize).then(io::Error::last_os_error);
-    // SAFETY: the descriptor is ours and is not used any more.
+    // SAFETY: this function opened the descriptor and does not use it afterwards.
     unsafe { libc::close(file) };
     error.map_or(Ok(()), Err)
 }
@@ -174,7 +177,7 @@ fn write_file(path: &std::ffi::CStr, text: &CString) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// How many of this process's descriptors name the same file as `one`.
+    /// Returns how many descriptors of this process refer to the same file as `one`.
     fn names_of(one: BorrowedFd<'_>) -> usize {
         let name = |number: &str| std::fs::read_link(format!("/proc/self/fd/{number}")).ok();
         let wanted = name(&one.as_raw_fd().to_string()).unwrap();

@@ -1,9 +1,9 @@
-//! A server of bytes over io_uring that costs as little a request as Linux allows: one ring a
-//! thread, which accepts into its own table of descriptors, receives into shared buffers and sends
-//! from memory that lives for ever. What the bytes mean is a [`Talk`]'s to know.
+//! A byte server over io_uring with the lowest cost per request that Linux allows. Each thread has
+//! one ring, which accepts into its own file table, receives into shared buffers and sends from
+//! static memory. A [`Talk`] interprets the bytes.
 //!
-//! Accepted connections are no descriptors of the process: the limit of open files holds for each
-//! ring's table, not for all of them together.
+//! Accepted connections are not descriptors of the process: the limit on open files applies to the
+//! table of each ring and not to all of them together.
 
 mod part;
 mod ring;
@@ -13,12 +13,12 @@ mod slot;
 pub use part::RepeatedBytes;
 pub use server::Server;
 
-/// One side of a conversation, for all connections of a thread.
+/// A protocol handler that serves all connections of a thread.
 pub trait Talk {
-    /// What it remembers of a connection; small, since every idle connection has one.
+    /// The state of a connection. It should be small, because every idle connection has one.
     type Memory: Default;
 
-    /// These bytes came. What is to be answered is appended to `say`.
+    /// Handles received bytes and appends the response to `say`.
     fn hear(
         &mut self,
         memory: &mut Self::Memory,
@@ -27,14 +27,15 @@ pub trait Talk {
     ) -> Then;
 }
 
-/// What becomes of a connection after what was said.
+/// What happens to a connection after the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// It goes on.
+    /// The connection stays open.
     Listen,
-    /// It ends; the peer is not expected to have sent more.
+    /// The connection is closed. The peer is not expected to have sent more.
     End,
-    /// It ends, while the peer may still be sending: its bytes are dropped until its own end, since
-    /// Linux answers unread bytes at a close with a reset, which could overtake the answer.
+    /// The connection is closed although the peer may still be sending. Its bytes are discarded
+    /// until it ends the connection, because Linux answers a close with unread bytes by a reset,
+    /// which could overtake the response.
     Refuse,
 }

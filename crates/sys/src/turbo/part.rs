@@ -1,4 +1,4 @@
-//! Something to say.
+//! A part of a response.
 
 /// Bytes to send, repeated until a length is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,35 +9,35 @@ pub struct RepeatedBytes {
 }
 
 impl RepeatedBytes {
-    /// These bytes, once.
+    /// Creates a part that sends these bytes once.
     pub fn once(bytes: &'static [u8]) -> RepeatedBytes {
         RepeatedBytes { block: bytes, sent: 0, length: bytes.len() as u64 }
     }
 
-    /// `length` bytes, repeating `block`, which must not be empty.
+    /// Creates a part of `length` bytes that repeats `block`. If `block` is empty, so is the part.
     pub fn repeated(block: &'static [u8], length: u64) -> RepeatedBytes {
         let length = if block.is_empty() { 0 } else { length };
         RepeatedBytes { block, sent: 0, length }
     }
 
-    /// The bytes to hand over next; none where all were sent.
+    /// Returns the bytes to send next, or an empty slice if all were sent.
     pub fn next(&self) -> &'static [u8] {
         let size = self.block.len() as u64;
         if self.sent >= self.length {
             return &[];
         }
-        // Both are within the block, whose length is a usize.
+        // Both values are within the block, whose length is a usize.
         let from = (self.sent % size) as usize;
         let count = (self.length - self.sent).min(size - from as u64) as usize;
         &self.block[from..from + count]
     }
 
-    /// Remembers that so many bytes were sent.
+    /// Records that `count` bytes were sent.
     pub fn advance(&mut self, count: u64) {
         self.sent = self.length.min(self.sent.saturating_add(count));
     }
 
-    /// True where one send can do.
+    /// Returns true if one send is enough for the rest.
     pub(super) fn is_one_piece(&self) -> bool {
         self.next().len() as u64 == self.length - self.sent
     }

@@ -1,4 +1,5 @@
-//! The ring: what may be asked of it, each without a chance to be wrong about memory.
+//! The ring of the server. Its functions are safe: no argument can make the kernel access invalid
+//! memory.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,40 +14,40 @@ use io_uring::{Builder, EnterFlags, IoUring, cqueue, opcode};
 use crate::buffers::{Buffers, GROUP};
 use crate::release;
 
-/// Entries that may wait to be submitted.
+/// The size of the submission queue.
 const SUBMISSIONS: u32 = 4096;
-/// Completions that fit; more wait in the kernel.
+/// The size of the completion queue. The kernel keeps further completions on a list.
 const COMPLETIONS: u32 = 16 * 1024;
 
-/// Buffers for what comes, and the bytes of each: most requests fit in a part of it, uploads want it
-/// larger.
+/// The number of receive buffers and the size of each in bytes. Most requests need only a part of
+/// one, but uploads benefit from the size.
 const BUFFERS: u16 = 512;
 const SIZE: usize = 16 * 1024;
 
 /// A completion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
-    /// What was asked.
+    /// The token of the submission.
     pub(super) token: u64,
-    /// How it went: a count, an index, or an error number below zero.
+    /// The result: a count, an index, or a negative error number.
     pub(super) result: i32,
-    /// More will be told of the same asking.
+    /// More completions of the same submission follow.
     pub(super) more: bool,
-    /// The buffer that bytes were put into.
+    /// The id of the buffer that contains the received bytes.
     pub(super) buffer: Option<u16>,
 }
 
-/// A ring with a table of descriptors and buffers of its own, for the thread that made it.
+/// A ring with a file table and buffers of its own, for the thread that created it.
 pub(super) struct TurboRing {
-    // Dropped by hand: the buffers only where the kernel can't write to them any more.
+    // Dropped explicitly: the buffers only if the kernel can no longer write to them.
     ring: ManuallyDrop<IoUring>,
     buffers: ManuallyDrop<Buffers>,
-    /// What the kernel would not take yet, in order: an entry, or two that are linked.
+    /// Entries that could not be queued yet, in order: single entries or linked pairs.
     waiting: VecDeque<(Entry, Option<Entry>)>,
 }
 
 impl TurboRing {
-    /// A ring whose table has room for `room` connections.
+    /// Creates a ring whose file table has room for `room` connections.
     pub(super) fn new(room: u32) -> io::Result<TurboRing> {
         TurboRing::over(build(IoUring::builder())?, room)
     }
@@ -54,11 +55,12 @@ impl TurboRing {
     fn over(ring: IoUring, room: u32) -> io::Result<TurboRing> {
         ring.submitter().register_files_sparse(room)?;
         let submitter = ring.submitter();
-        // SAFETY: Drop frees the buffers only after everything under way was cancelled.
+        // SAFETY: Drop frees the buffers only after all operations in progress were cancelled.
         let buffers =
             unsafe { Buffers::register_group(&submitter, GROUP, BUFFERS, SIZE, BUFFERS) }?;
         let mut ring = ring;
-        // Saves a look-up of the descriptor in each call; nothing is lost where it is refused.
+        // Saves a look-up of the descriptor in each call. If the kernel refuses, the ring works
+        // without it.
         let _ = ring_descriptor(&mut ring);
         Ok(TurboRing {
             ring: ManuallyDrop::new(ring),
@@ -67,14 +69,14 @@ impl TurboRing {
         })
     }
 
-    /// Accepts into the table until told otherwise.
+    /// Accepts connections into the file table repeatedly, until an error.
     pub(super) fn accept(&mut self, listener: &TcpListener, token: u64) {
         let asked = opcode::AcceptMulti::new(Fd(listener.as_raw_fd())).allocate_file_index(true);
         // SAFETY: no memory is involved.
         unsafe { self.push(&asked.build().user_data(token)) };
     }
 
-    /// Tells once when there is something to read, or no writer any more.
+    /// Reports once when the file is readable or has no writer any more.
     pub(super) fn watch(&mut self, file: BorrowedFd<'_>, token: u64) {
         let asked = opcode::PollAdd::new(Fd(file.as_raw_fd()), libc::POLLIN as u32);
         // SAFETY: no memory is involved.
@@ -85,33 +87,34 @@ impl TurboRing {
     pub(super) fn receive(&mut self, index: u32, token: u64) {
         let nowhere = std::ptr::null_mut();
         let asked = opcode::Recv::new(Fixed(index), nowhere, 0).buf_group(GROUP).build();
-        // SAFETY: the kernel writes to the registered buffers, which outlive the asking.
+        // SAFETY: the kernel writes to the registered buffers, which outlive the operation.
         unsafe { self.push(&asked.flags(Flags::BUFFER_SELECT).user_data(token)) };
     }
 
-    /// Receives into the buffers until the connection ends.
+    /// Receives into the buffers repeatedly, until the connection ends.
     pub(super) fn receive_on(&mut self, index: u32, token: u64) {
         let asked = opcode::RecvMulti::new(Fixed(index), GROUP).build();
-        // SAFETY: the kernel writes to the registered buffers, which outlive the asking.
+        // SAFETY: the kernel writes to the registered buffers, which outlive the operation.
         unsafe { self.push(&asked.user_data(token)) };
     }
 
-    /// Sends all bytes, waiting for room where there is none, and tells how many were sent.
+    /// Sends all bytes, waiting for room if necessary. The completion contains the number of bytes
+    /// sent.
     pub(super) fn send(&mut self, index: u32, bytes: &'static [u8], token: u64) {
         let asked = sending(index, bytes, libc::MSG_WAITALL).user_data(token);
-        // SAFETY: the bytes live for ever.
+        // SAFETY: the bytes are static.
         unsafe { self.push(&asked) };
     }
 
-    /// Sends all bytes while submitting, and tells only where it could not.
+    /// Sends all bytes during the submission. Posts a completion only if that was not possible.
     pub(super) fn send_now(&mut self, index: u32, bytes: &'static [u8], token: u64) {
         let asked = sending(index, bytes, NOW).user_data(token).flags(Flags::SKIP_SUCCESS);
-        // SAFETY: the bytes live for ever.
+        // SAFETY: the bytes are static.
         unsafe { self.push(&asked) };
     }
 
-    /// The same, and closes where that went well: what is held back until then leaves in one segment
-    /// with the FIN.
+    /// Sends like [`TurboRing::send_now`] and closes the connection if that succeeded. The data is
+    /// held back until the close, so that it leaves in one segment with the FIN.
     pub(super) fn send_now_and_close(
         &mut self,
         index: u32,
@@ -122,31 +125,32 @@ impl TurboRing {
         let linked = Flags::SKIP_SUCCESS | Flags::IO_LINK;
         let flags = NOW | libc::MSG_MORE;
         let asked = sending(index, bytes, flags).user_data(token).flags(linked);
-        // SAFETY: the bytes live for ever; closing involves no memory.
+        // SAFETY: the bytes are static; closing involves no memory.
         unsafe { self.push_both(asked, Some(closing_of(index, closing))) };
     }
 
-    /// Ends a connection's direction, or both (`libc::SHUT_WR`, `libc::SHUT_RDWR`).
+    /// Shuts down one direction of a connection or both (`libc::SHUT_WR`, `libc::SHUT_RDWR`).
     pub(super) fn shut(&mut self, index: u32, how: i32, token: u64) {
         let asked = opcode::Shutdown::new(Fixed(index), how).build();
         // SAFETY: no memory is involved.
         unsafe { self.push(&asked.user_data(token).flags(Flags::SKIP_SUCCESS)) };
     }
 
-    /// Closes a connection and frees its place in the table.
+    /// Closes a connection and frees its place in the file table.
     pub(super) fn close(&mut self, index: u32, token: u64) {
         // SAFETY: no memory is involved.
         unsafe { self.push(&closing_of(index, token)) };
     }
 
-    /// Submits, waits for something to be told if `idle`, and appends all that was told.
+    /// Submits the queue, waits for a completion if `idle` is set, and appends all completions to
+    /// `told`.
     pub(super) fn turn(&mut self, idle: bool, told: &mut Vec<Told>) -> io::Result<()> {
         self.buffers.publish();
         self.queue_waiting();
         let idle = idle && self.waiting.is_empty();
         match self.submit_and_look(u32::from(idle)) {
-            // Interrupted, out of memory for a moment, or more completions than the kernel likes to
-            // keep: those are told first.
+            // Interrupted, temporarily out of memory, or too many completions on the list: the
+            // completions are collected first.
             Err(error) if !is_passing(&error) => return Err(error),
             _ => {}
         }
@@ -159,68 +163,74 @@ impl TurboRing {
         Ok(())
     }
 
-    /// Submits, lets the kernel deal with what came in, linked closes included, and waits for so many
-    /// things to be told.
+    /// Submits the queue, lets the kernel process pending work, including linked closes, and waits
+    /// for `want` completions.
     fn submit_and_look(&mut self, want: u32) -> io::Result<()> {
         let (queued, flags) = (self.ring.submission().len(), EnterFlags::GETEVENTS.bits());
-        // SAFETY: no argument; nothing is read but the queue.
+        // SAFETY: there is no argument, and the kernel reads only the queue.
         let done = unsafe { self.ring.submitter().enter::<()>(queued as u32, want, flags, None) };
         done.map(drop)
     }
 
-    /// The bytes in a buffer that was told of.
+    /// Returns the bytes in a buffer that a completion named.
     pub(super) fn read(&self, buffer: u16, length: usize) -> &[u8] {
         self.buffers.read(buffer, length)
     }
 
-    /// Gives a buffer that was told of back.
+    /// Returns a buffer that a completion named to the kernel.
     pub(super) fn give(&mut self, buffer: u16) {
         self.buffers.give(buffer);
     }
 
+    /// Queues a single entry.
+    ///
     /// # Safety
-    /// Memory that the entry names must be valid until its completion.
+    /// Memory to which the entry points must be valid until its completion.
     unsafe fn push(&mut self, entry: &Entry) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: by the condition of this function.
         unsafe { self.push_both(entry.clone(), None) };
     }
 
-    /// Queues an entry, or two that are linked: a link reaches no further than one submission. They
-    /// wait where the kernel takes nothing at the moment.
+    /// Queues an entry or a linked pair. Both entries of a pair must be in the same submission,
+    /// because a link does not extend beyond it. Entries that the kernel cannot take now are kept
+    /// for later.
     ///
     /// # Safety
-    /// Memory that the entries name must be valid until their completions.
+    /// Memory to which the entries point must be valid until their completions.
     unsafe fn push_both(&mut self, first: Entry, second: Option<Entry>) {
         if self.waiting.is_empty() && self.make_room(1 + usize::from(second.is_some())) {
-            // SAFETY: passed on to the caller.
+            // SAFETY: by the condition of this function.
             unsafe { self.queue(&first, second.as_ref()) };
         } else {
             self.waiting.push_back((first, second));
         }
     }
 
-    /// Queues what waited, as far as there is room.
+    /// Queues the kept entries as far as there is room.
     fn queue_waiting(&mut self) {
         while let Some((first, second)) = self.waiting.pop_front() {
             if !self.make_room(1 + usize::from(second.is_some())) {
                 return self.waiting.push_front((first, second));
             }
-            // SAFETY: whoever pushed them vouched for the memory until their completions.
+            // SAFETY: whoever pushed the entries guaranteed that the memory is valid until their
+            // completions.
             unsafe { self.queue(&first, second.as_ref()) };
         }
     }
 
+    /// Adds one or two entries to the submission queue.
+    ///
     /// # Safety
-    /// As for [`TurboRing::push_both`]. There must be room.
+    /// As for [`TurboRing::push_both`]. The queue must have room.
     unsafe fn queue(&mut self, first: &Entry, second: Option<&Entry>) {
         for entry in std::iter::once(first).chain(second) {
-            // SAFETY: passed on to the caller.
+            // SAFETY: by the condition of this function.
             let queued = unsafe { self.ring.submission().push(entry) };
             debug_assert!(queued.is_ok(), "room was made");
         }
     }
 
-    /// True where so many entries have room, if need be after a submission.
+    /// Returns true if there is room for `count` entries, after submitting the queue if necessary.
     fn make_room(&mut self, count: usize) -> bool {
         loop {
             let queue = self.ring.submission();
@@ -246,15 +256,15 @@ impl Drop for TurboRing {
         };
         // SAFETY: dropped once, here.
         unsafe { ManuallyDrop::drop(&mut self.ring) };
-        // Memory that the kernel might still write to is left to it.
+        // Memory that the kernel might still write to is leaked.
         if nothing_left {
-            // SAFETY: dropped once, here, with nothing under way.
+            // SAFETY: dropped once, here, with no operation in progress.
             unsafe { ManuallyDrop::drop(&mut self.buffers) };
         }
     }
 }
 
-/// Without waiting for room; all bytes or an error, never a short count told as success.
+/// Flags for a send that does not wait for room and never reports a partial send as success.
 const NOW: i32 = libc::MSG_DONTWAIT | libc::MSG_WAITALL;
 
 fn sending(index: u32, bytes: &'static [u8], flags: i32) -> Entry {
@@ -266,13 +276,13 @@ fn closing_of(index: u32, token: u64) -> Entry {
     opcode::Close::new(Fixed(index)).build().user_data(token).flags(Flags::SKIP_SUCCESS)
 }
 
-/// True for an error after which the same call may succeed.
+/// Returns true for an error after which the same call may succeed.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY | libc::EAGAIN))
 }
 
-/// Before Linux 6.13 a file leaves the table only when all older requests on others are over, so that
-/// a connection would stay open until another ends.
+/// Builds the ring. Before Linux 6.13 a file leaves the table only after all older requests on
+/// other files have ended, so that a connection would stay open until another one ends.
 fn build(mut builder: Builder) -> io::Result<IoUring> {
     if !release::is_at_least(6, 13) {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "it needs Linux 6.13 or newer"));
@@ -289,7 +299,7 @@ fn ring_descriptor(ring: &mut IoUring) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The kernel refuses every submission to a ring that is not enabled yet.
+    /// The kernel rejects every submission to a ring that is not enabled.
     #[test]
     fn what_the_kernel_does_not_take_at_once_is_taken_later() {
         if !release::is_at_least(6, 13) {

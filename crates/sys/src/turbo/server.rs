@@ -1,4 +1,4 @@
-//! The loop: what was told, what follows from it.
+//! The event loop: completions and the actions that follow from them.
 
 use std::io;
 use std::net::TcpListener;
@@ -9,44 +9,46 @@ use super::ring::{Told, TurboRing};
 use super::slot::{Stage, TurboSlot};
 use super::{Talk, Then};
 
-/// Answers that a peer may leave unread before it is cut off, in parts.
+/// The maximum number of queued response parts of a peer that does not read. Beyond it the
+/// connection is aborted.
 const PATIENCE: usize = 1 << 16;
 
-/// A thread's server. It belongs to the thread that made it.
+/// The server of one thread. It belongs to the thread that created it.
 pub struct Server<T: Talk> {
     ring: TurboRing,
     talk: T,
     listeners: Vec<TcpListener>,
     slots: Vec<TurboSlot<T::Memory>>,
-    /// Listeners that were told to stop accepting, for want of room.
+    /// Listeners that stopped accepting because the file table was full.
     full: Vec<u32>,
-    /// A connection was closed in the last turn.
+    /// A connection was closed since the last attempt to accept again.
     freed: bool,
-    /// Connections to look at again in the next turn.
+    /// Connections to be processed again in the next turn.
     later: Vec<u32>,
     say: Vec<RepeatedBytes>,
     turn: u32,
 }
 
-/// What an entry was asked for.
+/// The operation of a submission.
 #[derive(Clone, Copy)]
 enum Asked {
     Accept = 1,
     Receive,
-    /// Told only where it failed.
+    /// A send that posts a completion only on failure.
     SendNow,
     Send,
-    /// Of no consequence: shutting, closing.
+    /// An operation whose outcome is ignored: shutdown, close.
     Nothing,
     Stop,
 }
 
 impl<T: Talk> Server<T> {
-    /// A server for up to `room` connections at once, which must not be above the limit of open
-    /// files. They are accepted once it runs.
+    /// Creates a server for up to `room` concurrent connections, which must not exceed the limit on
+    /// open files. [`Server::run`] accepts them.
     ///
     /// # Errors
-    /// Where the kernel has no io_uring, an older one than Linux 6.13, or doesn't allow it.
+    /// Returns an error if the kernel does not support or permit io_uring, or is older than Linux
+    /// 6.13.
     pub fn new(talk: T, listeners: Vec<TcpListener>, room: u32) -> io::Result<Server<T>> {
         let ring = TurboRing::new(room)?;
         let slots = (0..room).map(|_| TurboSlot::default()).collect();
@@ -57,7 +59,7 @@ impl<T: Talk> Server<T> {
     /// Serves until the other end of `stop` is dropped.
     ///
     /// # Errors
-    /// Where the ring itself fails; connections that fail are only closed.
+    /// Returns an error if the ring itself fails. A connection that fails is closed.
     pub fn run(&mut self, stop: &io::PipeReader) -> io::Result<()> {
         self.ring.watch(stop.as_fd(), token(Asked::Stop, 0, 0));
         (0..self.listeners.len() as u32).for_each(|listener| self.accept(listener));
@@ -102,14 +104,15 @@ impl<T: Talk> Server<T> {
         if told.more {
             return;
         }
-        // Without room, accepting at once would only turn the next ones away.
+        // If the table is full, accepting at once would only reject the next connections.
         match -told.result {
             libc::ENFILE | libc::EMFILE | libc::ENOMEM | libc::ENOBUFS => self.full.push(listener),
             _ => self.accept(listener),
         }
     }
 
-    /// Receives once at first: a connection for one request is then closed without a cancellation.
+    /// Submits a receive. The first one is a single receive, so that a connection with one request
+    /// can be closed without a cancellation.
     fn listen(&mut self, index: u32) {
         let slot = &mut self.slots[index as usize];
         slot.hearing = true;
@@ -132,9 +135,9 @@ impl<T: Talk> Server<T> {
             (error, buffer) => {
                 buffer.into_iter().for_each(|buffer| self.ring.give(buffer));
                 match -error {
-                    // The peer's end.
+                    // The peer has ended the connection.
                     0 => self.gone(index),
-                    // All buffers are in use; this turn gives them back.
+                    // All buffers are in use. This turn returns them.
                     libc::ENOBUFS => self.listen(index),
                     _ => self.break_off(index),
                 }
@@ -179,7 +182,7 @@ impl<T: Talk> Server<T> {
         self.settle(index);
     }
 
-    /// The usual case: nothing else is under way, and the kernel has room.
+    /// Sends a response in the usual case: no other send is in progress and the kernel has room.
     fn send_now(&mut self, index: u32, part: RepeatedBytes) {
         let slot = &mut self.slots[index as usize];
         slot.last = Some(part);
@@ -198,15 +201,16 @@ impl<T: Talk> Server<T> {
         }
     }
 
-    /// The kernel had not room for all: the rest is sent as it finds room. Nothing was sent after
-    /// it, since sends are told of before anything that is received in the same turn.
+    /// Handles a send that the kernel did not fully accept. The rest is sent when there is room.
+    /// Nothing was sent after it, because the completions of sends precede those of receives in the
+    /// same turn.
     fn not_sent(&mut self, index: u32, told: Told) {
         if !self.is_current(index, told) {
             return;
         }
         let slot = &mut self.slots[index as usize];
         if slot.stage == Stage::Leaving {
-            // The close that was to follow did not.
+            // The linked close was not executed.
             slot.stage = Stage::Ending;
         }
         match (slot.last.take(), told.result) {
@@ -235,14 +239,14 @@ impl<T: Talk> Server<T> {
         self.settle(index);
     }
 
-    /// Sends what is next, or does what follows when all is said.
+    /// Sends the next part, or finishes the response if everything has been sent.
     fn settle(&mut self, index: u32) {
         let slot = &mut self.slots[index as usize];
         if slot.sending || matches!(slot.stage, Stage::Vacant | Stage::Leaving) {
             return;
         }
         if slot.turn == self.turn {
-            // Whether the last send went well is known after the next turn.
+            // The outcome of the last send is known after the next turn.
             return self.later.push(index);
         }
         match slot.next() {
@@ -270,7 +274,7 @@ impl<T: Talk> Server<T> {
         }
     }
 
-    /// The peer ended: what it asked for is still said.
+    /// Handles the end of the peer's data. Responses to its requests are still sent.
     fn gone(&mut self, index: u32) {
         self.slots[index as usize].stage = Stage::Ending;
         self.settle(index);
@@ -295,7 +299,7 @@ impl<T: Talk> Server<T> {
         self.freed = true;
     }
 
-    /// Closing may take until the next turn.
+    /// Resumes accepting after a connection was closed. The close may take until the next turn.
     fn accept_again(&mut self) {
         if std::mem::take(&mut self.freed) {
             std::mem::take(&mut self.full).into_iter().for_each(|listener| self.accept(listener));
@@ -310,7 +314,8 @@ impl<T: Talk> Server<T> {
     }
 }
 
-/// What was asked, of which connection, at which index.
+/// Builds the user data of a submission from its operation, the age of the connection and its
+/// index.
 fn token(asked: Asked, age: u16, index: u32) -> u64 {
     (asked as u64) << 56 | u64::from(age) << 32 | u64::from(index)
 }

@@ -1,59 +1,60 @@
-//! What is kept of a connection: little, since there may be a hundred thousand.
+//! The state of a connection. It is small because there may be a hundred thousand.
 
 use std::collections::VecDeque;
 
 use super::part::RepeatedBytes;
 
-/// A place in the ring's table, vacant or with a connection.
+/// An entry for a place in the ring's file table, vacant or with a connection.
 #[derive(Debug, Default)]
 pub(super) struct TurboSlot<M> {
-    /// What the talk remembers.
+    /// The state of the [`Talk`](super::Talk).
     pub(super) memory: M,
-    /// What was handed over and may have to be sent again from where the kernel stopped.
+    /// The part that was last submitted. If the kernel accepted only some of it, the rest is sent
+    /// again.
     pub(super) last: Option<RepeatedBytes>,
-    /// What is to be said after what is under way.
+    /// The parts to be sent after `last`.
     queue: VecDeque<RepeatedBytes>,
-    /// The turn in which `last` was sent, unless it was long ago.
+    /// The turn in which `last` was submitted. It may be an old one.
     pub(super) turn: u32,
-    /// Tells this connection from the one that had the place before.
+    /// A number that distinguishes this connection from earlier ones in the same place.
     pub(super) age: u16,
     pub(super) stage: Stage,
-    /// A receive is under way.
+    /// A receive is in progress.
     pub(super) hearing: bool,
-    /// A send is under way that will be told of.
+    /// A send is in progress whose completion will be reported.
     pub(super) sending: bool,
-    /// Bytes came before.
+    /// Bytes were received before.
     pub(super) heard: bool,
 }
 
-/// How far a connection has come.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// There is none.
+    /// There is no connection.
     #[default]
     Vacant,
-    /// It goes on.
+    /// The connection is open.
     Open,
-    /// It is closed when all has been said.
+    /// To be closed when everything has been sent.
     Ending,
-    /// When all has been said, the peer is told so, and waited for.
+    /// To be shut down for sending when everything has been sent. The peer is then awaited.
     Refusing,
-    /// That has been done.
+    /// Shut down for sending. The end of the peer's data is awaited.
     Waiting,
-    /// The last send closes it, if it goes well.
+    /// The send in progress closes the connection if it succeeds.
     Leaving,
-    /// Nothing more is said or heard.
+    /// Nothing more is sent or received.
     Broken,
 }
 
 impl<M: Default> TurboSlot<M> {
-    /// Takes the place for a new connection.
+    /// Initialises the place for a new connection.
     pub(super) fn open(&mut self) {
         let age = self.age.wrapping_add(1);
         *self = TurboSlot { age, stage: Stage::Open, ..TurboSlot::default() };
     }
 
-    /// Frees the place and what it held.
+    /// Frees the place and its memory.
     pub(super) fn vacate(&mut self) {
         *self = TurboSlot { age: self.age, ..TurboSlot::default() };
     }
@@ -66,7 +67,7 @@ impl<M: Default> TurboSlot<M> {
         self.queue.push_front(part);
     }
 
-    /// What is to be sent next.
+    /// Returns the next part to send.
     pub(super) fn next(&mut self) -> Option<RepeatedBytes> {
         let next = self.queue.pop_front();
         if next.is_none() {

@@ -1,4 +1,4 @@
-//! One connection: who, what is said, and its packets in order.
+//! A single connection: its endpoints, its streams, and its packets in order.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -9,7 +9,7 @@ use crate::script::Script;
 use crate::stream::{self, Stream};
 
 const NAMES: [&str; 3] = ["www.example.org", "static.example.org", "api.example.net"];
-/// Most exchanges of a connection, and most bytes of a response.
+/// The maximum number of exchanges on a connection, and the maximum number of bytes in a response.
 const EXCHANGES: u64 = 100;
 const LARGEST: f64 = 4e6;
 const SMALLEST: f64 = 200.0;
@@ -28,7 +28,7 @@ impl Connection {
         let (client, server) = ends(random, number, if secure { 443 } else { 80 });
         let mss: u16 = if server.is_ipv6() { 1_440 } else { 1_460 };
         let rtt_ns = (random.exponential() * 20e6) as u64 + 1_000_000;
-        // The options of every segment are taken off what fits: timestamps.
+        // Timestamps, which are in every segment, reduce the payload that fits in one.
         let mut said = Said::new(Script::new(now_ns, rtt_ns, u64::from(mss) - 12), secure);
         said.all(random);
         let [first, other] = [random.bits() as u32, random.bits() as u32];
@@ -42,12 +42,12 @@ impl Connection {
         Connection { packets, ways, streams, frame: Vec::new() }
     }
 
-    /// When its next packet is due.
+    /// Returns the time of the next packet.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         self.packets.as_slice().first().map(|packet| packet.at_ns)
     }
 
-    /// The next packet's frame.
+    /// Returns the frame of the next packet.
     pub(crate) fn frame(&mut self) -> &[u8] {
         let packet = self.packets.next().expect("there is one that is due");
         let side = usize::from(packet.by_client);
@@ -56,7 +56,8 @@ impl Connection {
     }
 }
 
-/// Clients are many, servers are few; no two connections have the same ends within a minute.
+/// Returns the endpoints of a connection. Clients are many, servers are few. No two connections
+/// within a minute have the same endpoints.
 fn ends(random: &mut Random, number: u64, port: u16) -> (SocketAddr, SocketAddr) {
     let host = (number % 997) as u16;
     let from = 10_000 + (number / 997 % 50_000) as u16;
@@ -73,7 +74,7 @@ fn ends(random: &mut Random, number: u64, port: u16) -> (SocketAddr, SocketAddr)
     ((client, from).into(), (server, port).into())
 }
 
-/// What both sides say.
+/// The streams and packets of both sides.
 struct Said {
     script: Script,
     client: Stream,
@@ -86,7 +87,7 @@ impl Said {
         Said { script, client: Stream::default(), server: Stream::default(), secure }
     }
 
-    /// From the SYN to the end.
+    /// Generates the connection from its SYN to its end.
     fn all(&mut self, random: &mut Random) {
         let mut one_in = |many| random.below(many) == 0;
         let (repeated, refused, before) = (one_in(200), one_in(200), one_in(200));
@@ -94,7 +95,7 @@ impl Said {
             return;
         }
         if before {
-            // Its beginning was not captured.
+            // The beginning was not captured.
             self.script.packets.clear();
         }
         let name = NAMES[random.below(NAMES.len() as u64) as usize];
@@ -143,7 +144,8 @@ impl Said {
     }
 }
 
-/// Adds a head and so much content to a stream, in records where it is secure: by how much it grew.
+/// Adds a head and `content` bytes to a stream, in TLS records if it is secure. Returns the number
+/// of bytes added.
 fn put(stream: &mut Stream, secure: bool, head: Vec<u8>, content: u64) -> u64 {
     let before = stream.length();
     if !secure {
@@ -160,9 +162,9 @@ fn put(stream: &mut Stream, secure: bool, head: Vec<u8>, content: u64) -> u64 {
     stream.length() - before
 }
 
-/// Bytes of content: half of all have less than 6,000, and some have megabytes.
+/// Returns a random content length in bytes. Half of them are below 6,000, and some are megabytes.
 fn size(random: &mut Random) -> u64 {
-    // Twelve uniform numbers are close enough to a normal one.
+    // The sum of twelve uniform numbers approximates a normal distribution.
     let normal =
         (0..12).map(|_| random.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0;
     (6_000.0 * (normal * 1.6).exp()).clamp(SMALLEST, LARGEST) as u64

@@ -1,4 +1,4 @@
-//! Frames of Ethernet with a TCP segment, checksums and all.
+//! Ethernet frames with a TCP segment, including checksums.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,21 +10,21 @@ pub(crate) const RST: u8 = 4;
 pub(crate) const PSH: u8 = 8;
 pub(crate) const ACK: u8 = 16;
 
-/// A segment to be written. Places in streams count from 0, their SYN being before that.
+/// A segment to be written. Positions in streams count from 0, which follows the SYN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) at_ns: u64,
     pub(crate) by_client: bool,
     pub(crate) flags: u8,
-    /// Where its payload begins, and up to where it acknowledges.
+    /// The position where its payload begins, and the position up to which it acknowledges.
     pub(crate) at: i64,
     pub(crate) ack: i64,
     pub(crate) length: u16,
-    /// What came behind a hole.
+    /// A block of data received beyond a gap.
     pub(crate) sack: Option<(u64, u64)>,
 }
 
-/// Who sends to whom, and what sequence numbers begin with.
+/// The endpoints of one direction, and the initial sequence numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) from: SocketAddr,
@@ -59,7 +59,7 @@ pub(crate) fn write(packet: &Packet, way: &Way, stream: &Stream, to: &mut Vec<u8
     to[tcp + 16..tcp + 18].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// An IP header, with Ethernet's type: what its addresses add to TCP's checksum.
+/// Writes the EtherType and an IP header. Returns the sum of its addresses for TCP's checksum.
 fn ip(way: &Way, length: u16, packet: &Packet, to: &mut Vec<u8>) -> u64 {
     match (way.from.ip(), way.to.ip()) {
         (IpAddr::V4(from), IpAddr::V4(other)) => {

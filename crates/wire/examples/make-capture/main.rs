@@ -1,10 +1,11 @@
-//! Makes a capture of many HTTP connections, as `tcpdump` would write it at a server:
-//! `make-capture --bytes 1G FILE`, and `--seed 7` for another one. The same words make the same file.
+//! Writes a capture of many HTTP connections, as `tcpdump` would at a server: `make-capture --bytes
+//! 1G FILE`. `--seed 7` writes another one. The same arguments write the same file.
 //!
-//! Both families; connections of one exchange and of many, from 200 bytes to some megabytes, a fifth
-//! of them over TLS; handshakes with all options, timestamps, ACKs of every second segment; 0.5 % of
-//! segments lost behind the capture and sent again, with SACK; uploads out of order or with holes; SYNs
-//! that are repeated, refused, or came before the capture; connections that end with a RST, or not.
+//! The capture contains both families; connections with one exchange and with many, from 200 bytes
+//! to some megabytes, a fifth of them over TLS; handshakes with all options, timestamps, ACKs of
+//! every second segment; 0.5 % of segments lost after the capture point and retransmitted, with
+//! SACK; uploads out of order or with gaps; SYNs that are repeated, refused, or absent because they
+//! precede the capture; and connections that end with a RST or remain open.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,11 +31,11 @@ use sixmark_units::random::Random;
 use sixmark_wire::Link;
 use sixmark_wire::pcap::{self, Record};
 
-/// Whole packets are kept.
+/// The snapshot length; whole packets are captured.
 const SNAP: u32 = 262_144;
-/// The first connection begins then: 2026-01-01, in nanoseconds since 1970.
+/// The time of the first connection: 2026-01-01, in nanoseconds since 1970.
 const BEGIN_NS: u64 = 1_767_225_600_000_000_000;
-/// Between the beginnings of two connections, in the mean.
+/// The mean interval between the beginnings of two connections, in nanoseconds.
 const BETWEEN_NS: f64 = 400_000.0;
 
 fn main() {
@@ -53,7 +54,7 @@ fn main() {
     println!("{made}");
 }
 
-/// `1G`, `200M`, or plain bytes.
+/// Parses a size such as `1G`, `200M`, or a plain number of bytes.
 fn size(text: &str) -> u64 {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match &text[digits.len()..] {
@@ -66,14 +67,14 @@ fn size(text: &str) -> u64 {
     digits.parse::<u64>().expect("a size like 1G") * unit
 }
 
-/// A file that is being filled.
+/// A capture file that is being written.
 struct Capture {
     file: BufWriter<File>,
-    /// So many bytes are wanted, and so many are there.
+    /// The number of bytes wanted, and the number written.
     wanted: u64,
     written: u64,
     random: Random,
-    /// Connections whose packets aren't all written, and when the next packet of each is due.
+    /// The connections that are not completely written, and the time of the next packet of each.
     open: Vec<Option<Connection>>,
     due: BinaryHeap<Reverse<(u64, usize)>>,
     vacant: Vec<usize>,
@@ -101,7 +102,7 @@ impl Capture {
         }
     }
 
-    /// Writes packets in the order of their times, until there are enough.
+    /// Writes packets in order of their times until the file is large enough.
     fn make(mut self) -> String {
         let mut record = Vec::with_capacity(1 << 16);
         while self.written < self.wanted {

@@ -1,4 +1,4 @@
-//! What happens on a connection, packet by packet, as seen at its server.
+//! The packets of a connection, as seen at its server.
 
 use std::ops::Range;
 
@@ -7,24 +7,24 @@ use sixmark_units::random::Random;
 use crate::frame::{ACK, FIN, PSH, Packet, RST, SYN};
 
 const MICROSECOND: u64 = 1_000;
-/// Between two segments that a server sends one behind the other.
+/// The interval between two consecutive segments of a server.
 const STEP_NS: u64 = 12 * MICROSECOND;
-/// Of a thousand segments, so many are lost.
+/// The number of lost segments per thousand.
 const LOST: u64 = 5;
-/// Segments that are sent without an ACK at first, and at most.
+/// The initial and the maximum number of segments sent without an ACK.
 const WINDOW: Range<usize> = 10..80;
 
-/// A connection so far.
+/// The state of a connection.
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) packets: Vec<Packet>,
     pub(crate) now_ns: u64,
-    /// To the client and back.
+    /// The round-trip time to the client.
     pub(crate) rtt_ns: u64,
-    /// How much fits a segment.
+    /// The maximum payload of a segment.
     segment: u64,
     window: usize,
-    /// How far each side has got.
+    /// The positions of both streams.
     client: i64,
     server: i64,
 }
@@ -50,7 +50,8 @@ impl Script {
         self.packets.push(Packet { at_ns, by_client, flags, at, ack, length, sack: None });
     }
 
-    /// The handshake; false where it is refused. SYNs may be `repeated`.
+    /// Adds the handshake. Returns false if it is refused. If `repeated` is true, the SYN is sent
+    /// twice.
     pub(crate) fn open(&mut self, repeated: bool, refused: bool) -> bool {
         (self.client, self.server) = (-1, -1);
         self.put(true, SYN, 0);
@@ -72,7 +73,7 @@ impl Script {
         true
     }
 
-    /// What the client sends; some of it may come out of order, or not at first.
+    /// Adds data from the client. Some of it may be out of order, or lost at first.
     pub(crate) fn ask(&mut self, length: u64, random: &mut Random) {
         let mut rest = length;
         let (first, start) = (self.packets.len(), self.client);
@@ -87,7 +88,7 @@ impl Script {
         if many > 3 && random.below(4) == 0 {
             let which = first + random.below(many as u64 - 2) as usize;
             let other = self.packets[which + 1].at_ns;
-            // Out of order by a little, or lost before and sent again.
+            // Slightly out of order, or lost before the capture point and retransmitted.
             let late = if random.below(2) == 0 { 3 * MICROSECOND } else { self.rtt_ns };
             self.packets[which].at_ns = other + late;
             self.now_ns = self.now_ns.max(other + late + STEP_NS);
@@ -96,7 +97,8 @@ impl Script {
         self.put(false, ACK, 0);
     }
 
-    /// What the server sends, in flights that the client acknowledges, some of it twice.
+    /// Adds data from the server, in flights that the client acknowledges. Some of it is
+    /// retransmitted.
     pub(crate) fn answer(&mut self, length: u64, random: &mut Random) {
         let mut rest = length;
         while rest > 0 {
@@ -116,7 +118,7 @@ impl Script {
         }
     }
 
-    /// The client's ACKs of a flight, and what was lost of it once more.
+    /// Adds the client's ACKs of a flight, and the retransmission of a lost segment.
     fn acknowledge(&mut self, start: i64, segments: &[(i64, u16)], lost: Option<usize>) {
         let end = self.server;
         let sent = self.now_ns - segments.len() as u64 * STEP_NS;
@@ -147,7 +149,7 @@ impl Script {
             let last = self.packets.len() - 1;
             self.packets[last].sack = Some((next, *from as u64 + u64::from(*more)));
         }
-        // At once where ACKs told of it, else when time is out.
+        // At once if enough ACKs reported the loss, otherwise after the retransmission timeout.
         let told = segments.len() - lost > 3;
         self.now_ns += if told { 5 * MICROSECOND } else { 200_000 * MICROSECOND + self.rtt_ns };
         self.server = at;
@@ -158,7 +160,7 @@ impl Script {
         self.put(true, ACK, 0);
     }
 
-    /// Both sides say that they are through.
+    /// Adds the FINs of both sides.
     pub(crate) fn close(&mut self, by_client: bool) {
         self.now_ns += 30 * MICROSECOND;
         self.put(by_client, FIN | ACK, 0);
@@ -170,7 +172,7 @@ impl Script {
         self.put(by_client, ACK, 0);
     }
 
-    /// One side cuts it off.
+    /// Adds a reset from one side.
     pub(crate) fn reset(&mut self, by_client: bool) {
         self.now_ns += 30 * MICROSECOND;
         self.put(by_client, RST | ACK, 0);
@@ -180,7 +182,7 @@ impl Script {
         if client { self.client += by } else { self.server += by }
     }
 
-    /// Some time passes.
+    /// Lets some time pass.
     pub(crate) fn pause(&mut self, ns: u64) {
         self.now_ns += ns;
     }

@@ -1,4 +1,4 @@
-//! What one side of a connection says: heads word by word, content as a pattern.
+//! The data of one side of a connection: literal heads, and a pattern as content.
 
 use std::fmt::Write as _;
 
@@ -9,17 +9,17 @@ pub(crate) struct Stream {
     length: u64,
 }
 
-/// A part of it.
+/// A part of a stream.
 #[derive(Debug)]
 struct Piece {
     start: u64,
     length: u64,
-    /// What it says; the pattern where it is empty.
+    /// The bytes, or empty for the pattern.
     text: Vec<u8>,
 }
 
 impl Stream {
-    /// How long it is.
+    /// Returns the length.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
@@ -29,7 +29,7 @@ impl Stream {
         self.add(text.len() as u64, text);
     }
 
-    /// Adds so many bytes of content.
+    /// Adds `length` bytes of content.
     pub(crate) fn fill(&mut self, length: u64) {
         if length > 0 {
             self.add(length, Vec::new());
@@ -41,7 +41,7 @@ impl Stream {
         self.length += length;
     }
 
-    /// Copies what is at this place.
+    /// Copies the bytes at a position.
     pub(crate) fn copy(&self, at: u64, to: &mut [u8]) {
         let mut done = 0;
         let mut index = self.pieces.partition_point(|piece| piece.start + piece.length <= at);
@@ -65,7 +65,7 @@ fn pattern(at: u64, to: &mut [u8]) {
     }
 }
 
-/// A request's head.
+/// Returns the head of a request.
 pub(crate) fn request(name: &str, number: u64, upload: u64) -> Vec<u8> {
     let mut text = String::new();
     let method = if upload > 0 { "POST" } else { "GET" };
@@ -83,7 +83,7 @@ pub(crate) fn request(name: &str, number: u64, upload: u64) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A response's head.
+/// Returns the head of a response.
 pub(crate) fn response(status: u16, length: u64) -> Vec<u8> {
     let reason = match status {
         200 => "OK",
@@ -102,7 +102,7 @@ pub(crate) fn response(status: u16, length: u64) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A ClientHello of TLS 1.3 that asks for this name and offers h2 and HTTP/1.1.
+/// Returns a TLS 1.3 ClientHello that requests this name and offers h2 and HTTP/1.1.
 pub(crate) fn client_hello(name: &str) -> Vec<u8> {
     let host = [&[0], &short(name.len())[..], name.as_bytes()].concat();
     let names = [&short(host.len())[..], &host].concat();
@@ -128,7 +128,7 @@ pub(crate) fn client_hello(name: &str) -> Vec<u8> {
     record(22, &handshake(1, &hello))
 }
 
-/// What a server of TLS 1.3 answers: its hello, and so much that is encrypted.
+/// Returns a TLS 1.3 server's answer: its hello, and `encrypted` bytes of application data.
 pub(crate) fn server_hello(encrypted: usize) -> Vec<u8> {
     let share = [&[0, 29, 0, 32][..], &[0x66; 32]].concat();
     let extensions = [(43, vec![3, 4]), (51, share)];
@@ -138,12 +138,12 @@ pub(crate) fn server_hello(encrypted: usize) -> Vec<u8> {
     [record(22, &handshake(2, &hello)), record(20, &[1]), application(encrypted)].concat()
 }
 
-/// The client's last words of the handshake.
+/// Returns the client's last message of the handshake.
 pub(crate) fn client_finished() -> Vec<u8> {
     [record(20, &[1]), application(53)].concat()
 }
 
-/// A record of application data.
+/// Returns a record of application data.
 pub(crate) fn application(length: usize) -> Vec<u8> {
     record(23, &vec![0x5a; length])
 }

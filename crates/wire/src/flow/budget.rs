@@ -1,6 +1,6 @@
-//! How much of streams may be kept at once, of all connections together.
+//! The limit on buffered stream data, shared by all connections.
 
-/// Bytes that may still be kept.
+/// The number of bytes that may still be buffered.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -9,14 +9,14 @@ impl Budget {
         Budget(bytes)
     }
 
-    /// Takes so many, or none: false.
+    /// Takes `bytes` from the budget. Returns false and takes none if fewer remain.
     pub(super) fn take(&mut self, bytes: usize) -> bool {
         let left = self.0.checked_sub(bytes);
         self.0 = left.unwrap_or(self.0);
         left.is_some()
     }
 
-    /// Gives back what was taken.
+    /// Returns `bytes` to the budget.
     pub(super) fn give(&mut self, bytes: usize) {
         self.0 = self.0.saturating_add(bytes);
     }

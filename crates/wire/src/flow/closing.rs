@@ -1,19 +1,19 @@
-//! How a connection ends.
+//! The end of a connection.
 
 use super::observed::Closure;
 
-/// What was seen of a connection's end.
+/// The observed events at the end of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Closing {
-    /// Who cut it off first, and whether that was an answer to the SYN.
+    /// The first reset: which side sent it, or that it refused the SYN.
     reset: Option<Closure>,
-    /// Both sides had said their last before that.
+    /// True if both sides had sent a FIN before the reset.
     normal: bool,
 }
 
 impl Closing {
-    /// One side cuts it off. `refuses` where it is the server that had said nothing yet but to a SYN;
-    /// `through` where both sides had said their last.
+    /// Records a reset. `refuses` is true if it is the server's answer to the SYN, `through` if
+    /// both sides had sent a FIN.
     pub(super) fn cut_off(&mut self, by_client: bool, refuses: bool, through: bool) {
         self.normal |= through && self.reset.is_none();
         let closure = if refuses { Closure::Refused } else { Closure::Reset { by_client } };
@@ -24,7 +24,8 @@ impl Closing {
         self.reset.is_some()
     }
 
-    /// How it ended: `otherwise` where nobody ended it; `through` where both sides have said their last.
+    /// Returns how the connection ended. `through` is true if both sides have sent a FIN;
+    /// `otherwise` is the result if neither side ended the connection.
     pub(super) fn closure(&self, through: bool, otherwise: Closure) -> Closure {
         match self.reset {
             Some(_) if self.normal => Closure::Normal,

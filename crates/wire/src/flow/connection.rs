@@ -1,4 +1,4 @@
-//! One connection of TCP.
+//! A single TCP connection.
 
 use super::Segment;
 use super::budget::Budget;
@@ -10,30 +10,31 @@ use super::stream::{Brought, Stream};
 use super::tls::{Tls, is_record};
 use super::transfer::{Ends, Way};
 
-/// What HTTP/2 in plain text begins with (RFC 9113, 3.4), which is a request to nobody else.
+/// The first bytes of an HTTP/2 connection in plain text (RFC 9113, 3.4). In other versions of HTTP
+/// they would be a request.
 const HTTP2: &[u8] = b"PRI * HTTP/2.0";
 
-/// Where the first byte behind a SYN is.
+/// The stream position of the first byte after the SYN.
 const FIRST: i64 = 1;
 
-/// A connection as far as it was seen.
+/// The state of a connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) ends: Ends,
     before: u32,
     began_ns: u64,
     last_ns: u64,
-    /// Whether anything came.
+    /// True once a segment has been seen.
     begun: bool,
     opening: Opening,
     closing: Closing,
     sides: Way<Side>,
-    /// Up to where the client has acknowledged.
+    /// The positions up to which each stream has been acknowledged.
     acknowledged: Way<i64>,
-    /// The client acknowledged what never came by.
+    /// True if the client acknowledged data that was not captured.
     gap: bool,
     doubts: Doubts,
-    /// Fragments of segments that are not whole yet.
+    /// The number of fragments of segments that are not reassembled yet.
     pub(super) in_pieces: u32,
     spoken: Spoken,
     http: Option<Box<Http>>,
@@ -41,7 +42,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// One with these ends, the like of which there were so many `before`.
+    /// Returns a connection between these endpoints. `before` is the number of earlier ones between
+    /// them.
     pub(super) fn new(ends: Ends, before: u32) -> Connection {
         Connection {
             ends,
@@ -62,7 +64,7 @@ impl Connection {
         }
     }
 
-    /// Takes its next segment.
+    /// Processes the next segment.
     pub(super) fn take<S: FlowObserver>(
         &mut self,
         by_client: bool,
@@ -94,7 +96,7 @@ impl Connection {
         }
     }
 
-    /// Whether a segment of the client's begins a request.
+    /// Returns whether a segment from the client begins a request.
     fn asks(&self, segment: &Segment<'_>, brought: &Brought) -> bool {
         match (&self.spoken, &self.http) {
             // The client's first bytes are still to come, unless the capture lost them.
@@ -111,7 +113,7 @@ impl Connection {
         }
     }
 
-    /// Reads what a segment carries.
+    /// Processes the payload of a segment.
     fn read<S: FlowObserver>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
         if came.asks && !matches!(self.spoken, Spoken::Http1) {
             self.http.get_or_insert_default();
@@ -127,7 +129,8 @@ impl Connection {
         self.read_tls(came, hands.budget);
     }
 
-    /// What is spoken, unless this came before the client's first bytes: it waits until they tell.
+    /// Detects the protocol, unless the segment arrived before the client's first bytes. In that
+    /// case it is buffered until they arrive.
     fn tell<S: FlowObserver>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
         if came.by_client && self.opening.seen && came.brought.begin > FIRST {
             self.http.get_or_insert_with(|| Box::new(Http::waiting(FIRST, hands.budget)));
@@ -139,13 +142,14 @@ impl Connection {
         self.spoken = self.words(came);
     }
 
-    /// What is spoken, by the first bytes that came.
+    /// Returns the protocol that the first bytes indicate.
     fn words(&mut self, came: &Came<'_>) -> Spoken {
         let bytes = came.segment.tcp.payload.bytes;
         match bytes {
             _ if came.by_client && self.opening.seen && is_record(bytes, true) => {
                 let mut tls = Tls::new(came.brought.begin, came.segment.at_ns);
-                // Behind the server's SYN, if that was seen; else with its first bytes.
+                // The server's stream begins after its SYN if that was seen, otherwise with its
+                // first bytes.
                 let server = self.sides.from_server.stream.as_ref();
                 tls.answer_at(server.map_or(0, Stream::end));
                 self.tls = Some(Box::new(tls));
@@ -166,7 +170,8 @@ impl Connection {
         }
     }
 
-    /// A SYN of the client's that can't be this connection's: its number is another, or all was over.
+    /// Returns whether a SYN from the client belongs to another connection: its sequence number
+    /// differs, or this connection had ended.
     pub(super) fn is_other(&self, segment: &Segment<'_>) -> bool {
         let number = segment.tcp.sequence;
         let client = &self.sides.from_client;
@@ -175,19 +180,19 @@ impl Connection {
         !self.opening.seen || !same || ends || self.closing.is_cut_off()
     }
 
-    /// Both sides have said their last, or one has cut it off.
+    /// Returns whether the connection is over: both sides have sent a FIN, or one has sent a reset.
     pub(super) fn is_over(&self) -> bool {
         self.closing.is_cut_off() || self.is_through()
     }
 
-    /// Nothing is to be expected of it.
+    /// Returns whether no more data is expected.
     pub(super) fn is_settled(&self) -> bool {
         let unanswered = || self.http.as_ref().is_some_and(|http| http.is_unanswered());
         let behind = self.sides.from_server.payload_end();
         self.closing.is_cut_off() || (self.acknowledged.from_server >= behind && !unanswered())
     }
 
-    /// Hands out what it has. `closure` is what becomes of one that nobody ended.
+    /// Reports the connection and its last exchange. `closure` applies if neither side ended it.
     pub(super) fn finish<S: FlowObserver>(mut self, closure: Closure, hands: &mut Hands<'_, S>) {
         let mut http = self.http.take();
         if let Some(http) = &mut http {
@@ -234,7 +239,7 @@ impl Connection {
         }
     }
 
-    /// What is to be known of the handshake.
+    /// Records the timing of the handshake.
     fn begin(&mut self, by_client: bool, segment: &Segment<'_>) {
         let (flags, at_ns) = (segment.tcp.flags, segment.at_ns);
         let asks = by_client && flags.syn() && !flags.ack();
@@ -267,7 +272,7 @@ impl Connection {
         }
     }
 
-    /// An ACK; `finished` where a FIN of the same side came before or with it.
+    /// Processes an ACK. `finished` is true if the same side sent a FIN earlier or in this segment.
     fn acknowledge<S: FlowObserver>(
         &mut self,
         came: &Came<'_>,
@@ -302,7 +307,7 @@ impl Connection {
         }
     }
 
-    /// Something is missing of what the other side acknowledged.
+    /// Returns whether data that the other side acknowledged was not captured.
     fn lacks(&self, from_client: bool) -> bool {
         let (side, to) = match from_client {
             true => (&self.sides.from_client, self.acknowledged.from_client),

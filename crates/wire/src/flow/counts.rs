@@ -1,51 +1,52 @@
-//! What came by altogether.
+//! The totals of a capture.
 
 use sixmark_units::family::PerFamily;
 
-/// What came by.
+/// The totals of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets of whatever kind.
+    /// Packets of any kind.
     pub packets: u64,
-    /// Segments of connections to the ports.
+    /// TCP segments to or from the ports that are followed.
     pub segments: u64,
-    /// Packets that are not of IP: ARP, say.
+    /// Packets that are not IP, such as ARP.
     pub other: u64,
-    /// Packets of which too little was kept.
+    /// Packets of which too little was captured.
     pub cut: u64,
-    /// Packets whose headers contradict each other.
+    /// Packets whose headers are invalid or contradict each other.
     pub malformed: u64,
-    /// Fragments of packets, whatever they carry.
+    /// IP fragments, whatever their payload.
     pub fragments: u64,
-    /// Connections that were seen, of TCP and of QUIC.
+    /// Connections seen, of TCP and of QUIC.
     pub connections: u64,
-    /// Connections that had to make room for others while they were going on.
+    /// Connections that were evicted while still open, to make room for others.
     pub evicted: u64,
-    /// What came by of each family.
+    /// The totals of each address family.
     pub families: PerFamily<FamilyCounts>,
 }
 
-/// What came by of a family.
+/// The totals of an address family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FamilyCounts {
     /// Packets.
     pub packets: u64,
-    /// Bytes of their frames, from the link layer's header on.
+    /// Bytes of their frames, including the link-layer header.
     pub bytes: u64,
-    /// Segments of TCP, to whatever port; of those in fragments the first fragment.
+    /// TCP segments, to any port. A segment in fragments counts once, when it is reassembled.
     pub tcp: u64,
-    /// Datagrams of UDP, in the same way.
+    /// UDP datagrams, to any port. A datagram in fragments counts once, when it is reassembled.
     pub udp: u64,
-    /// Messages of ICMP or ICMPv6.
+    /// ICMP or ICMPv6 messages.
     pub icmp: u64,
-    /// Packets that carry something else.
+    /// Packets with another payload.
     pub other: u64,
     /// Packets that are fragments.
     pub fragments: u64,
-    /// Packets that were put together from fragments.
+    /// Packets reassembled from fragments.
     pub reassembled: u64,
-    /// Messages that a packet was too big: Packet Too Big of ICMPv6, of ICMP that fragmentation is needed.
+    /// Messages about a packet that was too big: ICMPv6 Packet Too Big, or ICMP "fragmentation
+    /// needed".
     pub too_big: u64,
-    /// The smallest MTU that they told, in bytes.
+    /// The smallest MTU in those messages, in bytes.
     pub smallest_mtu: Option<u32>,
 }

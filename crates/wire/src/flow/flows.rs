@@ -1,4 +1,4 @@
-//! Which connection a packet belongs to, and which connections are no longer followed.
+//! Assigns packets to connections, and decides when a connection is no longer followed.
 
 use std::net::SocketAddr;
 
@@ -14,33 +14,33 @@ use super::table::{List, Table};
 use super::transfer::Ends;
 use crate::Ip;
 
-/// For each flow that is followed, so many that are over are remembered by their ends.
+/// The number of past flows remembered by their endpoints, per flow that may be followed at once.
 const REMEMBERED: usize = 4;
 
-/// All that is followed.
+/// The flows being followed.
 #[derive(Debug)]
 pub(super) struct Flows<S> {
     pub(super) settings: Settings,
     pub(super) sink: S,
     pub(super) budget: Budget,
     table: Table<Flow>,
-    /// How many connections were seen, and how many of them had to leave early.
+    /// The number of connections seen, and of those that were evicted while still open.
     pub(super) connections: u64,
     pub(super) evicted: u64,
-    /// The latest time that was seen.
+    /// The latest time seen.
     now_ns: u64,
-    /// Before this nothing can have been idle for too long.
+    /// The earliest time at which a flow can have expired.
     due_ns: u64,
 }
 
-/// A flow and which of its key's ends is the client.
+/// A flow, and whether the client is the first endpoint of its key.
 #[derive(Debug)]
 struct Flow {
     client_first: bool,
     kind: FlowKind,
 }
 
-/// What it is of. The larger one is by far the more frequent.
+/// The protocol of a flow and its state. The larger variant is by far the more frequent one.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant)]
 enum FlowKind {
@@ -48,13 +48,13 @@ enum FlowKind {
     Quic(Quic),
 }
 
-/// Two ends of a packet, and their key.
+/// The endpoints of a packet and their key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     from: SocketAddr,
     to: SocketAddr,
     key: Key,
-    /// `from` is the key's first.
+    /// True if `from` is the first endpoint of the key.
     straight: bool,
 }
 
@@ -81,12 +81,12 @@ impl<S: FlowObserver> Flows<S> {
         Flows { settings, sink, budget, table, connections, evicted, now_ns, due_ns }
     }
 
-    /// How many are being followed.
+    /// Returns the number of flows being followed.
     pub(super) fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// Nothing is to be expected of any.
+    /// Returns whether no more data is expected on any flow.
     pub(super) fn are_settled(&self) -> bool {
         self.table.values().all(|flow| match &flow.kind {
             FlowKind::Tcp(connection) => connection.is_settled(),
@@ -94,7 +94,7 @@ impl<S: FlowObserver> Flows<S> {
         })
     }
 
-    /// Time passes.
+    /// Advances the clock and removes the flows that have expired.
     pub(super) fn pass(&mut self, now_ns: u64) {
         self.now_ns = self.now_ns.max(now_ns);
         if self.now_ns >= self.due_ns {
@@ -102,13 +102,13 @@ impl<S: FlowObserver> Flows<S> {
         }
     }
 
-    /// Whether what goes between these ports is followed.
+    /// Returns whether traffic between these ports is followed.
     pub(super) fn is_asked_for(&self, from: u16, to: u16) -> bool {
         let ports = &self.settings.ports;
         ports.is_empty() || ports.contains(&to) || ports.contains(&from)
     }
 
-    /// A segment.
+    /// Processes a TCP segment.
     pub(super) fn segment(&mut self, pair: Pair, segment: &Segment<'_>) {
         let (id, by_client) = self.connection(pair, segment);
         let Some(Flow { kind: FlowKind::Tcp(connection), .. }) = self.table.get(id) else { return };
@@ -121,8 +121,8 @@ impl<S: FlowObserver> Flows<S> {
         self.table.touch(id, list, self.now_ns);
     }
 
-    /// What is QUIC of UDP: the connection that a datagram belongs to or begins, and whether the client
-    /// sent it.
+    /// Returns the QUIC connection that a UDP datagram belongs to or begins, and whether the client
+    /// sent the datagram. Returns `None` if the datagram is not QUIC.
     pub(super) fn quic(
         &mut self,
         pair: Pair,
@@ -139,7 +139,7 @@ impl<S: FlowObserver> Flows<S> {
         }
     }
 
-    /// A connection has so many segments more or fewer that came in part.
+    /// Adds `more` to the number of a connection's segments that have arrived only in part.
     pub(super) fn in_pieces(&mut self, pair: &Pair, more: i32) {
         if let Some(id) = self.table.find(&pair.key)
             && let Some(Flow { kind: FlowKind::Tcp(connection), .. }) = self.table.get(id)
@@ -148,7 +148,8 @@ impl<S: FlowObserver> Flows<S> {
         }
     }
 
-    /// Tells of all that is left, that which was idle longest first.
+    /// Reports all remaining flows: those that are over first, and within each list the longest
+    /// idle first.
     pub(super) fn finish(&mut self) {
         for list in [List::Over, List::Open] {
             while let Some((id, _)) = self.table.oldest(list) {
@@ -157,7 +158,7 @@ impl<S: FlowObserver> Flows<S> {
         }
     }
 
-    /// The flow of a segment, and whether the client sent it.
+    /// Returns the flow of a segment, and whether the client sent the segment.
     fn connection(&mut self, pair: Pair, segment: &Segment<'_>) -> (u32, bool) {
         let flags = segment.tcp.flags;
         let begins = flags.syn() && !flags.ack();
@@ -195,8 +196,9 @@ impl<S: FlowObserver> Flows<S> {
         self.table.insert(pair.key, flow, self.now_ns)
     }
 
-    /// Whether the first packet of a connection is the client's: if only one of its ports was asked for, by
-    /// that; else as the packet itself says, or by the lower port.
+    /// Returns whether the first packet of a connection is from the client. If exactly one of the
+    /// ports is in the settings, that one is the server's. Otherwise the packet itself decides, or
+    /// else the lower port is the server's.
     fn is_client(&self, pair: &Pair, says: Option<bool>) -> bool {
         let asked = |end: SocketAddr| self.settings.ports.contains(&end.port());
         match (asked(pair.to), asked(pair.from)) {

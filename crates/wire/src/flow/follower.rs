@@ -1,4 +1,4 @@
-//! Packets in, what they say out.
+//! The entry point of the module: takes packets and reports connections.
 
 use super::Segment;
 use super::counts::Counts;
@@ -10,7 +10,7 @@ use super::settings::Settings;
 use crate::{self as wire, Carried, Fragment, Icmp, Ip, Link, Skipped, Span, Tcp, Udp};
 use sixmark_units::family::Family;
 
-/// Follows connections, and tells a sink what it finds.
+/// Follows the connections in a capture and reports them to a sink, a [`FlowObserver`].
 #[derive(Debug)]
 pub struct Follower<S> {
     pub(super) flows: Flows<S>,
@@ -19,7 +19,7 @@ pub struct Follower<S> {
     counts: Counts,
 }
 
-/// The frames that brought a packet: when the last was seen, their bytes, and how many there were.
+/// The frames that carried a packet: the time of the last one, their bytes, and their number.
 #[derive(Clone, Copy, Debug)]
 struct Frames {
     at_ns: u64,
@@ -29,20 +29,22 @@ struct Frames {
 }
 
 impl<S: FlowObserver> Follower<S> {
-    /// One that has seen nothing yet.
+    /// Returns a follower that has seen no packets.
     pub fn new(settings: Settings, sink: S) -> Follower<S> {
         let (flows, counts) = (Flows::new(settings, sink), Counts::default());
         Follower { flows, fragments: Fragments::default(), opener: None, counts }
     }
 
-    /// With somebody who opens Initial packets of QUIC. Without, nothing is known of names there.
+    /// Sets the opener of QUIC Initial packets. Without one, the server names of QUIC connections
+    /// are unknown.
     pub fn with_opener(mut self, opener: Box<dyn InitialOpener + Send>) -> Follower<S> {
         self.opener = Some(opener);
         self
     }
 
-    /// A packet that was seen at `at_ns`, in nanoseconds of any one clock. Its length on the wire is
-    /// what counts as its bytes. What this ends is told to the sink before it returns.
+    /// Processes a packet that was captured at `at_ns`, in nanoseconds of an arbitrary clock. Its
+    /// bytes count with their length on the wire. Exchanges and connections that end are reported
+    /// to the sink before this method returns.
     pub fn packet(&mut self, link: Link, at_ns: u64, frame: Span<'_>) {
         self.flows.pass(at_ns);
         self.counts.packets += 1;
@@ -52,34 +54,37 @@ impl<S: FlowObserver> Follower<S> {
         }
     }
 
-    /// Time passes, though no packet came: what was idle for too long is told to the sink.
+    /// Advances the clock without a packet. Connections that have been idle for too long are
+    /// reported to the sink.
     pub fn pass(&mut self, now_ns: u64) {
         self.flows.pass(now_ns);
     }
 
-    /// What came by so far.
+    /// Returns the totals so far.
     pub fn counts(&self) -> Counts {
         let Flows { connections, evicted, .. } = self.flows;
         Counts { connections, evicted, ..self.counts }
     }
 
-    /// How many connections are being followed, those counted that are over and may get something late.
+    /// Returns the number of connections being followed, including those that are over but may
+    /// still receive late packets.
     pub fn followed(&self) -> usize {
         self.flows.len()
     }
 
-    /// Who is told.
+    /// Returns the sink.
     pub fn sink(&mut self) -> &mut S {
         &mut self.flows.sink
     }
 
-    /// Whether nothing is to be expected any more: each connection is over, or its client has
-    /// acknowledged all that it asked for. Looks at all of them.
+    /// Returns whether no more data is expected: each connection is over, or its client has
+    /// received a response to every request and acknowledged it. Examines all connections.
     pub fn is_settled(&self) -> bool {
         self.flows.are_settled()
     }
 
-    /// The capture is over: tells the sink of all that is left, that which was idle longest first.
+    /// Ends the capture and reports all remaining connections to the sink: those that are over
+    /// first, then the others, each group longest idle first.
     pub fn finish(mut self) -> (S, Counts) {
         self.flows.finish();
         let counts = self.counts();
@@ -105,7 +110,7 @@ impl<S: FlowObserver> Follower<S> {
         }
     }
 
-    /// A packet that is in one piece, by now.
+    /// Processes a packet that is whole or has been reassembled.
     fn whole(&mut self, ip: &Ip<'_>, frames: Frames) {
         let family = &mut self.counts.families[family_of_packet(ip)];
         match wire::carried(ip) {
@@ -123,7 +128,8 @@ impl<S: FlowObserver> Follower<S> {
         }
     }
 
-    /// A fragment: its connection has a part of something until it is whole.
+    /// Processes a fragment. Until its packet is reassembled, the connection has an incomplete
+    /// segment.
     fn fragment(&mut self, ip: &Ip<'_>, fragment: Fragment, length: u64, at_ns: u64) {
         self.counts.fragments += 1;
         self.counts.families[family_of_packet(ip)].fragments += 1;
@@ -177,7 +183,7 @@ impl<S: FlowObserver> Follower<S> {
     }
 }
 
-/// That of the packet itself: a mapped address is one of IPv6 here.
+/// Returns the family of the packet itself: an IPv4-mapped address counts as IPv6 here.
 fn family_of_packet(ip: &Ip<'_>) -> Family {
     if ip.source.is_ipv6() { Family::Ipv6 } else { Family::Ipv4 }
 }

@@ -1,69 +1,71 @@
-//! Packets that came in fragments, put together (RFC 791, RFC 8200, 4.5): as many at once as a table
-//! holds, the rest is given up. Fragments that overlap are an attack or a fault, and take the whole packet
-//! with them (RFC 5722; the same is done here with IPv4's). One that comes twice does no harm.
+//! Reassembly of fragmented IP packets (RFC 791; RFC 8200, 4.5). The number of packets reassembled
+//! at once is limited; the oldest is discarded first. Overlapping fragments are an attack or a
+//! fault and invalidate the whole packet (RFC 5722, applied here to IPv4 as well). Duplicate
+//! fragments are ignored.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use crate::{Fragment, Ip};
 
-/// So many packets are put together at once.
+/// The maximum number of packets being reassembled at once.
 const MOST: usize = 64;
-/// In so many parts at most.
+/// The maximum number of fragments of a packet.
 const MOST_PARTS: usize = 64;
-/// No packet is longer (RFC 8200, 4.5).
+/// The maximum length of the payload of a packet (RFC 8200, 4.5).
 const LONGEST: u32 = 65_535;
-/// A packet whose last part is not there after so long never gets whole: twice what Linux waits.
+/// The time after which an incomplete packet is discarded; twice the timeout of Linux.
 const PATIENCE_NS: u64 = 60_000_000_000;
 
-/// Packets of which parts are there.
+/// The packets being reassembled, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Fragments(VecDeque<Parts>);
 
-/// What all fragments of a packet have in common.
+/// The identification of a packet, which all its fragments share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Name {
     source: IpAddr,
     destination: IpAddr,
-    /// IPv6's fragments but the first need not tell what they carry (RFC 8200, 4.5).
+    /// `None` for IPv6, because only the first fragment identifies the protocol of the payload (RFC
+    /// 8200, 4.5).
     protocol: Option<u8>,
     id: u32,
 }
 
-/// A packet on its way.
+/// A packet being reassembled.
 #[derive(Debug)]
 struct Parts {
     name: Name,
     began_ns: u64,
-    /// Where each part begins and ends, and what was kept of it; in order.
+    /// The beginning and end of each fragment and its captured bytes, sorted by offset.
     parts: Vec<(u32, u32, Box<[u8]>)>,
-    /// How long it will be.
+    /// The length of the payload, once the last fragment has been seen.
     total: Option<u32>,
-    /// What the first says that it carries.
+    /// The protocol of the payload, from the first fragment.
     protocol: u8,
-    /// Bytes of all frames, and how many there were.
+    /// The bytes and the number of all frames.
     length: u64,
     packets: u64,
-    /// Parts overlapped: none of them counts.
+    /// True if the packet is invalid, for example because fragments overlap.
     spoilt: bool,
 }
 
-/// A packet that is whole.
+/// A reassembled packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Whole {
-    /// What it carries.
+    /// The protocol of the payload.
     pub(super) protocol: u8,
-    /// Its payload, as far as it was kept from the beginning on.
+    /// The captured bytes of the payload, up to the first that is absent.
     pub(super) bytes: Vec<u8>,
-    /// How long that was on the wire.
+    /// The length of the payload on the wire.
     pub(super) total: usize,
-    /// Bytes of all frames that brought it, and how many there were.
+    /// The bytes and the number of all frames that carried it.
     pub(super) length: u64,
     pub(super) packets: u64,
 }
 
 impl Fragments {
-    /// A fragment in a frame of so many bytes. The packet, where it is whole with that.
+    /// Adds a fragment from a frame of `length` bytes. Returns the packet if it is now complete.
     pub(super) fn take(
         &mut self,
         ip: &Ip<'_>,
@@ -83,7 +85,8 @@ impl Fragments {
         self.0.remove(at).map(Parts::join)
     }
 
-    /// Where the packet of that name is, or begins.
+    /// Returns the index of the packet with this identification. Adds an entry if there is none or
+    /// it is too old.
     fn place(&mut self, name: Name, at_ns: u64) -> usize {
         let fresh = |parts: &Parts| at_ns.saturating_sub(parts.began_ns) < PATIENCE_NS;
         if let Some(at) = self.0.iter().position(|parts| parts.name == name) {
@@ -125,7 +128,7 @@ impl Parts {
             self.spoilt = true;
         }
         let beyond = self.total.is_some_and(|total| end > total);
-        // All but the last are multiples of eight bytes.
+        // Every fragment but the last is a nonzero multiple of eight bytes.
         let odd = fragment.more && (end % 8 > 0 || end == begin);
         if overlaps || beyond || odd || end > LONGEST || self.parts.len() == MOST_PARTS {
             self.spoilt = true;
@@ -138,7 +141,7 @@ impl Parts {
     }
 
     fn is_whole(&self) -> bool {
-        // They don't overlap: they are all there if they are long enough together.
+        // The fragments do not overlap, so they are complete if their lengths add up to the total.
         let there: u32 = self.parts.iter().map(|(begin, end, _)| end - begin).sum();
         !self.spoilt && self.total == Some(there)
     }
@@ -217,7 +220,7 @@ mod tests {
             for (begin, end) in [(0, 800), (792, 1_600), (800, 1_600), (0, 792), (1_600, 2_000)] {
                 assert_eq!(give(&mut all, addresses, 1, (&bytes, begin, end), 0), None);
             }
-            // Long after that its name is another packet's.
+            // After the timeout the same identification is that of another packet.
             assert_eq!(give(&mut all, addresses, 1, (&bytes, 0, 800), PATIENCE_NS), None);
             assert!(give(&mut all, addresses, 1, (&bytes, 800, 2_000), PATIENCE_NS).is_some());
         }

@@ -1,4 +1,4 @@
-//! What the beginning of TLS says in plain text (RFC 8446, 4.1; RFC 6066, 3; RFC 7301).
+//! The plain-text part of a TLS handshake (RFC 8446, 4.1; RFC 6066, 3; RFC 7301).
 
 use super::observed::Hello;
 
@@ -7,17 +7,17 @@ const SERVER_HELLO: u8 = 2;
 const SERVER_NAME: u16 = 0;
 const ALPN: u16 = 16;
 const SUPPORTED_VERSIONS: u16 = 43;
-/// More protocols than these are offered by nobody.
+/// The maximum number of offered protocols to read. Real clients offer fewer.
 const MOST_PROTOCOLS: usize = 16;
 
-/// A handshake's message, and what is behind it. None while it is not whole.
+/// Returns the type and body of a handshake message, or `None` if it is incomplete.
 pub(super) fn message(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let (head, rest) = bytes.split_first_chunk::<4>()?;
     let length = u32::from_be_bytes([0, head[1], head[2], head[3]]);
     Some((head[0], rest.get(..length as usize)?))
 }
 
-/// Takes what a hello says. False where it is none.
+/// Reads a ClientHello or ServerHello. Returns false if the message is neither or is malformed.
 pub(super) fn read_message(kind: u8, body: &[u8], hello: &mut Hello) -> bool {
     let mut rest = HelloBytes(body);
     match kind {
@@ -28,7 +28,7 @@ pub(super) fn read_message(kind: u8, body: &[u8], hello: &mut Hello) -> bool {
 }
 
 fn client(rest: &mut HelloBytes<'_>, hello: &mut Hello) -> Option<()> {
-    // Version and random bytes, a session, ciphers, compressions.
+    // Skips version and random bytes, session ID, cipher suites and compression methods.
     rest.take(34)?;
     let session = rest.byte()?;
     rest.take(session.into())?;
@@ -59,7 +59,7 @@ fn server(rest: &mut HelloBytes<'_>, hello: &mut Hello) -> Option<()> {
     read
 }
 
-/// There may be none at all.
+/// Calls `each` for every extension. The extensions may be absent altogether.
 fn extensions(rest: &mut HelloBytes<'_>, mut each: impl FnMut(u16, &[u8])) -> Option<()> {
     if rest.0.is_empty() {
         return Some(());
@@ -72,7 +72,7 @@ fn extensions(rest: &mut HelloBytes<'_>, mut each: impl FnMut(u16, &[u8])) -> Op
     Some(())
 }
 
-/// The first name of a list that is a host's.
+/// Returns the first host name in a list of server names.
 fn server_name(value: &[u8]) -> Option<String> {
     let mut list = HelloBytes(HelloBytes(value).vector()?);
     while !list.0.is_empty() {
@@ -93,7 +93,8 @@ fn protocols(value: &[u8]) -> Vec<String> {
     std::iter::from_fn(next).take(MOST_PROTOCOLS).collect()
 }
 
-/// Names are what anybody may have sent: nothing that moves a terminal's cursor stays.
+/// Converts untrusted bytes to text, with control characters replaced, because these could move the
+/// cursor of a terminal.
 fn words(bytes: &[u8]) -> String {
     let clean = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     String::from_utf8_lossy(bytes).chars().map(clean).collect()
@@ -106,7 +107,7 @@ fn name_of_version(version: u16) -> String {
     }
 }
 
-/// Bytes that are read from the front.
+/// A reader that takes bytes from the front.
 struct HelloBytes<'a>(&'a [u8]);
 
 impl<'a> HelloBytes<'a> {
@@ -124,7 +125,7 @@ impl<'a> HelloBytes<'a> {
         self.take(2).map(|two| u16::from_be_bytes([two[0], two[1]]))
     }
 
-    /// Bytes behind their length in two.
+    /// Returns a vector that is preceded by its length in two bytes.
     fn vector(&mut self) -> Option<&'a [u8]> {
         let length = self.half()?;
         self.take(length.into())
@@ -133,7 +134,7 @@ impl<'a> HelloBytes<'a> {
 
 #[cfg(test)]
 pub(super) mod made {
-    /// A vector behind its length in so many bytes.
+    /// Returns a vector preceded by its length in `width` bytes.
     pub(crate) fn vector(width: usize, content: &[u8]) -> Vec<u8> {
         [&(content.len() as u32).to_be_bytes()[4 - width..], content].concat()
     }
@@ -147,11 +148,11 @@ pub(super) mod made {
         extension(16, &vector(2, &list))
     }
 
-    /// A ClientHello's message.
+    /// Returns a ClientHello message.
     pub(crate) fn client(name: &str, protocols: &[&str]) -> Vec<u8> {
         let host = [&[0][..], &vector(2, name.as_bytes())].concat();
         let extensions = [
-            // A key share of the size that is usual since ML-KEM.
+            // A key share of the size that is usual with ML-KEM.
             extension(51, &[7; 1_200]),
             extension(0, &vector(2, &host)),
             alpn(protocols),
@@ -162,7 +163,7 @@ pub(super) mod made {
         [vec![1], vector(3, &body)].concat()
     }
 
-    /// A ServerHello's message.
+    /// Returns a ServerHello message.
     pub(crate) fn server(version: Option<[u8; 2]>, chosen: Option<&str>) -> Vec<u8> {
         let versions = version.map(|version| extension(43, &version)).unwrap_or_default();
         let alpn = chosen.map(|chosen| alpn(&[chosen])).unwrap_or_default();
@@ -171,7 +172,7 @@ pub(super) mod made {
         [vec![2], vector(3, &body)].concat()
     }
 
-    /// A record of TLS.
+    /// Returns a TLS record.
     pub(crate) fn record(kind: u8, content: &[u8]) -> Vec<u8> {
         [&[kind, 3, 3][..], &vector(2, content)].concat()
     }

@@ -1,19 +1,20 @@
-//! What tells one flow from another, and its hash.
+//! The key that identifies a flow, and its hash.
 
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 
-/// Two ends and what they speak, the same for both directions.
+/// The two endpoints of a flow and its protocol. The key is the same for both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Key {
     addresses: [u64; 4],
     ports: u32,
-    /// IP's protocol number, and whether it is IPv6.
+    /// The IP protocol number shifted left by one; the lowest bit is set for IPv6.
     kind: u16,
 }
 
 impl Key {
-    /// The key of packets between these ends, and whether `from` is its first one.
+    /// Returns the key for packets between these endpoints, and whether `from` is its first
+    /// endpoint.
     pub(super) fn new(protocol: u8, from: SocketAddr, to: SocketAddr) -> (Key, bool) {
         let (a, b) = (bits(from.ip()), bits(to.ip()));
         let straight = (a, from.port()) <= (b, to.port());
@@ -42,9 +43,10 @@ impl Hash for Key {
     }
 }
 
-/// The standard library's hash withstands whoever knows all about it but not its key, and costs more
-/// than all else that is done with a packet. Whoever sends packets sees nothing of this one's results, nor
-/// of the time that they take: multiplying by numbers that nobody knows is enough.
+/// The random seed of the hash function. The standard library's hash resists an attacker who knows
+/// everything but its key, and costs more than the rest of the work on a packet. Here the sender of
+/// packets observes neither hash values nor the time they take, so multiplication by secret random
+/// numbers is sufficient.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seed {
     start: u64,
@@ -52,7 +54,7 @@ pub(super) struct Seed {
 }
 
 impl Seed {
-    /// Another one each time.
+    /// Returns a new random seed.
     pub(super) fn random() -> Seed {
         let state = RandomState::new();
         Seed { start: state.hash_one(1), factor: state.hash_one(2) | 1 }
@@ -67,7 +69,7 @@ impl BuildHasher for Seed {
     }
 }
 
-/// A hash in the making: both halves of each product, folded.
+/// The state of a hash: the two halves of each product, combined by XOR.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Folded {
     state: u64,
@@ -84,7 +86,7 @@ impl Hasher for Folded {
     }
 
     fn write_u64(&mut self, value: u64) {
-        // The factor moves on, so that swapped parts are something else.
+        // The factor changes with each part, so that the order of the parts matters.
         self.state = fold(self.state ^ value, self.factor).wrapping_add(self.factor);
         self.factor = self.factor.rotate_left(7);
     }
@@ -122,7 +124,7 @@ mod tests {
             let client = SocketAddr::new("192.0.2.9".parse().unwrap(), port);
             buckets.insert(seed.hash_one(Key::new(6, client, server).0) & 0xffff);
         }
-        // 1 - 1/e of them, as by chance.
+        // 1 - 1/e of the buckets, as expected by chance.
         assert!((40_000..43_000).contains(&buckets.len()), "{}", buckets.len());
     }
 }

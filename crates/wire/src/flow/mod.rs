@@ -1,6 +1,9 @@
-//! Connections followed packet by packet from where they were captured, and what they say: how long a
-//! handshake took, what was lost and sent again, how long each exchange took, and how many bytes went
-//! each way. Nothing is kept of what is over, so that a capture may be as long as it likes.
+//! Connections and exchanges, reconstructed packet by packet from a capture: the duration of a
+//! handshake, lost and retransmitted segments, the timing of each exchange, and the bytes in each
+//! direction. The state of a connection is dropped when it ends, so memory does not grow with the
+//! length of a capture.
+//!
+//! Start with [`Follower`], which takes packets and reports to a [`FlowObserver`].
 
 mod budget;
 mod closing;
@@ -39,15 +42,15 @@ pub use transfers::Transfers;
 
 use crate::Tcp;
 
-/// A segment as it was seen.
+/// A TCP segment and the frames that carried it.
 #[derive(Clone, Copy, Debug)]
 struct Segment<'a> {
     at_ns: u64,
-    /// Bytes of its frames.
+    /// The bytes of its frames.
     length: u64,
-    /// Packets that brought it: several where it came in fragments.
+    /// The number of packets that carried it; more than one if it arrived in fragments.
     packets: u64,
-    /// How many of them were fragments.
+    /// The number of those packets that were fragments.
     fragments: u64,
     tcp: Tcp<'a>,
 }

@@ -1,153 +1,160 @@
-//! What is known of a connection once it is over, or once the capture is.
+//! The report on a connection, complete once the connection or the capture is over.
 
 use super::transfer::{Ends, Transfer, Way};
 
-/// Takes what a follower finds, each thing as soon as it is whole, so that nobody needs room for all.
+/// Receives the results of a follower. Each one is reported as soon as it is complete, so that they
+/// need not be stored.
 pub trait FlowObserver {
-    /// A connection is over, or is followed no longer.
+    /// Receives a connection that is over or no longer followed.
     fn connection(&mut self, connection: &Observed);
 
-    /// An exchange is over. Those of a connection come before it, in their order.
+    /// Receives an exchange that is over. The exchanges of a connection are reported in order,
+    /// before the connection itself.
     fn exchange(&mut self, exchange: &Transfer);
 
-    /// A round trip: from a segment that one side sent for the first time, and not again, to the
-    /// other's first ACK of it, in nanoseconds.
+    /// Receives a round-trip time in nanoseconds: from a segment that one side sent exactly once to
+    /// the other side's first ACK of it. `by_client` is true if the client sent the ACK.
     fn round_trip(&mut self, _ends: &Ends, _by_client: bool, _ns: u64) {}
 }
 
-/// A connection as it was seen where packets were captured: of TCP, or of QUIC as far as that shows.
+/// A connection as seen at the capture point. It is a TCP connection, or the visible part of a QUIC
+/// connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// Who has to do with whom. Without a handshake the side with the port that was asked for is the
-    /// server, else the one with the lower port.
+    /// The endpoints. If the handshake was not captured, the server is the side with a port from
+    /// the settings, or otherwise the side with the lower port.
     pub ends: Ends,
-    /// How many connections with these ends were seen before it, in this capture; as far as that is
-    /// remembered, which is for four times as many as are followed at once.
+    /// The number of earlier connections between these endpoints in the same capture. The number of
+    /// past connections remembered is four times the maximum number followed at once.
     pub before: u32,
-    /// When its first packet was seen, in nanoseconds of the capture's clock.
+    /// The time of the first packet, in nanoseconds of the capture's clock.
     pub began_ns: u64,
-    /// When its last was, in nanoseconds from the first.
+    /// The time from the first to the last packet, in nanoseconds.
     pub lasted_ns: u64,
-    /// How it began.
+    /// The beginning of the connection.
     pub opening: Opening,
-    /// How it ended.
+    /// The way the connection ended.
     pub closure: Closure,
-    /// What each side sent.
+    /// The statistics of what each side sent.
     pub sent: Way<Sent>,
-    /// Round trips between the capture and a side: from what the other side sent, to the ACK of this one.
-    /// `from_client` are the answers of the client.
+    /// Round-trip times between the capture point and each side: from a segment of the other side
+    /// to this side's ACK. `from_client` contains those of the client's ACKs.
     pub round_trips: Way<RoundTrips>,
-    /// What was spoken on it.
+    /// The protocol of the payload.
     pub spoken: Spoken,
-    /// Exchanges that were seen on it.
+    /// The number of exchanges seen.
     pub exchanges: u64,
-    /// What makes its figures doubtful.
+    /// The reasons to doubt the figures.
     pub doubts: Doubts,
 }
 
-/// How a connection began.
+/// The beginning of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// Its beginning was seen: a SYN, or QUIC's first Initial.
+    /// True if the beginning was captured: a SYN, or the first Initial packet of QUIC.
     pub seen: bool,
-    /// How often the SYN was sent.
+    /// The number of times the SYN was sent.
     pub syns: u32,
-    /// From the first SYN to the first SYN-ACK, in nanoseconds.
+    /// The time from the first SYN to the first SYN-ACK, in nanoseconds.
     pub answered_ns: Option<u64>,
-    /// From the first SYN to the client's first ACK of the SYN-ACK, in nanoseconds.
+    /// The time from the first SYN to the client's first ACK of the SYN-ACK, in nanoseconds.
     pub established_ns: Option<u64>,
 }
 
-/// How a connection ended.
+/// The way a connection ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Closure {
-    /// It had not when the capture did.
+    /// It was still open when the capture ended.
     #[default]
     Open,
-    /// Both sides said that they were through.
+    /// Both sides sent a FIN.
     Normal,
-    /// One side cut it off.
+    /// One side sent a reset.
     Reset {
-        /// The client did.
+        /// True if the client sent it.
         by_client: bool,
     },
-    /// The server refused it: its answer to the SYN was a reset.
+    /// The server refused it by answering the SYN with a reset.
     Refused,
-    /// Nothing came for too long.
+    /// It was idle for too long.
     Timeout,
-    /// It had to make room for others.
+    /// It was evicted to make room for another connection.
     Evicted,
 }
 
-/// What one side of a connection sent.
+/// The statistics of what one side of a connection sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Packets.
     pub packets: u64,
-    /// Bytes of their frames, from the link layer's header on, as long as the capture says they were.
+    /// Bytes of their frames, including the link-layer header, with the lengths that the capture
+    /// reports.
     pub frame_bytes: u64,
-    /// Bytes of TCP's payload, or UDP's, as often as they were sent.
+    /// Bytes of TCP or UDP payload, including retransmissions.
     pub payload_bytes: u64,
-    /// Bytes of the stream, each once.
+    /// Bytes of the stream, each counted once.
     pub stream_bytes: u64,
-    /// Segments that were sent again, by tshark's rules for its three kinds of retransmission: they take
-    /// sequence numbers, begin before the end of what their side has sent, and are neither out of order nor
-    /// probes. So one that is new in part counts, as does one that fills a hole when it comes a round trip
-    /// (of the handshake; where that was not seen, 3 ms) or more behind the last new segment, or within
-    /// 20 ms of the second duplicate ACK that asked for it: it was lost before the capture.
+    /// Retransmitted segments, by tshark's rules for its three kinds of retransmission: segments
+    /// that occupy sequence numbers, begin before the end of what their side has sent, and are
+    /// neither out of order nor probes. A segment that is partly new counts as well. So does one
+    /// that fills a gap, if it arrives at least one round trip after the last new segment (the
+    /// round-trip time of the handshake, or 3 ms if that was not captured), or within 20 ms of the
+    /// second duplicate ACK that requested it: the original was lost before the capture point.
     ///
-    /// Two differences are known: tshark (4.0) calls a segment out of order that comes again within that
-    /// round trip, since it doesn't remember that it saw these bytes; here they are known one by one.
-    /// And segments that came in fragments count once here.
+    /// Two differences are known. tshark (4.0) classifies a segment that is repeated within that
+    /// round trip as out of order, since it does not remember that it has seen these bytes; this
+    /// code tracks every byte. Segments in fragments count once here.
     pub retransmitted: u64,
-    /// Segments that fill a hole so soon that nobody can have asked for them: they took another way round,
-    /// or were captured in another order than they came.
+    /// Segments that fill a gap too soon to have been requested: they took another path, or were
+    /// captured in a different order.
     pub out_of_order: u64,
-    /// ACKs without payload that repeat another, with the same window and where their side's stream ends, as
-    /// tshark counts them.
+    /// ACKs without payload that repeat another one with the same window, at the end of their
+    /// side's stream; counted as tshark does.
     pub duplicate_acks: u64,
-    /// ACKs that tell of what came behind a hole (SACK).
+    /// ACKs that report data received beyond a gap (SACK).
     pub selective_acks: u64,
-    /// How often it said that it takes nothing for now.
+    /// Segments that announce a window of zero.
     pub zero_windows: u64,
-    /// Segments that ask, with a byte or none, whether that still is so, or that keep alive.
+    /// Segments with one byte or none that probe a zero window or keep the connection alive.
     pub probes: u64,
     /// Resets.
     pub resets: u64,
     /// FINs, each sequence number once.
     pub fins: u64,
-    /// The most bytes that it takes in a segment, as it said.
+    /// The maximum segment size that it announced, in bytes.
     pub mss: Option<u16>,
-    /// By how many bits its windows are shifted, as it said.
+    /// The window scale shift that it announced.
     pub window_scale: Option<u8>,
-    /// It takes selective acknowledgements.
+    /// True if it accepts selective acknowledgements.
     pub sack_permitted: bool,
-    /// The largest window that it offered, in bytes, scaled where both sides said how.
+    /// The largest window that it announced, in bytes; scaled if both sides announced a window
+    /// scale.
     pub largest_window: u64,
     /// Packets that were fragments.
     pub fragments: u64,
 }
 
-/// Round trips of a connection.
+/// The round-trip times of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoundTrips {
-    /// How many there were.
+    /// The number of samples.
     pub count: u64,
-    /// The shortest, in nanoseconds.
+    /// The minimum, in nanoseconds.
     pub min_ns: Option<u64>,
-    /// The median, in nanoseconds; where there are many, of a part that is evenly spread.
+    /// The median, in nanoseconds. If there are many samples, it is computed from an evenly spaced
+    /// subset.
     pub p50_ns: Option<u64>,
-    /// The 99th percentile, in the same way.
+    /// The 99th percentile, in nanoseconds, computed likewise.
     pub p99_ns: Option<u64>,
 }
 
-/// What is spoken on a connection.
+/// The protocol of a connection's payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Spoken {
-    /// It carried nothing.
+    /// The connection carried no payload.
     #[default]
     Nothing,
-    /// Nothing that is known here.
+    /// A protocol that is not recognized.
     Unknown,
     /// HTTP/1.0 or 1.1 in plain text.
     Http1,
@@ -159,35 +166,37 @@ pub enum Spoken {
     Quic(Hello),
 }
 
-/// What the beginning of TLS says in plain text.
+/// The fields of a TLS handshake that are sent in plain text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
-    /// The version: that which the server chose, `1.3`; of QUIC that of QUIC, `1` or `0x6b3343cf`.
+    /// The TLS version that the server chose, such as `1.3`. For QUIC it is the QUIC version, such
+    /// as `1` or `0x6b3343cf`.
     pub version: Option<String>,
-    /// The name that the client asked for (SNI).
+    /// The server name that the client requested (SNI).
     pub server_name: Option<String>,
-    /// What the client offered to speak (ALPN).
+    /// The protocols that the client offered (ALPN).
     pub offered: Vec<String>,
-    /// What the server chose of it, where that can be read: not with TLS 1.3.
+    /// The protocol that the server chose, if it is visible; it is encrypted in TLS 1.3.
     pub chosen: Option<String>,
-    /// From the ClientHello to the first packet of application data from the client, in nanoseconds; of
-    /// QUIC from its first Initial to its first packet with a short header.
+    /// The time from the ClientHello to the first packet of application data from the client, in
+    /// nanoseconds. For QUIC it is the time from the client's first Initial to its first packet
+    /// with a short header.
     pub handshake_ns: Option<u64>,
 }
 
-/// What makes a connection's figures doubtful.
+/// The reasons to doubt the figures of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
-    /// The capture began in its middle.
+    /// The capture began while the connection was open.
     pub begun_before: bool,
-    /// One side acknowledged what the capture never saw.
+    /// One side acknowledged data that was not captured.
     pub gap: bool,
-    /// Segments came in fragments that were not put together.
+    /// Segments arrived in fragments that were not reassembled.
     pub fragmented: bool,
-    /// Segments longer than the receiver takes in one, as its handshake said: several, put together for or
-    /// by a network card.
+    /// The number of segments longer than the maximum segment size that the receiver announced.
+    /// They are several segments combined by segmentation or receive offload.
     pub coalesced: u64,
-    /// HTTP on it could not be followed all the way: too little was kept, packets are missing, or it was none.
-    /// Its exchanges may be more than were seen.
+    /// HTTP could not be followed to the end: too little was captured, packets are missing, or it
+    /// was not HTTP. There may be more exchanges than were seen.
     pub unparsed: bool,
 }

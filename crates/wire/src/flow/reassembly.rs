@@ -1,32 +1,32 @@
-//! A stream in its order: what came too early waits for what is missing before it, as little of it as
-//! will do, and not for long.
+//! In-order reassembly of a stream. Segments that arrive early are buffered until the gap before
+//! them is filled. The size of the buffer and the number of segments in it are limited.
 
 use std::collections::VecDeque;
 
 use super::budget::Budget;
 use crate::Span;
 
-/// So many segments wait at most.
+/// The maximum number of buffered segments.
 const MOST: usize = 64;
-/// What one costs that has no bytes.
+/// The cost of a buffered segment in addition to its bytes.
 const OVERHEAD: usize = 64;
 
-/// Where a stream stands.
+/// The reassembly state of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
-    /// Behind all that was handed out.
+    /// The position after everything returned so far.
     next: i64,
-    /// What came too early, in order.
+    /// The segments that arrived early, sorted by position.
     waiting: VecDeque<Piece>,
 }
 
-/// A segment that waits.
+/// A buffered segment.
 #[derive(Debug)]
 pub(super) struct Piece {
     begin: i64,
     length: usize,
     bytes: Box<[u8]>,
-    /// When it was seen.
+    /// The time when it was seen.
     pub(super) at_ns: u64,
 }
 
@@ -40,36 +40,36 @@ impl Piece {
     }
 }
 
-/// What is to be done with a segment.
+/// The result of adding a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Now<'a> {
-    /// It is next, as far as it is new: read this.
+    /// The segment is next in order: its new bytes, to be processed at once.
     Read(Span<'a>),
-    /// Nothing: it waits, or all of it is known.
+    /// The segment has been buffered, or contains nothing new.
     Nothing,
-    /// There is no room for it.
+    /// There is no room to buffer the segment.
     Full,
 }
 
 impl Reassembly {
-    /// Where it stands.
+    /// Returns the position after everything returned so far.
     pub(super) fn next(&self) -> i64 {
         self.next
     }
 
-    /// Begins anew, here.
+    /// Discards the buffer and restarts at position `next`.
     pub(super) fn begin_at(&mut self, next: i64, budget: &mut Budget) {
         self.clear(budget);
         self.next = next;
     }
 
-    /// Forgets all that waits.
+    /// Discards all buffered segments.
     pub(super) fn clear(&mut self, budget: &mut Budget) {
         self.waiting.drain(..).for_each(|piece| budget.give(piece.cost()));
     }
 
-    /// A segment whose payload begins there. Where the stream goes on for `skipped` bytes that nobody will
-    /// read, those need not be kept.
+    /// Adds a segment whose payload begins at `begin`. The caller will ignore the next `skipped`
+    /// bytes of the stream, so a segment within them is buffered without its bytes.
     pub(super) fn take<'a>(
         &mut self,
         begin: i64,
@@ -94,7 +94,8 @@ impl Reassembly {
         }
     }
 
-    /// The next that waited and needs no longer, to be read from the place that is told.
+    /// Returns the next buffered segment that is now in order, and the offset of its first new
+    /// byte.
     pub(super) fn ready(&mut self, budget: &mut Budget) -> Option<(Piece, usize)> {
         while self.waiting.front().is_some_and(|piece| piece.begin <= self.next) {
             let piece = self.waiting.pop_front()?;
@@ -108,13 +109,14 @@ impl Reassembly {
         None
     }
 
-    /// How many bytes will never come: the other side has acknowledged `to`, which is behind the hole.
+    /// Returns the size of the gap before the buffered segments if it will never be filled, because
+    /// the other side has acknowledged `to`, which is beyond the gap.
     pub(super) fn hole(&self, to: i64) -> Option<u64> {
         let behind = self.waiting.front()?.begin;
         (behind <= to).then_some((behind - self.next) as u64)
     }
 
-    /// Goes on behind the hole.
+    /// Skips the gap before the buffered segments.
     pub(super) fn pass_hole(&mut self) {
         self.next = self.waiting.front().map_or(self.next, |piece| piece.begin);
     }

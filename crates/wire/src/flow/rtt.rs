@@ -1,22 +1,25 @@
-//! Round trips of one direction: which segments are timed, and what is kept of the times.
+//! Round-trip times in one direction: the segments that are measured, and the samples that are
+//! kept.
 
 use super::observed::RoundTrips;
 
-/// So many segments of a side are timed at once. Those sent while as many are under way are not.
+/// The maximum number of segments of a side that are measured at once. Segments sent while all
+/// places are taken are not measured.
 const TIMED: usize = 8;
-/// So many times are kept.
+/// The maximum number of samples kept.
 const KEPT: usize = 128;
 
-/// Segments that one side sent once and the other has not acknowledged (Karn and Partridge 1987).
+/// Segments that one side sent once and the other side has not acknowledged yet (Karn and Partridge
+/// 1987).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timer {
-    /// Where each ends in its stream, and when it was seen, the oldest first.
+    /// The end of each segment in its stream and the time it was seen, oldest first.
     under_way: [(i64, u64); TIMED],
     count: usize,
 }
 
 impl Timer {
-    /// A segment that ends here was sent for the first time.
+    /// Starts the measurement of a segment that ends at `end` and was sent for the first time.
     pub(super) fn start(&mut self, end: i64, at_ns: u64) {
         if let Some(place) = self.under_way.get_mut(self.count) {
             *place = (end, at_ns);
@@ -24,15 +27,16 @@ impl Timer {
         }
     }
 
-    /// Something behind this place was sent again, or filled a hole: nobody knows which of both an ACK
-    /// answers, nor for how long it waited for what was missing.
+    /// Discards the measurements of segments that end after `from`, because data there was
+    /// retransmitted or filled a gap. An ACK could answer either transmission, or could have been
+    /// delayed by the gap.
     pub(super) fn doubt(&mut self, from: i64) {
         let certain = self.under_way[..self.count].iter().take_while(|(end, _)| *end <= from);
         self.count = certain.count();
     }
 
-    /// All before this place was acknowledged: how long that took of the last segment that is so. It
-    /// is the one that made the receiver speak.
+    /// Completes the measurements up to `to`. Returns the round-trip time of the last segment
+    /// covered, which is the one that triggered the ACK.
     pub(super) fn acknowledged(&mut self, to: i64, at_ns: u64) -> Option<u64> {
         if self.count == 0 || self.under_way[0].0 > to {
             return None;
@@ -45,13 +49,13 @@ impl Timer {
     }
 }
 
-/// What is kept of times: all while they are few, later every second, every fourth and so on, so that
-/// those kept are always evenly spread.
+/// A sample of round-trip times. It keeps all of them at first, later every second, every fourth
+/// and so on, so that the kept ones are always evenly spaced.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     count: u64,
     min_ns: Option<u64>,
-    /// One in so many, as a power of two, is kept.
+    /// The logarithm to base 2 of the sampling interval.
     every: u32,
     kept: Vec<u64>,
 }
@@ -80,7 +84,7 @@ impl Times {
                 nth % 2 == 1
             });
             self.every = (self.every + 1).min(62);
-            // The one in hand is the first behind an even number of kept ones: it stays.
+            // The current one follows an even number of kept ones, so it is kept as well.
         }
         self.kept.push(ns);
     }
@@ -107,7 +111,7 @@ mod tests {
         (1..=4).for_each(|n| timer.start(n * 100, n as u64));
         timer.doubt(150);
         assert_eq!(timer.acknowledged(400, 10), Some(9));
-        // A clock that goes back tells nothing.
+        // If the clock runs backwards, there is no sample.
         timer.start(500, 100);
         assert_eq!(timer.acknowledged(500, 99), None);
     }

@@ -1,26 +1,27 @@
-//! Which bytes of a stream have been seen.
+//! The bytes of a stream that have been seen.
 
 use std::ops::Range;
 
-/// Positions in a stream.
+/// The ranges of stream positions that have been seen, sorted and disjoint.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen(Vec<Range<i64>>);
 
-/// More holes than these are the work of somebody who wants this to be slow: the oldest is forgotten.
+/// The maximum number of ranges. More gaps than this indicate an attack; the oldest gap is then
+/// treated as filled.
 const MOST: usize = 64;
 
 impl Seen {
-    /// Adds bytes: how many of them were not there.
+    /// Adds a range and returns how many of its bytes are new.
     pub(super) fn add(&mut self, new: Range<i64>) -> u64 {
         if new.is_empty() {
             return 0;
         }
-        // Nearly always.
+        // The usual case: the range continues the last one.
         if let Some(last) = self.0.last_mut().filter(|last| last.end == new.start) {
             last.end = new.end;
             return (new.end - new.start) as u64;
         }
-        // Those that touch it are from `first` to before `last`.
+        // The ranges that overlap or touch it are `first..last`.
         let first = self.0.partition_point(|range| range.end < new.start);
         let last = self.0.partition_point(|range| range.start <= new.end);
         let touched = &self.0[first..last];
@@ -36,12 +37,12 @@ impl Seen {
         (length - known) as u64
     }
 
-    /// Where the first of them is.
+    /// Returns the position of the first byte seen.
     pub(super) fn start(&self) -> Option<i64> {
         self.0.first().map(|range| range.start)
     }
 
-    /// Whether all of these are there.
+    /// Returns whether all bytes of a range have been seen.
     pub(super) fn has(&self, all: Range<i64>) -> bool {
         all.is_empty() || self.0.iter().any(|range| overlap(range, &all) == all.end - all.start)
     }

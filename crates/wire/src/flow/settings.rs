@@ -1,20 +1,21 @@
-//! What a follower is told.
+//! The settings of a follower.
 
-/// What is followed, and with how much memory.
+/// The settings of a follower: the connections to follow, and the limits on memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Servers' ports. Connections to others are not followed; where there are none, all are.
+    /// The server ports of the connections to follow. If empty, all connections are followed.
     pub ports: Vec<u16>,
-    /// So many connections are followed at once at most. Another one takes the place of one that is over
-    /// or else of the one that was idle for the longest time. At least 1.
+    /// The maximum number of connections followed at once, at least 1. A new connection then
+    /// replaces one that is over, or otherwise the one that has been idle for the longest time.
     pub max_flows: usize,
-    /// A connection that is idle for so long is no longer followed, in nanoseconds of the capture's clock.
+    /// The idle time after which a connection is no longer followed, in nanoseconds of the
+    /// capture's clock.
     pub idle_ns: u64,
-    /// One that is over is told of when it is idle for so long, in nanoseconds: what comes of it late, an
-    /// ACK or a FIN sent again, still is its own.
+    /// The idle time after which a connection that is over is reported, in nanoseconds. Late
+    /// packets, such as an ACK or a retransmitted FIN, are still attributed to it until then.
     pub linger_ns: u64,
-    /// Bytes of streams that may wait at once for what is missing before them, of all connections. Where
-    /// they are not enough, HTTP is not followed to its end (`Doubts::unparsed`).
+    /// The maximum number of stream bytes buffered behind gaps, over all connections. If it is
+    /// exceeded, HTTP on a connection is not followed to the end (`Doubts::unparsed`).
     pub buffer_bytes: usize,
 }
 

@@ -1,4 +1,5 @@
-//! One side of a connection: its stream, what it acknowledges of the other's, and the account of both.
+//! One side of a connection: its stream, its acknowledgements of the other side's stream, and the
+//! statistics of both.
 
 use super::Segment;
 use super::observed::Sent;
@@ -6,25 +7,25 @@ use super::rtt::{Timer, Times};
 use super::stream::{Brought, Heard, SegmentKind, Stream};
 use crate::Tcp;
 
-/// Without a handshake nobody knows how long a round trip takes: what comes within 3 ms is no answer,
-/// as tshark has it too.
+/// The round-trip time assumed if the handshake was not captured. A segment that arrives within it
+/// cannot be a retransmission; tshark uses the same 3 ms.
 const SOON_NS: u64 = 3_000_000;
 
-/// A side.
+/// The state of one side of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
     pub(super) sent: Sent,
-    /// Once it sent something.
+    /// The stream of this side, once it has sent a segment.
     pub(super) stream: Option<Stream>,
-    /// Its segments that are timed.
+    /// The segments of this side whose round-trip times are being measured.
     timer: Timer,
-    /// From what the other side sent to this one's ACK.
+    /// The round-trip times from a segment of the other side to this side's ACK.
     pub(super) answers: Times,
-    /// What it said last, as it said it.
+    /// The last ACK of this side.
     said: Option<Said>,
 }
 
-/// An ACK.
+/// An ACK as it was sent.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     acknowledgement: u32,
@@ -34,7 +35,7 @@ struct Said {
 }
 
 impl Side {
-    /// It sent a segment. `other` has not seen it yet.
+    /// Adds a segment of this side. `other` has not processed it yet.
     pub(super) fn take(
         &mut self,
         segment: &Segment<'_>,
@@ -58,7 +59,8 @@ impl Side {
         brought
     }
 
-    /// The other side acknowledged this one's stream up to here: how long that took.
+    /// Records that the other side acknowledged this side's stream up to `to`. Returns the
+    /// round-trip time if one was measured.
     pub(super) fn acknowledged(&mut self, to: i64, at_ns: u64) -> Option<u64> {
         self.timer.acknowledged(to, at_ns)
     }
@@ -67,7 +69,7 @@ impl Side {
         self.stream.as_ref().is_some_and(Stream::has_finished)
     }
 
-    /// Behind the last byte of its payload.
+    /// Returns the stream position after the last byte of payload.
     pub(super) fn payload_end(&self) -> i64 {
         self.stream.as_ref().map_or(0, Stream::payload_end)
     }
@@ -119,8 +121,8 @@ impl Side {
         }
     }
 
-    /// What it acknowledges, and whether it repeats itself: `at_end` where the segment stands at the end
-    /// of its stream.
+    /// Records the ACK of a segment, and whether it is a duplicate. `at_end` is true if the segment
+    /// is positioned at the end of this side's stream.
     fn say(&mut self, tcp: &Tcp<'_>, at_ns: u64, at_end: bool) {
         let flags = tcp.flags;
         if !flags.ack() {

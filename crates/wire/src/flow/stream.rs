@@ -1,95 +1,96 @@
-//! What one side of a connection has sent.
+//! The data that one side of a connection has sent.
 
 use super::seen::Seen;
 use crate::Tcp;
 
-/// A side's stream. Positions count on where sequence numbers begin again (RFC 9293, 3.4): 0 is the
-/// first number that was seen, a SYN's where there was one.
+/// The stream of one side. Positions do not wrap around as sequence numbers do (RFC 9293, 3.4).
+/// Position 0 is the first sequence number seen, which is that of the SYN if it was captured.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     first: u32,
-    /// Behind all that was seen, SYN and FIN counted.
+    /// The position after everything seen, including SYN and FIN.
     end: i64,
-    /// When that came.
+    /// The time when `end` was reached.
     end_ns: u64,
     seen: Seen,
-    /// Behind the last byte of payload.
+    /// The position after the last byte of payload.
     payload_end: i64,
-    /// Where it said that it was through.
+    /// The position after the FIN.
     fin: Option<i64>,
 }
 
-/// What a segment brought.
+/// The effect of a segment on its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Brought {
-    /// Where its payload begins.
+    /// The position where its payload begins.
     pub(super) begin: i64,
-    /// Behind all of it, a FIN counted.
+    /// The position after the segment, including a FIN.
     pub(super) end: i64,
-    /// What it is among others.
+    /// The classification of the segment.
     pub(super) kind: SegmentKind,
-    /// It took sequence numbers, none of them new.
+    /// True if it occupies sequence numbers and none of them is new.
     pub(super) repeats: bool,
-    /// Of its payload so many bytes were seen before.
+    /// The number of payload bytes that had been seen before.
     pub(super) known: u64,
-    /// It has payload, and nothing of that was seen before.
+    /// True if it has payload and none of it had been seen before.
     pub(super) is_new: bool,
-    /// It says for the first time that its sender is through.
+    /// True if it is the first to carry this side's FIN.
     pub(super) finishes: bool,
 }
 
-/// What a segment is among those of its side. The rules are tshark's (`tcp.analysis`), so that figures
-/// can be compared, but that it is known here byte by byte what was seen before, and not only of
-/// single segments that were not acknowledged yet.
+/// The classification of a segment within its side's stream. The rules are those of tshark
+/// (`tcp.analysis`), so that figures can be compared. Unlike tshark, this code tracks every byte
+/// that has been seen, not only single segments that are not acknowledged yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SegmentKind {
-    /// It takes no sequence numbers.
+    /// It occupies no sequence numbers.
     Empty,
-    /// It goes on where the stream ended, or behind that.
+    /// It begins at or after the end of the stream.
     Next,
-    /// One byte of what the other side has acknowledged already or has no room for, or none at all before
-    /// the end of the stream: it asks whether somebody is there.
+    /// A probe: one byte that the other side has already acknowledged or has no window for, or an
+    /// empty segment just before the end of the stream. It asks whether the peer is alive or has
+    /// opened its window.
     Probe,
     /// It begins before the end of the stream, and is neither a probe nor out of order.
     Retransmitted,
-    /// It begins before the end of the stream, not all of it was seen before, and it came so soon after the
-    /// end that it can't have been sent again in answer to anything.
+    /// It begins before the end of the stream, part of it is new, and it arrived too soon after the
+    /// end of the stream to be a retransmission triggered by a response.
     OutOfOrder,
 }
 
-/// What the other side has said to a stream until now.
+/// What the other side has acknowledged of a stream so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
-    /// Up to where it acknowledged last.
+    /// The last position acknowledged.
     pub(super) acknowledged: Option<i64>,
-    /// When it did.
+    /// The time of that ACK.
     pub(super) acknowledged_ns: u64,
-    /// How often it repeated that.
+    /// The number of duplicates of that ACK.
     pub(super) duplicates: u32,
-    /// It takes nothing.
+    /// True if its receive window is zero.
     pub(super) closed: bool,
-    /// How soon nothing can have been answered: a round trip.
+    /// The round-trip time: nothing sent within this time can be a reaction.
     pub(super) soon_ns: u64,
 }
 
-/// A segment that is sent again because of duplicate ACKs comes so soon after the last one.
+/// The maximum delay of a fast retransmission after the last duplicate ACK.
 const FAST_NS: u64 = 20_000_000;
 
 impl Stream {
-    /// A stream whose first segment this is.
+    /// Returns a stream whose first segment is `tcp`.
     pub(super) fn new(tcp: &Tcp<'_>) -> Stream {
         let first = tcp.sequence;
         Stream { first, end: 0, end_ns: 0, seen: Seen::default(), payload_end: 0, fin: None }
     }
 
-    /// Takes the next segment.
+    /// Adds the next segment and classifies it.
     pub(super) fn sent(&mut self, tcp: &Tcp<'_>, at_ns: u64, heard: &Heard) -> Brought {
         let payload = tcp.payload.length as i64;
         let start = self.position(tcp.sequence);
         let begin = start + i64::from(tcp.flags.syn());
         let end = begin + payload + i64::from(tcp.flags.fin());
         let is_probe = self.is_probe(tcp, start, heard);
-        // A probe that is not taken is sent again as something new.
+        // A probe that was not accepted is sent again as new data, so its bytes are added here.
         let new = self.seen.add(start..end);
         let kind = match is_probe {
             true => SegmentKind::Probe,
@@ -128,7 +129,7 @@ impl Stream {
         if payload > 0 && all.end <= acknowledged && self.end > 0 {
             return SegmentKind::Retransmitted;
         }
-        // Behind a probe of one byte that nobody took, its byte comes again.
+        // After a one-byte probe that was not accepted, its byte is sent again.
         if all.start >= self.end || (payload > 1 && all.start == self.end - 1 && new > 0) {
             return SegmentKind::Next;
         }
@@ -142,39 +143,39 @@ impl Stream {
         }
     }
 
-    /// Where the byte of this number is. The nearest to what was last seen: windows are never longer
-    /// than a quarter of all numbers (RFC 7323, 2.3).
+    /// Returns the position of a sequence number: the one nearest to the end of the stream. Windows
+    /// never span more than a quarter of the sequence space (RFC 7323, 2.3).
     pub(super) fn position(&self, number: u32) -> i64 {
         let last = self.first.wrapping_add(self.end as u32);
         self.end + i64::from(number.wrapping_sub(last) as i32)
     }
 
-    /// Whether its first segment had this number.
+    /// Returns whether the first segment had this sequence number.
     pub(super) fn began_with(&self, number: u32) -> bool {
         self.first == number
     }
 
-    /// Behind all that was seen.
+    /// Returns the position after everything seen.
     pub(super) fn end(&self) -> i64 {
         self.end
     }
 
-    /// Behind the last byte of payload.
+    /// Returns the position after the last byte of payload.
     pub(super) fn payload_end(&self) -> i64 {
         self.payload_end
     }
 
-    /// It has said its last.
+    /// Returns whether the side has sent a FIN.
     pub(super) fn has_finished(&self) -> bool {
         self.fin.is_some()
     }
 
-    /// Nothing between two positions is missing.
+    /// Returns whether everything between two positions has been seen.
     pub(super) fn is_whole(&self, from: i64, to: i64) -> bool {
         self.seen.has(from..to)
     }
 
-    /// Nothing is missing from its beginning up to here.
+    /// Returns whether everything from the beginning of the stream to `to` has been seen.
     pub(super) fn is_whole_to(&self, to: i64) -> bool {
         self.seen.start().is_none_or(|start| self.seen.has(start..to))
     }

@@ -1,5 +1,5 @@
-//! All flows that are followed: found by their ends, and in the order in which they were last seen, so
-//! that those of which nothing is to be expected can leave.
+//! The table of followed flows. Flows are found by key and ordered by the time they were last seen,
+//! so that idle ones can be removed.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
@@ -8,25 +8,25 @@ use super::key::{Key, Seed};
 
 const NONE: u32 = u32::MAX;
 
-/// The lists that flows are in.
+/// The list that a flow is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
-    /// Those that are going on.
+    /// The flows that are open.
     Open,
-    /// Those that are over, of which little may still come.
+    /// The flows that are over, for which late packets may still arrive.
     Over,
 }
 
-/// Flows by key. What they are is on the heap, each by itself: a table that grows moves little.
+/// Flows by key. Each value is boxed, so that little memory moves when the table grows.
 #[derive(Debug)]
 pub(super) struct Table<T> {
     index: HashMap<Key, u32, Seed>,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
     lists: [Bounds; 2],
-    /// The one that was found last: packets come in trains.
+    /// The flow that was found last, because packets arrive in bursts.
     recent: (Key, u32),
-    /// How many with these ends there were before, by the key's hash.
+    /// The number of earlier flows with the same key, by the hash of the key.
     past: HashMap<u64, u32, Seed>,
 }
 
@@ -40,7 +40,7 @@ struct Slot<T> {
     newer: u32,
 }
 
-/// The oldest and the newest of a list.
+/// The oldest and the newest flow of a list.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     oldest: u32,
@@ -81,12 +81,12 @@ impl<T> Table<T> {
         self.slots.iter().filter_map(|slot| slot.value.as_deref())
     }
 
-    /// How many with this key there were and are no more; as far as that is remembered.
+    /// Returns the number of earlier flows with this key that are remembered.
     pub(super) fn before(&self, key: &Key) -> u32 {
         self.past.get(&self.index.hasher().hash_one(key)).copied().unwrap_or(0)
     }
 
-    /// Adds one whose key is new, seen at this time.
+    /// Adds a flow with a new key.
     pub(super) fn insert(&mut self, key: Key, value: T, now_ns: u64) -> u32 {
         let slot = Slot {
             key,
@@ -107,7 +107,7 @@ impl<T> Table<T> {
         id
     }
 
-    /// It was seen, and belongs into this list now.
+    /// Marks a flow as the one seen last, and moves it to `list`.
     pub(super) fn touch(&mut self, id: u32, list: List, now_ns: u64) {
         let Some(slot) = self.slots.get_mut(id as usize) else { return };
         slot.last_ns = now_ns;
@@ -119,13 +119,15 @@ impl<T> Table<T> {
         self.append(id);
     }
 
-    /// That which was not seen for the longest time, and when it was.
+    /// Returns the flow of a list that has not been seen for the longest time, and when it was last
+    /// seen.
     pub(super) fn oldest(&self, list: List) -> Option<(u32, u64)> {
         let id = self.lists[list as usize].oldest;
         self.slots.get(id as usize).map(|slot| (id, slot.last_ns))
     }
 
-    /// Takes it out. Of `remembered` keys at most it is known how often they were there.
+    /// Removes a flow and counts it as an earlier flow of its key. At most `remembered` keys are
+    /// counted; the counts are reset when there are that many.
     pub(super) fn remove(&mut self, id: u32, remembered: usize) -> Option<T> {
         self.unlink(id);
         let slot = self.slots.get_mut(id as usize)?;
@@ -154,7 +156,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Makes it the newest of its list.
+    /// Appends a flow to its list as the newest.
     fn append(&mut self, id: u32) {
         let list = self.slots[id as usize].list as usize;
         let before = std::mem::replace(&mut self.lists[list].newest, id);
@@ -177,7 +179,8 @@ mod tests {
         Key::new(6, end(n), end(9_999)).0
     }
 
-    /// A table and a list of what it should hold, oldest first: number, value, list.
+    /// Compares the table with a simple list of its expected contents, oldest first: number, value,
+    /// list.
     #[test]
     fn whatever_happens_the_order_and_the_contents_are_right() {
         let mut random = Random::new(3, 0);

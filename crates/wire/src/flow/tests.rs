@@ -1,4 +1,4 @@
-//! Connections made up from a seed, and by hand where something is missing.
+//! Tests of the follower with generated connections, and with handwritten ones for special cases.
 
 mod connections;
 mod http;
@@ -14,15 +14,15 @@ use sixmark_units::family::Family;
 
 const MICROSECOND: u64 = 1_000;
 const PORT: u16 = 80;
-/// A segment's options that say 1,000 bytes.
+/// The option that announces a maximum segment size of 1,000 bytes.
 const MSS: [u8; 4] = [2, 4, 3, 0xe8];
 
-/// What connections to the port are followed with.
+/// Returns the settings that follow connections to the port.
 fn settings() -> Settings {
     Settings { ports: vec![PORT], ..Settings::default() }
 }
 
-/// Keeps all that it is told.
+/// A sink that keeps everything it receives.
 #[derive(Debug, Default)]
 struct Kept {
     connections: Vec<Observed>,
@@ -45,14 +45,14 @@ impl FlowObserver for Kept {
     }
 }
 
-/// A capture in the making: a microsecond a packet.
+/// A capture under construction, with one packet per microsecond.
 struct Made {
     ends: Ends,
-    /// Sequence numbers of the client's and the server's SYN.
+    /// The sequence numbers of the client's and the server's SYN.
     first: Way<u32>,
     now_ns: u64,
     follower: Follower<Kept>,
-    /// What segments say beside their payload; a SYN has options of its own if these are none.
+    /// The window and options of segments. A SYN has options of its own if these are empty.
     window: u16,
     options: Vec<u8>,
 }
@@ -74,7 +74,8 @@ impl Made {
         }
     }
 
-    /// A segment at these places in its stream and the other's, the SYN's being 0. The bytes of its frame.
+    /// Adds a segment at these positions in its own stream and the other one, where that of the SYN
+    /// is 0. Returns the length of its frame in bytes.
     fn send(&mut self, by_client: bool, flags: u8, at: u32, ack: u32, payload: &[u8]) -> u64 {
         let mut frame = self.segment(by_client, flags, at, ack, payload).frame();
         let tcp = if self.ends.client.is_ipv6() { 54 } else { 34 };
@@ -126,17 +127,17 @@ impl Made {
         self.client(ACK, 1, 1, b"");
     }
 
-    /// All exchanges.
+    /// Returns all exchanges.
     fn finish(self) -> Vec<Transfer> {
         self.follower.finish().0.transfers.finish(0)
     }
 
-    /// All connections.
+    /// Returns all connections.
     fn connections(self) -> Vec<Observed> {
         self.follower.finish().0.connections
     }
 
-    /// The one there is.
+    /// Returns the only exchange.
     fn only(self) -> Transfer {
         let all = self.finish();
         assert_eq!(all.len(), 1, "{all:?}");
@@ -144,12 +145,12 @@ impl Made {
     }
 }
 
-/// A capture of each family.
+/// Returns a capture of each family.
 fn both() -> [Made; 2] {
     Family::BOTH.map(|family| Made::new(family, 1_000))
 }
 
-/// How long a frame is without payload and options.
+/// Returns the length of a frame without payload and options.
 fn headers(family: Family) -> u64 {
     14 + 20 + if family == Family::Ipv6 { 40 } else { 20 }
 }
@@ -165,7 +166,7 @@ fn an_exchange_is_from_its_get_to_the_last_ack_before_fin() {
         assert!(!made.follower.is_settled());
         made.client(ACK, 23, 1_501, b"");
         assert!(made.follower.is_settled());
-        // A window's update, and the server's FIN, acknowledged alone.
+        // A window update, and the server's FIN, acknowledged on its own.
         made.client(ACK, 23, 1_501, b"");
         made.server(ACK | FIN, 1_501, 23, b"");
         made.client(ACK, 23, 1_502, b"");
@@ -216,7 +217,7 @@ fn what_is_sent_again_is_counted_and_left_out() {
         made.client(ACK, 1, 1, request);
         let first = made.server(ACK, 1, 19, &[b'x'; 600]);
         made.server(ACK, 1, 19, &[b'x'; 600]);
-        // Half of it anew.
+        // Half of it is new.
         let second = made.server(ACK, 301, 19, &[b'x'; 600]);
         let ack = made.client(ACK, 19, 901, b"");
         let found = made.only();

@@ -1,5 +1,5 @@
-//! TLS over TCP, as long as it says something in plain text: records are walked until both hellos are
-//! read and the client has sent application data (RFC 8446, 5.1).
+//! The plain-text part of TLS over TCP. Records are followed until both hellos have been read and
+//! the client has sent application data (RFC 8446, 5.1).
 
 use super::budget::Budget;
 use super::hello;
@@ -9,16 +9,17 @@ use crate::Span;
 
 const HANDSHAKE: u8 = 22;
 const DATA: u8 = 23;
-/// No hello is longer.
+/// The maximum length of a hello.
 const LONGEST: usize = 16 << 10;
 
-/// Whether bytes begin with a record of TLS: of a handshake where `first`.
+/// Returns whether bytes begin with a TLS record. If `first` is true, it must be a handshake
+/// record.
 pub(super) fn is_record(bytes: &[u8], first: bool) -> bool {
     let kinds = if first { HANDSHAKE..=HANDSHAKE } else { 20..=DATA };
     matches!(bytes, [kind, 3, 0..=4, ..] if kinds.contains(kind))
 }
 
-/// Both sides of a handshake.
+/// The state of both sides of a handshake.
 #[derive(Debug)]
 pub(super) struct Tls {
     client: Records,
@@ -26,27 +27,27 @@ pub(super) struct Tls {
     began_ns: u64,
 }
 
-/// The records of one side.
+/// The record reader of one side.
 #[derive(Debug, Default)]
 struct Records {
     stream: Reassembly,
     header: [u8; 5],
-    /// So many bytes of the header are there.
+    /// The number of header bytes present.
     known: usize,
-    /// So many of the record's content are missing.
+    /// The number of content bytes of the current record still to come.
     left: usize,
-    /// Handshake messages, as far as they are there.
+    /// The handshake messages received so far.
     message: Vec<u8>,
-    /// The hello was read.
+    /// True if the hello has been read or cannot be read.
     greeted: bool,
-    /// Application data has come.
+    /// True if application data has been seen.
     data: bool,
-    /// Nothing more is to be had of it.
+    /// True if nothing more can be read.
     done: bool,
 }
 
 impl Tls {
-    /// A handshake whose first segment has its payload there.
+    /// Returns the state of a handshake whose first payload from the client is at position `begin`.
     pub(super) fn new(begin: i64, at_ns: u64) -> Tls {
         let mut budget = Budget::new(0);
         let (mut client, server) = (Records::default(), Records::default());
@@ -54,12 +55,12 @@ impl Tls {
         Tls { client, server, began_ns: at_ns }
     }
 
-    /// Where the server's stream begins.
+    /// Sets the position where the server's stream begins.
     pub(super) fn answer_at(&mut self, begin: i64) {
         self.server.stream.begin_at(begin, &mut Budget::new(0));
     }
 
-    /// A segment of one side. True once nothing more is to be learnt.
+    /// Processes a segment of one side. Returns true when no more information is expected.
     pub(super) fn take(
         &mut self,
         by_client: bool,
@@ -71,7 +72,7 @@ impl Tls {
         if !side.done {
             side.take(begin, payload, at_ns, budget, hello);
         }
-        // Early data comes before the server's hello, and is none of what a handshake led to.
+        // Early data precedes the server's hello and does not complete the handshake.
         if by_client && self.client.data && self.server.greeted {
             hello.handshake_ns = Some(at_ns.saturating_sub(self.began_ns));
         }
@@ -79,7 +80,7 @@ impl Tls {
         hello.handshake_ns.is_some() || (self.client.done && self.server.done)
     }
 
-    /// Gives back what it keeps.
+    /// Returns the memory of both sides to the budget.
     pub(super) fn end(&mut self, budget: &mut Budget) {
         self.client.end(budget);
         self.server.end(budget);
@@ -130,7 +131,7 @@ impl Records {
             self.data |= self.header[0] == DATA;
         }
         if there.is_empty() || (self.known == 0 && !is_record(&self.header, false)) {
-            // Not kept, or no TLS.
+            // The header was not captured, or it is not TLS.
             self.end(budget);
         }
         there.len()
@@ -160,7 +161,7 @@ impl Records {
         length
     }
 
-    /// The hello is read, or will not be.
+    /// Marks the hello as read, or as unreadable, and releases its bytes.
     fn greet(&mut self, budget: &mut Budget) {
         budget.give(self.message.len());
         (self.greeted, self.message) = (true, Vec::new());
@@ -180,8 +181,8 @@ mod tests {
 
     const BUDGET: usize = 1 << 20;
 
-    /// What is learnt from streams that are cut up every so many bytes, of which so many are kept, the
-    /// client's pieces in order or swapped by pairs.
+    /// Returns what is read from streams that are cut into pieces of `step` bytes, each captured up
+    /// to `kept` bytes. If `swap` is true, adjacent pieces are exchanged.
     fn learn(step: usize, kept: usize, swap: bool) -> (Hello, usize) {
         let asks = record(HANDSHAKE, &client("example.org", &["h2"]));
         let answers = [record(HANDSHAKE, &server(Some([3, 4]), None)), record(DATA, &[7; 3_000])];
@@ -226,7 +227,8 @@ mod tests {
 
     #[test]
     fn where_little_was_kept_what_is_there_is_read() {
-        // The ServerHello is at the beginning of its packet, the client's name behind its key share.
+        // The ServerHello is at the beginning of its packet; the client's server name follows its
+        // key share.
         let (found, left) = learn(1_448, 120, false);
         assert_eq!((found.server_name, left), (None, BUDGET));
         assert!(found.handshake_ns.is_some());

@@ -1,19 +1,19 @@
-//! What is known of one exchange.
+//! The report on one exchange.
 
 use std::net::SocketAddr;
 
 use sixmark_units::family::Family;
 
-/// The two ends of a connection.
+/// The two endpoints of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ends {
-    /// Who asks.
+    /// The address of the client.
     pub client: SocketAddr,
-    /// Who answers.
+    /// The address of the server.
     pub server: SocketAddr,
 }
 
-/// Something for each direction.
+/// A pair of values, one for each direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Way<T> {
     /// From client to server.
@@ -23,12 +23,12 @@ pub struct Way<T> {
 }
 
 impl<T> Way<T> {
-    /// That of one direction.
+    /// Returns the value of one direction.
     pub(super) fn of(&mut self, by_client: bool) -> &mut T {
         if by_client { &mut self.from_client } else { &mut self.from_server }
     }
 
-    /// That of one direction, and the other.
+    /// Returns the value of one direction, then that of the other.
     pub(super) fn pair(&mut self, by_client: bool) -> (&mut T, &mut T) {
         match by_client {
             true => (&mut self.from_client, &mut self.from_server),
@@ -37,35 +37,36 @@ impl<T> Way<T> {
     }
 }
 
-/// What was sent again.
+/// Repeated data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repeated {
-    /// Segments that brought nothing new.
+    /// Segments without new data.
     pub segments: u64,
-    /// Bytes of such segments' frames, and of others' payload what had come before.
+    /// Bytes of the frames of such segments, and the payload bytes of other segments that had been
+    /// seen before.
     pub bytes: u64,
 }
 
-/// Why an exchange has no delay.
+/// The reason why an exchange has no delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmeasured {
     /// The capture lost packets.
     Dropped,
-    /// The client acknowledged what the capture never saw.
+    /// The client acknowledged data that was not captured.
     Gap,
-    /// Segments were cut into fragments, which aren't put together here.
+    /// Segments arrived in fragments that were not reassembled.
     Fragmented,
-    /// The connection carried something, but no request in plain text was seen on it.
+    /// The connection carried data, but no request in plain text was seen.
     NoGet,
-    /// Another request came before the response had ended, or this one before the response to the last:
-    /// nobody knows what of the time, of the bytes and of the ACKs is whose.
+    /// Another request was sent before the response had ended, or this request was sent before the
+    /// previous response had ended. Time, bytes and ACKs cannot be attributed to one exchange.
     Pipelined,
-    /// The client acknowledged nothing of the response before its FIN.
+    /// The client did not acknowledge any of the response before its FIN.
     NoAck,
 }
 
 impl Unmeasured {
-    /// In words that follow "not measured: ".
+    /// Returns the reason in words that follow "not measured: ".
     pub fn words(self) -> &'static str {
         match self {
             Unmeasured::Dropped => "the capture dropped packets",
@@ -78,95 +79,100 @@ impl Unmeasured {
     }
 }
 
-/// An exchange: a request and what came of it, as seen where the packets were captured.
+/// An exchange as seen at the capture point: a request and its response.
 ///
 /// # What counts
-/// - **Delay**: from the packet that carries the beginning of the request (in the studies a GET), when it is seen for the first
-///   time, to the last packet that the client sends before its FIN and that acknowledges content of the
-///   response for the first time. An ACK that repeats another, updates the window or acknowledges the
-///   server's FIN alone moves nothing.
-/// - **Bytes**: whole frames from the link layer's header on, as long as the capture says they were,
-///   in both directions, from the request's to that last ACK's, both counted. Handshake and closing are so
-///   left out. A segment that brings nothing new is left out with its headers; of one that is new in part,
-///   the bytes that came before.
-/// - **Throughput**: those bytes, of both directions, over the delay.
+/// - **Delay**: from the packet with the beginning of the request (in the studies a GET), when it
+///   is first seen, to the last packet that the client sends before its FIN and that acknowledges
+///   content of the response for the first time. An ACK that repeats another, updates the window or
+///   acknowledges only the server's FIN does not extend the delay.
+/// - **Bytes**: whole frames including the link-layer header, with the lengths that the capture
+///   reports, in both directions, from the packet of the request to that of the last ACK, both
+///   included. The handshake and the closing of the connection are therefore excluded. A segment
+///   without new data is excluded with its headers; for a segment that is partly new, the repeated
+///   bytes are excluded.
+/// - **Throughput**: those bytes, of both directions, divided by the delay.
 ///
-/// What was lost before it came to the capture is no repetition when it comes. Packets that a network
-/// card was to cut up, or has put together, hide headers: see `coalesced`.
+/// Data that was lost before the capture point does not count as repeated when it is sent again.
+/// Segmentation and receive offload hide headers: see `coalesced`.
 ///
-/// Where HTTP itself can be followed, from head to head and by the lengths that these tell, the times of
-/// request and response are known beside these, whether or not there is a delay: `request_ns`, `wait_ns`
-/// and `transfer_ns` follow each other, as `send`, `wait` and `transfer` of a run do.
+/// If HTTP itself can be followed, by the lengths that the heads of messages declare, the times of
+/// request and response are known as well, whether or not there is a delay: `request_ns`, `wait_ns`
+/// and `transfer_ns` are consecutive, like `send`, `wait` and `transfer` of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// The connection that carried it.
+    /// The endpoints of the connection that carried it.
     pub ends: Ends,
-    /// Which exchange of its connection it was, from 1; 0 where there was no request.
+    /// The number of the exchange on its connection, from 1; 0 if there was no request.
     pub number: u32,
-    /// What it was asked with: `GET`.
+    /// The method of the request, such as `GET`.
     pub method: String,
-    /// What was asked for, as far as it was captured.
+    /// The target of the request, as far as it was captured.
     pub path: String,
-    /// Of whom, as the request says (its Host).
+    /// The value of the request's Host field.
     pub host: Option<String>,
     /// The status of the response.
     pub status: Option<u16>,
-    /// When the request was seen, in nanoseconds of the capture's clock; where there was none, when the
-    /// connection was.
+    /// The time of the request, in nanoseconds of the capture's clock. If there was no request, the
+    /// time of the connection's first packet.
     pub began_ns: u64,
-    /// From the request's first packet to its last, in nanoseconds; 0 where it is one packet. None where
-    /// its end was not seen.
+    /// The time from the first to the last packet of the request, in nanoseconds; 0 if it is one
+    /// packet. `None` if its end was not seen.
     pub request_ns: Option<u64>,
-    /// From the request's last packet to the first of the response, be that an interim one (1xx), in
-    /// nanoseconds; 0 where the response came first. A run's `wait_us` has the same ends, at the client.
+    /// The time from the last packet of the request to the first packet of the response, including
+    /// an interim response (1xx), in nanoseconds; 0 if the response came first. A run measures its
+    /// `wait_us` between the same events, at the client.
     pub wait_ns: Option<u64>,
-    /// From the request's first packet to the first of the response, in nanoseconds.
+    /// The time from the first packet of the request to the first packet of the response, in
+    /// nanoseconds.
     pub first_byte_ns: Option<u64>,
-    /// From the response's first packet to the one that made it whole, in nanoseconds.
+    /// The time from the first packet of the response to the one that completed it, in nanoseconds.
     pub transfer_ns: Option<u64>,
-    /// Whether the response came whole. None where nobody knows: too little was kept of its head.
+    /// Whether the response was complete. `None` if that is unknown because too little of its head
+    /// was captured.
     pub whole: Option<bool>,
-    /// Bytes of the response's content, without head and framing, each once.
+    /// Bytes of the response's content, without head and framing, each counted once.
     pub content_bytes: u64,
-    /// From the request to the last ACK before FIN, in nanoseconds.
+    /// The time from the request to the last ACK before the client's FIN, in nanoseconds.
     pub delay_ns: Option<u64>,
-    /// From the request to the ACK of all content that was seen, whether it came with the FIN, behind it or
-    /// before, in nanoseconds.
+    /// The time from the request to the ACK of all content that was seen, in nanoseconds. That ACK
+    /// may come before, with or after the client's FIN.
     pub acknowledged_ns: Option<u64>,
-    /// Bytes of content that no ACK before FIN covered.
+    /// Bytes of content that no ACK before the client's FIN covered.
     pub left_to_fin: u64,
-    /// Why there is no delay.
+    /// The reason why there is no delay.
     pub unmeasured: Option<Unmeasured>,
-    /// Bytes of frames that count.
+    /// Bytes of the frames that count.
     pub bytes: Way<u64>,
-    /// Bytes of the response, its head and its content, each once.
+    /// Bytes of the response, head and content, each counted once.
     pub response_bytes: u64,
-    /// What was sent again, from the request until the next one or the connection's end.
+    /// Data repeated between this request and the next one, or the end of the connection.
     pub repeated: Way<Repeated>,
-    /// Resets, in the same time.
+    /// Resets in the same period.
     pub resets: Way<u64>,
-    /// Segments that carry more than the receiver takes in one: several at the time of capture, whose
-    /// headers don't all count. Capture with segmentation and receive offloads off.
+    /// Segments with more payload than the maximum segment size of the receiver. Each was several
+    /// segments on the wire, whose headers are not all counted. To avoid them, capture with
+    /// segmentation and receive offload disabled.
     pub coalesced: u64,
-    /// From the connection's SYN to its SYN-ACK, in nanoseconds.
+    /// The time from the connection's SYN to its SYN-ACK, in nanoseconds.
     pub answered_ns: Option<u64>,
-    /// From the connection's SYN to the client's ACK of its SYN-ACK, in nanoseconds.
+    /// The time from the connection's SYN to the client's ACK of its SYN-ACK, in nanoseconds.
     pub established_ns: Option<u64>,
 }
 
 impl Transfer {
-    /// Over which family it went.
+    /// Returns the address family of the connection.
     pub fn family(&self) -> Family {
         Family::of(self.ends.server.ip())
     }
 
-    /// Bits in a second, both directions together.
+    /// Returns the throughput of both directions together, in bits per second.
     pub fn throughput_bits_per_s(&self) -> Option<f64> {
         let delay_s = self.delay_ns.filter(|delay| *delay > 0)? as f64 / 1e9;
         Some((self.bytes.from_client + self.bytes.from_server) as f64 * 8.0 / delay_s)
     }
 
-    /// One of which nothing is known but whose it is.
+    /// Returns an exchange without any measurement.
     pub fn new(ends: Ends, number: u32, began_ns: u64) -> Transfer {
         Transfer {
             ends,
@@ -196,7 +202,7 @@ impl Transfer {
         }
     }
 
-    /// Takes back what was measured.
+    /// Discards the delay and the acknowledgement time, and records the reason.
     pub(super) fn refuse(&mut self, reason: Unmeasured) {
         self.delay_ns = None;
         self.acknowledged_ns = None;

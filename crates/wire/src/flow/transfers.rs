@@ -1,15 +1,16 @@
-//! All exchanges of a capture that is short.
+//! A list of all exchanges, for short captures.
 
 use super::observed::{FlowObserver, Observed};
 use super::transfer::{Transfer, Unmeasured};
 
-/// Keeps all exchanges. For studies, where they are few.
+/// A sink that keeps all exchanges. It is intended for studies, in which they are few.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transfers(Vec<Transfer>);
 
 impl Transfers {
-    /// All exchanges, in the order in which they began. `dropped` says how many packets the capture
-    /// lost: where there are any, nobody knows whose they were, and none is measured.
+    /// Returns all exchanges in the order in which they began. `dropped` is the number of packets
+    /// that the capture lost. If it is not 0, the lost packets could belong to any exchange, so
+    /// none is measured.
     pub fn finish(mut self, dropped: u64) -> Vec<Transfer> {
         for transfer in self.0.iter_mut().filter(|_| dropped > 0) {
             transfer.refuse(Unmeasured::Dropped);
@@ -20,7 +21,8 @@ impl Transfers {
 }
 
 impl FlowObserver for Transfers {
-    /// One that carried something, and no request in plain text, is told of as one exchange of nothing.
+    /// Adds an exchange without measurements for a connection that carried data but no request in
+    /// plain text.
     fn connection(&mut self, connection: &Observed) {
         let sent = &connection.sent;
         let carried = sent.from_client.stream_bytes + sent.from_server.stream_bytes;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A file of one packet, `abc` of 60 bytes at 1.5 s.
+/// Returns a file with one packet: `abc` of 60 bytes, at 1.5 s.
 fn file(magic: u32, part: u32, link: u32, big_endian: bool) -> Vec<u8> {
     let word = |value: u32| if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
     let head = [magic, 0, 0, 0, 65_535, link, 1, part, 3, 60];
@@ -54,10 +54,10 @@ fn a_file_that_was_cut_says_how_much_is_missing() {
 #[test]
 fn what_is_no_capture_is_refused_in_words() {
     let refused = |file: &[u8]| Format::read(file).unwrap_err();
-    assert_eq!(refused(&[0; 23]), "is too short for a capture (pcap, pcapng)");
-    assert_eq!(refused(&[0; 24]), "is no capture (pcap, pcapng)");
+    assert_eq!(refused(&[0; 23]), "is too short to be a capture file (pcap or pcapng)");
+    assert_eq!(refused(&[0; 24]), "is not a capture file (pcap or pcapng)");
     let wireless = refused(&file(NANOSECONDS, 0, 105, true));
-    assert_eq!(wireless, "has packets of link type 105, which can't be read");
+    assert_eq!(wireless, "has packets of link type 105, which is not supported");
 }
 
 #[test]

@@ -2,34 +2,34 @@
 
 use crate::Link;
 
-/// Options that tell how times are counted.
+/// Options that define the unit and the origin of timestamps.
 const RESOLUTION: u16 = 9;
 const OFFSET: u16 = 14;
 
 const PER_SECOND: u128 = 1_000_000_000;
 
-/// Where packets of a section came from.
+/// An interface that packets of a section were captured on.
 #[derive(Clone, Debug)]
 pub(super) struct Interface {
-    /// None: of a kind that can't be read.
+    /// `None` if the link type is not supported.
     pub(super) link: Option<Link>,
     pub(super) snap: u32,
     unit: Unit,
     offset_s: i64,
-    /// What is said of losses from the beginning on.
+    /// The total number of lost packets from the statistics of the interface.
     pub(super) told: Option<u64>,
-    /// What packets say was lost before them.
+    /// The sum of losses reported by single packets.
     lost: Option<u64>,
 }
 
-/// What times count.
+/// The unit of timestamps.
 #[derive(Clone, Copy, Debug)]
 enum Unit {
-    /// So many nanoseconds.
+    /// A number of nanoseconds.
     Nanoseconds(u64),
-    /// A second divided by this.
+    /// A second divided by this number.
     Part(u128),
-    /// A second halved as often.
+    /// A second halved this number of times.
     Halved(u32),
 }
 
@@ -51,18 +51,20 @@ impl Interface {
         }
     }
 
-    /// Packets that a packet says were lost before it.
+    /// Adds the number of packets that one packet reports as lost before it.
     pub(super) fn lost_before(&mut self, packets: Option<u64>) {
         let both = self.lost.into_iter().chain(packets);
         self.lost = both.reduce(u64::saturating_add);
     }
 
-    /// Packets lost. What was told of all of them counts those again that single packets told of.
+    /// Returns the number of lost packets. The total from the statistics includes the losses
+    /// reported by single packets.
     pub(super) fn dropped(&self) -> Option<u64> {
         self.told.or(self.lost)
     }
 
-    /// Nanoseconds since 1970, as near as they can be told.
+    /// Converts a timestamp to nanoseconds since 1970, rounded down and clamped to the range of
+    /// `u64`.
     pub(super) fn at_ns(&self, units: u64) -> u64 {
         let since = self.unit.nanoseconds(units);
         if self.offset_s == 0 {
@@ -80,7 +82,7 @@ impl Unit {
         match (resolution & 0x80 != 0, power) {
             (true, _) => Unit::Halved(power),
             (false, 0..=9) => Unit::Nanoseconds(10_u64.pow(9 - power)),
-            // What is smaller than all that a time can count is no time at all.
+            // A unit too small to represent makes every time zero.
             (false, _) => Unit::Part(10_u128.checked_pow(power).unwrap_or(u128::MAX)),
         }
     }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Numbers in a byte order.
+/// A byte order in which numbers are written.
 #[derive(Clone, Copy)]
 struct Order(bool);
 
@@ -51,10 +51,10 @@ impl Order {
     }
 }
 
-/// A packet: what it begins with, when it came, how long it was, what was kept.
+/// A packet: link type, time, length, captured bytes.
 type Read = (Option<Link>, u64, u32, Vec<u8>);
 
-/// Everything that is read of a file: packets, what was left, and what was wrong.
+/// Reads a whole file. Returns the packets, the state of the reader, and the error.
 fn read(file: &[u8]) -> (Vec<Read>, Sections, Option<&'static str>) {
     let (mut sections, mut rest, mut found) = (Sections::default(), file, Vec::new());
     loop {
@@ -188,15 +188,15 @@ fn what_contradicts_itself_is_said_and_not_followed() {
     lengths[end] += 4;
     assert_eq!(wrong(lengths), Some("a block's two lengths differ"));
     let longer = order.block(ENHANCED, &order.words(&[0, 0, 0, 5, 60, 0]));
-    assert_eq!(wrong(longer), Some("a packet is longer than it can be"));
+    assert_eq!(wrong(longer), Some("a packet has an impossible length"));
     let cheat = order.block(ENHANCED, &order.words(&[0, 0, 0, 4, 3, 0]));
-    assert_eq!(wrong(cheat), Some("a packet is longer than it can be"));
+    assert_eq!(wrong(cheat), Some("a packet has an impossible length"));
     let other = order.packet(7, 0, b"abc", &[]);
-    assert_eq!(wrong(other), Some("a packet is of an interface that is not there"));
+    assert_eq!(wrong(other), Some("a packet refers to an unknown interface"));
     assert_eq!(wrong(order.block(ENHANCED, &[0; 8])), Some("a packet's block is too short"));
     assert_eq!(wrong(order.words(&[ENHANCED, 30, 0])), Some("a block has an impossible length"));
     assert_eq!(wrong(order.words(&[ENHANCED, 1 << 25, 0])), Some("a block is impossibly long"));
-    assert_eq!(wrong(order.words(&[SECTION, 28, 0])), Some("a section has no byte order"));
+    assert_eq!(wrong(order.words(&[SECTION, 28, 0])), Some("a section's byte order is invalid"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Responses that a client must refuse. Each is followed by more bytes than it needs: nothing is
-//! waited for.
+//! Responses that a client must refuse. Each is followed by more bytes than needed, so that nothing
+//! waits for more.
 
 use super::Http1Violation;
 use super::corpus::{chunked, fields, head_of, ok};

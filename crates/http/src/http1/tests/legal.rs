@@ -7,7 +7,7 @@ pub(super) struct Legal {
     pub(super) name: &'static str,
     pub(super) kind: RequestKind,
     pub(super) bytes: Vec<u8>,
-    /// Only the end of the connection ends the response.
+    /// Whether only the end of the connection ends the response.
     pub(super) until_close: bool,
     complete: Complete,
 }
@@ -43,7 +43,7 @@ impl Legal {
     }
 }
 
-/// A 200 response without content after which the connection stays open.
+/// Returns a 200 response without content, after which the connection stays open.
 fn legal(name: &'static str, bytes: impl AsRef<[u8]>) -> Legal {
     Legal {
         name,

@@ -1,4 +1,4 @@
-//! The reader against tables of legal and illegal responses, cut in every way a network might.
+//! Tests the reader with tables of legal and illegal responses, split in every way a network might.
 
 mod corpus;
 mod illegal;
@@ -8,11 +8,11 @@ use std::cell::RefCell;
 
 use super::{Complete, Early, Fed, Http1Violation, KnownHead, RequestKind, ResponseReader};
 
-/// How a response ended, and the bytes that it took.
+/// How a response ended, and the number of bytes it took.
 type Outcome = Result<(usize, Result<Complete, Early>), Http1Violation>;
 
 /// Feeds `bytes` in pieces that end at `cuts`, then closes the connection if the response is not
-/// complete. With `discard`, bodies are dropped unseen where they may be.
+/// complete. With `discard`, bodies are dropped unread where permitted.
 fn read(bytes: &[u8], kind: RequestKind, cuts: &[usize], discard: bool) -> Outcome {
     let mut reader = ResponseReader::new();
     reader.begin(kind);
@@ -48,7 +48,7 @@ fn read_piece(
     Ok(fed)
 }
 
-/// Reads with the heads of all that was read before in mind, which must make no difference.
+/// Reads with a cache of the head read before, which must make no difference.
 fn read_knowing(reader: &mut ResponseReader, piece: &[u8]) -> Result<Fed, Http1Violation> {
     thread_local! {
         static KNOWN: RefCell<KnownHead> = RefCell::default();
@@ -56,7 +56,7 @@ fn read_knowing(reader: &mut ResponseReader, piece: &[u8]) -> Result<Fed, Http1V
     KNOWN.with_borrow_mut(|known| reader.feed_knowing(piece, known))
 }
 
-/// Asserts that `bytes` read as `expected` however they are cut.
+/// Asserts that `bytes` are read as `expected`, however they are split.
 fn assert_reads(name: &str, bytes: &[u8], kind: RequestKind, expected: Outcome) {
     for discard in [false, true] {
         let reads = |cuts: &[usize]| {
@@ -78,16 +78,16 @@ fn assert_reads(name: &str, bytes: &[u8], kind: RequestKind, expected: Outcome) 
     }
 }
 
-/// Up to here every split into three is tried.
+/// Up to this length every split into three is tested.
 const SHORT: usize = 120;
-/// From here on only random splits are.
+/// From this length on only random splits are tested.
 const LONG: usize = 2000;
 
 fn every_pair(length: usize) -> impl Iterator<Item = (usize, usize)> {
     (1..length).flat_map(move |first| (first + 1..length).map(move |second| (first, second)))
 }
 
-/// Sorted cuts from a fixed seed, few and many.
+/// Returns sorted cuts from a fixed seed, few and many.
 fn random_cuts(length: usize) -> Vec<Vec<usize>> {
     let mut seed = 0x9e37_79b9_7f4a_7c15;
     (1..40)
@@ -122,7 +122,7 @@ fn an_illegal_response_is_refused_whatever_the_packet_boundaries() {
     }
 }
 
-/// Each line comes in a piece of its own: reading all lines before it again, as often, would take minutes.
+/// Each line comes in a separate piece: parsing all previous lines for each would take minutes.
 #[test]
 fn very_many_fields_are_told_of_in_their_order_however_they_come() {
     let fields: String = (0..30_000).map(|number| format!("{number}:\r\n")).collect();
@@ -142,8 +142,8 @@ fn very_many_fields_are_told_of_in_their_order_however_they_come() {
     }
 }
 
-/// RFC 9112, 9.3 and C.2.2: a server that answers in HTTP/1.1 closes nonetheless what it was asked for
-/// in HTTP/1.0, unless it says that it does not.
+/// RFC 9112, 9.3 and C.2.2: a server that answers an HTTP/1.0 request in HTTP/1.1 still closes the
+/// connection unless it says otherwise.
 #[test]
 fn a_connection_of_http_1_0_is_kept_only_where_the_peer_says_so() {
     for (version, fields, kept) in [
@@ -331,7 +331,7 @@ fn an_idle_connection_costs_little_memory() {
     assert_eq!(reader.held_memory(), 0);
 }
 
-/// Bytes that mean something somewhere in a response.
+/// Bytes that have a meaning somewhere in a response.
 const TELLING: &[u8] = b"\r\n\0 ,;:\"\\019afHx\x7f\xff";
 
 #[test]
@@ -358,7 +358,7 @@ fn every_violation_says_in_few_words_what_was_wrong() {
     }
 }
 
-/// What a response was seen to hold.
+/// The fields and the content observed in a response.
 #[derive(Debug, Default, PartialEq)]
 struct Seen(Vec<(String, String)>, Vec<u8>);
 

@@ -1,5 +1,5 @@
-//! What an exchange costs, to be looked at: `cargo test --release -p sixmark-http cost -- --ignored
-//! --nocapture`. Nothing is asserted about time.
+//! The cost of an exchange, for information: `cargo test --release -p sixmark-http cost --
+//! --ignored --nocapture`. Nothing is asserted about time.
 
 use std::time::{Duration, Instant};
 

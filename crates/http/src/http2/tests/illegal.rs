@@ -1,5 +1,5 @@
-//! What ends a connection, and with which code. Each is followed by more bytes than it needs: nothing
-//! is waited for.
+//! What ends a connection, and with which code. Each case is followed by more bytes than needed, so
+//! that nothing waits for more.
 
 use super::super::Http2Violation;
 use super::wire::{answer, data, end, flag, frame, goaway, kind, number, ok, settings};

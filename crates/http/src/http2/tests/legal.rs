@@ -1,4 +1,4 @@
-//! What a client must read, and what it tells of it.
+//! What a client must read, and which events it reports.
 
 use super::wire::settings;
 use super::wire::{answer, data, end, fields, flag, frame, goaway, head, kind, last, number, ok};
@@ -120,7 +120,7 @@ fn without_content() -> Vec<Legal> {
 
 const LOST: &str = "begun 3\nlost 3 Malformed(1)\nbegun 0\ncomplete 0 204 0\n";
 
-/// A response that is lost, and another that isn't.
+/// A response that is lost, and another one that is not.
 fn lost(name: &'static str, frames: &[Vec<u8>]) -> Legal {
     legal(name, &[&[frames.concat(), data(7, "late")], &[answer(1)][..]].concat(), LOST)
 }

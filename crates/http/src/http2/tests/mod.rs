@@ -1,5 +1,5 @@
-//! The connection against tables of legal and illegal bytes, cut in every way a network might, and
-//! against a server that does whatever is allowed.
+//! Tests the connection with tables of legal and illegal bytes, split in every way a network might,
+//! and with a server that does whatever is allowed.
 
 mod cost;
 mod illegal;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::{Connection, Http2Request, Http2Violation, Options, Parts};
 use crate::observer::{Answer, Loss, Observer, Token};
 
-/// What was told, a line each, and how it ended.
+/// The reported events, one per line, and how the connection ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Log {
     text: String,
@@ -78,8 +78,9 @@ pub(super) fn request(method: &str, body: Option<Vec<u8>>, observed: bool) -> Ht
     Http2Request::new(&parts, body.map(Arc::new), observed).unwrap()
 }
 
-/// A connection on which an observed GET is token 0 on stream 1, HEAD 1 on 3, a POST whose body
-/// exceeds the first windows 2 on 5, a GET 3 on 7; what they put out is taken. Stream 9 never was.
+/// A connection with four requests, which have been sent: an observed GET is token 0 on stream 1,
+/// HEAD is 1 on 3, a POST whose body exceeds the initial windows is 2 on 5, and a GET is 3 on 7.
+/// Stream 9 was never opened.
 pub(super) fn connection() -> Connection {
     let mut connection = Connection::new(&Options { streams: 10, ..Options::default() });
     assert!(connection.begin(0, &request("GET", None, true)));
@@ -90,7 +91,7 @@ pub(super) fn connection() -> Connection {
     connection
 }
 
-/// What is told of `bytes` in pieces that end at `cuts`, how it ends, and what is answered.
+/// Returns the events for `bytes` in pieces that end at `cuts`, the result and the answers.
 fn read(bytes: &[u8], cuts: &[usize]) -> (String, Result<(), Http2Violation>, Vec<u8>) {
     let mut connection = connection();
     let mut log = Log::default();
@@ -107,7 +108,7 @@ fn read(bytes: &[u8], cuts: &[usize]) -> (String, Result<(), Http2Violation>, Ve
     (log.text(), result, connection.output().clone())
 }
 
-/// Up to here every split into three is tried; from [`LONG`] on only random ones are.
+/// Up to this length every split into three is tested; from [`LONG`] on only random ones are.
 const SHORT: usize = 80;
 const LONG: usize = 2000;
 

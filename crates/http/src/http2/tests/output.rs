@@ -1,4 +1,4 @@
-//! What is put out, and when.
+//! What is sent, and when.
 
 use super::super::{Connection, Http2Request, Options, Parts};
 use super::wire::{
@@ -11,7 +11,7 @@ fn taken(connection: &mut Connection) -> Vec<u8> {
     std::mem::take(connection.output())
 }
 
-/// Type, flags, stream and length of each frame that is put out; they are taken.
+/// Removes the frames from the output; returns the type, flags, stream and length of each.
 fn shapes(connection: &mut Connection) -> Vec<(u8, u8, u32, u32)> {
     let mut all = Vec::new();
     loop {
@@ -104,7 +104,7 @@ fn long_fields_go_on_in_further_frames() {
     }
 }
 
-/// nghttp2, which Apache uses, refuses the next block where this is left out.
+/// nghttp2, which Apache uses, refuses the next block if this confirmation is missing.
 #[test]
 fn a_smaller_table_is_confirmed_once_in_the_next_request() {
     let mut connection = started(10);

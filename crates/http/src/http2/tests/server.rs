@@ -1,5 +1,5 @@
-//! A small server that does whatever is allowed, by chance: it interleaves and pads, resizes its
-//! table, opens and shrinks its windows, and its bytes and the client's are cut anywhere.
+//! A small server that randomly does whatever is allowed: it interleaves and pads, resizes its
+//! table, opens and shrinks its windows. Its bytes and the client's are split anywhere.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use sixmark_units::random::Random;
 
 const PREFACE: usize = 24;
 
-/// One exchange as the server sees it.
+/// An exchange as seen by the server.
 #[derive(Default)]
 struct Exchange {
     asked: usize,
     asked_all: bool,
-    /// What the client may still send of the body.
+    /// How many bytes of the body the client may still send.
     window: i64,
-    /// What may still be sent to the client.
+    /// How many bytes may still be sent to the client.
     credit: i64,
     head_sent: bool,
     left: usize,
@@ -39,7 +39,7 @@ struct Server {
     done: BTreeMap<u32, usize>,
 }
 
-/// What the body of the `number`th request and of its answer have in bytes.
+/// The sizes of the `number`th request body and of its response, in bytes.
 fn sizes(number: u32) -> (usize, usize) {
     let mut random = Random::new(3, u64::from(number));
     let mut size = |most: u64| {
@@ -74,7 +74,7 @@ impl Server {
         (self.random.bits() % most.max(1) as u64) as usize
     }
 
-    /// Reads what the client sent, and insists on the windows that it was told.
+    /// Reads what the client sent, and checks that it respects the announced windows.
     fn read(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         if !self.greeted && self.bytes.len() >= PREFACE {
@@ -108,7 +108,8 @@ impl Server {
         self.bytes = rest.to_vec();
     }
 
-    /// From here on the client keeps to the window that it was told, as RFC 9113, 6.9.2 counts it.
+    /// Applies the announced window, which the client must respect from now on, as counted in RFC
+    /// 9113, 6.9.2.
     fn acknowledged(&mut self) {
         if !self.announced.is_empty() {
             let window = self.announced.remove(0);
@@ -136,7 +137,7 @@ impl Server {
         assert!(exchange.window >= 0 && self.window >= 0, "more than the windows allow");
     }
 
-    /// Something that a server may say now.
+    /// Returns something that a server may send now.
     fn write(&mut self) -> Vec<u8> {
         match self.random.bits() % 12 {
             0 => frame(kind::PING, 0, 0, [7; 8]),
@@ -261,7 +262,7 @@ impl Server {
         block
     }
 
-    /// HEADERS, and CONTINUATION now and then.
+    /// Returns HEADERS, sometimes with CONTINUATION.
     fn fields(&mut self, id: u32, flags: u8, block: &[u8]) -> Vec<u8> {
         let (first, second) = block.split_at(self.below(block.len() + 1));
         if self.chance(2) {

@@ -1,4 +1,4 @@
-//! Bytes as a server writes them.
+//! Builds bytes as a server sends them.
 
 pub(super) use super::super::frame::{flag, kind};
 
@@ -25,12 +25,12 @@ pub(super) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
     block
 }
 
-/// HEADERS as a whole, without the end of the stream.
+/// A complete HEADERS frame without the end of the stream.
 pub(super) fn head(id: u32, list: &[(&str, &str)]) -> Vec<u8> {
     frame(kind::HEADERS, flag::END_HEADERS, id, fields(list))
 }
 
-/// HEADERS as a whole, with the end of the stream.
+/// A complete HEADERS frame with the end of the stream.
 pub(super) fn last(id: u32, list: &[(&str, &str)]) -> Vec<u8> {
     frame(kind::HEADERS, flag::END_HEADERS | flag::END_STREAM, id, fields(list))
 }
@@ -60,7 +60,7 @@ pub(super) fn goaway(last: u32, code: u32) -> Vec<u8> {
     frame(kind::GOAWAY, 0, 0, [last.to_be_bytes(), code.to_be_bytes()].concat())
 }
 
-/// The frames in `bytes`, with what is left.
+/// Splits `bytes` into frames and the remaining bytes.
 pub(super) fn frames(bytes: &[u8]) -> (Vec<(Frame, &[u8])>, &[u8]) {
     let (mut frames, mut rest) = (Vec::new(), bytes);
     while let Some((head, after)) = rest.split_first_chunk() {

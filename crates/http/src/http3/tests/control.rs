@@ -1,11 +1,11 @@
-//! The streams beside those of requests.
+//! Tests of the unidirectional streams.
 
 use super::super::{Control, Http3Violation, code};
 use super::cuts;
 
 const CONTROL: u64 = 3;
 
-/// Feeds the streams, each in pieces that end at `cuts` of the first.
+/// Feeds the streams, each in pieces that end at the `cuts` chosen for the first.
 fn feed(streams: &[(u64, &[u8])], cuts: &[usize]) -> (Result<bool, Http3Violation>, Control) {
     let mut control = Control::new();
     let mut result = Ok(true);
@@ -121,12 +121,12 @@ fn each_breach_has_its_code_and_says_what_it_is() {
         (
             Http3Violation::SecondStream,
             code::STREAM_CREATION,
-            "second stream of a type that comes once",
+            "second stream of a type that must be unique",
         ),
         (
             Http3Violation::EncoderStream,
             code::QPACK_ENCODER_STREAM,
-            "instruction to fill a table of fields that is not there",
+            "instruction to fill a dynamic table that does not exist",
         ),
     ] {
         assert_eq!((violation.code(), violation.to_string().as_str()), (code, text));

@@ -1,5 +1,5 @@
-//! Responses and the peer's other streams against tables of legal and illegal bytes, cut in every way
-//! a network might.
+//! Tests responses and the peer's other streams with tables of legal and illegal bytes, split in
+//! every way a network might.
 
 mod control;
 mod responses;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{Heads, Http3Request, Http3Violation, Parts, StreamReader};
 use crate::observer::{Answer, Loss, Observer, Token};
 
-/// What was told, a line each.
+/// The reported events, one per line.
 #[derive(Default)]
 struct Log {
     text: String,
@@ -62,7 +62,7 @@ fn request(method: &str, body: Option<Vec<u8>>, observed: bool) -> Http3Request 
     Http3Request::new(&parts, body.map(Arc::new), observed).unwrap()
 }
 
-/// What is told of `bytes` in pieces that end at `cuts`, and of the end of the stream.
+/// Returns the events for `bytes` in pieces that end at `cuts`, and for the end of the stream.
 fn read(
     request: &Http3Request,
     bytes: &[u8],
@@ -86,7 +86,7 @@ fn read(
     (log.text, result)
 }
 
-/// Every cut into two, a good many into three, and byte by byte.
+/// Every split into two, many into three, and byte by byte.
 fn cuts(length: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![], (1..length).collect()];
     all.extend((1..length).map(|cut| vec![cut]));

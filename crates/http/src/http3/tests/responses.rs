@@ -1,4 +1,4 @@
-//! What comes back on the stream of a request.
+//! Tests of the response on a request stream.
 
 use super::super::code;
 use super::super::frame::{kind, write_head};
@@ -132,7 +132,7 @@ fn a_malformed_response_is_lost_alone() {
     assert_reads("nothing known", &get, &[frame(33, "x")], "lost Malformed(270)\n", Ok(()));
 }
 
-/// A name, what comes, and what it is and with which code.
+/// A name, the frames, and the violation with its code.
 type Case = (&'static str, Vec<Vec<u8>>, (Http3Violation, u64));
 
 #[test]

@@ -1,4 +1,4 @@
-//! Metrics of which each block has a figure of its own: medians and rates.
+//! Metrics that have one figure for each block: medians and rates.
 
 use super::figures::{PhaseTimes, effects, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
@@ -7,7 +7,7 @@ use crate::metric::{Metric, Quantity};
 use crate::timed_phase::Quantile;
 use sixmark_stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
 
-/// A quantile of a phase, block by block.
+/// Judges a quantile of a phase, block by block.
 pub(super) fn judge_time(
     times: &PhaseTimes,
     point: Quantile,
@@ -17,7 +17,7 @@ pub(super) fn judge_time(
     Some(blocks(times.metric(point), overall, &times.by_pair(point), rules))
 }
 
-/// Responses a second, and content where there is any.
+/// Judges complete responses per second, and content bytes per second if there is content.
 pub(super) fn rates(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
     let counted: [(Metric, Counted); 2] = [
         (Metric::Quantity(Quantity::RequestsPerS), |stretch| stretch.completed),
@@ -26,7 +26,7 @@ pub(super) fn rates(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
     counted.iter().filter_map(|&(metric, count)| judge_rate(metric, count, pairs, rules)).collect()
 }
 
-/// Processor time of the server over complete responses, where both sides' is known.
+/// Judges the server's processor time per complete response, if it is known for both sides.
 pub(super) fn cpu(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidence> {
     let of = |stretch: &Stretch| {
         let requests = Some(stretch.completed as f64).filter(|requests| *requests > 0.0);
@@ -43,7 +43,7 @@ pub(super) fn cpu(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidence> {
         .then(|| blocks(Metric::Quantity(Quantity::CpuPerRequest), overall, &figures, rules))
 }
 
-/// What a rate is the rate of.
+/// Returns the count that a rate is computed from.
 type Counted = fn(&Stretch) -> u64;
 
 fn judge_rate(
@@ -85,9 +85,9 @@ fn blocks(
     }
 }
 
-/// The sides of a typical pair: around the median level of all pairs, and as far apart as the effect's
-/// estimate. The sides over all their blocks may differ the other way, since a block weighs there by
-/// its exchanges.
+/// Returns the sides of a typical pair: centred on the median level of all pairs, and as far apart
+/// as the estimate of the effect. The figures over all blocks may differ in the other direction,
+/// because they weight each block by its exchanges.
 fn typical(figures: &[(f64, f64)], effects: &[f64]) -> Option<(f64, f64)> {
     let half = hodges_lehmann(effects).ok()? / 2.0;
     let levels = figures.iter().map(|(a, b)| (a.ln() + b.ln()) / 2.0);
@@ -111,7 +111,7 @@ fn judge_effects(
     of_effects(effects, centre(&apart, rules.settings.confidence)?, rules)
 }
 
-/// What effects say, a difference being known already.
+/// Judges effects whose difference is already estimated.
 pub(super) fn of_effects(
     effects: &[f64],
     difference: Estimate,

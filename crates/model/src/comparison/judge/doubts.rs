@@ -1,4 +1,4 @@
-//! What makes a comparison doubtful.
+//! Reasons to doubt a comparison.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use super::pairs_needed;
 use crate::comparison::{Compared, Comparison, EffectMethod};
 use crate::metric::Metric;
 
-/// A doubt; its text is a line for people.
+/// A reason to doubt a comparison. It is displayed as one line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ComparisonDoubt {
-    /// `too_few_blocks`: so few pairs can't show a difference.
+    /// `too_few_blocks`: this number of pairs can't show a difference.
     TooFewBlocks {
-        /// How many there are.
+        /// The number of pairs.
         pairs: usize,
-        /// How many it takes.
+        /// The number of pairs needed.
         needed: usize,
     },
-    /// `autocorrelated_blocks`: effects resemble the ones before.
+    /// `autocorrelated_blocks`: effects resemble the preceding ones.
     Autocorrelated(Vec<Metric>),
     /// `below_noise_floor`: a side differed as much from itself.
     BelowNoiseFloor(Vec<Metric>),
 }
 
 impl ComparisonDoubt {
-    /// A word for programs.
+    /// Returns the machine-readable code.
     pub fn code(&self) -> &'static str {
         match self {
             ComparisonDoubt::TooFewBlocks { .. } => "too_few_blocks",
@@ -39,26 +39,26 @@ impl fmt::Display for ComparisonDoubt {
         match self {
             ComparisonDoubt::TooFewBlocks { pairs, needed } => write!(
                 f,
-                "{pairs} pairs of blocks can't show a difference, however large: it takes {needed} \
-                 for so many metrics"
+                "{pairs} pairs of blocks can't show a difference, however large: this many metrics \
+                 need {needed}"
             ),
             ComparisonDoubt::Autocorrelated(metrics) => write!(
                 f,
-                "the effects of {} resemble those before them: blocks are too short to be \
-                 independent, or something else goes on in the same rhythm",
+                "consecutive effects of {} are correlated: blocks are too short to be independent, \
+                 or something else recurs at the same interval",
                 names_of_metrics(metrics)
             ),
             ComparisonDoubt::BelowNoiseFloor(metrics) => write!(
                 f,
-                "the differences of {} are smaller than those of a side from itself: they say \
-                 nothing",
+                "the differences of {} are below the noise floor (a side compared with itself): \
+                 they prove nothing",
                 names_of_metrics(metrics)
             ),
         }
     }
 }
 
-/// What there is to doubt.
+/// Returns the reasons to doubt `comparison`.
 pub fn doubts_of_comparison(comparison: &Comparison) -> Vec<ComparisonDoubt> {
     let few = few(comparison);
     let correlated = doubtful_metrics(comparison, correlated).map(ComparisonDoubt::Autocorrelated);
@@ -74,11 +74,12 @@ fn few(comparison: &Comparison) -> Option<ComparisonDoubt> {
     (pairs < needed).then_some(ComparisonDoubt::TooFewBlocks { pairs, needed })
 }
 
-/// Beyond two standard errors of independent blocks (Bartlett: 1 over the root of n), upwards: what
-/// takes turns makes tests careful, not bold.
+/// Returns true if the autocorrelation is more than two standard errors above that of independent
+/// blocks (Bartlett: 1 over the square root of n). Negative autocorrelation does not count:
+/// alternation makes tests more conservative, not less.
 fn correlated(compared: &Compared) -> bool {
     let bound = 2.0 / (compared.effects.len().max(1) as f64).sqrt();
-    // Far quantiles of single blocks are too noisy to tell.
+    // Tail quantiles of single blocks are too noisy.
     let told = compared.method == EffectMethod::Blocks;
     told && compared.autocorrelation.is_some_and(|found| found > bound)
 }

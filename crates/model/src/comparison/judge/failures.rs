@@ -1,9 +1,10 @@
 //! The share of exchanges that failed.
 //!
-//! Newcombe's interval and Fisher's test count exchanges as independent, which they are not: a
-//! server that falls over for a second fails thousands at once. So the test is the larger p of
-//! Fisher's and of exchanging sides within pairs, which only takes blocks for independent; and the
-//! interval counts only as many exchanges as would scatter as much as the blocks do.
+//! Newcombe's interval and Fisher's test assume independent exchanges, which they are not: a server
+//! that is down for a second fails thousands at once. The p-value is therefore the larger one of
+//! Fisher's test and of a test that swaps the sides within pairs, which only assumes that blocks
+//! are independent. The interval uses an effective number of exchanges, namely as many independent
+//! ones as would scatter as much as the blocks do.
 
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::comparison::{BlockPair, EffectMethod, Stretch};
@@ -14,13 +15,13 @@ use sixmark_stats::{
 };
 use sixmark_units::random::Random;
 
-/// Shares that differ by less than this part of the margin count as equivalent: half a percent of
-/// all exchanges where the margin is 5 %.
+/// The margin for shares of failures, as a part of the configured margin: half a percent of all
+/// exchanges if that is 5 %.
 const OF_MARGIN: f64 = 0.1;
-/// Its stream of chance; the phases have those from 0 on.
+/// The number of the random stream. The phases use the streams from 0 on.
 const STREAM: u64 = 64;
 
-/// Always there when both sides have exchanges that ended.
+/// Judges the share of failures. Returns `None` unless both sides have exchanges that ended.
 pub(super) fn failures(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidence> {
     let counted: Vec<(Count, Count)> =
         pairs.iter().map(|pair| (count_failures(&pair.a), count_failures(&pair.b))).collect();
@@ -60,7 +61,7 @@ fn judge_failures(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<JudgedE
     })
 }
 
-/// Both sides over all pairs.
+/// Returns the sums of both sides over all pairs.
 fn sums(pairs: &[(Count, Count)]) -> (Count, Count) {
     let none = (Count::default(), Count::default());
     pairs.iter().fold(none, |(a, b), pair| (added(a, pair.0), added(b, pair.1)))
@@ -70,8 +71,9 @@ fn added(to: Count, more: Count) -> Count {
     Count { part: to.part + more.part, whole: to.whole + more.whole }
 }
 
-/// Pairs weigh as much as they have exchanges of both sides, so that exchanging the sides changes a
-/// pair's sign and nothing else: one bad block can never be unusual, whatever the sides' rates.
+/// Returns the p-value of swapping the sides within pairs. A pair is weighted by the exchanges of
+/// both its sides, so that a swap changes only its sign: a single bad block is never significant,
+/// whatever the rates of the sides.
 fn exchanged(pairs: &[(Count, Count)], rules: &Rules<'_>) -> f64 {
     let weighed = |(a, b): &(Count, Count)| {
         Some((a.share()? - b.share()?) * (a.whole as f64 + b.whole as f64))
@@ -88,7 +90,7 @@ fn exchanged(pairs: &[(Count, Count)], rules: &Rules<'_>) -> f64 {
     tests.first().map_or(1.0, |test| test.two_sided)
 }
 
-/// The same by the blocks alone.
+/// Returns the p-value of equivalence from the blocks alone.
 fn blocks_beyond(pairs: &[(Count, Count)], margin: f64, rules: &Rules<'_>) -> Result<f64, Refused> {
     Ok(equivalence(&share_differences(pairs), margin, rules.alpha())?.p)
 }
@@ -97,8 +99,9 @@ fn share_differences(pairs: &[(Count, Count)]) -> Vec<f64> {
     pairs.iter().filter_map(|(a, b)| Some(a.share()? - b.share()?)).collect()
 }
 
-/// Shares, and how many independent exchanges would scatter as the blocks do (Rao, Scott: A simple
-/// method for the analysis of clustered binary data, Biometrics 1992, 48: 577).
+/// For each side, the share of failures and the number of independent exchanges that would scatter
+/// as the blocks do (Rao, Scott: A simple method for the analysis of clustered binary data,
+/// Biometrics 1992, 48: 577).
 struct FailureShares {
     a: (f64, f64),
     b: (f64, f64),
@@ -108,7 +111,8 @@ impl FailureShares {
     fn new(pairs: &[(Count, Count)]) -> Result<FailureShares, Refused> {
         let of_a: Vec<Count> = pairs.iter().map(|(a, _)| *a).collect();
         let of_b: Vec<Count> = pairs.iter().map(|(_, b)| *b).collect();
-        // The side with fewer failures knows less of how they come: it takes the other's word.
+        // The side with fewer failures has less information on how they cluster, so both use the
+        // larger value.
         let inflation = inflation(&of_a).max(inflation(&of_b));
         let (a, b) = sums(pairs);
         let side = |count: Count| Some((count.share()?, count.whole as f64 / inflation));
@@ -128,8 +132,9 @@ impl FailureShares {
     }
 }
 
-/// How much more the blocks' shares scatter than those of independent exchanges, 1 at the least. As
-/// this is itself an estimate of a few blocks, Student's quantile takes the place of the normal one.
+/// Returns the factor by which the blocks' shares scatter more than those of independent exchanges,
+/// at least 1. Because it is an estimate from few blocks, Student's quantile replaces the normal
+/// one.
 fn inflation(blocks: &[Count]) -> f64 {
     let (n, sum) = (blocks.len() as f64, blocks.iter().fold(Count::default(), |a, &b| added(a, b)));
     let Some(share) = sum.share().filter(|share| *share > 0.0 && *share < 1.0) else { return 1.0 };

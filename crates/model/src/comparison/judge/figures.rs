@@ -6,7 +6,8 @@ use crate::timed_phase::Quantile;
 use crate::timing::Timing;
 use sixmark_stats::{Counted, harrell_davis, quantile};
 
-/// With fewer durations than this, a quantile of a block is Harrell and Davis's estimate.
+/// With fewer durations than this, a quantile of a block is estimated by Harrell and Davis's
+/// method.
 const FEW: u64 = 1_000;
 
 /// The durations of one phase, pair by pair, in nanoseconds.
@@ -35,28 +36,29 @@ impl PhaseTimes {
         Metric::Time(self.phase, point.into())
     }
 
-    /// Of each side over all its blocks, in microseconds; none where a side has no duration, or both
-    /// have only such as no clock could tell from nothing.
+    /// Returns the quantile of each side over all its blocks, in microseconds, or `None` if a side
+    /// has no duration or both quantiles are 0, below the resolution of the clock.
     pub(super) fn overall(&self, point: Quantile) -> Option<(f64, f64)> {
         let of = |timing: &Timing| timing.quantile(point.share()).map(|nanos| nanos as f64 / 1e3);
         let both = (of(&self.a)?, of(&self.b)?);
         (both != (0.0, 0.0)).then_some(both)
     }
 
-    /// Of each side in each pair, in microseconds; none where a side has no duration.
+    /// Returns the quantile of each side in each pair, in microseconds, or `None` if a side has no
+    /// duration.
     pub(super) fn by_pair(&self, point: Quantile) -> Vec<Option<(f64, f64)>> {
         let of = |counted: &Counted| block_figure(counted, point).map(|nanos| nanos / 1e3);
         self.pairs.iter().map(|(a, b)| Some((of(a)?, of(b)?))).collect()
     }
 }
 
-/// What has a logarithm, and those of which it is: pairs with a figure above 0 on both sides.
+/// Returns the pairs from which an effect can be formed: those with figures above 0 on both sides.
 pub(super) fn formed(figures: &[Option<(f64, f64)>]) -> Vec<(f64, f64)> {
     let usable = |&(a, b): &(f64, f64)| (a / b).is_finite() && a / b > 0.0;
     figures.iter().flatten().copied().filter(usable).collect()
 }
 
-/// The logarithm of A's figure over B's.
+/// Returns the logarithm of A's figure over B's for each pair.
 pub(super) fn effects(figures: &[(f64, f64)]) -> Vec<f64> {
     figures.iter().map(|(a, b)| (a / b).ln()).collect()
 }

@@ -5,20 +5,21 @@ use crate::comparison::{Compared, Comparison, Estimate, HeaderCorrected, Setting
 use crate::metric::{Metric, Quantity};
 use sixmark_stats::Refused;
 
-/// Bytes of an IPv6 header, of an IPv4 header, and of a TCP header with timestamps (RFC 8200, 791,
-/// 9293, 7323).
+/// The sizes in bytes of an IPv6 header, an IPv4 header, and a TCP header with timestamps (RFC
+/// 8200, 791, 9293, 7323).
 const HEADERS: [u32; 3] = [40, 20, 32];
 
-/// What IPv6 carries over what IPv4 carries in packets of `mtu` bytes: 1428/1448 at 1500. None of an
-/// MTU that IPv6 does not allow, below 1280 (RFC 8200, 5).
+/// Returns the payload of IPv6 divided by that of IPv4 in packets of `mtu` bytes: 1428/1448 at
+/// 1500. Returns `None` for an MTU below 1280, which IPv6 does not allow (RFC 8200, 5).
 pub fn header_ratio(mtu: u32) -> Option<f64> {
     let [ipv6, ipv4, tcp] = HEADERS;
     (mtu >= 1280).then(|| f64::from(mtu - ipv6 - tcp) / f64::from(mtu - ipv4 - tcp))
 }
 
-/// Judges the goodput once more, against `expected` instead of 1. To be asked only of sides that
-/// differ in the family, on a link that is full: elsewhere the headers cost nothing that is seen.
-/// Its p is multiplied by the number of metrics (Bonferroni), which is no less than Holm does.
+/// Judges the goodput once more, against `expected` instead of 1. This is only meaningful if the
+/// sides differ in the family and the link is full; otherwise the headers have no measurable
+/// effect. The p-value is multiplied by the number of metrics (Bonferroni), which is at least as
+/// strict as Holm's correction.
 #[must_use]
 pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison {
     let family = comparison.metrics.iter().filter(|compared| compared.p.is_some()).count();
@@ -44,7 +45,7 @@ fn corrected(
     blocks::of_effects(&effects, NO_DIFFERENCE, rules)
 }
 
-/// A difference in bytes a second is nobody's question here.
+/// A difference in bytes per second is not of interest here.
 const NO_DIFFERENCE: Estimate = Estimate { value: 0.0, low: 0.0, high: 0.0 };
 
 fn corrected_ratio(found: &JudgedEffect) -> Estimate {

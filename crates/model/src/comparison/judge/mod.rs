@@ -1,8 +1,8 @@
-//! What may be said of two sides, by rules that were fixed before anything was measured.
+//! The judgement of two sides, by rules fixed before anything is measured.
 //!
-//! Of each metric there is evidence: an estimate with its interval, a test for a difference, a test for
-//! equivalence. The tests for differences are corrected for being many; only then there are
-//! verdicts. `docs/statistics.md` tells the rules and how they were checked.
+//! Each metric has evidence: an estimate with its interval, a test for a difference, and a test for
+//! equivalence. The tests for differences are corrected for multiplicity before the verdicts are
+//! formed. `docs/statistics.md` describes the rules and how they were verified.
 
 mod blocks;
 mod doubts;
@@ -31,11 +31,12 @@ use super::{
 use crate::sameness;
 use sixmark_stats::{Interval, Refused, fewest, holm, lag1};
 
-/// Compares side A with side B in every metric that both have figures of, the primary one and those of
-/// its phase first.
+/// Compares side A with side B in every metric that both have figures for, the primary one and
+/// others of its phase first.
 ///
-/// `left_out` are pairs that the caller kept back, since one of their sides was cut short. The order
-/// of `pairs` is that in which they were measured. The same seed gives the same answer.
+/// `left_out` is the number of pairs that the caller excluded because one of their sides was cut
+/// short. `pairs` are in the order in which they were measured. The same seed gives the same
+/// result.
 pub fn compare(
     names: (&str, &str),
     pairs: &[BlockPair],
@@ -62,29 +63,30 @@ pub fn compare(
     })
 }
 
-/// What is known of one metric before the others are looked at.
+/// What is known of one metric before the others are considered.
 struct Evidence {
     metric: Metric,
     a: Option<f64>,
     b: Option<f64>,
     method: EffectMethod,
     effects: Vec<f64>,
-    /// Pairs of which no effect can be formed, since a side had nothing or 0.
+    /// Pairs that yield no effect, because a side had no figure or 0.
     unformed: usize,
-    /// The smallest p that so many pairs can give.
+    /// The smallest p-value that this number of pairs can give.
     least_p: f64,
     found: Result<JudgedEffect, Refused>,
 }
 
-/// What the figures of one metric say.
+/// The estimates and tests of one metric.
 struct JudgedEffect {
     ratio: Option<Estimate>,
     difference: Estimate,
-    /// How likely a difference as large is between equal sides.
+    /// The probability of a difference at least this large between equal sides.
     p: f64,
-    /// How likely figures as near are between sides that differ by the margin.
+    /// The probability of figures at least this close between sides that differ by the margin.
     p_equivalence: f64,
-    /// The interval that leaves alpha on each side, of the logarithm, or of the difference of shares.
+    /// The interval that leaves alpha on each side, for the logarithm of the ratio or the
+    /// difference of shares.
     near: Interval,
     /// The margin in the same unit.
     margin: f64,
@@ -96,7 +98,7 @@ impl JudgedEffect {
     }
 }
 
-/// By what is judged.
+/// The rules of judgement.
 struct Rules<'a> {
     settings: &'a Settings,
 }
@@ -135,7 +137,7 @@ impl Evidence {
     }
 }
 
-/// The settings as the tests use them.
+/// Returns the significance level of the tests.
 fn alpha(settings: &Settings) -> f64 {
     1.0 - settings.confidence
 }
@@ -153,7 +155,7 @@ fn evidence(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
     all
 }
 
-/// The median by blocks, the other quantiles of all blocks together.
+/// Judges the quantiles of a phase: the median by blocks, the others over all blocks together.
 fn of_phase(phase: TimedPhase, pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
     let figures = figures::PhaseTimes::of(phase, pairs);
     let (median, tail) = Quantile::ALL.split_at(1);
@@ -163,16 +165,16 @@ fn of_phase(phase: TimedPhase, pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Ev
 }
 
 fn make_estimate(value: f64, interval: Interval) -> Estimate {
-    // Draws may all lie on one side of what was measured.
+    // All draws may lie on one side of the measured value.
     Estimate { value, low: interval.low.min(value), high: interval.high.max(value) }
 }
 
-/// The smallest two-sided p of `pairs` pairs whose signs are tossed.
+/// Returns the smallest two-sided p-value of a sign-flipping test over `pairs` pairs.
 fn least_p(pairs: usize) -> f64 {
     (1.0 - i32::try_from(pairs).map_or(f64::INFINITY, f64::from)).exp2()
 }
 
-/// Pairs that it takes to show a difference among `family` metrics.
+/// Returns the number of pairs needed to show a difference among `family` metrics.
 fn pairs_needed(family: usize, settings: &Settings) -> usize {
     fewest(alpha(settings) / family.max(1) as f64)
 }

@@ -1,10 +1,12 @@
-//! How far apart two equal sides were, measured: nothing smaller is believed.
+//! The noise floor: the measured difference between two equal sides. Smaller differences are not
+//! reported.
 
 use super::alpha;
 use crate::comparison::{Compared, Comparison, Settings, Verdict};
 
-/// Notes the noise floor of each metric, the end of its interval in `noise` (a comparison of side A
-/// with itself) that is further from equality, and takes back what was said of effects below it.
+/// Sets the noise floor of each metric, and withdraws verdicts on effects below it. The noise floor
+/// is the end of the metric's interval in `noise` (a comparison of side A with itself) that is
+/// further from equality.
 #[must_use]
 pub fn with_noise(mut comparison: Comparison, noise: &Comparison) -> Comparison {
     for compared in &mut comparison.metrics {
@@ -15,13 +17,15 @@ pub fn with_noise(mut comparison: Comparison, noise: &Comparison) -> Comparison 
     comparison
 }
 
-/// True where a difference was shown that a side may have from itself.
+/// Returns true if a significant difference was withdrawn because a side differed as much from
+/// itself.
 pub(super) fn taken_back(compared: &Compared, settings: &Settings) -> bool {
     let shown = compared.p_holm.is_some_and(|p| p <= alpha(settings));
     shown && compared.verdict == Verdict::Inconclusive && below(compared)
 }
 
-/// As a share: of 0.97 to 1.01 it is 0.031, what 0.97 is below 1 as the ratio the other way round.
+/// Returns the noise floor as a share. An interval from 0.97 to 1.01 gives 0.031: 0.97 is the ratio
+/// 1.031 inverted.
 fn floor(noise: &Compared) -> Option<f64> {
     match (noise.ratio, noise.difference) {
         (Some(ratio), _) => Some(ratio.low.ln().abs().max(ratio.high.ln().abs()).exp_m1()),

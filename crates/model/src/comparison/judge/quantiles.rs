@@ -1,4 +1,5 @@
-//! Quantiles far out, of which a single block knows too little: of all blocks of a side together.
+//! Tail quantiles, estimated from all blocks of a side together because a single block has too few
+//! samples in the tail.
 
 use super::figures::{PhaseTimes, effects, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
@@ -7,10 +8,10 @@ use crate::timed_phase::Quantile;
 use sixmark_stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
 use sixmark_units::random::Random;
 
-/// Nanoseconds that nothing at all is taken for, so that there is a ratio to it.
+/// The value in nanoseconds that replaces 0, so that a ratio exists.
 const LEAST: f64 = 1.0;
 
-/// The quantiles at `points` of one phase.
+/// Judges the quantiles at `points` of one phase.
 pub(super) fn quantiles(
     times: &PhaseTimes,
     points: &[Quantile],
@@ -48,7 +49,7 @@ fn judge_quantile(
     })
 }
 
-/// One for each point; each by itself may be refused.
+/// Returns one result for each point. Each may be refused on its own.
 fn findings(
     pairs: &[(Counted, Counted)],
     points: &[Quantile],
@@ -61,7 +62,7 @@ fn findings(
     }
 }
 
-/// The pairs as they are, and with side A moved by the margin both ways.
+/// The pairs as measured, and with side A scaled by the margin in both directions.
 struct Pools {
     pairs: usize,
     plain: Pool,
@@ -103,7 +104,7 @@ impl Pools {
         stream: u64,
         rules: &Rules<'_>,
     ) -> Vec<Result<JudgedEffect, Refused>> {
-        // The same draws for every pool and metric: what differs between them is not chance.
+        // Every pool and metric uses the same draws, so that they do not differ by chance.
         let random = || Random::new(rules.settings.seed, stream);
         let swaps = |pool: &Pool| pool.swaps(qs, rules.settings.resamples, &mut random());
         let drawn = self.plain.bootstrap(qs, rules.settings.resamples, &mut random());

@@ -1,4 +1,4 @@
-//! The judge on made-up load: every exchange has a time of its own.
+//! Tests with synthetic load in which every exchange has its own duration.
 
 use super::*;
 use crate::comparison::blocks_needed::BlocksNeeded;
@@ -10,7 +10,7 @@ use sixmark_units::random::Random;
 const P50: Metric = Metric::Time(TimedPhase::Response, TimePoint::P50);
 const P99: Metric = Metric::Time(TimedPhase::Response, TimePoint::P99);
 
-/// What a side did in a block: `requests` of some 200 us each, times `factor`.
+/// A block of one side: `requests` exchanges of about 200 us each, times `factor`.
 fn stretch(random: &mut Random, factor: f64, requests: u64) -> Stretch {
     let mut stretch = Stretch {
         elapsed_s: 1.0,
@@ -26,7 +26,7 @@ fn stretch(random: &mut Random, factor: f64, requests: u64) -> Stretch {
     stretch
 }
 
-/// Pairs whose side A takes `factor` times as long as side B.
+/// Pairs in which side A takes `factor` times as long as side B.
 fn pairs(n: usize, factor: f64, requests: u64, seed: u64) -> Vec<BlockPair> {
     let mut random = Random::new(seed, 0);
     let mut side = |factor| stretch(&mut random, factor, requests);
@@ -95,11 +95,12 @@ fn as_many_blocks_as_are_said_to_be_needed_decide_four_times_of_five() {
             decided[at] += usize::from(verdict != Verdict::Inconclusive);
         }
     }
-    // The pilot's own scatter is in the number that it gives.
+    // The number includes the scatter of the pilot itself.
     assert!(decided.iter().all(|&n| (36..=58).contains(&n)), "{decided:?} of {tried}");
 }
 
-/// Each block has exchanges of one length: `blocks` are their numbers and microseconds, side A's first.
+/// Blocks in which all exchanges have the same length, given as numbers and microseconds, side A
+/// first.
 fn uneven(blocks: &[[(u64, u64); 2]]) -> Vec<BlockPair> {
     let side = |(requests, us): (u64, u64)| {
         let mut side = Stretch { elapsed_s: 1.0, sent: requests, ..Stretch::default() };
@@ -112,8 +113,8 @@ fn uneven(blocks: &[[(u64, u64); 2]]) -> Vec<BlockPair> {
 
 #[test]
 fn what_is_shown_of_the_sides_is_as_far_apart_as_the_estimate_says() {
-    // Side A is slower in each pair, and faster over all blocks together: one pair has most of its
-    // exchanges when A's are short, another most of B's when these are long.
+    // Side A is slower in each pair, but faster over all blocks together: one pair has most of A's
+    // exchanges, which are short; another has most of B's, which are long.
     let mut blocks = vec![[(100, 103), (100, 100)]; 10];
     blocks.extend([[(9_000, 52), (100, 50)], [(100, 206), (9_000, 200)]]);
     let found = judged(&uneven(&blocks));
@@ -179,7 +180,7 @@ fn thin_tails_and_few_pairs_are_refused_with_a_reason() {
     assert_eq!(p999.effects.len(), 12, "they can be drawn all the same");
     let few = judged(&pairs(5, 1.2, 500, 7));
     let p50 = of(&few, P50);
-    assert!(p50.reason.as_ref().unwrap().contains("it takes 6"), "{p50:?}");
+    assert!(p50.reason.as_ref().unwrap().contains("6 are needed"), "{p50:?}");
     let seven = judged(&pairs(7, 1.2, 500, 8));
     let reason = of(&seven, P50).reason.as_ref().unwrap();
     assert!(reason.contains("8 are needed"), "{reason}");
@@ -220,7 +221,7 @@ fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
     assert_eq!(verdict(&[0; 12], &[0; 12]), Verdict::Equivalent);
     let mut burst = [0; 12];
     burst[4] = 900;
-    // Fisher alone would be as sure as can be.
+    // Fisher's test alone would find the strongest evidence possible.
     assert_eq!(verdict(&burst, &[0; 12]), Verdict::Inconclusive);
     let slow: Vec<BlockPair> = failing(&burst, &[0; 12])
         .into_iter()
@@ -230,7 +231,7 @@ fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
             pair
         })
         .collect();
-    // Not though side A has fewer exchanges in every block.
+    // Nor if side A has fewer exchanges in every block.
     assert_eq!(
         of(&judged(&slow), Metric::Quantity(Quantity::Failures)).verdict,
         Verdict::Inconclusive
@@ -295,7 +296,7 @@ fn a_comparison_survives_its_document() {
     let text = serde_json::to_string(&found).unwrap();
     let read: Comparison = serde_json::from_str(&text).unwrap();
     for (a, b) in read.metrics.iter().zip(&found.metrics) {
-        // Numbers keep all digits but the last.
+        // JSON may lose the last digit of a number.
         assert_eq!((a.metric, a.verdict, &a.reason), (b.metric, b.verdict, &b.reason));
         assert_eq!((a.effects.len(), a.p.is_some()), (b.effects.len(), b.p.is_some()));
     }

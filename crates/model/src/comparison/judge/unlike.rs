@@ -1,9 +1,9 @@
-//! Sides that don't give the same: before speed comes sameness.
+//! Sides that do not give the same responses: their speeds are not compared.
 
 use crate::comparison::{Compared, Comparison, Verdict};
 
-/// Takes back all that was said of speed where the sides are not the same, estimates included: what
-/// is not the same has no ratio. How often they fail is compared all the same.
+/// Removes verdicts and estimates of all metrics of speed if the sides are not the same, because
+/// there is no meaningful ratio between them. Failures are compared all the same.
 pub(super) fn unlike(mut comparison: Comparison) -> Comparison {
     let Some(said) = comparison.not_same().map(str::to_owned) else { return comparison };
     for compared in comparison.metrics.iter_mut().filter(|of| of.metric.is_of_speed()) {

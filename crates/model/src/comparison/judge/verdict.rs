@@ -1,15 +1,18 @@
-//! The rule: equivalent, better, worse, or nothing.
+//! The rule for verdicts: equivalent, better, worse or inconclusive.
 
 use super::{Evidence, JudgedEffect, Rules, pairs_needed};
 use crate::comparison::Verdict;
 use crate::metric::Metric;
 
-/// - **Equivalent** where both one-sided tests at the margin pass and the interval that belongs to
-///   them lies within it. That wins over a difference that is there and smaller than the margin: how
-///   much matters was said beforehand. Where a side had nothing in a block, nothing is equivalent.
-/// - **Better** or **worse** where p after Holm's correction is no larger than 1 less the confidence
-///   and the interval does not hold equality.
-/// - Else **inconclusive**, with a reason.
+/// Returns the verdict on one metric, and the reason if it is inconclusive.
+///
+/// - **Equivalent** if both one-sided tests at the margin pass and the corresponding interval lies
+///   within it. This takes precedence over a significant difference smaller than the margin,
+///   because the margin was chosen beforehand. A metric is never equivalent if a side had no figure
+///   in a block.
+/// - **Better** or **worse** if p after Holm's correction is at most 1 minus the confidence and the
+///   interval does not include equality.
+/// - Otherwise **inconclusive**, with a reason.
 pub(super) fn judge_verdict(
     evidence: &Evidence,
     p_holm: Option<f64>,
@@ -31,7 +34,7 @@ pub(super) fn judge_verdict(
     }
 }
 
-/// Better or worse, where the interval leaves equality out.
+/// Returns better or worse if the interval excludes equality.
 fn different(metric: Metric, found: &JudgedEffect) -> Option<Verdict> {
     let (interval, equal) = found.ratio.map_or((found.difference, 0.0), |ratio| (ratio, 1.0));
     if interval.low <= equal && equal <= interval.high {
@@ -44,7 +47,7 @@ fn different(metric: Metric, found: &JudgedEffect) -> Option<Verdict> {
 fn reason(evidence: &Evidence, found: &JudgedEffect, family: usize, rules: &Rules<'_>) -> String {
     let alpha = rules.alpha();
     if evidence.unformed > 0 {
-        return format!("a side has nothing to compare in {} of the pairs", evidence.unformed);
+        return format!("a side has no figure in {} of the pairs", evidence.unformed);
     }
     if evidence.least_p * family as f64 > alpha {
         let needed = pairs_needed(family, rules.settings);

@@ -1,5 +1,5 @@
-//! What fits together: whether parts can be compared, added, multiplied, and whether that says
-//! anything.
+//! Type checks: whether parts can be compared, added or multiplied, and whether the result depends
+//! on a measured figure.
 
 use super::{ParsedNode, ParsedPart, Parser};
 use crate::expression::names::VERDICTS;
@@ -59,7 +59,11 @@ impl<'a> Parser<'a> {
         between: usize,
     ) -> Result<Truth, GateMistake> {
         if let (Opinion::Word(_), Opinion::Word(_)) = (one, two) {
-            return Err(self.wrong(between, "neither side of this looks at a metric's verdict"));
+            return Err(self.wrong(
+                between,
+                "neither operand is the verdict of a metric, as in \
+                 verdict(response.p50)",
+            ));
         }
         match relation {
             Relation::Equal => Ok(Truth::Judge(one, true, two)),
@@ -82,7 +86,7 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Whether two values can be compared, and whether it says anything that they are.
+    /// Checks that two values can be compared, and that at least one of them is measured.
     fn fits(
         &self,
         (left, left_at): (&(GateValue, Dimension), usize),
@@ -90,7 +94,7 @@ impl<'a> Parser<'a> {
         between: usize,
     ) -> Result<(), GateMistake> {
         if left.0.figures().is_empty() && right.0.figures().is_empty() {
-            return Err(self.wrong(between, "neither side of this looks at a figure"));
+            return Err(self.wrong(between, "neither operand is a figure, as in ipv6.response.p99"));
         }
         self.has_unit(left, left_at, right)?;
         self.has_unit(right, right_at, left)?;
@@ -103,8 +107,8 @@ impl<'a> Parser<'a> {
         Err(self.wrong(between, format!("{one} and {two}: they can't be compared")))
     }
 
-    /// Refuses a number without a unit where what it is compared with has one. Percent may be left
-    /// out of what is below 1; above, somebody meant them.
+    /// Rejects a number without a unit if the other side has one. For a share, a number below 1
+    /// needs no percent sign; a larger one is assumed to be a percentage.
     fn has_unit(
         &self,
         (value, of): &(GateValue, Dimension),
@@ -139,7 +143,7 @@ impl<'a> Parser<'a> {
             at,
             match how {
                 Added::Plus => format!("{one} and {two} can't be added"),
-                Added::Less => format!("{two} can't be taken from {one}"),
+                Added::Less => format!("{two} can't be subtracted from {one}"),
             },
         )
     }
@@ -154,14 +158,14 @@ impl<'a> Parser<'a> {
         self.wrong(
             at,
             match how {
-                Scaled::Times => format!("{one} times {two} is nothing that is measured"),
-                Scaled::Over => format!("{one} over {two} is nothing that is measured"),
+                Scaled::Times => format!("{one} can't be multiplied by {two}"),
+                Scaled::Over => format!("{one} can't be divided by {two}"),
             },
         )
     }
 }
 
-/// A number that was written by itself, whatever its sign.
+/// Returns the number if the value is a literal, whatever its sign.
 fn literal(value: &GateValue) -> Option<f64> {
     match value {
         GateValue::Literal(literal) => Some(literal.number),
@@ -170,12 +174,12 @@ fn literal(value: &GateValue) -> Option<f64> {
     }
 }
 
-/// Zero without a unit is zero of everything.
+/// Returns true for zero without a unit, which fits any dimension.
 fn is_zero((value, of): &(GateValue, Dimension)) -> bool {
     *of == Dimension::Bare && literal(value) == Some(0.0)
 }
 
-/// A value as it is written where that is short.
+/// Returns the text of a value if it is short, else `otherwise`.
 fn brief(value: &GateValue, otherwise: &str) -> String {
     let text = value.to_string();
     if text.len() <= 40 { text } else { otherwise.to_owned() }

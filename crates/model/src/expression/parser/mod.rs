@@ -1,4 +1,4 @@
-//! From a condition's text to its checked tree.
+//! The parser of conditions: from text to a checked tree.
 
 mod fits;
 mod words;
@@ -10,7 +10,7 @@ use super::unit::Dimension;
 use super::wrong::GateMistake;
 use super::{MOST_BYTES, MOST_NESTED};
 
-/// Reads a whole condition.
+/// Parses a whole condition.
 pub(crate) fn parse_condition(text: &str, names: &GateNames) -> Result<Truth, GateMistake> {
     if text.len() > MOST_BYTES {
         return Err(GateMistake::at("", 0, format!("a gate has at most {MOST_BYTES} bytes")));
@@ -32,7 +32,7 @@ struct Parser<'a> {
     names: &'a GateNames,
 }
 
-/// A part that was read, and the byte at which it begins.
+/// A parsed part and the byte offset at which it begins.
 struct ParsedPart {
     at: usize,
     node: ParsedNode,
@@ -57,7 +57,7 @@ const ADDED: [(&str, Added); 2] = [("+", Added::Plus), ("-", Added::Less)];
 
 const SCALED: [(&str, Scaled); 2] = [("*", Scaled::Times), ("/", Scaled::Over)];
 
-/// From what binds loosest to what binds tightest.
+/// The grammar, from the lowest to the highest precedence.
 impl<'a> Parser<'a> {
     fn any(&mut self) -> Result<ParsedPart, GateMistake> {
         let first = self.all()?;
@@ -69,7 +69,8 @@ impl<'a> Parser<'a> {
         self.rest_of("&&", first, Self::not, Truth::All)
     }
 
-    /// What stands joined by `sign` behind the first part; that part itself where nothing does.
+    /// Parses the terms that follow the first, joined by `sign`. Returns the first one itself if
+    /// there are no others.
     fn rest_of(
         &mut self,
         sign: &str,
@@ -180,7 +181,7 @@ impl<'a> Parser<'a> {
         Ok(ParsedPart { at, node })
     }
 
-    /// Reads what stands one level deeper than this.
+    /// Parses something nested one level deeper.
     fn deeper(
         &mut self,
         at: usize,
@@ -196,10 +197,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Pieces.
+/// Access to tokens.
 impl<'a> Parser<'a> {
     fn token(&self) -> Token<'a> {
-        // The end is never read over, so that there is always a piece.
+        // The end token is never consumed, so there is always a token.
         self.tokens.get(self.next).copied().unwrap_or(Token { at: 0, kind: TokenKind::End })
     }
 
@@ -245,7 +246,7 @@ impl<'a> Parser<'a> {
         self.wrong(self.at(), what)
     }
 
-    /// What was expected, and what is there.
+    /// Returns a mistake that states what was expected and what was found.
     fn unexpected(&self, expected: &str) -> GateMistake {
         let found = match self.kind() {
             TokenKind::End => "the end".to_owned(),

@@ -1,4 +1,4 @@
-//! Words: figures, verdicts, functions and their metrics.
+//! Parsing of words: figures, verdicts, functions and their metrics.
 
 use super::{ParsedNode, ParsedPart, Parser};
 use crate::comparison::{compared_metrics, parse_compared_metric};
@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
 
     fn no_word(&self, word: &str) -> String {
         if word == "verdict" || FUNCTIONS.iter().any(|function| function.name() == word) {
-            return format!("{word} is of a metric, as in {word}(response.p50)");
+            return format!("{word} takes a metric, as in {word}(response.p50)");
         }
         let known: Vec<&str> =
             self.names.sides().into_iter().chain(VERDICTS.map(verdict_word)).collect();
@@ -47,10 +47,7 @@ impl<'a> Parser<'a> {
             return Err(self.wrong(at, what));
         }
         if !self.names.compared {
-            let what = format!(
-                "{name}() needs blocks of one side at a time: sixmark compare has them and gives a \
-                 verdict"
-            );
+            let what = format!("{name}() needs a comparison: use it with sixmark compare");
             return Err(self.wrong(at, what));
         }
         let open = self.at();
@@ -76,20 +73,20 @@ impl<'a> Parser<'a> {
         if metric == Metric::Quantity(Quantity::Failures)
             && matches!(function, Some(Function::Ratio(_)))
         {
-            return Err(self.here("failures have no ratio: ask for difference(failures)"));
+            return Err(self.here("failures have no ratio: use difference(failures)"));
         }
         self.next += 1;
         Ok(metric)
     }
 }
 
-/// Why a word is no metric; metrics are of both sides, so that none stands before them.
+/// Explains why a word is not a metric. Metrics belong to both sides, so they have no side's name.
 fn no_metric(word: &str, sides: &[&str]) -> String {
     if let Some((side, rest)) = word.split_once('.')
         && sides.contains(&side)
         && parse_compared_metric(rest).is_ok()
     {
-        return format!("a metric is of both sides: say {rest}");
+        return format!("a metric covers both sides: write {rest}");
     }
     let known: Vec<String> = compared_metrics().map(|metric| metric.to_string()).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();

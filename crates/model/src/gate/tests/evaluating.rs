@@ -1,4 +1,4 @@
-//! What comes of a gate, and what is said of it.
+//! Tests of evaluation: the result of a gate and its description.
 
 use super::reading::families;
 use crate::comparison::{Comparison, Verdict};
@@ -85,7 +85,7 @@ fn a_gate_fails_where_its_condition_holds_and_tells_the_figures() {
     }
 }
 
-/// Sides that don't give the same: the median of IPv6 looks 50 % better.
+/// Sides that do not give the same responses: the median of IPv6 looks 50 % better.
 fn unlike() -> Comparison {
     let mut comparison = comparison();
     let said = "IPv6 answers 503 to every request; IPv4 200";
@@ -143,12 +143,15 @@ fn a_gate_on_sides_that_do_not_give_the_same_fails_whatever_it_asks() {
 }
 
 const UNTOLD: &[(&str, &str)] = &[
-    ("ipv6.connect.p50 > 1s", "ipv6.connect.p50 was not measured: no connection of TCP was opened"),
+    ("ipv6.connect.p50 > 1s", "ipv6.connect.p50 was not measured: no TCP connection was opened"),
     ("ipv6.tls.p50 > 1s", "ipv6.tls.p50 was not measured: there was no TLS"),
     ("ipv6.slip.p50 > 1s", "ipv6.slip.p50 was not measured: a closed loop has none"),
     ("ipv6.lifetime.p50 > 1s", "ipv6.lifetime.p50 was not measured: no connection was closed"),
     ("not ipv6.wait.p50 > 1s", "ipv6.wait.p50 was not measured: there was no complete response"),
-    ("verdict(response.p99) == worse", "response.p99 was not compared: not both sides have it"),
+    (
+        "verdict(response.p99) == worse",
+        "response.p99 was not compared: it is missing on at least one side",
+    ),
     (
         "verdict(response.p999) == worse",
         "response.p999 could not be compared: 1 sample is in the tail, of 100 that it takes",
@@ -158,14 +161,8 @@ const UNTOLD: &[(&str, &str)] = &[
         "there is no ratio(response.p999): 1 sample is in the tail, of 100 that it takes",
     ),
     ("p(goodput) < 0.05", "there is no p(goodput): below the noise floor of 2 %"),
-    (
-        "ipv6.sent / ipv6.outcome.TIMEOUT > 1",
-        "ipv6.outcome.TIMEOUT is 0, and something is divided by it",
-    ),
-    (
-        "0 / (ipv6.sent - ipv6.sent) > 1",
-        "ipv6.sent - ipv6.sent is 0, and something is divided by it",
-    ),
+    ("ipv6.sent / ipv6.outcome.TIMEOUT > 1", "division by ipv6.outcome.TIMEOUT, which is 0"),
+    ("0 / (ipv6.sent - ipv6.sent) > 1", "division by ipv6.sent - ipv6.sent, which is 0"),
 ];
 
 #[test]

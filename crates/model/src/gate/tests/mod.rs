@@ -1,4 +1,5 @@
-//! Gates as tables: what is read, what is refused and with which words, and what comes of it.
+//! Table-driven tests of gates: texts that are accepted, texts that are rejected with their
+//! messages, and results.
 
 mod evaluating;
 mod reading;

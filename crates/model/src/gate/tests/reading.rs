@@ -1,4 +1,4 @@
-//! What is read, and that it is written so that it reads the same again.
+//! Texts that are accepted. The formatted gate parses to the same gate.
 
 use crate::expression::Function;
 use crate::expression::names::FUNCTIONS;
@@ -9,7 +9,7 @@ use crate::gate::{Gate, GateNames, MOST_BYTES, MOST_NESTED};
 use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
-/// Everything that can be asked for anywhere: no command has `total` and verdicts both.
+/// All names of all commands. No actual command has both `total` and verdicts.
 pub(super) fn families() -> GateNames {
     let mut names = GateNames::of_run(Family::BOTH);
     names.compared = true;
@@ -79,7 +79,7 @@ fn a_gate_is_read_and_written_alike() {
     }
 }
 
-/// docs/gates.md: each first cell of a table that is a condition, and each name there is.
+/// docs/gates.md: each first cell of a table that is a condition, and each existing name.
 #[test]
 fn the_page_on_gates_is_true() {
     let page = include_str!("../../../../../docs/gates.md");
@@ -105,10 +105,10 @@ fn sides_of_a_comparison_have_their_own_names_too() {
     let known = |a, b, text: &str| Gate::parse(text, &GateNames::of_comparison(a, b)).is_ok();
     assert!(known("ipv6", "ipv4", "ipv6.sent < a.sent || b.sent < ipv4.sent"));
     assert!(known("nginx", "http://[::1]/", "nginx.sent < b.sent"));
-    assert!(!known("ipv6", "ipv6", "ipv6.sent > 1"), "of which side?");
+    assert!(!known("ipv6", "ipv6", "ipv6.sent > 1"), "which side?");
     assert!(!known("and", "or", "and.sent > 1"));
     assert!(!known("ipv6", "ipv4", "total.sent > 1"));
-    // `a` and `b` stay what they are.
+    // `a` and `b` keep their meaning.
     let swapped = GateNames::of_comparison("b", "a");
     assert_eq!(swapped, GateNames::of_comparison("x y", "-"));
 }
@@ -186,14 +186,15 @@ const PIECES: &[&str] = &[
     "s",
 ];
 
-/// Whatever is put together of pieces: what is read, is read alike when written; nothing panics.
+/// Random sequences of tokens: whatever parses is formatted to text that parses to the same, and
+/// nothing panics.
 #[test]
 fn whatever_is_read_is_written_so_that_it_reads_the_same() {
     let (mut state, mut read) = (1_u64, 0);
     let (run, compared) = (fixture::run(), fixture::comparison());
     let mut source = GateSource::of_measurement((&run).into());
     source.comparison = Some(&compared);
-    // Knuth's MMIX generator: its high bits are random enough to choose pieces by.
+    // Knuth's MMIX generator: its high bits are random enough to choose tokens.
     let mut below = |n: usize| {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

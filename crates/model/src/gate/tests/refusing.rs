@@ -1,4 +1,4 @@
-//! What is refused, and with which words.
+//! Texts that are rejected, with their messages.
 
 use super::reading::families;
 use crate::gate::{Gate, GateNames};
@@ -25,11 +25,11 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "ipv6.goodput < 100",
-        "column 16: ipv6.goodput is bytes a second: give 100 a unit, as in 100MB/s",
+        "column 16: ipv6.goodput is bytes per second: give 100 a unit, as in 100MB/s",
     ),
     (
         "ipv6.goodput < 100MB",
-        "column 14: ipv6.goodput is bytes a second and 100MB a size: they can't be compared",
+        "column 14: ipv6.goodput is bytes per second and 100MB a size: they can't be compared",
     ),
     ("ipv6.failures > 5", "column 17: ipv6.failures is a share: give 5 a unit, as in 5%"),
     (
@@ -42,17 +42,14 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "ipv6.response.p99 > ipv6.goodput",
-        "column 19: ipv6.response.p99 is a time and ipv6.goodput bytes a second: they can't be compared",
+        "column 19: ipv6.response.p99 is a time and ipv6.goodput bytes per second: they can't be compared",
     ),
     ("ipv6.wait.p50 + ipv6.sent > 1", "column 15: a time and a count can't be added"),
-    ("ipv6.wait.p50 - 1 > 1ms", "column 15: a number can't be taken from a time"),
-    (
-        "ipv6.wait.p50 * ipv6.wait.p50 > 1ms",
-        "column 15: a time times a time is nothing that is measured",
-    ),
+    ("ipv6.wait.p50 - 1 > 1ms", "column 15: a number can't be subtracted from a time"),
+    ("ipv6.wait.p50 * ipv6.wait.p50 > 1ms", "column 15: a time can't be multiplied by a time"),
     (
         "ipv6.wait.p50 / ipv6.goodput > 1ms",
-        "column 15: a time over bytes a second is nothing that is measured",
+        "column 15: a time can't be divided by bytes per second",
     ),
     (
         "ipv7.response.p99 > 1ms",
@@ -60,8 +57,8 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     ("server.response.p99 > 1ms", "column 1: no side is called 'server': ipv6, ipv4, total"),
     ("a.response.p99 > 1ms", "column 1: there is no side 'a' here: ipv6, ipv4, total"),
-    ("response.p99 > 1ms", "column 1: of which side? Say ipv6.response.p99"),
-    ("goodput > 1MB/s", "column 1: of which side? Say ipv6.goodput"),
+    ("response.p99 > 1ms", "column 1: which side? Write ipv6.response.p99"),
+    ("goodput > 1MB/s", "column 1: which side? Write ipv6.goodput"),
     ("ipv6 > 1ms", "column 5: expected a figure of ipv6, as in ipv6.response.p99"),
     (
         "ipv6.respnose.p99 > 1ms",
@@ -79,13 +76,13 @@ const REFUSED: &[(&str, &str)] = &[
         "ipv6.response.p98 > 1ms",
         "column 15: ipv6.response has no figure 'p98': did you mean 'p90', 'p95' or 'p99'?",
     ),
-    ("ipv6.goodput.p99 > 1ms", "column 14: ipv6.goodput has nothing behind it"),
+    ("ipv6.goodput.p99 > 1ms", "column 14: nothing can follow ipv6.goodput"),
     ("ipv6.outcome > 1", "column 13: expected an outcome, as in ipv6.outcome.RESET"),
     ("ipv6.outcome.reset > 1", "column 14: no outcome is called 'reset': did you mean 'RESET'?"),
     ("ipv6.sent = 1", "column 11: equal is written =="),
     ("ipv6.sent > 1 & ipv4.sent > 1", "column 15: and is written &&"),
     ("ipv6.sent > 1 | ipv4.sent > 1", "column 15: or is written ||"),
-    ("ipv6.sent > %", "column 13: percent stands behind a number, as in 5%"),
+    ("ipv6.sent > %", "column 13: % follows a number, as in 5%"),
     ("ipv6.sent > ü", "column 13: 'ü' has no meaning here"),
     ("ipv6.sent > \u{7}", "column 13: '\\u{7}' has no meaning here"),
     ("ipv6.sent > 1.", "column 13: expected a number, as in 10 or 0.5"),
@@ -102,8 +99,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("ipv6.sent > ", "column 13: expected a figure, as in ipv6.response.p99, and found the end"),
     ("ipv6.sent > && 1", "column 13: expected a figure, as in ipv6.response.p99, and found '&&'"),
     ("1ms < ipv6.wait.p50 < 2ms", "column 21: compare two at a time, as in 1ms < x && x < 2ms"),
-    ("1 < 2", "column 3: neither side of this looks at a figure"),
-    ("worse == worse", "column 7: neither side of this looks at a metric's verdict"),
+    ("1 < 2", "column 3: neither operand is a figure, as in ipv6.response.p99"),
+    (
+        "worse == worse",
+        "column 7: neither operand is the verdict of a metric, as in verdict(response.p50)",
+    ),
     ("verdict(response.p50) > worse", "column 23: verdicts are compared by == and != only"),
     (
         "verdict(response.p50) == wrose",
@@ -118,7 +118,7 @@ const REFUSED: &[(&str, &str)] = &[
         "ipv6.sent == worse",
         "column 1: expected verdict(METRIC) to compare with worse, as in verdict(response.p50)",
     ),
-    ("verdict == worse", "column 1: verdict is of a metric, as in verdict(response.p50)"),
+    ("verdict == worse", "column 1: verdict takes a metric, as in verdict(response.p50)"),
     (
         "vredict(response.p50) == worse",
         "column 1: no function is called 'vredict': did you mean 'verdict'?",
@@ -130,13 +130,13 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "verdict(ipv6.response.p50) == worse",
-        "column 9: a metric is of both sides: say response.p50",
+        "column 9: a metric covers both sides: write response.p50",
     ),
     (
         "verdict(response.p50 == worse",
         "column 22: expected ) for the ( in column 8, and found '=='",
     ),
-    ("ratio(failures) > 1", "column 7: failures have no ratio: ask for difference(failures)"),
+    ("ratio(failures) > 1", "column 7: failures have no ratio: use difference(failures)"),
     ("(ipv6.sent > 1) > 2", "column 1: expected a figure and found a condition"),
     ("-worse == worse", "column 2: expected a figure and found a verdict"),
     ("!ipv6.sent", "column 2: ipv6.sent is a count, not a condition: compare it with something"),
@@ -192,10 +192,8 @@ fn whatever_a_comparison_says_is_not_to_be_had_of_a_run() {
             ("p_holm(wait.p50) < 0.05", "p_holm"),
         ] {
             let said = Gate::parse(text, &known).unwrap_err().to_string();
-            let expected = format!(
-                "column 1: {function}() needs blocks of one side at a time: sixmark compare has \
-                 them and gives a verdict"
-            );
+            let expected =
+                format!("column 1: {function}() needs a comparison: use it with sixmark compare");
             assert_eq!(said, expected, "{text}");
         }
     }

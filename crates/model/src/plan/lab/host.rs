@@ -165,7 +165,7 @@ pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
         forwards: forwards.unwrap_or(translates),
     };
     if (host.nat44.is_some() || host.nat64.is_some()) && !host.forwards {
-        fields.wrong("a host that translates addresses passes packets on: add forwards = true");
+        fields.wrong("a host that translates addresses must forward packets: add forwards = true");
     }
     fields.end();
     Some(host)
@@ -176,7 +176,7 @@ fn read_families(fields: &mut FileFields<'_>) -> Vec<Family> {
     let words = Family::BOTH.map(|family| (family.word(), family));
     let found: Vec<Family> = field.items().iter().filter_map(|item| item.one_of(&words)).collect();
     if found.is_empty() {
-        field.wrong("a host has one family at least: [\"ipv6\"], [\"ipv4\"], or both");
+        field.wrong("a host has at least one family: [\"ipv6\"], [\"ipv4\"], or both");
     }
     found
 }
@@ -184,7 +184,7 @@ fn read_families(fields: &mut FileFields<'_>) -> Vec<Family> {
 fn route(mut fields: FileFields<'_>) -> Option<LabRoute> {
     let to = fields.need("to").map(|field| (field.line(), field.parsed(destination)));
     let via = fields.need("via").and_then(|field| {
-        field.parsed(|text| text.parse().map_err(|_| format!("'{text}' is no address")))
+        field.parsed(|text| text.parse().map_err(|_| format!("'{text}' is not an address")))
     });
     fields.end();
     let (line, to) = to?;
@@ -201,7 +201,7 @@ fn read_word(field: &FileField<'_>) -> Option<String> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
         match !text.is_empty() && text.len() < 16 && text.bytes().all(plain) {
             true => Ok(text.to_owned()),
-            false => Err(format!("'{text}' is no name that the kernel has")),
+            false => Err(format!("'{text}' is not a name that the kernel can have")),
         }
     };
     field.parsed(fits)
@@ -212,7 +212,7 @@ fn sysctls(mut fields: FileFields<'_>) -> BTreeMap<String, String> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
         let fits = field.name.starts_with("net.") && field.name.bytes().all(plain);
         if !fits || field.name.contains("..") {
-            field.wrong("only settings of the network are a host's own: net.ipv4.…, net.ipv6.…");
+            field.wrong("a host can set only network settings: net.ipv4.…, net.ipv6.…");
         }
         let value = match field.scalar()? {
             Scalar::Text(text) => text,
@@ -331,7 +331,7 @@ fn net(
             if family == Family::Ipv6 { "of IPv6 with /96" } else { "of IPv4, /30 or less" };
         match net.family() == family && fits {
             true => Ok(net.prefix()),
-            false => Err(format!("'{text}' is no prefix {wanted}")),
+            false => Err(format!("'{text}' is not a prefix {wanted}")),
         }
     };
     match fields.take(name) {

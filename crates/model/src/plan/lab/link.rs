@@ -137,7 +137,7 @@ fn between(field: &FileField<'_>, find: Find<'_>) -> Option<[(String, LabNode); 
     }
     let two = two?;
     if two[0].1 == two[1].1 {
-        field.wrong("a link joins two, not one with itself");
+        field.wrong("a link joins two nodes, not one with itself");
     }
     Some(two)
 }
@@ -155,7 +155,10 @@ fn per_end<'a>(
         } else if field.name == names[1].0 {
             found.1 = field.fields();
         } else {
-            field.wrong(&format!("is no end of this link: {} and {} are", names[0].0, names[1].0));
+            field.wrong(&format!(
+                "is not an end of this link; its ends are {} and {}",
+                names[0].0, names[1].0
+            ));
         }
     }
     found

@@ -15,10 +15,11 @@ pub(super) fn check_name(field: &FileField<'_>, what: &str) {
 pub(super) fn check_text(field: &FileField<'_>, name: &str, what: &str) {
     if !is_name(name) || name.contains('.') || name.len() > LONGEST {
         field.wrong(&format!(
-            "is no name of {what}: use up to {LONGEST} lower-case letters, digits, - and _, a letter first"
+            "is not a valid name of {what}: use up to {LONGEST} lower-case letters, digits, - and \
+             _, a letter first"
         ));
     }
     if matches!(name, "lo" | "br0" | "nat64") {
-        field.wrong("is the name of an interface that hosts have anyhow");
+        field.wrong("is reserved: every host has an interface of this name");
     }
 }

@@ -76,7 +76,10 @@ impl FromStr for Net {
 
     fn from_str(text: &str) -> Result<Net, String> {
         let wrong = || {
-            format!("'{text}' is no address with a prefix length, as in 10.0.1.2/24 or fd00::2/64")
+            format!(
+                "'{text}' is not an address with a prefix length, as in 10.0.1.2/24 or \
+                 fd00::2/64"
+            )
         };
         let (address, length) = text.split_once('/').ok_or_else(wrong)?;
         let address: IpAddr = address.parse().map_err(|_| wrong())?;

@@ -87,7 +87,10 @@ fn read_whole(book: &FileText<'_>, table: &DeTable<'_>, variants: Variants) -> O
     let name = fields.need("name").and_then(|field| {
         let fits = |text: &str| match is_lab_name(text) {
             true => Ok(text.to_owned()),
-            false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),
+            false => Err(format!(
+                "'{text}' is not a valid name: use lower-case letters, digits, - \
+                 and _"
+            )),
         };
         field.parsed(fits)
     });
@@ -126,7 +129,7 @@ fn network(fields: &mut FileFields<'_>) -> Option<(Vec<LabHost>, Vec<Bridge>, Ve
     let bridges: Vec<Bridge> = of_bridges.iter().filter_map(bridge).collect();
     for field in of_bridges.iter().filter(|field| hosts.iter().any(|host| host.name == field.name))
     {
-        field.wrong("is the name of a host too");
+        field.wrong("is also the name of a host");
     }
     // Of what could not be read, links would be told to end nowhere.
     if hosts.len() < of_hosts.len() || bridges.len() < of_bridges.len() {
@@ -174,12 +177,14 @@ fn read_names(mut fields: FileFields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpA
             match (lab.host(&text), text.parse()) {
                 (Some(host), _) => all.extend(of_host(host)),
                 (None, Ok(address)) => all.push(address),
-                (None, Err(_)) => field.wrong(&format!("'{text}' is no host and no address")),
+                (None, Err(_)) => {
+                    field.wrong(&format!("'{text}' is neither a host nor an address"))
+                }
             }
         }
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
         if field.name.is_empty() || !field.name.bytes().all(plain) {
-            field.wrong("is no name of a host");
+            field.wrong("is not a valid host name");
         }
         found.insert(field.name.clone(), all);
     }
@@ -206,14 +211,19 @@ fn possible(book: &FileText<'_>, lab: &Lab) {
     let taken = |service: &&Service| daemons.iter().any(|daemon| daemon.name == service.name);
     for service in lab.services.iter().filter(taken) {
         let place = format!("services.{}", service.name);
-        book.wrong_line(0, &place, "the lab starts a program that it calls so: use another name");
+        book.wrong_line(
+            0,
+            &place,
+            "a program that the lab itself starts has this name: use \
+             another one",
+        );
     }
     for (number, host) in lab.hosts.iter().enumerate() {
         let wrong = |key: &str, line: &str| {
             book.wrong_line(0, &format!("hosts.{}.{key}", host.name), line);
         };
         if host.resolver.as_ref().is_some_and(|name| !is_name_server(lab, name)) {
-            wrong("resolver", "names no host that is a name server: one with dns64");
+            wrong("resolver", "is not a name server: name a host with dns64");
         }
         if let Some(nat) = &host.nat44 {
             translation(lab, number, nat, &wrong);
@@ -221,7 +231,7 @@ fn possible(book: &FileText<'_>, lab: &Lab) {
         for route in &host.routes {
             let near = |end: &super::LinkEnd| end.addresses.iter().any(|net| net.holds(route.via));
             if !lab.ends(number).any(near) {
-                let line = format!("{} is in no network of this host", route.via);
+                let line = format!("{} is in none of this host's networks", route.via);
                 book.wrong_line(route.line, &format!("hosts.{}.routes", host.name), &line);
             }
         }
@@ -237,14 +247,22 @@ fn speakers(book: &FileText<'_>, lab: &Lab) {
             book.wrong_line(0, &format!("hosts.{}.{key}", host.name), line);
         };
         if let Some(first) = seen.insert(bgp.asn, &host.name) {
-            let line = "each BGP speaker is an autonomous system of its own: this number is also";
+            let line = "each BGP speaker needs its own AS number: this one is also";
             wrong("bgp.asn", &format!("{line} {first}'s"));
         }
         if !host.forwards {
-            wrong("forwards", "a BGP speaker passes packets on: it announces ways by itself");
+            wrong(
+                "forwards",
+                "a BGP speaker must forward packets, because it announces routes \
+                 through itself: add forwards = true",
+            );
         }
         if host.congestion.is_some() {
-            wrong("congestion", "bird makes a BGP speaker's routes, and can't say this of them");
+            wrong(
+                "congestion",
+                "bird creates the routes of a BGP speaker and can't set this for \
+                 them: omit it",
+            );
         }
     }
 }
@@ -259,8 +277,8 @@ fn black_holes(book: &FileText<'_>, lab: &Lab) {
                 continue;
             };
             let line = format!(
-                "only hosts drop such messages, when they send them, and {} is a bridge: say it of \
-                 the way toward it, or of another link",
+                "only the host that sends such messages can drop them, and {} is a bridge: set it \
+                 for the direction toward the bridge, or on another link",
                 lab.node_name(end.node)
             );
             let place = format!("links.{}.{}.packet_too_big", link.name, family.word());
@@ -280,9 +298,9 @@ fn translation(lab: &Lab, host: usize, nat: &Nat44, wrong: &dyn Fn(&str, &str)) 
     }
     let address = |name: &str| lab.address(lab.host(name)?, Family::Ipv4);
     if let Some(forward) = nat.forward.iter().find(|forward| address(&forward.to).is_none()) {
-        wrong("nat44.forward", &format!("'{}' is no host with an IPv4 address", forward.to));
+        wrong("nat44.forward", &format!("'{}' is not a host with an IPv4 address", forward.to));
     }
     if !nat.forward.is_empty() && lab.address(host, Family::Ipv4).is_none() {
-        wrong("nat44.forward", "it has no IPv4 address that could be asked");
+        wrong("nat44.forward", "the host has no IPv4 address to forward from");
     }
 }

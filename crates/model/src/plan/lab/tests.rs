@@ -82,7 +82,7 @@ fn variants_lay_their_tables_over_the_rest() {
 fn whatever_is_wrong_is_told_with_its_place() {
     let cases = [
         ("name = \"a\"\n[hosts.x]\ncolour = 1", "3: hosts.x.colour: unknown key; allowed:"),
-        ("name = \"a\"\n[hosts.X]", "2: hosts.X: is no name of a host"),
+        ("name = \"a\"\n[hosts.X]", "2: hosts.X: is not a valid name of a host"),
         ("name = \"a\"", "a lab has hosts"),
         (
             "name = \"a\"\n[hosts.x]\n[links]\na = [\"x\", \"y\"]",
@@ -95,20 +95,20 @@ fn whatever_is_wrong_is_told_with_its_place() {
         ),
         (
             "name = \"a\"\n[hosts.x]\n[hosts.y]\n[links]\na = { between = [\"x\", \"y\"], at.z.mtu = 1500 }",
-            "links.a.at.z: is no end of this link: x and y are",
+            "links.a.at.z: is not an end of this link; its ends are x and y",
         ),
         (
             "name = \"a\"\n[hosts.x]\nroutes = [{ to = \"default\", via = \"10.9.9.9\" }]",
-            "3: hosts.x.routes: 10.9.9.9 is in no network of this host",
+            "3: hosts.x.routes: 10.9.9.9 is in none of this host's networks",
         ),
+        ("name = \"a\"\n[hosts.x]\nresolver = \"x\"", "hosts.x.resolver: is not a name server"),
         (
-            "name = \"a\"\n[hosts.x]\nresolver = \"x\"",
-            "hosts.x.resolver: names no host that is a name",
+            "name = \"a\"\n[hosts.x.sysctls]\n\"kernel.panic\" = 1",
+            "a host can set only network settings",
         ),
-        ("name = \"a\"\n[hosts.x.sysctls]\n\"kernel.panic\" = 1", "only settings of the network"),
         (
             "name = \"a\"\n[hosts.x]\n[services.w]\nhost = \"y\"\ncommand = [\"true\"]\nurls = [\"http://a\"]",
-            "4: services.w.host: 'y' is no host; there are: x",
+            "4: services.w.host: 'y' is not a host; hosts: x",
         ),
         (
             "name = \"a\"\n[hosts.x]\n[variants.v.w.hosts.x]\ncolour = 1",
@@ -131,22 +131,22 @@ fn what_hosts_could_not_do_is_refused() {
     told(&[
         (
             "name = \"a\"\n[hosts.x]\nbgp.asn = 7\n[hosts.y]\nbgp.asn = 7",
-            "hosts.y.bgp.asn: each BGP speaker is an autonomous system of its own",
+            "hosts.y.bgp.asn: each BGP speaker needs its own AS number",
         ),
         (
             "name = \"a\"\n[hosts.x]\n[bridges.b]\n[links]\nl = { between = [\"x\", \"b\"], \
              ipv6.packet_too_big = \"drop\" }",
-            "links.l.ipv6.packet_too_big: only hosts drop such messages",
+            "links.l.ipv6.packet_too_big: only the host that sends such messages can drop them",
         ),
         ("name = \"a\"\n[hosts.x]\nnat64.prefix = \"64:ff9b::/96\"", "RFC 6052"),
         (
             "name = \"a\"\n[hosts.x]\nbgp.asn = 7\n[services.bird-x]\nhost = \"x\"\n\
              command = [\"true\"]",
-            "services.bird-x: the lab starts a program that it calls so",
+            "services.bird-x: a program that the lab itself starts has this name",
         ),
         (
             "name = \"a\"\n[hosts.x]\nforwards = false\nnat64 = {}",
-            "a host that translates addresses passes packets on",
+            "a host that translates addresses must forward packets",
         ),
     ]);
 }

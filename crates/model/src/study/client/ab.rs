@@ -7,7 +7,7 @@ pub(super) fn ab_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
     job.speaks(&["http/1.0"])?;
     if job.streams > 1 {
-        return Err("has one exchange on a connection: leave streams out".into());
+        return Err("has one exchange on a connection: omit streams".into());
     }
     if u64::from(job.connections) > job.count.unwrap_or(u64::MAX) {
         return Err("can't have more connections than requests".into());

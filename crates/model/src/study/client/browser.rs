@@ -70,7 +70,7 @@ pub(super) fn browser_arguments(client: Client, job: &Job) -> Result<Vec<String>
         return Err("ends after a number of loads: count = N, without duration".into());
     }
     if !job.headers.is_empty() {
-        return Err("sends fields of its own: leave header out".into());
+        return Err("sends its own fields: omit header".into());
     }
     if client == Client::Firefox {
         // It does not tell whom it was connected to.
@@ -133,7 +133,7 @@ fn as_asked(job: &Job, load: &PageLoad) -> Result<(), String> {
 }
 
 fn read_page_load(line: &str) -> Result<PageLoad, String> {
-    let wrong = |why: String| format!("'{line}' is no account of a load: {why}");
+    let wrong = |why: String| format!("'{line}' does not describe a page load: {why}");
     let load: PageLoad = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
     let times = [load.connect_us, load.tls_us, load.wait_us, load.transfer_us];
     match times.into_iter().flatten().chain([load.response_us]).all(|us| us >= 0.0) {

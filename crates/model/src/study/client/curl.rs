@@ -97,7 +97,7 @@ fn mean(figures: &mut ClientFigures, phase: TimedPhase, seconds: impl Iterator<I
 }
 
 fn transfer(line: &str) -> Result<Transfer, String> {
-    let wrong = || format!("its output has the line '{line}', which is none of those asked for");
+    let wrong = || format!("its output has the unexpected line '{line}'");
     let words: Vec<f64> =
         line.split(' ').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
     let [code, status, body, head, connect, tls, sent, first, total, connects] = words[..] else {

@@ -74,7 +74,7 @@ pub(super) fn fio_arguments(job: &Job) -> Result<Vec<String>, String> {
     refuse_others(job)?;
     if let Host::Name(_) = storage.host {
         return Err(format!(
-            "has no option for the family, so that {} needs an address for its host",
+            "has no option for the family: {} needs an address as its host",
             job.url
         ));
     }
@@ -116,7 +116,7 @@ fn extent(job: &Job, storage: &Storage) -> Result<Vec<String>, String> {
     let mut words: Vec<String> = size.map(|size| format!("--size={size}")).into_iter().collect();
     if let Some(time) = job.duration {
         if time.subsec_nanos() > 0 {
-            return Err("counts its duration in whole seconds".into());
+            return Err("takes its duration in whole seconds".into());
         }
         words.extend(["--time_based=1".to_owned(), format!("--runtime={}", time.as_secs())]);
     }
@@ -244,7 +244,7 @@ pub(super) fn read_fio(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, St
         ));
     }
     let document: FioOutput = serde_json::from_str(json_part(said.out))
-        .map_err(|error| format!("no document of fio's: {error}"))?;
+        .map_err(|error| format!("its output is not fio's JSON: {error}"))?;
     let [done] = &document.jobs[..] else {
         return Err(format!("reported {} jobs, 1 was requested", document.jobs.len()));
     };
@@ -255,7 +255,7 @@ pub(super) fn read_fio(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, St
         job.blocks.operation.as_deref().is_some_and(|operation| operation.ends_with("write"));
     let (side, other) = if writes { (&done.write, &done.read) } else { (&done.read, &done.write) };
     if side.total_ios == 0 || side.io_bytes == 0 || other.total_ios != 0 {
-        return Err("did something else than it was asked for".into());
+        return Err("did not do the operation that was asked for".into());
     }
     Ok(figures_of_side(side)?.answer(said, 0))
 }

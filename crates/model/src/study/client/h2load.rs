@@ -7,7 +7,7 @@ pub(super) fn h2load_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
     job.speaks(&["http/1.1", "http/2", "h2c"])?;
     if !job.keep_alive {
-        return Err("keeps its connections: leave no-keep-alive out".into());
+        return Err("keeps its connections: omit no-keep-alive".into());
     }
     let http1 = job.protocol.as_deref() == Some("http/1.1");
     let mut words = vec![format!("-c{}", job.connections), format!("-t{}", job.threads)];

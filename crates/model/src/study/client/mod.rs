@@ -187,7 +187,7 @@ impl Client {
     /// What it said does not look as it should.
     pub fn read(self, job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
         match self {
-            Client::Sixmark => Err("sixmark has a document of its own".to_owned()),
+            Client::Sixmark => Err("sixmark writes its own document".to_owned()),
             Client::Curl => curl::read_curl(job, said),
             Client::Wget => wget::read_wget(job, said),
             Client::Ab => ab::read_ab(said),
@@ -287,7 +287,7 @@ impl Job {
                 _ => self.headers = vec![text()?.to_owned()],
             },
             key if Blocks::KEYS.contains(&key) => {
-                return Err("is for client = \"fio\" alone".into());
+                return Err("applies only to client = \"fio\"".into());
             }
             _ => return Err("is an option of sixmark run that other clients don't have".into()),
         }
@@ -311,7 +311,7 @@ impl Job {
     fn speaks(&self, known: &[&str]) -> Result<(), String> {
         match &self.protocol {
             Some(protocol) if !known.contains(&protocol.as_str()) => {
-                let habit = "or nothing, for its own habit";
+                let habit = "or omit it for the client's default";
                 Err(format!("does not speak {protocol}: say {}, {habit}", known.join(", ")))
             }
             _ => Ok(()),
@@ -324,7 +324,7 @@ impl Job {
         match url.host {
             Host::Address(..) => Ok(()),
             Host::Name(_) => Err(format!(
-                "has no option for the family, so that {} needs an address for its host",
+                "has no option for the family: {} needs an address as its host",
                 self.url
             )),
         }
@@ -337,12 +337,15 @@ impl Job {
 }
 
 fn positive(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "is no whole number from 1 up".to_owned())
+    text.parse()
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| "is not a whole number of 1 or more".to_owned())
 }
 
 fn few(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|n| (1..=MOST_CONNECTIONS).contains(n));
-    number.ok_or_else(|| format!("is no whole number from 1 to {MOST_CONNECTIONS}"))
+    number.ok_or_else(|| format!("is not a whole number from 1 to {MOST_CONNECTIONS}"))
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {

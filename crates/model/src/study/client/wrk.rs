@@ -18,7 +18,7 @@ pub(super) fn wrk_arguments(job: &Job) -> Result<Vec<String>, String> {
         return Err("ends after a time: duration = \"10s\", without count".into());
     };
     if job.streams > 1 {
-        return Err("has one exchange on a connection: leave streams out".into());
+        return Err("has one exchange on a connection: omit streams".into());
     }
     if job.threads > job.connections {
         return Err("can't have more threads than connections".into());

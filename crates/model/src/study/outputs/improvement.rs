@@ -79,6 +79,7 @@ fn improvement_of(
         (b != 0.0).then(|| percent(a / b))
     });
     TableValue {
+        missing: None,
         measured: change.map(|change| percent(change.ratio)),
         low: ends.map(|(low, _)| low),
         high: ends.map(|(_, high)| high),

@@ -1,9 +1,10 @@
 //! Whether what is compared differs between the levels of another factor: the ratio of A to B at one
 //! over that at the other.
 
-use super::{combinations, pretty, side_of};
+use super::{combinations, side_of};
 use crate::metric::Bounds;
 use crate::study::average::{average, geometric, ratio_finding};
+use crate::study::levels::label_level;
 use crate::study::observation::Observation;
 use crate::study::result::{At, ComparisonEntry, Interaction, RatioFinding, Statistic};
 use crate::study::spec::published::at_family;
@@ -91,26 +92,23 @@ pub(super) fn entry(
 ) -> ComparisonEntry {
     let ratio = geometric(pairs);
     let finding = ratio_finding(ratio, Some(spec.margin_percent));
-    let [a, b, of, over] = [&spec.a, &spec.b, &with.of, &with.over].map(|level| pretty(level));
+    let [a, b] = [&spec.a, &spec.b].map(|level| label_level(&side_of(spec, level)));
+    let [of, over] = with.sides().map(|at| label_level(&at));
     let percent = ratio.map_or(0.0, |ratio| (ratio.value - 1.0).abs() * 100.0);
     let factor = &with.factor;
     let differs = |word| {
-        format!(
-            "what {a} comes to beside {b} depends on {factor}: {percent:.1} % {word} with {of} than with {over}"
-        )
+        format!("{a} vs {b} depends on {factor}: {percent:.1} % {word} with {of} than with {over}")
     };
     let sentence = match finding {
         RatioFinding::Higher => differs("more"),
         RatioFinding::Lower => differs("less"),
         RatioFinding::Equivalent => {
             let margin = spec.margin_percent;
-            format!(
-                "what {a} comes to beside {b} is the same with {of} and {over}, within {margin} %"
-            )
+            format!("{a} vs {b} is equivalent with {of} and with {over}, within {margin} %")
         }
-        RatioFinding::Unshown if pairs.len() < 2 => "one pair alone shows nothing".to_owned(),
+        RatioFinding::Unshown if pairs.len() < 2 => "one pair is too few for a result".to_owned(),
         RatioFinding::Unshown | RatioFinding::NotComparable => {
-            format!("that what {a} comes to beside {b} depends on {factor} is not shown")
+            format!("whether {a} vs {b} depends on {factor} is inconclusive")
         }
     };
     let higher = pairs.iter().filter(|(of, over)| of > over).count() as u32;

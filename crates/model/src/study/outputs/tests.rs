@@ -4,7 +4,7 @@ use super::*;
 use crate::family_result::Families;
 use crate::provenance::Ended;
 use crate::sameness::GivenResult;
-use crate::study::result::{FindingVerdict, RatioFinding};
+use crate::study::result::{Dot, FindingVerdict, MissingFigure, RatioFinding};
 use crate::study::spec::cells::cells;
 use crate::study::spec::published::family_name;
 use crate::study::spec::{ReadContext, parse_study};
@@ -293,9 +293,11 @@ fn a_family_that_is_sick_at_one_of_many_levels_is_not_compared() {
     let cells = answering(&study, sick_at_two);
     let all = comparisons(&study, &cells);
     let sick = "not comparable: IPv6 answers 503 to every request; IPv4 200";
-    for (entry, at) in
-        [(&all[0].entries[0], " (at 2)"), (&all[1].entries[1], ""), (&all[2].entries[0], " (at 2)")]
-    {
+    for (entry, at) in [
+        (&all[0].entries[0], " (at size 2)"),
+        (&all[1].entries[1], ""),
+        (&all[2].entries[0], " (at size 2)"),
+    ] {
         assert_eq!((entry.finding, entry.ratio), (RatioFinding::NotComparable, None), "{entry:?}");
         assert_eq!(entry.sentence, format!("{sick}{at}"));
     }
@@ -325,7 +327,7 @@ fn a_chart_of_speed_marks_what_must_not_be_read_side_by_side() {
         };
         dots.filter_map(said).collect()
     };
-    let errors = "IPv6 gives nothing but errors: 0 of 150 accepted";
+    let errors = "IPv6 returns only errors: 0 of 150 accepted";
     let sick = answering(&study, sick_at_two);
     assert_eq!(marked(&sick, 0), [("IPv6 2".to_owned(), errors.to_owned())]);
     let moved = |family: Family, at: &[At]| {
@@ -353,8 +355,8 @@ fn a_finding_on_cells_that_are_not_the_same_is_not_comparable() {
     let of_speed = sides.map(|side| finding("goodput", side)).concat();
     let study = study(&format!("{SIX_LEVELS}{of_speed}{}", finding("failed", sides[0])));
     let found = findings(&study, &answering(&study, sick_at_two));
-    let differ = "IPv6 answers 503 to every request; IPv4 200 (at 2)";
-    let errors = "IPv6 gives nothing but errors: 0 of 150 accepted";
+    let differ = "IPv6 answers 503 to every request; IPv4 200 (at size 2)";
+    let errors = "IPv6 returns only errors: 0 of 150 accepted";
     let said = [Some(differ), Some(differ), Some(differ), Some(errors), None, None];
     for (found, said) in found.iter().zip(said) {
         assert_eq!(found.unlike.as_deref(), said, "{found:?}");
@@ -379,4 +381,111 @@ fn sides_of_a_finding_that_answer_otherwise_are_not_comparable() {
     let found = &findings(&study, &answering(&study, moved))[0];
     let said = "not comparable: size 2 or 3 answers 301 to 50.0 % of requests; size 1 to none";
     assert_eq!(found.sentence(), said);
+}
+
+/// Findings with a sentence for each outcome, on goodput that is 10 % higher over IPv6.
+fn said(claim: &str, more: &str) -> FindingResult {
+    let text = format!(
+        "{SIZES}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = '{claim}'\n{more}\n\
+         confirmed = 'yes: {{a}} against {{b}}, {{percent}}'\n\
+         refuted = 'no: {{ratio}} times, {{difference}} apart.'\n"
+    );
+    let study = study(&text);
+    findings(&study, &measured(&study, some)).swap_remove(0)
+}
+
+const FAMILIES_OF_TWO: &str =
+    "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nwhere = { size = 2 }";
+
+#[test]
+fn a_finding_says_its_figures_in_the_sentence_of_its_outcome() {
+    let of = |claim: &str| {
+        let found = said(claim, FAMILIES_OF_TWO);
+        (found.verdict, found.said)
+    };
+    let yes = "yes: 2.24 MB/s against 2.04 MB/s, 10 %".to_owned();
+    let no = "no: 1.10 times, 204 kB/s apart".to_owned();
+    assert_eq!(of("higher"), (FindingVerdict::BorneOut, Some(yes)));
+    assert_eq!(of("lower"), (FindingVerdict::NotBorneOut, Some(no.clone())));
+    assert_eq!(of("equal"), (FindingVerdict::NotBorneOut, Some(no)));
+}
+
+#[test]
+fn an_inconclusive_finding_has_no_sentence_of_its_own() {
+    let text = format!(
+        "{SIZES}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = 'higher'\n\
+         {FAMILIES_OF_TWO}\nconfirmed = 'yes'\nrefuted = 'no'\n"
+    );
+    let study = study(&text);
+    let turns = |family, at: &[At], repetition: u32| {
+        let factor = if repetition.is_multiple_of(2) { 0.5 } else { 1.5 };
+        some(family, at, repetition).map(|v| if family == Family::Ipv6 { v * factor } else { v })
+    };
+    for cells in [measured(&study, turns), Vec::new()] {
+        let found = &findings(&study, &cells)[0];
+        assert_eq!((found.verdict, &found.said), (FindingVerdict::CannotTell, &None));
+    }
+}
+
+/// Cells that sent ten exchanges each, of which `complete` came; the others lasted too long.
+fn counted(study: &Study, complete: impl Fn(&[At]) -> u32) -> Vec<CellResult> {
+    let mut cells = measured(study, some);
+    for cell in &mut cells {
+        let complete = f64::from(complete(&cell.levels));
+        let both = [&mut cell.families.ipv6, &mut cell.families.ipv4];
+        for figures in both.into_iter().flatten() {
+            let counts = [
+                ("sent", 10.0),
+                ("completed", complete),
+                ("NORMAL", complete),
+                ("TIMEOUT", 10.0 - complete),
+            ];
+            figures.extend(counts.map(|(name, value)| (name.to_owned(), value)));
+            if complete == 0.0 {
+                figures.remove("goodput");
+            }
+        }
+    }
+    cells
+}
+
+#[test]
+fn a_claim_about_all_or_none_is_decided_by_counts() {
+    let text = format!(
+        "{SIZES}[[findings]]\ntext = 'All'\nmeasure = 'NORMAL'\nclaim = 'all'\na = {{ size = 1 }}\n\
+         confirmed = 'all came ({{count}} of {{sent}})'\nrefuted = '{{count}} of {{sent}} came'\n\
+         [[findings]]\ntext = 'None'\nmeasure = 'NORMAL'\nclaim = 'none'\na = {{ size = 2, family = 'ipv6' }}\n\
+         confirmed = 'none came ({{count}} of {{sent}})'\nrefuted = '{{count}} of {{sent}} came'\n"
+    );
+    let study = study(&text);
+    let found = |at_one: u32, at_two: u32| {
+        let cells = counted(&study, |at| if size(at) == 1.0 { at_one } else { at_two });
+        let found = findings(&study, &cells);
+        let said = found.iter().map(|found| found.said.clone().unwrap_or_default());
+        (found.iter().map(|found| found.verdict).collect::<Vec<_>>(), said.collect::<Vec<_>>())
+    };
+    let (yes, no) = (FindingVerdict::BorneOut, FindingVerdict::NotBorneOut);
+    let held = ["all came (60 of 60)", "none came (0 of 30)"].map(str::to_owned).to_vec();
+    assert_eq!(found(10, 0), (vec![yes, yes], held));
+    let failed = ["54 of 60 came", "3 of 30 came"].map(str::to_owned).to_vec();
+    assert_eq!(found(9, 1), (vec![no, no], failed));
+    let none = findings(&study, &[]);
+    assert!(none.iter().all(|found| found.verdict == FindingVerdict::CannotTell), "{none:?}");
+}
+
+#[test]
+fn what_stalled_is_marked_in_tables_and_charts() {
+    let text = format!(
+        "{SIZES}[[tables]]\nname = 't'\nrows = ['size']\nmeasures = ['goodput', 'NORMAL']\n\
+         [[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n"
+    );
+    let study = study(&text);
+    let cells = counted(&study, |at| if size(at) == 1.0 { 10 } else { 0 });
+    let (tables, charts, _) = outputs(&study, &cells);
+    let missing: Vec<_> = tables[0].rows[1].values.iter().map(|value| value.missing).collect();
+    let stalled = Some(MissingFigure::Stalled);
+    assert_eq!(missing, [stalled, stalled, None, None], "counts are figures");
+    let line = &charts[0].series[0];
+    assert_eq!(line.points.iter().map(|dot| dot.x).collect::<Vec<_>>(), [1.0]);
+    assert_eq!((line.missing[0].x, line.missing[0].why), (2.0, MissingFigure::Stalled));
 }

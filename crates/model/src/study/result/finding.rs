@@ -15,8 +15,14 @@ pub struct FindingResult {
     pub measure: Metric,
     /// What is said of A against B; of equality how far apart they may be.
     pub claim: Claim,
-    /// Repetitions that have figures of both.
+    /// True of a claim that the published study makes, which this one repeats.
+    #[serde(default)]
+    pub published: bool,
+    /// Repetitions that have figures of both; of a claim about all or none, of A.
     pub blocks: u32,
+    /// Of a claim about all or none: what was counted; null of others, and where nothing was sent.
+    #[serde(default)]
+    pub count: Option<ExchangeCount>,
     /// A's over B's, with its interval; null where there is none.
     pub ratio: Option<MeanRatio>,
     /// Two-sided, that the ratio is 1, of Student's t on the logarithms; null where there is no
@@ -29,9 +35,23 @@ pub struct FindingResult {
     pub unlike: Option<String>,
     /// What it comes to.
     pub verdict: FindingVerdict,
+    /// The study's own sentence for this verdict, with its figures and without a full stop; null where the
+    /// study has none.
+    #[serde(default)]
+    pub said: Option<String>,
 }
 
-/// What is said of A against B.
+/// How many of the exchanges sent are of the kind that a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExchangeCount {
+    /// Those of the kind.
+    pub counted: u64,
+    /// All that were sent.
+    pub sent: u64,
+}
+
+/// What is said of A against B, or of A alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -46,6 +66,12 @@ pub enum Claim {
         #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
         margin_percent: f64,
     },
+    /// Every exchange of A is counted by the measure.
+    #[serde(rename = "all")]
+    AllOf,
+    /// None of A is.
+    #[serde(rename = "none")]
+    NoneOf,
 }
 
 /// What came of a claim.
@@ -53,11 +79,11 @@ pub enum Claim {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FindingVerdict {
-    /// The whole interval is where the claim has it.
+    /// Confirmed: the whole interval is where the claim has it, or every count is.
     BorneOut,
-    /// The whole interval is elsewhere.
+    /// Refuted: the whole interval is elsewhere, or a count is.
     NotBorneOut,
-    /// Neither.
+    /// Inconclusive.
     CannotTell,
     /// It is about speed, and its cells don't give the same.
     NotComparable,

@@ -121,11 +121,36 @@ pub struct TableValue {
     /// The upper end; null likewise.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub high: Option<f64>,
+    /// Why nothing was measured though exchanges were sent; absent where something was, and where none
+    /// were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingFigure>,
     /// Repetitions that it is from.
     pub n: u32,
     /// What was published; null: nothing.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
     pub published: Option<f64>,
+}
+
+/// Why exchanges that were sent have no figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum MissingFigure {
+    /// None was complete, and some lasted until the client gave up.
+    Stalled,
+    /// None was complete.
+    Failed,
+}
+
+impl MissingFigure {
+    /// What stands in the place of the figure.
+    pub fn word(self) -> &'static str {
+        match self {
+            MissingFigure::Stalled => "stalled",
+            MissingFigure::Failed => "failed",
+        }
+    }
 }
 
 /// A figure to draw: lines over a factor.
@@ -170,6 +195,22 @@ pub struct ChartLine {
     pub published: bool,
     /// Its points, from left to right.
     pub points: Vec<Dot>,
+    /// Where exchanges that were sent have no figure; absent where there is no such place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<MissingDot>,
+}
+
+/// A place of a line without a figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MissingDot {
+    /// The level's value, or its number from 0 where levels are no numbers.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
+    pub x: f64,
+    /// The level's name.
+    pub label: String,
+    /// Why.
+    pub why: MissingFigure,
 }
 
 /// A point of a line.

@@ -82,7 +82,7 @@ fn no_blocks(study: &Study, cell: &PlannedCell<'_>) -> Result<(), (usize, String
     };
     match settings.iter().find(ours) {
         Some(setting) => {
-            Err((setting.line, format!("{}: is for client = \"fio\" alone", setting.key)))
+            Err((setting.line, format!("{}: applies only to client = \"fio\"", setting.key)))
         }
         None => Ok(()),
     }
@@ -99,7 +99,7 @@ pub fn check_cells(study: &Study) -> Result<(), (usize, String)> {
         let of_cell = |why| (cell.line(), why);
         if study.lab.is_some() && cell.text("from").is_none() {
             return Err(of_cell(
-                "does not say which host of the lab it loads from: from".to_owned(),
+                "does not name the lab's host that it loads from: from".to_owned(),
             ));
         }
         match cell.client() {

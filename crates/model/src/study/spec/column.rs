@@ -23,7 +23,9 @@ pub struct ColumnSpec {
 pub(super) fn column_name(text: &str) -> Result<String, String> {
     match is_name(text) {
         true => Ok(text.to_owned()),
-        false => Err(format!("'{text}' is no name: use lower-case letters, digits, - and _")),
+        false => {
+            Err(format!("'{text}' is not a valid name: use lower-case letters, digits, - and _"))
+        }
     }
 }
 

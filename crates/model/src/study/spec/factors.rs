@@ -25,12 +25,12 @@ pub(super) const OWN: [&str; 11] = [
 /// Options of `sixmark run` that a study sets itself, or has no use for.
 const REFUSED: [(&str, &str); 16] = [
     ("json", "every cell is kept as a document anyway"),
-    ("csv", "the study's own tables take its place"),
+    ("csv", "the study has tables instead"),
     ("html", "the study has a page of its own"),
     ("store", "the study as a whole is kept"),
-    ("label", "sixmark study run --label is the whole study's"),
-    ("fail-if", "a cell is a figure of the study's, no gate"),
-    ("junit", "a cell is a figure of the study's, no gate"),
+    ("label", "a label applies to the whole study: sixmark study run --label"),
+    ("fail-if", "gates apply to runs and comparisons, not to cells"),
+    ("junit", "gates apply to runs and comparisons, not to cells"),
     ("quiet", "cells print nothing"),
     ("in", "write from = \"HOST\", with a table [lab]"),
     ("lab", "write a table [lab]"),
@@ -89,7 +89,7 @@ fn given(scalar: Scalar) -> SettingValue {
 fn key_of(field: &FileField<'_>, known: &Known<'_>) -> Option<String> {
     let key = field.name.replace('_', "-");
     if let Some((_, why)) = REFUSED.iter().find(|(name, _)| *name == key) {
-        field.wrong(&format!("this option of sixmark run has no place in a study: {why}"));
+        field.wrong(&format!("this option of sixmark run does not apply to a study: {why}"));
         return None;
     }
     let used = known.placeholders.contains(&field.name);
@@ -106,7 +106,7 @@ fn key_of(field: &FileField<'_>, known: &Known<'_>) -> Option<String> {
         return None;
     }
     field.wrong(&format!(
-        "is no setting: allowed are {}, the long options of sixmark run (sixmark run --help), and \
+        "is not a setting; allowed are {}, the long options of sixmark run (sixmark run --help), and \
          names that path, files or services have in braces",
         OWN.join(", ")
     ));
@@ -131,7 +131,7 @@ fn check_setting(setting: Setting, field: &FileField<'_>, known: &Known<'_>) -> 
         ("concurrency", SettingValue::Text(text)) if text.parse::<u32>().is_ok_and(|n| n > 0) => {
             None
         }
-        ("concurrency", _) => Some("is no whole number from 1 up".to_owned()),
+        ("concurrency", _) => Some("is not a whole number of 1 or more".to_owned()),
         ("size", SettingValue::Text(_)) => None,
         ("path", SettingValue::Text(text)) if text.starts_with('/') => None,
         ("size" | "path", _) => Some("is a number for size, for path a text with / before".into()),
@@ -150,7 +150,7 @@ fn among(value: &SettingValue, allowed: &[&str]) -> Option<String> {
     let names = if allowed.is_empty() { "there are none".into() } else { allowed.join(", ") };
     match value {
         SettingValue::Text(text) if allowed.contains(&text.as_str()) => None,
-        SettingValue::Text(text) => Some(format!("'{text}' is none of: {names}")),
+        SettingValue::Text(text) => Some(format!("'{text}' is not one of: {names}")),
         _ => Some(format!("expected one of: {names}")),
     }
 }
@@ -165,7 +165,7 @@ fn factor(field: &FileField<'_>, known: &Known<'_>) -> Option<Factor> {
     let name = field.name.clone();
     if !is_name(&name) || name == "repetition" || name == "measure" {
         field.wrong(
-            "is no name of a factor: use lower-case letters, digits, - and _ (but not repetition \
+            "is not a valid name of a factor: use lower-case letters, digits, - and _ (but not repetition \
              and measure)",
         );
         return None;
@@ -177,7 +177,7 @@ fn factor(field: &FileField<'_>, known: &Known<'_>) -> Option<Factor> {
     }
     for (number, level) in levels.iter().enumerate() {
         if levels[..number].iter().any(|before| before.name == level.name) {
-            items[number].wrong(&format!("level '{}' is there twice", level.name));
+            items[number].wrong(&format!("level '{}' occurs twice", level.name));
         }
     }
     (!levels.is_empty()).then_some(Factor { name, levels })
@@ -204,7 +204,7 @@ fn level(factor: &FileField<'_>, item: &FileField<'_>, known: &Known<'_>) -> Opt
         SettingValue::List(_) => return None,
     };
     if factor.name == FAMILY && !FAMILIES.contains(&name.as_str()) {
-        item.wrong(&format!("'{name}' is none of: {}", FAMILIES.join(", ")));
+        item.wrong(&format!("'{name}' is not one of: {}", FAMILIES.join(", ")));
         return None;
     }
     let setting = check_setting(Setting { key, value, line: item.line() }, item, known)?;

@@ -96,7 +96,7 @@ impl KnownNames<'_> {
         let [of, over] = sides.map(|side| self.level(&factor, &side?));
         let (of, over) = (of?, over?);
         if of == over {
-            field.wrong("of and over are two levels");
+            field.wrong("of and over must be two levels");
         }
         Some(Levels { factor, of, over })
     }

@@ -38,7 +38,7 @@ pub use around::Hooks;
 use crate::plan::generated::Generated;
 pub use cell::PlannedCell;
 pub use column::{ColumnSpec, Where};
-pub use findings::FindingSpec;
+pub use findings::{FindingSentences, FindingSpec, SideLevels};
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
 pub use published::{

@@ -26,11 +26,15 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Puts others in, in the place of those that have the same name.
+    /// Puts others in, in the place of those that have the same name; findings, which have none, in the
+    /// place of all.
     pub(super) fn put(&mut self, others: Outputs) {
         put(&mut self.tables, others.tables, |table| &table.name);
         put(&mut self.charts, others.charts, |chart| &chart.name);
         put(&mut self.comparisons, others.comparisons, |comparison| &comparison.name);
+        if !others.findings.is_empty() {
+            self.findings = others.findings;
+        }
     }
 }
 

@@ -212,12 +212,15 @@ fn read_value(field: &FileField<'_>) -> Option<Option<f64>> {
     }
 }
 
-/// A remark stands under the first level of its row.
+/// A remark stands under the levels of its row, joined by `, `, or under the first of them.
 fn remark(field: &FileField<'_>, rows: &mut [PublishedRow]) {
     let Some(text) = field.text() else { return };
-    match rows.iter_mut().find(|row| row.levels.first() == Some(&field.name)) {
+    let is_of = |row: &&mut PublishedRow| {
+        row.levels.first() == Some(&field.name) || row.levels.join(", ") == field.name
+    };
+    match rows.iter_mut().find(is_of) {
         Some(row) => row.remark = Some(text),
-        None => field.wrong("no row begins with this level"),
+        None => field.wrong("no row begins with this level, and none has these levels"),
     }
 }
 
@@ -256,7 +259,7 @@ fn read_shares(fields: &mut FileFields<'_>) -> Option<SharesSpec> {
         let field = fields.need(name)?;
         field.parsed(|text| match text.parse::<Metric>()? {
             measure if measure.kind() == MetricKind::Count => Ok(measure),
-            measure => Err(format!("{measure} is no count")),
+            measure => Err(format!("{measure} is not a count")),
         })
     };
     let [part, whole] = ["part", "whole"].map(&mut count);

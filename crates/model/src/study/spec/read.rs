@@ -9,7 +9,7 @@ use super::lab::{InLab, in_lab};
 use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
-use super::{FAMILY, Factor, Study, Together, cells};
+use super::{FAMILY, Factor, Level, Study, Together, cells};
 use crate::fields::{FileField, FileFields, FileMistake, FileText};
 use crate::plan::braces::names_in_braces;
 use crate::plan::generated::{Generated, generated};
@@ -72,19 +72,20 @@ fn read_whole(
     let (has_quick, has_lab_form) = (forms.quick.there, forms.lab.there);
     let published = published(book, &mut fields, context);
     let (takes, repetitions) = amount(book, &head, &forms, context);
-    let Varied { texts, options, factors, long, together } =
+    let Varied { texts, options, factors, long, together, omitted } =
         varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
     let names = KnownNames { factors: &factors, long: &long, published: published.as_ref() };
     let exclude = exclude(fields.tables("exclude"), &names);
     let outputs = outputs_of(&mut fields, made, &names, context);
     end_fields(fields, services.is_empty() == targets.is_empty());
+    let description = describe_form(&head, repetitions, &omitted, context);
     let study = Study {
         quick: context.quick,
         in_lab: context.in_lab,
         title: head.title.or_else(|| head.name.clone()).unwrap_or_default(),
         name: head.name?,
-        description: head.description,
+        description,
         order: head.order,
         repetitions: repetitions?,
         path: path?,
@@ -181,10 +182,10 @@ fn amount(
         (takes, repetitions) = (form.takes.or(takes), form.repetitions.or(repetitions));
     }
     if context.quick && !forms.quick.there {
-        book.wrong_line(0, "quick", "--quick needs a table [quick] that says what is shorter");
+        book.wrong_line(0, "quick", "--quick needs a table [quick] in the study's file");
     }
     if context.in_lab && !forms.lab.there {
-        book.wrong_line(0, "in-lab", "--in-lab needs a table [in-lab] that says in which lab");
+        book.wrong_line(0, "in-lab", "--in-lab needs a table [in-lab] in the study's file");
     }
     (takes, repetitions)
 }
@@ -228,7 +229,7 @@ fn made_in_lab(
     let found = match context.in_lab {
         true => outputs(&mut made, names),
         false => {
-            for name in ["tables", "figures", "comparisons"] {
+            for name in ["tables", "figures", "comparisons", "findings"] {
                 made.take(name);
             }
             Outputs::default()
@@ -275,6 +276,43 @@ struct Varied {
     /// The factors with the levels of every form.
     long: Vec<Factor>,
     together: Vec<Together>,
+    /// The levels that the short form omits, by factor.
+    omitted: Vec<String>,
+}
+
+/// The description with what the short form does less of: what it says of the whole would not be true.
+fn describe_form(
+    head: &StudyHead,
+    repetitions: Option<NonZeroU32>,
+    omitted: &[String],
+    context: &ReadContext<'_>,
+) -> String {
+    let usual = head.repetitions;
+    let fewer = repetitions.zip(usual).filter(|(now, usual)| now != usual);
+    let fewer = fewer.map(|(now, usual)| match now.get() {
+        1 => format!("has 1 repetition instead of {usual}"),
+        now => format!("has {now} repetitions instead of {usual}"),
+    });
+    let less = (!omitted.is_empty()).then(|| format!("omits {}", omitted.join("; ")));
+    let said: Vec<String> = fewer.into_iter().chain(less).collect();
+    if !context.quick || said.is_empty() {
+        return head.description.clone();
+    }
+    let said = format!("The quick form {}.", said.join(" and "));
+    let whole = [head.description.trim(), &said].into_iter().filter(|text| !text.is_empty());
+    whole.collect::<Vec<_>>().join("\n")
+}
+
+/// `client curl, firefox`, a factor each.
+fn omitted_levels(usual: &[Factor], now: &[Factor]) -> Vec<String> {
+    let of_factor = |factor: &Factor| {
+        let left = now.iter().find(|other| other.name == factor.name)?;
+        let is_gone = |level: &&Level| !left.levels.iter().any(|other| other.name == level.name);
+        let gone = factor.levels.iter().filter(is_gone).map(|level| level.name.as_str());
+        let gone: Vec<&str> = gone.collect();
+        (!gone.is_empty()).then(|| format!("{} {}", factor.name, gone.join(", ")))
+    };
+    usual.iter().filter_map(of_factor).collect()
 }
 
 fn varied(
@@ -306,11 +344,13 @@ fn varied(
     let mut long = all.clone();
     lengthen(&mut long, &shorter.1);
     let together = together(fields, &long, &known);
+    let usual = all.clone();
     if context.quick {
         shorten(&mut options, shorter.0);
         shorten_factors(book, &mut all, shorter.1);
     }
-    Varied { texts, options, factors: all, long, together }
+    let omitted = omitted_levels(&usual, &all);
+    Varied { texts, options, factors: all, long, together, omitted }
 }
 
 /// What combinations of levels set: `[[settings]]`.
@@ -365,7 +405,7 @@ fn path(field: &FileField<'_>, of_cell: &[&str]) -> Option<String> {
     let path = known(field, of_cell)?;
     let fine = path.starts_with('/') && !path.contains(char::is_whitespace);
     if !fine {
-        field.wrong("a path begins with / and holds no blanks");
+        field.wrong("a path begins with / and contains no blanks");
     }
     fine.then_some(path)
 }
@@ -410,7 +450,7 @@ fn shorten_factors(book: &FileText<'_>, all: &mut [Factor], quick: Vec<Factor>) 
             Some(known) => known.levels = factor.levels,
             None => {
                 let key = format!("quick.factors.{}", factor.name);
-                book.wrong_line(0, &key, "the study has no such factor to shorten");
+                book.wrong_line(0, &key, "the study has no such factor");
             }
         }
     }
@@ -461,7 +501,7 @@ fn possible(book: &FileText<'_>, study: &Study) {
         }
     }
     match cells::count_cells(study) {
-        Ok(0) => book.wrong_line(0, "exclude", "no cell is left"),
+        Ok(0) => book.wrong_line(0, "exclude", "no cells remain"),
         Ok(_) => {
             if let Err((line, message)) = cells::check_cells(study) {
                 book.wrong_line(line, "", &message);

@@ -220,7 +220,7 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     ("takes = '5'", 3, &["takes", "10s, 500ms or 2m"]),
     ("path = 'x'", 3, &["path", "begins with /"]),
     ("path = '/a b'", 3, &["path", "no blanks"]),
-    ("path = '/{size}'", 3, &["path", "{size}", "stands for nothing"]),
+    ("path = '/{size}'", 3, &["path", "{size}", "has no value here"]),
     ("[options]\ncuont = 3", 4, &["options.cuont", "family, server, client", "sixmark run"]),
     ("[options]\njson = 'x'", 4, &["options.json", "kept as a document"]),
     ("[options]\nipv6 = true", 4, &["options.ipv6", "family = \"ipv6\""]),
@@ -232,20 +232,20 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     ),
     ("[options]\nprotocol = 'http/9'", 4, &["protocol", "http/1.0, http/1.1, http/2, h2c"]),
     ("[options]\nserver = 'web'", 4, &["server", "there are none"]),
-    ("[options]\nconcurrency = 0", 4, &["concurrency", "from 1 up"]),
+    ("[options]\nconcurrency = 0", 4, &["concurrency", "of 1 or more"]),
     ("[options]\ncount = { a = 1 }", 4, &["options.count", "found a table"]),
     ("[factors]\nfamily = ['ipv5']", 4, &["factors.family", "ipv6, ipv4"]),
     ("[factors]\nfamily = [{ name = 'a' }]", 4, &["factors.family", "\"ipv6\" and \"ipv4\""]),
     ("[factors]\ncount = []", 4, &["factors.count", "no levels"]),
     ("[factors]\ncount = 3", 4, &["factors.count", "a list in brackets"]),
-    ("[factors]\ncount = [1, 1]", 4, &["'1' is there twice"]),
-    ("[factors]\nCount = [1]", 4, &["no name of a factor"]),
-    ("[factors]\nkind = ['a']", 4, &["factors.kind", "is no setting"]),
+    ("[factors]\ncount = [1, 1]", 4, &["'1' occurs twice"]),
+    ("[factors]\nCount = [1]", 4, &["not a valid name of a factor"]),
+    ("[factors]\nkind = ['a']", 4, &["factors.kind", "is not a setting"]),
     ("[factors]\nkind = [\n  { name = 'a' },\n  { cuont = 1 }]", 6, &["name is missing"]),
     (
         "[factors]\nkind = [\n  { name = 'a', cuont = 1 }]",
         5,
-        &["factors.kind.cuont", "is no setting"],
+        &["factors.kind.cuont", "is not a setting"],
     ),
     ("[factors]\nfamily = ['ipv6']\n[options]\nfamily = 'ipv6'", 6, &["a factor already"]),
     (
@@ -260,7 +260,7 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     ("[quick]\nreps = 1", 4, &["quick.reps", "repetitions, takes, options, factors"]),
     ("published = 'no.toml'", 3, &["published", "no such file"]),
     ("exclude = [{ size = 1 }]", 3, &["exclude.size", "is not a factor"]),
-    ("[[files]]\npath = '../x'\nsize = 1", 4, &["files.path", "within {www}"]),
+    ("[[files]]\npath = '../x'\nsize = 1", 4, &["files.path", "inside {www}"]),
     ("[[files]]\npath = 'x'\nsize = -1", 5, &["files.size", "whole number"]),
     ("[[files]]\npath = 'x'", 3, &["size is missing"]),
     ("[hooks]\nbefore_cell = []", 4, &["hooks.before_cell", "a program and its arguments"]),
@@ -268,7 +268,7 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     ("[hooks]\nafter_study = ['{size}']", 4, &["{size}", "{www}, {sixmark}"]),
     ("[[tables]]\nmeasures = ['goodput']", 3, &["tables", "name is missing"]),
     ("[[tables]]\nname = 't'", 3, &["measures is missing"]),
-    ("[[tables]]\nname = 'T'\nmeasures = []", 4, &["'T' is no name"]),
+    ("[[tables]]\nname = 'T'\nmeasures = []", 4, &["'T' is not a valid name"]),
     (
         "[[tables]]\nname = 't'\nmeasures = ['speed']",
         5,
@@ -277,7 +277,7 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     (
         "[[tables]]\nname = 't'\nmeasures = [{ measure = 'goodput', unit = 'ms' }]",
         5,
-        &["'ms' is no unit of goodput", "'MB/s'"],
+        &["'ms' is not a unit of goodput", "'MB/s'"],
     ),
     (
         "[[tables]]\nname = 't'\nrows = ['size']\nmeasures = []",
@@ -325,14 +325,14 @@ fn what_is_wrong_is_named_with_line_key_and_what_is_allowed() {
 #[test]
 fn services_say_what_is_wrong_with_them() {
     for (service, parts) in [
-        ("command = ['{prot}']", &["{prot} stands for nothing", "{port}, {port6}, {dir}"][..]),
+        ("command = ['{prot}']", &["{prot} has no value here", "{port}, {port6}, {dir}"][..]),
         ("urls = ['http://[::1]:{port}']", &["without braces"]),
         ("command = ['a']\nready = 'soon'", &["'soon'", "connect"]),
-        ("command = ['a']\nready = { get = 'x' }", &["begins with /"]),
+        ("command = ['a']\nready = { get = 'x' }", &["begin with /"]),
         ("command = ['a']\nready = { git = '/x' }", &["get, line"]),
         ("command = ['a']\nurls = ['https://[::1]:{port6}']\nready = { get = '/' }", &["http://"]),
         ("urls = ['http://[::1]:1']\nready = { line = 'x' }", &["no output"]),
-        ("command = ['a']\n[services.s.files]\n'/etc/x' = ''", &["within the service's folder"]),
+        ("command = ['a']\n[services.s.files]\n'/etc/x' = ''", &["inside the service's folder"]),
         ("comand = ['a']", &["services.s.comand", "command, package, version, urls"]),
     ] {
         let wrongs = read(&format!("name = 'x'\n[services.s]\n{service}"), false).unwrap_err();
@@ -345,7 +345,7 @@ fn services_say_what_is_wrong_with_them() {
     assert!(both.iter().any(|wrong| wrong.message.contains("say what to load")));
     let two = "name = 'x'\n[services.a]\ncommand = ['a']\n[services.b]\ncommand = ['b']\n";
     let which = read(two, false).unwrap_err();
-    assert!(which[0].message.contains("which server: a, b"), "{which:?}");
+    assert!(which[0].message.contains("does not name a server: a, b"), "{which:?}");
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn published_figures_are_read_strictly() {
         (
             "rows = []\n[[analyses]]\ntitle = 'A'\nkind = 'shares'\ntable = 'p'\npart = 'goodput'\nwhole = 'sent'",
             12,
-            "no count",
+            "not a count",
         ),
     ] {
         let wrongs =
@@ -455,11 +455,11 @@ fn improvements_and_interactions_are_of_factors_that_are_free_for_it() {
             format!(
                 "[[tables]]\nname = 't'\nrows = ['family']\nmeasures = ['sent']\nstatistic = 'median'\nimprovement = {levels}"
             ),
-            "is of means",
+            "compares means",
         ),
         (
             format!("[[comparisons]]\nname = 'c'\nmeasure = 'sent'\ninteraction = {levels}"),
-            "with another factor",
+            "needs another factor",
         ),
         (
             "[[comparisons]]\nname = 'c'\nmeasure = 'sent'\n\
@@ -471,4 +471,49 @@ fn improvements_and_interactions_are_of_factors_that_are_free_for_it() {
         let wrongs = read(&with(&format!("{head}{more}")), false).expect_err(&more);
         assert!(wrongs.iter().any(|wrong| wrong.message.contains(part)), "{more}: {wrongs:?}");
     }
+}
+
+#[test]
+fn what_a_finding_can_t_be_is_refused_in_one_line() {
+    let finding =
+        |more: &str| with(&format!("[factors]\nsize = [1, 2]\n[[findings]]\ntext = 'T'\n{more}\n"));
+    let two = "measure = 'goodput'\nclaim = 'higher'\na = { size = 1 }\nb = { size = 2 }";
+    let all = "measure = 'NORMAL'\nclaim = 'all'\na = { size = 1 }";
+    good(&finding(&format!(
+        "{two}\nconfirmed = '{{a}} {{b}} {{difference}} {{ratio}} {{percent}}'"
+    )));
+    good(&finding(&format!("{all}\nconfirmed = '{{count}} of {{sent}}'")));
+    for (more, part) in [
+        (
+            format!("{two}\nconfirmed = '{{c}} apart'"),
+            "{c} is not a figure of this claim; figures: {a}, {b}",
+        ),
+        (format!("{two}\nrefuted = '{{sent}} apart'"), "{sent} is not a figure"),
+        (
+            format!("{two}\nof_families = true\nrefuted = '{{difference}}'"),
+            "{a}, {b}, {ratio}, {percent}",
+        ),
+        (format!("{two}\nconfirmed = '{{ a }}'"), "braces are for figures alone"),
+        (format!("{two}\nconfirmed = '.'"), "a sentence is not empty"),
+        (format!("{two}\npublished = true"), "the study has no published figures"),
+        (format!("{all}\nconfirmed = '{{ratio}}'"), "figures: {count}, {sent}"),
+        (format!("{all}\nb = {{ size = 2 }}"), "omit b"),
+        (format!("{all}\nof_families = true"), "omit of_families"),
+        (all.replace("NORMAL", "goodput"), "goodput does not count exchanges"),
+        (all.replace("'all'", "'none'").replace("NORMAL", "goodput"), "goodput is not a count"),
+        (all.replace("'all'", "'most'"), "higher, lower, equal, all, none"),
+    ] {
+        let wrongs = read(&finding(&more), false).unwrap_err();
+        assert_eq!(wrongs.len(), 1, "{more}: {wrongs:?}");
+        assert!(wrongs[0].to_string().contains(part), "{more}: {}", wrongs[0]);
+    }
+}
+
+#[test]
+fn the_description_of_the_short_form_says_what_it_omits() {
+    let long = good(WHOLE).description;
+    assert_eq!(long, "Of everything a little.");
+    let short = read(WHOLE, true).unwrap().description;
+    let less = "The quick form has 1 repetition instead of 3 and omits size 2000.";
+    assert_eq!(short, format!("{long}\n{less}"));
 }

@@ -34,7 +34,7 @@ impl CellTarget {
         let own = cell.text("path").unwrap_or(&study.path);
         let path = fill(own, |name| cell.value(name));
         if let Some(name) = names_in_braces(&path).first() {
-            return Err(format!("{{{name}}} in path '{own}' stands for nothing in this cell"));
+            return Err(format!("{{{name}}} in path '{own}' has no value in this cell"));
         }
         let (family, ratio) = families_of_cell(cell)?;
         let uses = |url: &String| {
@@ -50,7 +50,7 @@ impl CellTarget {
             (None, [only]) => urls(&only.name),
             (None, _) => {
                 let names: Vec<_> = study.services.iter().map(|s| s.name.as_str()).collect();
-                return Err(format!("does not say which server: {}", names.join(", ")));
+                return Err(format!("does not name a server: {}", names.join(", ")));
             }
         };
         let urls = bases.unwrap_or_default().into_iter();
@@ -96,7 +96,7 @@ fn families_of_cell(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio
     };
     let ratio = match cell.text("ratio") {
         Some(_) if family.is_some() => {
-            return Err("has a ratio and one family: leave one of them out".to_owned());
+            return Err("has a ratio and one family: omit one of them".to_owned());
         }
         Some(ratio) => ratio.parse::<PlanRatio>().map_err(|why| format!("ratio: {why}"))?,
         None => PlanRatio::EVEN,

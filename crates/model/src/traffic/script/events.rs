@@ -90,7 +90,11 @@ fn setting(name: &str, words: &mut Words<'_>) -> Result<ScriptLine, String> {
         "TXBUFFER" => buffer(words).map(ScriptLine::Buffer),
         // Larger than what anybody wrote into a script; said, since it is not done as written.
         "RXBUFFER" => buffer(words).map(|_| {
-            ScriptLine::Nothing("RXBUFFER: buffers are as large as the system lets them be".into())
+            ScriptLine::Nothing(
+                "RXBUFFER: buffers always have the largest size that the system \
+                 allows"
+                    .into(),
+            )
         }),
         _ => {
             let known = HARMLESS.iter().find(|(harmless, _)| *harmless == upper);
@@ -100,7 +104,7 @@ fn setting(name: &str, words: &mut Words<'_>) -> Result<ScriptLine, String> {
             for _ in 0..*follow {
                 words.word("a value")?;
             }
-            Ok(ScriptLine::Nothing(format!("{upper} has no bearing on the traffic")))
+            Ok(ScriptLine::Nothing(format!("{upper} has no effect on the traffic")))
         }
     }
 }

@@ -149,7 +149,7 @@ impl Course {
             ScriptEventKind::On(mut new) => {
                 let id = new.flow.id;
                 if self.on.contains_key(&id) {
-                    return Err(format!("flow {id} is on already; turn it OFF before"));
+                    return Err(format!("flow {id} is already on; turn it OFF first"));
                 }
                 events::check_size(&new.flow, new.flow.largest())?;
                 new.hops = new.hops.or(self.defaults.hops);
@@ -175,7 +175,7 @@ impl Course {
             ScriptEventKind::Ignore(protocol, ports) => {
                 for port in ports {
                     let at = self.open.remove(&(protocol, port)).ok_or_else(|| {
-                        format!("{protocol} port {port} is not listened on, so it can't be ignored")
+                        format!("{protocol} port {port} is not open, so IGNORE can't close it")
                     })?;
                     self.script.listening[at].until_ns = Some(at_ns);
                 }
@@ -192,7 +192,7 @@ impl Course {
     fn listen(&mut self, protocol: FlowProtocol, port: u16, from_ns: u64) -> Result<(), String> {
         let at = self.script.listening.len();
         if self.open.insert((protocol, port), at).is_some() {
-            return Err(format!("{protocol} port {port} is listened on already"));
+            return Err(format!("{protocol} port {port} is already open"));
         }
         self.script.listening.push(Listening { protocol, port, from_ns, until_ns: None });
         Ok(())

@@ -34,7 +34,7 @@ pub(super) fn pattern(name: &str, words: &mut Words<'_>) -> Result<(Pattern, u32
     let burst = Burst { within, every, every_ns, length, length_ns, carry: false };
     match burst.has_messages() {
         true => Ok((Pattern::Burst(burst), bytes)),
-        false => Err("bursts are too short for their rate: hardly one has a message".into()),
+        false => Err("bursts are too short for their rate: most have no message".into()),
     }
 }
 
@@ -51,7 +51,7 @@ fn steady(name: &str, words: &mut Words<'_>) -> Result<(Steady, u32), String> {
     if words.clone().next().is_some_and(|rate| rate.starts_with('-')) {
         return Err("a negative rate (as fast as possible) is not supported".into());
     }
-    let per_s = words.number("messages a second")?;
+    let per_s = words.number("messages per second")?;
     let bytes = words.whole("the size of a message in bytes", LARGEST.into())? as u32;
     words.exactly("]")?;
     Ok((Steady { per_s, gap, offset: 0.0 }, bytes))

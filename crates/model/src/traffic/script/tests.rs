@@ -98,13 +98,13 @@ fn what_is_wrong_is_told_with_its_line() {
         ("1 ON 1 UDP DST ::1/5 PERIODIC [1 100]\n0 OFF 1", "line 2: flow 1 is not on"),
         (
             "0 ON 1 UDP DST ::1/5 PERIODIC [1 100]\n1 ON 1 UDP DST ::1/5 PERIODIC [1 100]",
-            "on already",
+            "already on",
         ),
         ("0 ON 1 UDP DST ::1/5 PERIODIC [1 100]\n1 MOD 1 PERIODIC [1 3]", "line 2: a message of 3"),
         ("0 LISTEN UDP 0", "'0' is not a port"),
         ("0 LISTEN UDP 7-5", "'7-5' is not a port"),
-        ("0 LISTEN UDP 5\n1 LISTEN UDP 4-6", "UDP port 5 is listened on already"),
-        ("0 IGNORE TCP 5", "can't be ignored"),
+        ("0 LISTEN UDP 5\n1 LISTEN UDP 4-6", "UDP port 5 is already open"),
+        ("0 IGNORE TCP 5", "IGNORE can't close it"),
         ("0 LISTEN UDP 5 INTERFACE eth0", "'INTERFACE' is not supported here"),
         ("1e3 LISTEN UDP 5", "not a time in seconds"),
     ] {

@@ -78,7 +78,7 @@ fn analysis(of: &Analysis) -> Vec<Block> {
     blocks.push(Block::Text(of.method.clone()));
     if !of.ratios.is_empty() {
         let all: Vec<&ComparisonEntry> = of.ratios.iter().collect();
-        let mut table = Table::new("Ratios", entry_columns(), entries(&of.ratios));
+        let mut table = Table::new("Ratios", entry_columns(), entries(&of.ratios, "too few pairs"));
         table.scale = Some(scale(&all));
         blocks.push(Block::Table(table));
     }
@@ -96,7 +96,7 @@ fn shares_table(caption: &str, all: &[PublishedShare]) -> Block {
             share(of.b),
             SheetCell::Number(write::change(value), value),
             format!("{} to {}", write::change(low), write::change(high)).into(),
-            if of.differs { "different" } else { "? no difference shown" }.into(),
+            if of.differs { "different" } else { "? inconclusive" }.into(),
         ];
         Row::new(of.label.as_str(), cells)
     };

@@ -10,56 +10,58 @@ use sixmark_model::metric::Metric;
 use super::super::run;
 use super::shared::SharedWorkload;
 
-/// Compare two sides, one at a time, in interleaved blocks, and give a verdict.
+/// Compare two sides in interleaved blocks and give a verdict.
 ///
-/// Side A is judged against side B. Blocks come in pairs, whose order is drawn; each begins with
-/// connections of its own and is loaded with the options below, those of `sixmark run`. The number of
-/// blocks is fixed beforehand: what they say by then never ends them early.
+/// Side A is judged against side B, one of them loaded at a time. Blocks are measured in pairs, one block of each side in random
+/// order. Each block opens its own connections and is loaded with the options below, which are
+/// those of `sixmark run`. The number of blocks is fixed in advance: intermediate results never end
+/// a comparison early.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct CompareArgs {
-    /// The side that is judged: ipv6, ipv4, a URL, or options of its own ('--http2 --streams 8')
-    /// [default: ipv6; of two URLs of one family, the first]
+    /// Side to judge: ipv6, ipv4, a URL, or its own options ('--http2 --streams 8') [default: ipv6,
+    /// or the first of two URLs of one family]
     #[arg(long, value_name = "SIDE", allow_hyphen_values = true, help_heading = "Comparison")]
     pub(super) a: Option<String>,
 
-    /// What it is judged against [default: ipv4; of two URLs of one family, the second]
+    /// Side to judge it against [default: ipv4, or the second of two URLs of one family]
     #[arg(long, value_name = "SIDE", allow_hyphen_values = true, help_heading = "Comparison")]
     pub(super) b: Option<String>,
 
-    /// What to call side A [default: as it is written]
+    /// Name of side A in reports [default: as given with --a]
     #[arg(long, value_name = "NAME", help_heading = "Comparison")]
     pub(super) name_a: Option<String>,
 
-    /// What to call side B [default: as it is written]
+    /// Name of side B in reports [default: as given with --b]
     #[arg(long, value_name = "NAME", help_heading = "Comparison")]
     pub(super) name_b: Option<String>,
 
-    /// How long each block is measured; with -n a block ends after so many requests [default: 1s]
+    /// Measured duration of each block; with -n, a block ends after that many requests [default:
+    /// 1s]
     #[arg(long, value_name = "TIME", value_parser = run::positive_time,
           help_heading = "Comparison")]
     pub(super) block: Option<Duration>,
 
-    /// Blocks of each side that are compared
+    /// Number of blocks of each side to compare
     #[arg(long, value_name = "N", default_value = "12", help_heading = "Comparison",
           value_parser = run::positive::<NonZeroU32>)]
     pub(super) blocks: NonZeroU32,
 
-    /// Blocks of each side before them that are measured and not compared
+    /// Number of warm-up blocks of each side before them, which are not compared
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Comparison")]
     pub(super) warm_up_blocks: u32,
 
-    /// Which side of a pair of blocks comes first: drawn by the seed, or ABBA and BAAB in turns
+    /// Order of the two blocks in a pair: random, or alternating ABBA and BAAB
     #[arg(long, value_name = "random|abba", default_value = "random", value_parser = order,
           help_heading = "Comparison")]
     pub(super) order: BlockOrder,
 
-    /// Sides that differ by less count as equivalent; to be chosen before anything is measured
+    /// Differences smaller than this count as equivalent; choose it before you measure
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin,
           help_heading = "Comparison")]
     pub(super) margin: f64,
 
-    /// What the headline is about: response.p50, wait.p99, goodput, failures…
+    /// Metric of the headline: response.p50, wait.p99, goodput, failures…
     #[arg(
         long,
         value_name = "METRIC",
@@ -80,7 +82,7 @@ pub(in crate::cli) struct CompareArgs {
 pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {
     command
         .mut_arg("warmup", |arg| {
-            arg.default_value(WARM_UP).help("Load each block for this long before it is measured")
+            arg.default_value(WARM_UP).help("Load each block for this time before its measurement")
         })
         // Each side may have its own.
         .mut_arg("urls", |arg| arg.required_unless_present_any(["a", "b"]))
@@ -110,7 +112,7 @@ fn order(text: &str) -> Result<BlockOrder, String> {
     match text {
         "abba" => Ok(BlockOrder::Abba),
         "random" => Ok(BlockOrder::Random),
-        _ => Err("say random or abba".to_owned()),
+        _ => Err("expected random or abba".to_owned()),
     }
 }
 
@@ -118,7 +120,7 @@ fn order(text: &str) -> Result<BlockOrder, String> {
 fn margin(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').map(str::trim_end).and_then(|text| text.parse().ok());
     let percent = number.filter(|percent: &f64| *percent > 0.0 && *percent < 100.0);
-    let wrong = || format!("'{text}' is not a percentage from above 0 to below 100, as in 5%");
+    let wrong = || format!("'{text}' is not a percentage above 0 and below 100, as in 5%");
     percent.map(|percent| percent / 100.0).ok_or_else(wrong)
 }
 

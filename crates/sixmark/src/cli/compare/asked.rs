@@ -43,14 +43,15 @@ fn families_of_side(args: &CompareArgs, side: usize) -> (&'static str, &str, boo
 }
 
 fn one_family(family: Family, urls: &[String]) -> CommandError {
-    let (other, more) = (family.other(), "two URLs of one family are compared with each other");
+    let other = family.other();
     CommandError::Usage(match urls {
         [url] => format!(
-            "{url} over {family} alone has nothing to be compared with; give a second URL, name the \
-             sides (--a, --b), or load {other} too (--resolve gives an address): {more}"
+            "{url} over {family} alone has no second side; give a second URL, name the sides (--a, \
+             --b), or add an {other} address (--resolve)"
         ),
         _ => format!(
-            "{} URLs over {family} alone are no two sides; name these with --a and --b: {more}",
+            "{} URLs over {family} alone don't make two sides; give two URLs, or name the sides \
+             with --a and --b",
             urls.len()
         ),
     })

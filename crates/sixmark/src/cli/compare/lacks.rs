@@ -16,7 +16,9 @@ pub(in crate::cli) fn of_comparison(error: &clap::Error) -> Option<String> {
 pub(super) fn of_side(error: &clap::Error) -> Option<String> {
     let option = unknown(error)?;
     match has::<SessionArgs>(option) {
-        true => Some(format!("{} is the comparison's, not one side's", together(option))),
+        true => {
+            Some(format!("{} applies to the whole comparison, not to one side", together(option)))
+        }
         false => of_comparison(error),
     }
 }
@@ -24,11 +26,11 @@ pub(super) fn of_side(error: &clap::Error) -> Option<String> {
 /// Why a comparison has not got it, where there is more to say than that.
 fn why_lacking(option: &str) -> &'static str {
     match option {
-        "-d" | "--duration" => ": --block says how long each block is measured",
-        "--find-max" => ": it is a comparison of its own: sixmark run",
-        "--ramp" | "--steps" | "--replay" => ": all blocks are loaded alike; give a --rate",
-        "--truth" => ": it holds clock against packets, not one side against the other",
-        "--csv" => ": write --json and let `sixmark report --csv` read it",
+        "-d" | "--duration" => "; --block sets the measured duration of a block",
+        "--find-max" => ", which searches for each family's highest rate",
+        "--ramp" | "--steps" | "--replay" => ": all blocks have the same load; use --rate",
+        "--truth" => ", which compares the clock with packets",
+        "--csv" => "; write --json, then use `sixmark report --csv`",
         _ => "",
     }
 }

@@ -71,7 +71,7 @@ fn measure(
     })?;
     live.clear();
     if let Err(error) = kept {
-        complain(&format!("warning: {error}; blocks are measured on, and kept at the end"));
+        complain(&format!("warning: {error}; the comparison continues and is stored at the end"));
     }
     Ok(result)
 }

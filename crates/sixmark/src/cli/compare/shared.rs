@@ -190,10 +190,10 @@ mod tests {
     #[test]
     fn an_option_that_is_no_side_s_is_named() {
         for (own, part) in [
-            ("--json=x", "--json is the comparison's"),
-            ("-q", "-q is the comparison's"),
-            ("--store=x", "--store, --label or --keep-secrets is the comparison's"),
-            ("-d=3s", "-d is for `sixmark run`: --block says"),
+            ("--json=x", "--json applies to the whole comparison"),
+            ("-q", "-q applies to the whole comparison"),
+            ("--store=x", "--store, --label or --keep-secrets applies to the whole"),
+            ("-d=3s", "-d is for `sixmark run`; --block sets"),
             ("--steps=1:1s", "--steps is for `sixmark run`: all blocks"),
             ("--blocks=3", "unexpected argument '--blocks'"),
         ] {

@@ -25,7 +25,7 @@ pub(super) fn contender(
     };
     let workload = args.shared.overlaid(&words).map_err(&said)?;
     if workload.target.urls.is_empty() && workload.target.targets.is_none() {
-        return Err(said("no URL is given, neither here nor for both sides".to_owned()));
+        return Err(said("no URL: give one for this side, or one for both sides".to_owned()));
     }
     let keep = &args.session.keep;
     let options = keep.shown(asked.text);

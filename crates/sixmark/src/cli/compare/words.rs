@@ -30,7 +30,7 @@ fn next_word(text: &str) -> Result<(String, &str), String> {
         }
     }
     match quote {
-        Some(quote) => Err(format!("the {quote} is not closed")),
+        Some(quote) => Err(format!("the opening {quote} has no closing one")),
         None => Ok((word, "")),
     }
 }
@@ -69,7 +69,9 @@ mod tests {
 
     #[test]
     fn what_is_not_closed_is_told() {
-        for (text, why) in [("-H 'A: b", "the ' is not"), ("a \"b", "the \""), ("a\\", "nothing")] {
+        for (text, why) in
+            [("-H 'A: b", "the opening ' has no"), ("a \"b", "the opening \""), ("a\\", "nothing")]
+        {
             let said = words(text).unwrap_err();
             assert!(said.starts_with(why), "{text}: {said}");
         }

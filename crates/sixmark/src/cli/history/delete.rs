@@ -6,14 +6,14 @@ use super::{WhichEntry, numbers, open_for, print, table};
 use crate::store::{Id, ListFilter, Listed, Store};
 use sixmark_machine::CommandError;
 
-/// Delete results; asks nothing, says what it deleted.
+/// Delete stored results without confirmation, and print what was deleted.
 #[derive(Debug, clap::Args)]
 pub(super) struct HistoryDeleteArgs {
-    /// The numbers that `sixmark history` shows, or last
+    /// Numbers from `sixmark history`, or last
     #[arg(value_name = "ID|last")]
     ids: Vec<WhichEntry>,
 
-    /// All that began before this: a day, a time (UTC), or how long ago (30d)
+    /// All results that started before this day, time (UTC) or age (30d)
     #[arg(long, value_name = "DATE", conflicts_with = "ids")]
     before: Option<When>,
 
@@ -27,7 +27,7 @@ pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), CommandError> {
     let entries = match &args.before {
         Some(when) => older(&store, when)?,
         None if args.ids.is_empty() => {
-            let line = "say what to delete: numbers that `sixmark history` shows, or --before DATE";
+            let line = "nothing to delete: give numbers from `sixmark history`, or --before DATE";
             return Err(CommandError::Usage(line.to_owned()));
         }
         None => entries_named(&store, &args.ids)?,
@@ -37,7 +37,7 @@ pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), CommandError> {
     let lines =
         entries.iter().map(|entry| format!("deleted {}\n", table::entry_line(entry).trim()));
     match entries.is_empty() {
-        true => print("nothing is older\n"),
+        true => print("no result is older\n"),
         false => print(&lines.collect::<String>()),
     }
 }

@@ -8,15 +8,15 @@ use super::{WhichEntry, numbers, open_for};
 use crate::store::Id;
 use sixmark_machine::CommandError;
 
-/// Write documents as they were, to the byte.
+/// Write stored documents, byte for byte.
 #[derive(Debug, clap::Args)]
 pub(super) struct HistoryExportArgs {
-    /// The numbers that `sixmark history` shows, or last
+    /// Numbers from `sixmark history`, or last
     #[arg(value_name = "ID|last", required = true)]
     ids: Vec<WhichEntry>,
 
-    /// A file for one document; a folder, made where there is none, for 17.json, 18.json and so on;
-    /// or standard output, one document after the other
+    /// A file for one document; a folder, created if missing, for 17.json, 18.json and so on; or
+    /// standard output, one document after another
     #[arg(long, value_name = "FILE|FOLDER|-", default_value = "-", help_heading = "Output")]
     out: String,
 
@@ -45,7 +45,7 @@ fn places(out: &str, ids: &[Id]) -> Result<Vec<OutputPlace>, CommandError> {
         return Ok(vec![OutputPlace::File(path.into())]);
     }
     std::fs::create_dir_all(path).map_err(|error| {
-        let several = "several documents go into a folder";
+        let several = "several documents need a folder";
         CommandError::Usage(format!("can't make the folder '{out}': {error}; {several}"))
     })?;
     let file = |id: &Id| -> PathBuf { path.join(format!("{id}.json")) };

@@ -12,16 +12,17 @@ use super::print;
 use crate::store::{NewEntry, Store};
 use sixmark_machine::CommandError;
 
-/// Keep documents that --json or `sixmark history export` wrote.
+/// Store documents that --json or `sixmark history export` wrote.
 ///
-/// Each is kept as it is and gets a number of its own. A file may have several, one after the other.
+/// Each document is stored unchanged under a new number. A file may contain several documents, one
+/// after another.
 #[derive(Debug, clap::Args)]
 pub(super) struct HistoryImportArgs {
     /// Files with documents ('-': standard input)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
-    /// What `sixmark history --label` finds them by
+    /// Label for `sixmark history --label`
     #[arg(long, value_name = "TEXT", value_parser = super::super::keep::parse_label)]
     label: Option<String>,
 
@@ -61,10 +62,10 @@ fn read_file(file: &str) -> std::io::Result<String> {
 }
 
 fn headline_of(document: &str) -> Result<ListHeadline, String> {
-    let headline = ListHeadline::of(&Document::parse(document)?);
+    let headline = ListHeadline::of(&Document::parse(document)?)?;
     match humantime::parse_rfc3339(&headline.started) {
         Ok(_) => Ok(headline),
-        Err(_) => Err(format!("can't be read: '{}' is no time to have started", headline.started)),
+        Err(_) => Err(format!("can't be read: '{}' is not a valid start time", headline.started)),
     }
 }
 
@@ -74,13 +75,13 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
     let mut documents = Vec::new();
     let mut begin = 0;
     while let Some(value) = stream.next() {
-        value.map_err(|error| format!("is no document of sixmark's ({error})"))?;
+        value.map_err(|error| format!("is not a document of sixmark ({error})"))?;
         let end = line_end(text, stream.byte_offset());
         documents.push(text[begin..end].trim_start());
         begin = end;
     }
     match documents.len() {
-        0 => Err("is no document of sixmark's: it is empty".to_owned()),
+        0 => Err("is not a document of sixmark: it is empty".to_owned()),
         1 => Ok(vec![text]),
         _ => Ok(documents),
     }
@@ -106,7 +107,7 @@ mod tests {
             assert_eq!(split(text).unwrap(), documents, "{text:?}");
         }
         for text in ["", " \n", "{", "{} x", "{}]"] {
-            assert!(split(text).unwrap_err().contains("no document"), "{text:?}");
+            assert!(split(text).unwrap_err().contains("not a document"), "{text:?}");
         }
     }
 }

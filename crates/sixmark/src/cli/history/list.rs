@@ -1,44 +1,52 @@
 //! `sixmark history list`.
 
+use std::fmt::Write as _;
+use std::time::SystemTime;
+
 use sixmark_report::headline::DocumentKind;
+use sixmark_units::quantity::write_count;
 use sixmark_units::visible::visible_json;
 
 use super::super::keep::StoreArgs;
 use super::when::When;
-use super::{open_store, print, table};
+use super::{compact, open_store, print, table};
 use crate::cli::out::print_document;
-use crate::store::{ListFilter, Listed};
+use crate::store::{ListFilter, ListPage, Listed};
 use sixmark_machine::CommandError;
 
-/// List what was kept, the newest first.
+/// List stored results, one line each, newest last.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct HistoryListArgs {
-    /// Of this kind only
+    /// Only results of this kind
     #[arg(long, value_name = "run|comparison|study|watch", value_parser = kind)]
     kind: Option<DocumentKind>,
 
-    /// Begun at this time or later: a day, a time (UTC), or how long ago (2d)
+    /// Only results that started at or after this day, time (UTC) or age (2d)
     #[arg(long, value_name = "DATE")]
     since: Option<When>,
 
-    /// Begun at this time or earlier
+    /// Only results that started at or before this day, time (UTC) or age
     #[arg(long, value_name = "DATE")]
     until: Option<When>,
 
-    /// With this in one of its URLs
+    /// Only results with this text in a target's URL
     #[arg(long, value_name = "TEXT")]
     target: Option<String>,
 
-    /// Run with this --label
+    /// Only results with this label
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
 
-    /// So many at most; 0 is all of them
+    /// Show at most this many results, the newest; 0 shows all
     #[arg(long, value_name = "N", default_value = "20")]
     limit: u32,
 
-    /// A line of JSON for each
+    /// Also show times, targets and the figures of both sides
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    wide: bool,
+
+    /// Write one line of JSON per result, newest first
     #[arg(long, help_heading = "Output")]
     json: bool,
 
@@ -48,15 +56,37 @@ pub(super) struct HistoryListArgs {
 
 /// Lists.
 pub(super) fn main(args: HistoryListArgs) -> Result<(), CommandError> {
-    let json = args.json;
+    let (json, wide) = (args.json, args.wide);
     let Some(store) = open_store(&args.store)? else {
-        return print(if json { "" } else { "nothing was kept yet\n" });
+        return print(if json { "" } else { "the store is empty\n" });
     };
     let page = store.list(&filter(args))?;
     match json {
         true => print_document(&visible_json(&csv_of_entries(&page.entries)?)),
-        false => print(&table::entries_table(&page)),
+        false => print(&list_text(page, wide)),
     }
+}
+
+/// The entries, the newest last: it is next to the prompt.
+fn list_text(mut page: ListPage, wide: bool) -> String {
+    if page.entries.is_empty() {
+        return "no matching results\n".to_owned();
+    }
+    let mut text = String::new();
+    if page.more > 0 {
+        let all = page.more + page.entries.len() as u64;
+        let _ = writeln!(text, "{} older not shown: use --limit {all}", write_count(page.more));
+    }
+    page.entries.reverse();
+    match wide {
+        true => text.extend(page.entries.iter().map(table::wide_entry)),
+        false => {
+            let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+            let width = width.unwrap_or(compact::USUAL_WIDTH).max(compact::USUAL_WIDTH);
+            text += &compact::entry_lines(&page.entries, SystemTime::now(), width);
+        }
+    }
+    text
 }
 
 fn filter(args: HistoryListArgs) -> ListFilter {
@@ -78,5 +108,5 @@ fn csv_of_entries(entries: &[Listed]) -> Result<String, CommandError> {
 
 fn kind(text: &str) -> Result<DocumentKind, String> {
     let found = DocumentKind::ALL.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| "say run, comparison, study or watch".to_owned())
+    found.ok_or_else(|| "expected run, comparison, study or watch".to_owned())
 }

@@ -1,5 +1,6 @@
 //! `sixmark history`.
 
+mod compact;
 mod delete;
 mod export;
 mod import;
@@ -15,10 +16,10 @@ use super::out::print;
 use crate::store::{Id, ListFilter, Listed, Store, StorePlace};
 use sixmark_machine::CommandError;
 
-/// Find, show, export and delete results that were kept.
+/// Find, show, export and delete stored results.
 ///
-/// Every `sixmark run` is kept in the store of results unless that is none. Without a command, what
-/// there is is listed, the newest first.
+/// Every result is stored unless the store is `none`. Without a command, lists the stored results,
+/// newest last.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(super) struct HistoryArgs {
@@ -31,15 +32,15 @@ pub(super) struct HistoryArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum HistoryCommand {
-    /// List what was kept, the newest first
+    /// List stored results, one line each, newest last
     List(list::HistoryListArgs),
-    /// Show one result as it was shown when it was made
+    /// Show one result as when it was measured
     Show(show::HistoryShowArgs),
-    /// Write documents as they were, to the byte
+    /// Write stored documents, byte for byte
     Export(export::HistoryExportArgs),
-    /// Delete results; asks nothing, says what it deleted
+    /// Delete stored results without confirmation
     Delete(delete::HistoryDeleteArgs),
-    /// Keep documents that --json or `sixmark history export` wrote
+    /// Store documents that --json or `sixmark history export` wrote
     Import(import::HistoryImportArgs),
 }
 
@@ -89,9 +90,10 @@ fn open_store(args: &StoreArgs) -> Result<Option<Store>, CommandError> {
     let place = args.place()?;
     match (&place, Store::open_existing(&place)?) {
         (StorePlace::Nowhere, _) => Err(no_store()),
-        (StorePlace::Named(path, by), None) => {
-            Err(CommandError::Usage(format!("there is no '{}', which {by} names", path.display())))
-        }
+        (StorePlace::Named(path, by), None) => Err(CommandError::Usage(format!(
+            "the store '{}' does not exist; it is named by {by}",
+            path.display()
+        ))),
         (_, store) => Ok(store),
     }
 }
@@ -107,7 +109,7 @@ fn no_store() -> CommandError {
 }
 
 fn nothing() -> CommandError {
-    CommandError::Usage("nothing was kept yet".to_owned())
+    CommandError::Usage("the store is empty".to_owned())
 }
 
 /// The numbers of entries, each once.

@@ -12,14 +12,14 @@ use sixmark_machine::CommandError;
 use sixmark_report::document_text;
 use sixmark_report::text::Detail;
 
-/// Show one result as it was shown when it was made.
+/// Show one result as when it was measured.
 #[derive(Debug, clap::Args)]
 pub(super) struct HistoryShowArgs {
-    /// The number that `sixmark history` shows, or last
+    /// Number from `sixmark history`, or last
     #[arg(value_name = "ID|last")]
     id: WhichEntry,
 
-    /// The whole document
+    /// Print the whole document as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
 

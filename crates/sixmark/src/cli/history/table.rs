@@ -1,34 +1,19 @@
-//! What was kept, on a screen of 100 columns.
-
-use std::fmt::Write as _;
+//! One entry of the store with the figures of its sides, on lines of at most 80 columns.
 
 use sixmark_model::provenance::Ended;
 use sixmark_report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_units::quantity::{duration_us, write_count};
 
-use crate::store::{ListPage, Listed};
+use crate::store::Listed;
 
 /// The most columns of a line.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 /// Columns of a label, which leaves some for what was loaded.
 const LABEL: usize = 30;
 /// Columns of a side's name.
 const NAME: usize = 10;
 
-/// A paragraph for each entry, or a line that there is none.
-pub(super) fn entries_table(page: &ListPage) -> String {
-    if page.entries.is_empty() {
-        return "no matching results\n".to_owned();
-    }
-    let mut text: String = page.entries.iter().map(paragraph).collect();
-    if page.more > 0 {
-        let all = page.more + page.entries.len() as u64;
-        let _ = writeln!(text, "{} more, older: --limit {all}", write_count(page.more));
-    }
-    text
-}
-
-/// What one entry is, on one line.
+/// Number, start, kind, targets and how it ended, on one line.
 pub(super) fn entry_line(entry: &Listed) -> String {
     let Listed { id, headline, label, .. } = entry;
     let label = label.as_ref().map(|label| format!("'{}' ", shortened(label, LABEL)));
@@ -52,7 +37,8 @@ pub(super) fn sides_line(entry: &Listed) -> String {
     entry.headline.sides.iter().map(line).collect()
 }
 
-fn paragraph(entry: &Listed) -> String {
+/// The line of an entry, and one for each of its sides.
+pub(super) fn wide_entry(entry: &Listed) -> String {
     format!("{}\n{}", entry_line(entry).trim_end(), sides_line(entry))
 }
 
@@ -83,7 +69,8 @@ fn short_time(started: &str) -> String {
     started.get(..19).unwrap_or(started).replace('T', " ")
 }
 
-fn targets(urls: &[String]) -> String {
+/// One or two URLs, or the first and the number of the others.
+pub(super) fn targets(urls: &[String]) -> String {
     match urls {
         [] => String::new(),
         [one] => one.clone(),
@@ -108,7 +95,7 @@ fn short_verdict(of: &ListHeadline) -> String {
 }
 
 /// At most so many columns, without what would move a terminal's cursor.
-fn shortened(text: &str, columns: usize) -> String {
+pub(super) fn shortened(text: &str, columns: usize) -> String {
     let plain: Vec<char> = text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     match plain.len() > columns {
         true => plain[..columns.saturating_sub(1)].iter().chain(&['…']).collect(),

@@ -38,7 +38,7 @@ impl FromStr for When {
 
     fn from_str(text: &str) -> Result<When, String> {
         read_when(text, SystemTime::now()).ok_or_else(|| {
-            "give a day (2026-07-31), a time in UTC (2026-07-31T12:00:00Z) or how long ago (2d)"
+            "expected a day (2026-07-31), a time in UTC (2026-07-31T12:00:00Z) or an age (2d)"
                 .into()
         })
     }

@@ -11,7 +11,7 @@ pub(super) struct LabDiagramArgs {
     #[command(flatten)]
     file: FileArgs,
 
-    /// Write a picture to this file, `-` for standard output, instead of the text
+    /// Write an SVG picture to this file instead of printing text; `-` for standard output
     #[arg(long, value_name = "FILE")]
     svg: Option<OutputPlace>,
 }

@@ -20,10 +20,10 @@ use sixmark_machine::CommandError;
 /// How long a lab that was told to go may take.
 const GOING: Duration = Duration::from_secs(60);
 
-/// Build a network of hosts, routers and links on this machine, from a file.
+/// Build a network of hosts and links, run programs in it.
 ///
-/// Everything is made of namespaces that belong to this command: when it ends, however it ends, nothing
-/// is left. Nothing of a lab reaches the outside. docs/lab.md describes the file.
+/// A file describes the hosts, routers and links (docs/lab.md). A lab consists of namespaces that belong to this command: when it ends, however it ends, nothing
+/// remains. No packet of a lab leaves this machine.
 #[derive(Debug, clap::Args)]
 pub(super) struct LabArgs {
     #[command(subcommand)]
@@ -37,6 +37,7 @@ enum LabCommand {
     /// Run a program in a host
     Exec(ExecArgs),
     /// Show running labs: hosts, addresses, links, services
+    #[command(alias = "list")]
     Status(NameArgs),
     /// Take a lab down
     Down(NameArgs),
@@ -49,22 +50,22 @@ enum LabCommand {
 /// Which lab.
 #[derive(Debug, clap::Args)]
 struct NameArgs {
-    /// The lab; optional if only one is running
+    /// Name of the lab; optional if only one is running
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 struct ExecArgs {
-    /// The lab; optional if only one is running
+    /// Name of the lab; optional if only one is running
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
 
-    /// The host
+    /// Host to run the program in
     #[arg(value_name = "HOST")]
     host: String,
 
-    /// The program and its arguments
+    /// Program and its arguments
     #[arg(
         value_name = "CMD",
         required = true,
@@ -107,7 +108,7 @@ pub(super) fn main(args: LabArgs) -> Result<u8, CommandError> {
 fn exec(args: &ExecArgs) -> Result<u8, CommandError> {
     let way = door::way(&door::choose(args.lab.as_deref())?, &args.host)?;
     let [program, arguments @ ..] = args.command.as_slice() else {
-        return Err(CommandError::Usage("say what to run".to_owned()));
+        return Err(CommandError::Usage("no program to run: add one after the host".to_owned()));
     };
     let mut command = Program::new(program);
     command.args(arguments);
@@ -134,7 +135,7 @@ fn down(name: Option<&str>) -> Result<u8, CommandError> {
     let until = Instant::now() + GOING;
     while door::is_there(&name)? {
         if Instant::now() >= until {
-            let line = format!("the lab '{name}' is still there after {} s", GOING.as_secs());
+            let line = format!("the lab '{name}' did not end within {} s", GOING.as_secs());
             return Err(CommandError::Measure(line));
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -146,7 +147,7 @@ fn down(name: Option<&str>) -> Result<u8, CommandError> {
 fn check_file(args: &FileArgs) -> Result<u8, CommandError> {
     match args.read()? {
         Some(lab) => {
-            print(&format!("{}: nothing wrong with it.\n", lab.name))?;
+            print(&format!("{}: no mistakes found.\n", lab.name))?;
             Ok(0)
         }
         None => Ok(2),

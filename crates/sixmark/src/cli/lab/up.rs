@@ -39,7 +39,7 @@ pub(super) struct LabUpArgs {
     logs: Option<PathBuf>,
 
     /// Return when the lab is up; it stays in the background
-    #[arg(short, long)]
+    #[arg(long)]
     detach: bool,
 }
 
@@ -82,7 +82,7 @@ fn inside(
     print(&(text + "Ctrl-C ends it.\n"))?;
     while !stop.load(Ordering::Relaxed) {
         for line in up.newly_ended()? {
-            complain(&format!("{line}; the lab goes on without it"));
+            complain(&format!("{line}; the lab continues without it"));
         }
         match door.answer(|question| answer(&up, name, question))? {
             Visit::Leave => break,
@@ -116,7 +116,7 @@ fn detach(name: &str) -> Result<u8, CommandError> {
     let cannot =
         |error| CommandError::Measure(format!("can't start the lab in the background: {error}"));
     let own = std::env::current_exe().map_err(cannot)?;
-    let same = std::env::args_os().skip(1).filter(|word| word != "--detach" && word != "-d");
+    let same = std::env::args_os().skip(1).filter(|word| word != "--detach");
     let mut command = Command::new(own);
     command.args(same).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = sixmark_sys::process::start_apart(&mut command).map_err(cannot)?;

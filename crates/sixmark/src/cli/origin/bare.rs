@@ -8,42 +8,42 @@ use sixmark_origin::{Bare, BareOptions, Congestion, Prefix, Statistics};
 
 /// Options of the bare origin.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Without the kernel's TCP")]
+#[command(next_help_heading = "Own TCP stack")]
 pub(super) struct BareArgs {
-    /// Whose TCP it speaks: the kernel's, or one of its own on a TAP device (bare): both families
-    /// in one loop, no SACK, no fast retransmit; /, /bytes/N and uploads to /sink over HTTP/1
+    /// TCP implementation: the kernel's, or sixmark's on a TAP device (bare), which has no SACK and
+    /// no fast retransmit and serves only /, /bytes/N and uploads to /sink over HTTP/1
     #[arg(long, value_enum, value_name = "STACK", default_value = "kernel")]
     stack: Stack,
 
-    /// bare: the TAP device to make in this network namespace
+    /// bare: TAP device to create in this network namespace
     #[arg(long, value_name = "NAME")]
     tap: Option<String>,
 
-    /// bare: a bridge of this namespace to make the device a port of, and up
+    /// bare: bridge in this network namespace to attach the device to
     #[arg(long, value_name = "NAME")]
     bridge: Option<String>,
 
-    /// bare: its address and the length of its network, repeatable
+    /// bare: address with prefix length; repeatable
     #[arg(long, value_name = "ADDR/LENGTH")]
     address: Vec<Prefix>,
 
-    /// bare: the router to everywhere else, one a family
+    /// bare: default gateway, one per family; repeatable
     #[arg(long, value_name = "ADDR")]
     gateway: Vec<IpAddr>,
 
-    /// bare: its hardware address [default: made from its addresses]
+    /// bare: MAC address [default: derived from the addresses]
     #[arg(long, value_name = "XX:XX:XX:XX:XX:XX", value_parser = mac)]
     mac: Option<[u8; 6]>,
 
-    /// bare: the port it listens on [default: 80]
+    /// bare: port to listen on [default: 80]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
 
-    /// bare: connections at once; who comes then gets a reset [default: 64]
+    /// bare: maximum number of concurrent connections; further ones are reset [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     sockets: Option<u32>,
 
-    /// bare: bytes that a connection may have in flight, and as many to receive [default: 65536]
+    /// bare: size of each connection's send window and receive window [default: 65536]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1_024..=16_777_216))]
     buffer: Option<u32>,
 
@@ -73,7 +73,7 @@ impl BareArgs {
             (Stack::Kernel, _, None) => Ok(None),
             (Stack::Kernel, _, Some(name)) => wrong(format!("{name} needs --stack bare")),
             (Stack::Bare, Some(name), _) => {
-                wrong(format!("{name} can't be used with --stack bare; leave one of them out"))
+                wrong(format!("{name} can't be used with --stack bare; omit one of them"))
             }
             (Stack::Bare, None, _) => self.bare().map(Some),
         }
@@ -136,13 +136,14 @@ fn statistics_line(counted: &Statistics) -> String {
     let Statistics { connections, requests, timeouts, segments_sent_again, duplicate_acks_hidden } =
         counted;
     format!(
-        "{connections} connections, {requests} requests; {timeouts} timeouts, after which {segments_sent_again} \
-         segments were sent again; {duplicate_acks_hidden} duplicate acknowledgements hidden\n"
+        "{connections} connections, {requests} requests; {timeouts} timeouts, \
+         {segments_sent_again} segments retransmitted after them; {duplicate_acks_hidden} \
+         duplicate acknowledgements hidden\n"
     )
 }
 
 fn mac(text: &str) -> Result<[u8; 6], String> {
-    const FORM: &str = "six bytes in hexadecimal, such as 02:00:00:00:00:01";
+    const FORM: &str = "expected six bytes in hexadecimal, such as 02:00:00:00:00:01";
     // from_str_radix would take a sign.
     let byte = |one: &str| {
         let digits = one.len() == 2 && one.bytes().all(|digit| digit.is_ascii_hexdigit());

@@ -22,8 +22,7 @@ pub(super) fn pace(
     let open =
         OpenLoop::new(stages).map_err(|error| CommandError::Usage(format!("{option}: {error}")))?;
     if open.first_rate().is_zero() && !options.workload.load.warmup.is_zero() {
-        let line =
-            "--warmup keeps up the first rate, and that is 0; leave it out, or begin above 0";
+        let line = "--warmup loads at the first rate, which is 0; omit it, or start above 0";
         return Err(CommandError::Usage(line.into()));
     }
     Ok(Pace::Open(OpenLoop {
@@ -37,7 +36,7 @@ pub(super) fn pace(
 /// When a recording says.
 fn replay(options: &PlanOptions<'_>, timetable: Timetable) -> Result<Pace, CommandError> {
     if !options.workload.load.warmup.is_zero() {
-        let line = "--warmup: nothing comes before the beginning of a --replay; leave it out";
+        let line = "--warmup can't be used with --replay; omit it";
         return Err(CommandError::Usage(line.into()));
     }
     Ok(Pace::Open(OpenLoop {
@@ -68,5 +67,5 @@ fn alone(options: &PlanOptions<'_>) -> Option<String> {
         ("--spin", options.workload.open_loop.spin.is_some()),
     ];
     let (option, _) = given.into_iter().find(|&(_, given)| given)?;
-    Some(format!("{option} is for an open loop; give it a rate with --rate, --ramp or --steps"))
+    Some(format!("{option} needs an open loop; add --rate, --ramp or --steps"))
 }

@@ -120,7 +120,7 @@ fn entry(text: &str, replays: bool) -> Result<ListEntry, CommandError> {
     match text.parse::<Url>() {
         Ok(url) => Ok(ListEntry { line: 0, url, weight: 1 }),
         Err(_) if replays && super::values::speed(text).is_ok() => Err(CommandError::Usage(
-            format!("'{text}' is no URL; a speed is written --replay={text}"),
+            format!("'{text}' is not a URL; write a speed as --replay={text}"),
         )),
         Err(error) => Err(CommandError::Usage(format!("URL '{text}': {error}"))),
     }
@@ -202,8 +202,8 @@ fn weight_of(targets: &[Target], family: Family) -> u32 {
 fn no_address(family: Family, targets: &[Target]) -> CommandError {
     let first = targets.first().map_or("", |target| target.url.as_str());
     CommandError::Measure(format!(
-        "{first} has no {family} address and the run asks for {family}; give one with --resolve, \
-         or choose the other family with {}",
+        "{first} has no {family} address, which this run needs; give one with --resolve, or choose \
+         the other family with {}",
         if family == Family::Ipv6 { "-4" } else { "-6" }
     ))
 }
@@ -261,9 +261,9 @@ fn agreed(args: &ConnectionArgs, entries: &[ListEntry]) -> Result<(), CommandErr
     };
     Err(CommandError::Usage(match args.http2 {
         true => format!(
-            "--http2 is agreed on through TLS, and {url} has none; give --http2-prior-knowledge"
+            "--http2 is negotiated in TLS, which {url} does not use; use --http2-prior-knowledge"
         ),
-        false => format!("--http3 is spoken to https:// alone, and {url} is none"),
+        false => format!("--http3 needs https://, but {url} is http://"),
     }))
 }
 
@@ -276,7 +276,7 @@ fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, CommandError> {
         _ => HttpVersion::Http1,
     };
     if version == HttpVersion::Http3 && args.close == Close::Rst {
-        let line = "--close rst is for TCP, and --http3 is spoken over QUIC; leave it out";
+        let line = "--close rst needs TCP, but --http3 uses QUIC; omit it";
         return Err(CommandError::Usage(line.into()));
     }
     let streams = args.streams.unwrap_or(NonZeroU32::MIN);
@@ -285,7 +285,7 @@ fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, CommandError> {
         return Err(CommandError::Usage(line.into()));
     }
     if streams > NonZeroU32::MIN && args.no_keep_alive {
-        let line = "--streams needs connections that are kept; leave --no-keep-alive out";
+        let line = "--streams needs persistent connections; omit --no-keep-alive";
         return Err(CommandError::Usage(line.into()));
     }
     let http = Http { version, prior_knowledge: args.http2_prior_knowledge, streams };

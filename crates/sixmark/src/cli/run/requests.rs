@@ -118,15 +118,14 @@ impl RequestsReading<'_> {
                 "--replay",
                 "is a request file, which has no times to replay; use a HAR file or an access log",
             ),
-            RequestFormat::Toml if args.unsafe_methods => (
-                "--unsafe-methods",
-                "is a request file, of which all methods are sent; leave it out",
-            ),
+            RequestFormat::Toml if args.unsafe_methods => {
+                ("--unsafe-methods", "is a request file, whose methods are all sent; omit it")
+            }
             RequestFormat::Toml if args.har_host.is_some() => {
-                ("--har-host", "is a request file, which names no hosts; leave it out")
+                ("--har-host", "is a request file, which names no hosts; omit it")
             }
             RequestFormat::Log if args.har_host.is_some() => {
-                ("--har-host", "is an access log, which names no hosts; leave it out")
+                ("--har-host", "is an access log, which names no hosts; omit it")
             }
             _ => return Ok(()),
         };
@@ -149,7 +148,7 @@ impl RequestsReading<'_> {
         let is_toml = self.args.requests_format.is_some() || text.contains("[request");
         match is_toml || text.trim().is_empty() {
             true => "",
-            false => "; for a HAR file or an access log say --requests-format har or log",
+            false => "; for a HAR file or an access log use --requests-format har or log",
         }
     }
 

@@ -64,13 +64,14 @@ pub(super) fn search_load(
 
 fn wrong(options: &PlanOptions<'_>, rate: RequestRate, trial: Duration) -> Option<String> {
     if options.workload.open_loop.overload == Some(Overload::Drop) {
-        let line = "--find-max judges all that falls due; --overload drop leaves some out";
+        let line = "--find-max judges all exchanges that fall due, and --overload drop omits some; \
+                    use wait";
         return Some(line.to_owned());
     }
     let connecting = options.course.find_max.iter().find(|condition| condition.needs_connecting());
     if let Some(condition) = connecting.filter(|_| keeps_connections(options)) {
         return Some(format!(
-            "--find-max '{condition}': connections are opened in the warm-up and kept, so that none \
+            "--find-max '{condition}': connections are opened in the warm-up and reused, so none \
              is measured; add --no-keep-alive"
         ));
     }
@@ -83,7 +84,7 @@ pub(super) fn fits(options: &PlanOptions<'_>, plan: &Plan) -> Result<(), Command
         let why = match plan.http.version {
             _ if condition.needs_tls() && plan.tls.is_none() => "no target is https://",
             HttpVersion::Http3 if condition.needs_tcp() => {
-                "over HTTP/3 connecting is part of the handshake; ask for tls instead"
+                "with HTTP/3, connecting is part of the handshake; use tls instead"
             }
             _ => return None,
         };
@@ -100,8 +101,8 @@ fn keeps_connections(options: &PlanOptions<'_>) -> bool {
 fn few(rate: RequestRate, trial: Duration) -> Option<String> {
     (rate.per_s() * trial.as_secs_f64() < FEWEST).then(|| {
         format!(
-            "--find-max: a trial of {} at {rate} has less than {FEWEST} exchanges; lengthen -d or \
-             raise --rate",
+            "--find-max: a trial of {} at {rate} has fewer than {FEWEST} exchanges; increase -d or \
+             --rate",
             humantime::format_duration(trial)
         )
     })

@@ -41,7 +41,7 @@ fn source(
     zone: Option<&str>,
 ) -> Result<SourceAddresses, String> {
     let longest: u8 = if address.is_ipv6() { 128 } else { 32 };
-    let wrong = || format!("a prefix of this family is 0 to {longest} bits long");
+    let wrong = || format!("a prefix length of this family is 0 to {longest}");
     let prefix = match prefix {
         None => longest,
         Some(text) => text.parse().ok().filter(|&p| p <= longest).ok_or_else(wrong)?,
@@ -74,7 +74,10 @@ fn expand(wanted: &WantedSource) -> Result<Vec<SourceAddresses>, CommandError> {
             let addresses =
                 sixmark_sys::interface::addresses_of_interface(name).unwrap_or_default();
             if addresses.is_empty() {
-                let line = format!("--source {name}: neither an address nor an interface with one");
+                let line = format!(
+                    "--source {name}: neither an address nor an interface with an \
+                     address"
+                );
                 return Err(CommandError::Usage(line));
             }
             Ok(addresses.iter().map(of_interface).collect())

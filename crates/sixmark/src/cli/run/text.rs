@@ -48,9 +48,9 @@ fn interrupted_before(result: &RunResult) -> Option<String> {
     let missing = result.total.connections.opened < u64::from(plan.load.connections.get());
     (nothing && missing).then(|| {
         format!(
-            "interrupted before the load began, with {} of {} connections open; where no more come the \
-             server has reached a limit of its own (on open files, or on connections): lower -c, or \
-             raise that",
+            "interrupted before the load began, with {} of {} connections open; if no more could \
+             be opened, the server has reached its limit on open files or connections: lower -c, \
+             or raise that limit",
             write_count(result.total.connections.opened),
             write_count(plan.load.connections.get().into()),
         )
@@ -93,9 +93,9 @@ fn only_errors(over: &str, figures: &FamilyResult) -> String {
     let what = match (errors == sent, figures.status.len()) {
         (true, 1) => format!("{over} answers {most} to every request ({sent} of {sent})"),
         (_, 1) => format!("{over} answers {most} or not at all ({errors} and {})", sent - errors),
-        _ => format!("{over} answers nothing but errors, most of them {most}"),
+        _ => format!("{over} answers only errors, most of them {most}"),
     };
-    format!("{what}; where that is wanted give --accept-status {most}")
+    format!("{what}; if that is intended, use --accept-status {most}")
 }
 
 /// One line on a side of a comparison without a single response that is as it was to be.
@@ -120,10 +120,10 @@ fn explain(plan: &Plan, over: &str, figures: &FamilyResult, ended: Ended) -> (St
     let to = figures.addresses.first().map_or(String::new(), |address| format!(" ({address})"));
     let most = figures.failures.iter().max_by_key(|failed| failed.count);
     let Some(FailureCount { failure, .. }) = most else {
-        let cause = format!("over {over}{to}, for no request was sent");
+        let cause = format!("over {over}{to}, because no request was sent");
         let advice = match interrupted {
-            true => "a signal ended the run before its turn",
-            false => "the run ended before its turn: give it more requests (-n) or time (-d)",
+            true => "a signal ended the run first",
+            false => "the run ended first: use more requests (-n) or a longer -d",
         };
         return (cause, advice.to_owned());
     };

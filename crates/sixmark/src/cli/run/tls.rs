@@ -16,7 +16,7 @@ use sixmark_machine::CommandError;
 #[group(skip)]
 #[command(next_help_heading = "TLS")]
 pub(in crate::cli) struct TlsArgs {
-    /// Certificates to trust instead of the system's (PEM)
+    /// CA certificates to trust instead of the system's (PEM)
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     cacert: Option<PathBuf>,
 
@@ -28,20 +28,20 @@ pub(in crate::cli) struct TlsArgs {
     #[arg(long, value_name = "FILE")]
     cert: Option<PathBuf>,
 
-    /// Its private key (PEM) [default: also in --cert's file]
+    /// Private key of --cert (PEM) [default: also in --cert's file]
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
 
-    /// Name to send and to find in the certificate, instead of the URL's host
+    /// Server name to send (SNI) and to verify in the certificate, instead of the URL's host
     #[arg(long, value_name = "NAME")]
     sni: Option<String>,
 
-    /// Use only this version [default: 1.3, or 1.2 with servers that have no more]
+    /// Use only this version [default: 1.3, or 1.2 if the server does not support 1.3]
     #[arg(long, value_name = "1.2|1.3", value_parser = version)]
     tls: Option<TlsVersion>,
 
-    /// Application protocols to offer, what is spoken among them, or none [default: the version of
-    /// HTTP that is spoken]
+    /// Application protocols to offer, including that of the HTTP version in use, or none [default:
+    /// that of the HTTP version in use]
     #[arg(long, value_name = "LIST", value_parser = alpn)]
     alpn: Option<List>,
 
@@ -53,8 +53,8 @@ pub(in crate::cli) struct TlsArgs {
     #[arg(long, value_name = "LIST", value_parser = list)]
     groups: Option<List>,
 
-    /// Share of handshakes that try to resume a session of their family, 0 to 1 [default: off, so
-    /// that each pays what a first visit does]
+    /// Share of handshakes that try to resume a session of their family, 0 to 1 [default: off,
+    /// every handshake is full as on a first visit]
     #[arg(long, value_name = "SHARE|on|off", value_parser = parse_share, allow_negative_numbers = true)]
     resume: Option<Millionths>,
 }
@@ -80,9 +80,9 @@ pub(super) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
 pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), CommandError> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     match given(args) {
-        Some(option) if !secure => Err(CommandError::Usage(format!(
-            "{option} is for https://, and no target is; leave it out"
-        ))),
+        Some(option) if !secure => {
+            Err(CommandError::Usage(format!("{option} needs an https:// target; omit it")))
+        }
         _ => Ok(()),
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), CommandError> {
             "--http2 needs h2 in --alpn; add it, or give --http2-prior-knowledge".to_owned()
         }
         Spoken::Http3 if !offers("h3") => {
-            "--http3 needs h3 in --alpn; add it, or leave --alpn out".to_owned()
+            "--http3 needs h3 in --alpn; add it, or omit --alpn".to_owned()
         }
         _ => return Ok(()),
     };
@@ -155,9 +155,9 @@ pub(super) fn plan(
 /// The only version to speak, where there is one: QUIC has none but 1.3 (RFC 9001, 4.2).
 fn spoken(asked: Option<TlsVersion>, http: Http) -> Result<Option<TlsVersion>, CommandError> {
     match (http.version, asked) {
-        (Spoken::Http3, Some(TlsVersion::V12)) => Err(CommandError::Usage(
-            "--http3 is spoken over TLS 1.3 alone; leave --tls 1.2 out".into(),
-        )),
+        (Spoken::Http3, Some(TlsVersion::V12)) => {
+            Err(CommandError::Usage("--http3 needs TLS 1.3; omit --tls 1.2".into()))
+        }
         (Spoken::Http3, _) => Ok(Some(TlsVersion::V13)),
         _ => Ok(asked),
     }
@@ -185,7 +185,7 @@ fn version(text: &str) -> Result<TlsVersion, String> {
 fn alpn(text: &str) -> Result<List, String> {
     let names = if text == "none" { List::default() } else { list(text)? };
     match names.0.iter().find(|name| name.len() > 255) {
-        Some(_) => Err("a protocol's name has at most 255 bytes".to_owned()),
+        Some(_) => Err("a protocol name has at most 255 bytes".to_owned()),
         None => Ok(names),
     }
 }
@@ -193,7 +193,7 @@ fn alpn(text: &str) -> Result<List, String> {
 fn list(text: &str) -> Result<List, String> {
     let names: Vec<_> = text.split([',', ':']).map(|name| name.trim().to_owned()).collect();
     match names.iter().any(String::is_empty) {
-        true => Err("give names, separated by commas".to_owned()),
+        true => Err("expected names separated by commas".to_owned()),
         false => Ok(List(names)),
     }
 }
@@ -202,6 +202,6 @@ fn parse_share(text: &str) -> Result<Millionths, String> {
     match text {
         "on" => Ok(Millionths::ALL),
         "off" => Ok(Millionths::NONE),
-        _ => text.parse().map_err(|_: String| "say a share from 0 to 1, on or off".to_owned()),
+        _ => text.parse().map_err(|_: String| "expected a share from 0 to 1, on or off".to_owned()),
     }
 }

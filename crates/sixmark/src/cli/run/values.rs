@@ -30,7 +30,7 @@ pub(in crate::cli) fn process(text: &str) -> Result<ArrivalProcess, String> {
     match text {
         "constant" => Ok(ArrivalProcess::Constant),
         "poisson" => Ok(ArrivalProcess::Poisson),
-        _ => Err("say constant or poisson".to_owned()),
+        _ => Err("expected constant or poisson".to_owned()),
     }
 }
 
@@ -38,7 +38,7 @@ pub(in crate::cli) fn overload(text: &str) -> Result<Overload, String> {
     match text {
         "wait" => Ok(Overload::Wait),
         "drop" => Ok(Overload::Drop),
-        _ => Err("say wait or drop".to_owned()),
+        _ => Err("expected wait or drop".to_owned()),
     }
 }
 
@@ -53,7 +53,7 @@ pub(in crate::cli) enum RequestFormat {
 /// A `--requests` as typed: a number is meant for `-n`, which other tools spell so.
 pub(in crate::cli) fn file(text: &str) -> Result<PathBuf, String> {
     match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => Err(format!("it takes a file; for a number of requests use -n {text}")),
+        true => Err(format!("expected a file; for a number of requests use -n {text}")),
         false => Ok(text.into()),
     }
 }
@@ -63,7 +63,7 @@ pub(in crate::cli) fn format(text: &str) -> Result<RequestFormat, String> {
         "toml" => Ok(RequestFormat::Toml),
         "har" => Ok(RequestFormat::Har),
         "log" => Ok(RequestFormat::Log),
-        _ => Err("say toml, har or log".to_owned()),
+        _ => Err("expected toml, har or log".to_owned()),
     }
 }
 
@@ -72,7 +72,7 @@ pub(in crate::cli) fn speed(text: &str) -> Result<Speed, String> {
     let number = text.strip_suffix('x').unwrap_or(text);
     let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let speed = number.parse().ok().filter(|speed| plain && (0.001..=1_000.0).contains(speed));
-    speed.ok_or_else(|| "a speed is from 0.001x to 1000x, as in --replay=2x".to_owned())
+    speed.ok_or_else(|| "expected a speed from 0.001x to 1000x, as in --replay=2x".to_owned())
 }
 
 /// A count from 1 up: `500`, `10k`, `2M`. Rust's own words for a zero here are about its types.
@@ -81,7 +81,7 @@ pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
     let with_zeros =
         |(letter, zeros)| text.strip_suffix(letter).map(|digits| digits.to_owned() + zeros);
     let digits = zeros.into_iter().find_map(with_zeros).unwrap_or_else(|| text.to_owned());
-    let wrong = "not a whole number from 1 up, as in 500, 10k or 2M, or too large";
+    let wrong = "not a whole number of 1 or more, as in 500, 10k or 2M, or too large";
     digits.parse().map_err(|_| wrong.to_owned())
 }
 
@@ -108,7 +108,7 @@ pub(in crate::cli) fn linger(text: &str) -> Result<Duration, String> {
     let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
     parse_time(text).and_then(|linger| match bounds.contains(&linger) {
         true => Ok(linger),
-        false => Err("give a time from 1us to 1s".to_owned()),
+        false => Err("expected a time from 1us to 1s".to_owned()),
     })
 }
 
@@ -116,7 +116,7 @@ pub(in crate::cli) fn close(text: &str) -> Result<Close, String> {
     match text {
         "fin" => Ok(Close::Fin),
         "rst" => Ok(Close::Rst),
-        _ => Err("say fin or rst".to_owned()),
+        _ => Err("expected fin or rst".to_owned()),
     }
 }
 
@@ -125,7 +125,7 @@ pub(in crate::cli) fn driver(text: &str) -> Result<Driver, String> {
         "auto" => Ok(Driver::Auto),
         "uring" => Ok(Driver::Uring),
         "epoll" => Ok(Driver::Epoll),
-        _ => Err("say auto, uring or epoll".to_owned()),
+        _ => Err("expected auto, uring or epoll".to_owned()),
     }
 }
 
@@ -133,7 +133,7 @@ pub(in crate::cli) fn timestamps(text: &str) -> Result<Timestamps, String> {
     match text {
         "user" => Ok(Timestamps::User),
         "kernel" => Ok(Timestamps::Kernel),
-        _ => Err("say user or kernel".to_owned()),
+        _ => Err("expected user or kernel".to_owned()),
     }
 }
 

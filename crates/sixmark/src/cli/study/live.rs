@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use sixmark_model::study::levels::label_level;
 use sixmark_model::study::result::{CellResult, ComparisonEntry, StudyComparison};
 use sixmark_units::quantity::write_count;
 
@@ -31,7 +32,7 @@ impl LiveStudy {
         match event {
             StudyEvent::Begins { folder, done, all } => {
                 let begun =
-                    if *done > 0 { format!("{done} done already, ") } else { String::new() };
+                    if *done > 0 { format!("{done} already measured, ") } else { String::new() };
                 let folder = folder.display();
                 if done == all {
                     complain(&format!("all {all} cells are in '{folder}' already"));
@@ -76,7 +77,7 @@ fn cell_line(cell: &CellResult) -> String {
 fn estimate_of_cell(comparison: &StudyComparison, cell: &CellResult) -> String {
     let of_cell = |entry: &&ComparisonEntry| {
         let mut levels = entry.label.split(", ").filter(|level| !level.is_empty());
-        levels.all(|level| cell.levels.iter().any(|at| at.level.eq_ignore_ascii_case(level)))
+        levels.all(|level| cell.levels.iter().any(|at| label_level(at) == level))
     };
     let found = comparison.entries.iter().find(of_cell);
     let Some((entry, ratio)) = found.and_then(|entry| Some((entry, entry.ratio?))) else {

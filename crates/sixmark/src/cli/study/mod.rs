@@ -30,8 +30,8 @@ use sixmark_machine::CommandError;
 /// Run an experiment from a file, or a built-in one.
 ///
 /// A study varies factors (family, ratio, server, size, concurrency, protocol, rate, client, any
-/// option of `sixmark run`), measures every combination several times, and sets what was published
-/// beside. docs/study.md describes the file.
+/// option of `sixmark run`), measures every combination several times, and compares the results
+/// with published figures. docs/study.md describes the file.
 #[derive(Debug, clap::Args)]
 pub(super) struct StudyArgs {
     #[command(subcommand)]
@@ -46,6 +46,7 @@ enum StudyCommand {
     List,
     /// Show a study's factors, number of cells, duration and requirements; given a result's folder
     /// or document, its results
+    #[command(alias = "report")]
     Show(ShowArgs),
     /// Check a study's file: report each mistake with line, key and allowed values
     Check(CheckArgs),
@@ -83,38 +84,38 @@ struct StudyRunArgs {
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(..1 << 53))]
     seed: Option<u64>,
 
-    /// Write the report as Markdown too
+    /// Also write the report as Markdown
     #[arg(long, value_name = "FILE|-")]
     markdown: Option<OutputPlace>,
 
-    /// Write the report as a page here too; the study's folder has it as report.html
+    /// Also write the report as an HTML page to this file; the study's folder always contains it as
+    /// report.html
     #[arg(long, value_name = "FILE|-")]
     html: Option<OutputPlace>,
 
     #[command(flatten)]
     keep: keep::KeepArgs,
 
-    /// No report and no progress; warnings stay
+    /// Print only warnings and errors
     #[arg(short, long)]
     quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
-    /// A study's file, the name of one that comes with sixmark, or the folder or document of one that
-    /// was carried out
+    /// A study's file, the name of a built-in one, or the folder or document of a finished one
     #[arg(value_name = "FILE|NAME|FOLDER")]
     study: String,
 
-    /// Its short form
+    /// Show the short form
     #[arg(long)]
     quick: bool,
 
-    /// Its form for a lab
+    /// Show the form for a lab
     #[arg(long)]
     in_lab: bool,
 
-    /// As Markdown
+    /// Print Markdown
     #[arg(long)]
     markdown: bool,
 }
@@ -132,11 +133,11 @@ struct ReanalyseArgs {
     #[arg(value_name = "FILE|NAME")]
     study: String,
 
-    /// As JSON: the document's `published`
+    /// Print JSON: the document's `published`
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
 
-    /// As Markdown
+    /// Print Markdown
     #[arg(long)]
     markdown: bool,
 }
@@ -227,7 +228,7 @@ fn document_in_folder(folder: &Path) -> Result<StudyResult, CommandError> {
     match Document::parse(&text) {
         Ok(Document::Study(study)) => Ok(*study),
         Ok(other) => {
-            Err(CommandError::Usage(format!("'{shown}' is a {}, no study", other.schema())))
+            Err(CommandError::Usage(format!("'{shown}' is a {}, not a study", other.schema())))
         }
         Err(why) => Err(CommandError::Usage(format!("'{shown}' {why}"))),
     }
@@ -277,8 +278,8 @@ fn show_outcome(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandE
     }
     let (done, all) = (document.cells.len(), document.cells_planned);
     Err(CommandError::Interrupted(format!(
-        "interrupted: {done} of {all} cells are kept in '{folder}'; go on with: sixmark study run \
-         --resume {folder}"
+        "interrupted: {done} of {all} cells are kept in '{folder}'; continue with: sixmark study \
+         run --resume {folder}"
     )))
 }
 
@@ -305,7 +306,7 @@ fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, CommandE
             checked_study(&source, Form { quick, in_lab }, commands)?;
         }
     }
-    print(&format!("{}: nothing is wrong; {}\n", source.name, show::amount(&study))).map(|()| 0)
+    print(&format!("{}: no mistakes found; {}\n", source.name, show::amount(&study))).map(|()| 0)
 }
 
 fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {

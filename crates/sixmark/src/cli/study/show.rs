@@ -9,6 +9,7 @@ use sixmark_model::study::setting::SettingValue;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
 use sixmark_model::study::spec::cells::cells;
+use sixmark_report::terminal::{WIDTH, hanging, wrapped};
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
@@ -23,10 +24,11 @@ pub(super) fn list(commands: &Commands<'_>) -> Result<u8, CommandError> {
     let mut text = String::new();
     for name in builtin_names() {
         let (study, _) = super::checked_study(&Source::find(name)?, Form::default(), commands)?;
-        let _ = writeln!(text, "{name:<12}{}", study.title);
+        let line = format!("{name:<12}{}", study.title);
+        let _ = writeln!(text, "{}", hanging(&line, WIDTH));
     }
     text.push_str(
-        "\nsixmark study show NAME describes one; sixmark study run NAME --quick takes a minute.\n",
+        "\nsixmark study show NAME describes one; sixmark study run --quick NAME runs\nits short form, in about a minute.\n",
     );
     print(&text).map(|()| 0)
 }
@@ -47,9 +49,12 @@ pub(super) fn amount(study: &Study) -> String {
 
 /// All of it.
 pub(super) fn describe(study: &Study) -> String {
-    let mut text = format!("{}: {}\n", study.name, study.title);
+    let mut text = hanging(&format!("{}: {}", study.name, study.title), WIDTH) + "\n";
     if !study.description.is_empty() {
-        let _ = writeln!(text, "\n{}", study.description.trim());
+        text.push('\n');
+    }
+    for line in study.description.trim().lines() {
+        let _ = writeln!(text, "{}", wrapped(line, WIDTH));
     }
     text.push('\n');
     for factor in &study.factors {
@@ -57,7 +62,8 @@ pub(super) fn describe(study: &Study) -> String {
             factor.levels.iter().map(|level| level.name.as_str()).take(SHOWN).collect();
         let more = factor.levels.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        let _ = writeln!(text, "{:<14}{}{more}", factor.name, names.join(", "));
+        let line = format!("{:<14}{}{more}", factor.name, names.join(", "));
+        let _ = writeln!(text, "{}", hanging(&line, WIDTH));
     }
     for option in &study.options {
         let value = match &option.value {
@@ -65,7 +71,8 @@ pub(super) fn describe(study: &Study) -> String {
             SettingValue::Text(text) => text.clone(),
             SettingValue::List(list) => list.join(", "),
         };
-        let _ = writeln!(text, "{:<14}{value} (always)", option.key);
+        let line = format!("{:<14}{value} (always)", option.key);
+        let _ = writeln!(text, "{}", hanging(&line, WIDTH));
     }
     let order = match study.order {
         CellOrder::Random => "in random order within each repetition",
@@ -76,7 +83,7 @@ pub(super) fn describe(study: &Study) -> String {
     for need in needs(study) {
         let _ = match (&need.found, &need.package) {
             (Some(path), _) => writeln!(text, "needs {}: {}", need.program, path.display()),
-            (None, _) => writeln!(text, "{}", need.error()),
+            (None, _) => writeln!(text, "{}", hanging(&need.error().to_string(), WIDTH)),
         };
     }
     text
@@ -89,15 +96,15 @@ fn takes(study: &Study) -> String {
         humantime::format_duration(seconds).to_string()
     };
     if let Some(time) = study.takes {
-        return format!("takes about {}, the file says", about(time));
+        return format!("takes about {}, according to the file", about(time));
     }
     let each: Option<Vec<Duration>> = cells(study).iter().map(length).collect();
     match each {
         Some(each) => {
             let all = each.into_iter().sum::<Duration>() * study.repetitions.get();
-            format!("takes about {}, as long as its cells load", about(all))
+            format!("takes about {}, the total load time of its cells", about(all))
         }
-        None => "how long it takes is seen when some cells are done".to_owned(),
+        None => "its duration is unknown until some cells are measured".to_owned(),
     }
 }
 

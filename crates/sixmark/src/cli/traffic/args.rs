@@ -15,13 +15,16 @@ use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use sixmark_machine::CommandError;
 
-/// Generate background traffic over both families, and report what arrives.
+/// Generate background traffic over both families.
 ///
-/// One side listens (`sixmark traffic --listen '*:5777'`), the other says what there is to be (`--to`): flows
-/// of TCP and UDP, over IPv6 and IPv4, whose rates add up to the one asked for. Or this host does what a
-/// script of MGEN's says, together with other hosts that do theirs; messages are MGEN's own, so that
-/// MGEN may be any of them. Ends with Ctrl-C, which shows what was measured.
+/// One side listens (`sixmark traffic --listen '*:5777'`). The other side (`--to`) chooses TCP and
+/// UDP flows over IPv6 and IPv4, whose rates add up to --rate. With an MGEN script, this host sends
+/// what the script specifies; messages have MGEN's format, so other hosts may run MGEN. Ctrl-C ends
+/// it and shows what arrived.
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "sixmark traffic [OPTIONS] --listen <[ADDR:]PORT>\n       \
+                            sixmark traffic [OPTIONS] --to <HOST:PORT>\n       \
+                            sixmark traffic [OPTIONS] <SCRIPT>")]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["script", "listen", "to"]))]
 pub(in crate::cli) struct TrafficArgs {
     /// An MGEN script: ON, MOD, OFF, LISTEN and IGNORE events
@@ -33,8 +36,8 @@ pub(in crate::cli) struct TrafficArgs {
     #[arg(long, value_name = "[ADDR:]PORT")]
     pub(super) listen: Vec<Listen>,
 
-    /// The control port of the side that listens: a name with addresses of both families, or one of
-    /// each (give it twice)
+    /// Control port of the side that listens: a name with addresses of both families, or one
+    /// address of each (give it twice)
     #[arg(long, value_name = "HOST:PORT")]
     pub(super) to: Vec<String>,
 
@@ -46,34 +49,35 @@ pub(in crate::cli) struct TrafficArgs {
     #[arg(long, requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) wire: bool,
 
-    /// TCP's share of the rate; the rest is UDP's [default: 90]
+    /// TCP's share of the rate in percent; the rest is UDP's [default: 90]
     #[arg(long, value_name = "PERCENT", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) tcp: Option<Percent>,
 
-    /// IPv6's share of the rate; the rest is IPv4's [default: 50 where --to has both]
+    /// IPv6's share of the rate in percent; the rest is IPv4's [default: 50 if --to has both]
     #[arg(long, value_name = "PERCENT", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) ipv6: Option<Percent>,
 
-    /// Number of flows; rates of flows of a kind are as 1 : 2 : 3 and so on [default: 10]
+    /// Number of flows; flows of one kind have rates in the proportion 1 : 2 : 3 and so on
+    /// [default: 10]
     #[arg(long, value_name = "N", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) flows: Option<u32>,
 
-    /// Flows of a kind have equal rates
+    /// Give flows of one kind equal rates
     #[arg(long, requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) equal: bool,
 
-    /// Bytes of a message, of all or of some: 512, ipv6=1440, udp=200, ipv4-udp=1460; repeatable, the
-    /// last one counts [default: 1440 over IPv6, 1460 over IPv4]
+    /// Bytes per message, for all flows or some: 512, ipv6=1440, udp=200, ipv4-udp=1460;
+    /// repeatable, the last match applies [default: 1440 over IPv6, 1460 over IPv4]
     #[arg(long, value_name = "[KIND=]BYTES", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) payload: Vec<Size>,
 
-    /// When messages are due: periodic, poisson, burst or burst=LENGTH/EVERY [default: periodic; bursts
-    /// 100ms/500ms]
+    /// Schedule of messages: periodic, poisson, burst or burst=LENGTH/EVERY [default: periodic;
+    /// bursts 100ms/500ms]
     #[arg(long, value_name = "PROCESS", value_parser = arrivals, requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) arrivals: Option<Arrivals>,
 
-    /// Who sends: up (this side), down, both (half each), tcp-up (TCP this side, UDP the other),
-    /// tcp-down [default: up]
+    /// Direction: up (this side sends), down, both (half each), tcp-up (TCP up, UDP down), tcp-down
+    /// [default: up]
     #[arg(long, value_name = "WHO", requires = "to", conflicts_with_all = ["listen", "script"], help_heading = "Mix")]
     pub(super) direction: Option<TrafficDirection>,
 
@@ -81,7 +85,7 @@ pub(in crate::cli) struct TrafficArgs {
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, conflicts_with = "listen")]
     pub(super) duration: Option<Duration>,
 
-    /// Seed of random gaps and of where regular ones begin
+    /// Seed of random gaps and of the start of regular ones
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
 
@@ -89,7 +93,7 @@ pub(in crate::cli) struct TrafficArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     pub(super) json: Option<OutputPlace>,
 
-    /// Show neither progress nor the table
+    /// Print only warnings and errors
     #[arg(short, long)]
     pub(super) quiet: bool,
 }
@@ -145,7 +149,7 @@ impl TrafficArgs {
         to: &PerFamily<Option<SocketAddr>>,
     ) -> Result<TrafficMix, CommandError> {
         let rate = self.rate.ok_or_else(|| {
-            CommandError::Usage("--to needs a --rate, bits a second, as in --rate 75M".into())
+            CommandError::Usage("--to needs --rate in bit/s, as in --rate 75M".into())
         })?;
         let plain = TrafficMix::default();
         let alone = |percent| Percent::new(percent).map_err(CommandError::Usage);

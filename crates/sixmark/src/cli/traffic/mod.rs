@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use sixmark_model::provenance::Warning;
 use sixmark_model::traffic::result::TrafficResult;
-use sixmark_report::traffic::{traffic_text, write_bit_rate};
+use sixmark_report::traffic::write_bit_rate;
+use sixmark_report::traffic_text;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
@@ -49,7 +50,7 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, CommandError> {
 /// Where the far side did not report.
 fn lost(result: &TrafficResult) -> Option<CommandError> {
     let lost = result.warnings.iter().any(|warning| warning.code == FAR_SIDE_LOST);
-    let line = "the far side did not report: what arrived there is unknown";
+    let line = "the far side sent no report: its figures are unknown";
     lost.then(|| CommandError::Measure(line.into()))
 }
 
@@ -57,7 +58,7 @@ fn lost(result: &TrafficResult) -> Option<CommandError> {
 fn nothing(result: &TrafficResult) -> Option<CommandError> {
     let sent = result.total.sent.map_or(0, |sent| sent.messages);
     let received = result.total.received?.messages;
-    let line = "messages were sent and none arrived; is there a way for them (firewall, routes)?";
+    let line = "messages were sent but none arrived; check firewalls and routes";
     (sent > 0 && received == 0).then(|| CommandError::Measure(line.into()))
 }
 
@@ -91,7 +92,7 @@ fn of_mix(args: &TrafficArgs, live: &mut LiveTraffic) -> Result<TrafficResult, C
 fn alone(args: &TrafficArgs, to: &PerFamily<Option<SocketAddr>>) -> Option<Warning> {
     let missing = Family::BOTH.into_iter().find(|&family| to[family].is_none())?;
     let code = "single_family".to_owned();
-    let message = format!("--to has no {missing} address: all traffic goes over the other family");
+    let message = format!("--to has no {missing} address: all traffic uses the other family");
     args.ipv6.is_none().then_some(Warning { code, message })
 }
 
@@ -106,7 +107,7 @@ fn of_script(
     let script = sixmark_model::traffic::parse_script(&text)
         .map_err(|wrong| CommandError::Usage(format!("{file}: {wrong}")))?;
     if script.flows.is_empty() && script.listening.is_empty() {
-        let line = format!("{file}: it neither sends nor listens; add an ON or a LISTEN event");
+        let line = format!("{file} neither sends nor listens; add an ON or a LISTEN event");
         return Err(CommandError::Usage(line));
     }
     let stop = stop_flag()?;

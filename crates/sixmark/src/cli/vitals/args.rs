@@ -6,10 +6,11 @@ use super::super::listen::Listen;
 use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 
-/// Show what the kernel counts: processors, memory, disks, each family's packets, sockets, processes.
+/// Show kernel counters: CPUs, packets, sockets, processes.
 ///
-/// Takes a sample at each interval until Ctrl-C, SIGTERM or -d, and shows what changed. On a server, it
-/// tells `sixmark run --vitals-from` what a request of each family costs there.
+/// Shows memory and disks, too. Takes a sample at each interval until Ctrl-C, SIGTERM or -d, and
+/// shows the changes. On a server, it provides what `sixmark run --vitals-from` needs to report the
+/// cost of a request of each family.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct VitalsArgs {
     /// Time between two samples (100ms, 1s)
@@ -20,29 +21,29 @@ pub(in crate::cli) struct VitalsArgs {
     #[arg(short, long, value_name = "TIME", value_parser = positive_time)]
     pub(super) duration: Option<Duration>,
 
-    /// Look at a process and those that it began too; repeatable
-    #[arg(long, value_name = "PID", value_parser = pid, help_heading = "Whom")]
+    /// Also show this process and its children; repeatable
+    #[arg(long, value_name = "PID", value_parser = pid, help_heading = "Processes")]
     pub(super) pid: Vec<i32>,
 
-    /// Look at all processes of a name, those that they began, and the service's control group;
+    /// Also show all processes with this name, their children, and the service's control group;
     /// repeatable
-    #[arg(long, value_name = "NAME", help_heading = "Whom")]
+    #[arg(long, value_name = "NAME", help_heading = "Processes")]
     pub(super) service: Vec<String>,
 
-    /// Look at a control group of version 2; repeatable
-    #[arg(long, value_name = "PATH", help_heading = "Whom")]
+    /// Also show this control group (version 2); repeatable
+    #[arg(long, value_name = "PATH", help_heading = "Processes")]
     pub(super) cgroup: Vec<String>,
 
     #[command(flatten)]
     pub(super) inside: super::super::inside::InsideArgs,
 
-    /// Serve the last sample at /metrics for Prometheus, on loopback unless an address is given ('*':
-    /// all); port 0 is a free one
+    /// Serve the last sample at /metrics for Prometheus, on loopback unless an address is given
+    /// ('*': all); port 0 chooses a free one
     #[arg(long, value_name = "[ADDR:]PORT", help_heading = "Output")]
     pub(super) prometheus: Option<Listen>,
 
-    /// Answer those who ask for this host too: an address, localhost and this host's own name are always
-    /// answered; repeatable
+    /// Also answer requests whose Host is this name; addresses, localhost and this host's name are
+    /// always answered; repeatable
     #[arg(long, value_name = "NAME", requires = "prometheus", help_heading = "Output")]
     pub(super) prometheus_host: Vec<String>,
 
@@ -58,7 +59,7 @@ pub(in crate::cli) struct VitalsArgs {
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(super) csv: Option<OutputPlace>,
 
-    /// No table and no progress; warnings stay
+    /// Print only warnings and errors
     #[arg(short, long, help_heading = "Output")]
     pub(super) quiet: bool,
 }
@@ -68,12 +69,13 @@ fn interval(text: &str) -> Result<Duration, String> {
     positive_time(text).and_then(|interval| match bounds.contains(&interval) {
         true => Ok(interval),
         false => {
-            Err("give a time from 10ms to 1h: the kernel's own clock has ticks of 10ms".into())
+            Err("expected a time from 10ms to 1h: the kernel counts CPU time in ticks of 10ms"
+                .into())
         }
     })
 }
 
 fn pid(text: &str) -> Result<i32, String> {
     let found = text.parse().ok().filter(|pid| *pid > 0);
-    found.ok_or_else(|| "not the number of a process; for a name use --service".to_owned())
+    found.ok_or_else(|| "not a process ID; for a name use --service".to_owned())
 }

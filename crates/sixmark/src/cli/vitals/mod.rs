@@ -35,7 +35,7 @@ pub(super) fn main(args: &VitalsArgs) -> Result<u8, CommandError> {
     let to_standard =
         standard.into_iter().flatten().filter(|p| **p == OutputPlace::Standard).count();
     if to_standard > 1 {
-        let line = "two outputs can't both have standard output (-); give one of them a file";
+        let line = "two outputs can't both go to standard output (-); give one of them a file";
         return Err(CommandError::Usage(line.into()));
     }
     args.inside.go()?;
@@ -99,7 +99,7 @@ impl Taking {
                 match error.kind() {
                     std::io::ErrorKind::Other => CommandError::Measure(line),
                     _ => CommandError::Usage(format!(
-                        "{line}; choose another port, or 127.0.0.1:PORT where there is no IPv6"
+                        "{line}; choose another port, or 127.0.0.1:PORT if this host has no IPv6"
                     )),
                 }
             })

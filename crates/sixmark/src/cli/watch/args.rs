@@ -9,31 +9,31 @@ use super::super::{gates, inside, keep};
 use crate::watch::{WatchSettings, Where};
 use sixmark_machine::CommandError;
 
-/// See what packets say of traffic that others make; nothing is sent.
+/// Measure the traffic of other programs from its packets.
 ///
-/// Reads packets from interfaces, or from a file that tcpdump, Wireshark or `sixmark watch -w` wrote, and
-/// follows the connections in them: how long they took to be established, what was lost and sent again,
-/// and, of HTTP/1 in plain text, each exchange. Watches until Ctrl-C, unless -d says how long.
-/// docs/watch.md says what each figure is.
+/// Sends nothing. Reads packets from interfaces, or from a file written by tcpdump, Wireshark or `sixmark watch
+/// -w`, and follows the connections in them: time to connect, losses and retransmissions, and each
+/// exchange of HTTP/1 in plain text. Watches until Ctrl-C, or for the time of -d. docs/watch.md
+/// defines each figure.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct WatchArgs {
     /// Watch this interface; repeatable [default: all that are up]
-    #[arg(short, long, value_name = "IFACE", conflicts_with = "read", help_heading = "What")]
+    #[arg(short, long, value_name = "IFACE", conflicts_with = "read", help_heading = "Packets")]
     interface: Vec<String>,
 
     /// Read packets from a pcap or pcapng file, optionally compressed with gzip or zstd ('-':
     /// standard input)
-    #[arg(short, long, value_name = "FILE|-", help_heading = "What")]
+    #[arg(short, long, value_name = "FILE|-", help_heading = "Packets")]
     pub(super) read: Option<PathBuf>,
 
     /// Only follow connections to these server ports [default: any]
     #[arg(short, long, value_name = "PORT", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..),
-          help_heading = "What")]
+          help_heading = "Packets")]
     port: Vec<u16>,
 
-    /// End after this time (10s, 500ms, 1m) [default: with Ctrl-C]
+    /// End after this time (10s, 500ms, 1m) [default: on Ctrl-C]
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, conflicts_with = "read",
-          help_heading = "What")]
+          help_heading = "Packets")]
     duration: Option<Duration>,
 
     /// Also write the packets to a file for tcpdump and Wireshark
@@ -54,7 +54,7 @@ pub(in crate::cli) struct WatchArgs {
     #[arg(long, conflicts_with = "read", help_heading = "Capture")]
     promiscuous: bool,
 
-    /// Maximum number of connections followed at once; the longest idle one is evicted
+    /// Maximum number of connections followed together; the longest idle one is evicted
     #[arg(long, value_name = "N", default_value = "262144", value_parser = clap::value_parser!(u32).range(1..),
           help_heading = "Memory")]
     max_flows: u32,
@@ -73,26 +73,26 @@ pub(in crate::cli) struct WatchArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     connections: Option<PathBuf>,
 
-    /// Write one line per HTTP/1 exchange, in the same way
+    /// Write one line per HTTP/1 exchange: CSV, or JSON if the name ends in .jsonl
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     exchanges: Option<PathBuf>,
 
-    /// Write what was seen (sixmark.watch/1)
+    /// Write the result document (sixmark.watch/1)
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(super) json: Option<OutputPlace>,
 
-    /// Write one line per family
+    /// Write CSV, one line per family
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(super) csv: Option<OutputPlace>,
 
-    /// Write the report as a page that needs no network
+    /// Write the report as a self-contained HTML page
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(super) html: Option<OutputPlace>,
 
     #[command(flatten)]
     pub(super) keep: keep::KeepArgs,
 
-    /// No table and no progress; warnings stay
+    /// Print only warnings and errors
     #[arg(short, long, help_heading = "Output")]
     pub(super) quiet: bool,
 }
@@ -102,7 +102,7 @@ impl WatchArgs {
     pub(super) fn check(&self) -> Result<(), CommandError> {
         super::super::out::check_places([&self.json, &self.csv, &self.gates.junit, &self.html])?;
         if self.read.is_some() && self.inside.is_given() {
-            let line = "--in watches a lab's host, and -r reads a file; leave one of them out";
+            let line = "--in watches a host of a lab, but -r reads a file; omit one of them";
             return Err(CommandError::Usage(line.into()));
         }
         Ok(())

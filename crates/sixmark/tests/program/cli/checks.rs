@@ -58,7 +58,7 @@ fn each_check_tells_what_it_found_over_any_carrier() {
             ("/gzip", "body~abd", "abc"),
             ("/br", "size=8", "7"),
             ("/json", "json:/a/1/b=d", "c"),
-            ("/x", "json:/a=1", "no JSON: abc"),
+            ("/x", "json:/a=1", "not JSON: abc"),
             ("/x", "header:Content-Type=text/html", "text/plain"),
             ("/x", "header:X-None=1", "no such field"),
         ] {

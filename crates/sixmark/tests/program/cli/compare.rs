@@ -155,11 +155,11 @@ fn one_family_alone_needs_two_urls_or_sides_that_are_named() {
             (
                 &[url][..],
                 format!(
-                    "over {family} alone has nothing to be compared with; give a second URL, name \
-                     the sides (--a, --b), or load {other} too"
+                    "over {family} alone has no second side; give a second URL, name the sides (--a, \
+                     --b), or add an {other} address"
                 ),
             ),
-            (&[url, url, url], format!("3 URLs over {family} alone are no two sides")),
+            (&[url, url, url], format!("3 URLs over {family} alone don't make two sides")),
         ] {
             let output = sixmark(&[&["compare"], urls].concat());
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -254,19 +254,22 @@ fn a_side_that_does_not_answer_could_not_be_measured() {
 fn what_makes_no_comparison_is_refused_in_one_line() {
     let url = "http://[::1]:1/";
     for (arguments, why) in [
-        (&["-d", "3s", url][..], "-d is for `sixmark run`: --block says"),
+        (&["-d", "3s", url][..], "-d is for `sixmark run`; --block sets"),
         (&["--find-max", "failures < 1%", url], "--find-max is for `sixmark run`"),
         (&["--ramp", "1:2:3s", url], "--ramp is for `sixmark run`"),
         (&["--a", "--blocks 3", url], "--a '--blocks 3': unexpected argument"),
-        (&["--a", "-H 'A: b", url], "--a '-H 'A: b': the ' is not closed"),
-        (&["--b", "--json x", url], "--b '--json x': --json is the comparison's, not one side's"),
-        (&["--a", "-6 --seed 3", url], "--seed is the comparison's"),
-        (&["--a", "-6 --label x", url], "--store, --label or --keep-secrets is the comparison's"),
-        (&["--a", "ipv6"], "no URL is given"),
+        (&["--a", "-H 'A: b", url], "--a '-H 'A: b': the opening ' has no closing one"),
+        (
+            &["--b", "--json x", url],
+            "--b '--json x': --json applies to the whole comparison, not to one side",
+        ),
+        (&["--a", "-6 --seed 3", url], "--seed applies to the whole comparison"),
+        (&["--a", "-6 --label x", url], "--store, --label or --keep-secrets applies to the whole"),
+        (&["--a", "ipv6"], "no URL: give one"),
         (&["--margin", "5", url], "is not a percentage"),
         (&["--metric", "response.p98", url], "no metric is called 'response.p98'"),
-        (&["--blocks", "0", url], "not a whole number from 1 up"),
-        (&["-4", url], "over IPv4 alone has nothing to be compared with; give a second URL"),
+        (&["--blocks", "0", url], "not a whole number of 1 or more"),
+        (&["-4", url], "over IPv4 alone has no second side; give a second URL"),
         (&[], "required"),
     ] {
         let output = sixmark(&[&["compare"], arguments].concat());

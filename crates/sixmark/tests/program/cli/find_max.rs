@@ -161,7 +161,7 @@ fn the_report_says_what_was_found_and_fits() {
         "Requests/s  Did not hold  Because",
         "IPv6                 100  ",
         "IPv4                 100  ",
-        "Other figures are of one trial each, IPv6 at 100 a second, IPv4 at 100 a",
+        "Other figures are of one trial each, IPv6 at 100 requests/s, IPv4 at",
         "open loop, poisson, at most 50 in flight, ",
     ] {
         assert!(table.lines().any(|line| line.starts_with(expected)), "{expected}: {table}");

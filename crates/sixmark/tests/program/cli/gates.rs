@@ -65,7 +65,7 @@ fn a_condition_that_says_nothing_is_refused_before_anything_is_sent() {
         ("run", "ipv5.response.p50 > 1ms", "did you mean"),
         ("run", "ipv4.response.p50 > 10", "unit"),
         ("run", "ipv6.response.p50 > 1ms", "ipv6"),
-        ("run", "verdict(response.p50) == worse", "sixmark compare has them"),
+        ("run", "verdict(response.p50) == worse", "use it with sixmark compare"),
         ("compare", "verdict(response.p98) == worse", "response.p98"),
         ("compare", "a.response.p50 >", "column"),
     ] {

@@ -246,7 +246,7 @@ fn a_result_that_can_not_be_kept_in_the_end_goes_elsewhere_and_is_status_3() {
 }
 
 #[test]
-fn a_list_is_filtered_fits_100_columns_and_says_what_it_leaves_out() {
+fn a_list_is_filtered_fits_80_columns_and_says_what_it_omits() {
     let site = Site::new();
     let path = "long/".repeat(40);
     site.import("a.json", &RUN.replace("bytes/100", &path).replace("2026-", "2006-"));
@@ -254,11 +254,17 @@ fn a_list_is_filtered_fits_100_columns_and_says_what_it_leaves_out() {
     site.run(&["--label", &"label ".repeat(30)]);
     let list = site.history(&[]);
     assert_eq!(list, site.history(&["list"]));
-    assert!(list.lines().all(|line| line.chars().count() <= 100), "{list}");
-    for part in ["IPv6", "IPv4", "response.p50 worse", "p99", "interrupted", "comparison"] {
+    assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
+    for part in ["compare: interrupted", "run", "33.3 us / 24.1 us", "2006-11", "just now"] {
         assert!(list.contains(part), "{part}: {list}");
     }
-    assert!(site.history(&["--limit", "1"]).contains("2 more"));
+    let ends: Vec<_> = list.lines().filter_map(|line| line.trim().split(' ').next()).collect();
+    assert_eq!(ends, ["ID", "1", "2", "3"], "newest last: {list}");
+    assert!(site.history(&["--limit", "1"]).contains("2 older not shown: use --limit 3"));
+    let wide = site.history(&["--wide"]);
+    for part in ["IPv6", "IPv4", "response.p50 worse", "p99", "comparison"] {
+        assert!(wide.contains(part), "{part}: {wide}");
+    }
     let count = |words: &[&str]| site.entries(words).len();
     assert_eq!(count(&["--kind", "comparison"]), 1);
     assert_eq!(count(&["list", "--target", "LONG/LONG"]), 1);
@@ -286,7 +292,7 @@ fn documents_go_out_and_come_back_as_they_were() {
     assert_eq!(site.history(&[&["export", "1"][..], &other].concat()), RUN);
     assert_eq!(site.entries(&[&["--label", "moved"][..], &other].concat()).len(), 2);
     let shown = site.history(&[&["show", "2"][..], &other].concat());
-    assert!(shown.contains("response.p50 worse") && shown.contains("10 requests"), "{shown}");
+    assert!(shown.contains("'moved'") && shown.contains("10 and 10 requests"), "{shown}");
 }
 
 #[test]
@@ -299,7 +305,7 @@ fn what_is_deleted_is_said_and_gone() {
     assert!(said.contains("deleted 2  2002-") && said.contains("deleted 4  2004-"), "{said}");
     let said = site.history(&["delete", "--before", "2003-01-01"]);
     assert!(said.contains("deleted 1  2001-") && said.lines().count() == 1, "{said}");
-    assert_eq!(site.history(&["delete", "--before", "2003-01-01"]), "nothing is older\n");
+    assert_eq!(site.history(&["delete", "--before", "2003-01-01"]), "no result is older\n");
     let ids: Vec<_> = site.entries(&[]).iter().map(|entry| entry["id"].clone()).collect();
     assert_eq!(ids, [3]);
 }
@@ -327,7 +333,7 @@ fn what_makes_no_sense_is_refused_in_a_line() {
         (&["import", "missing.json"], "'missing.json'"),
         (&["import", "har.json"], "'har'"),
         (&["import", "half.json"], "'half.json'"),
-        (&["import", "odd.json"], "no time"),
+        (&["import", "odd.json"], "not a valid start time"),
         (&["export", "1", "--out", "no/such.json"], "no/such.json"),
     ] {
         let said = complaint(&site.does(&[&["history"], words].concat()), 2);
@@ -345,8 +351,10 @@ fn nothing_that_a_document_says_moves_the_cursor() {
     let url = "http://[::1]:18083/\\u001b[2J\\u0007";
     site.import("a.json", &RUN.replace("http://[::1]:18083/bytes/100", url));
     assert!(site.history(&["--json"]).contains("\\u001b"));
-    let list = site.history(&[]);
-    assert!(list.contains("?[2J?"), "{list}");
+    for list in [site.history(&[]), site.history(&["--wide"])] {
+        assert!(!list.contains('\u{1b}') && !list.contains('\u{7}'), "{list:?}");
+    }
+    assert!(site.history(&["--wide"]).contains("?[2J?"));
 }
 
 #[test]
@@ -382,4 +390,19 @@ fn a_complete_study_that_is_to_go_on_is_not_stored_again() {
     assert!(said.contains("done"), "the report comes all the same: {said}");
     assert_eq!(site.entries(&[]).len(), 1);
     assert_eq!(fs::read(site.file("out/study.json")).unwrap(), document, "as it was");
+}
+
+#[test]
+fn documents_that_the_store_does_not_keep_are_refused() {
+    let site = Site::new();
+    site.run(&[]);
+    for kind in ["vitals", "traffic"] {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/data");
+        let file = format!("{folder}/{kind}.json");
+        let said = complaint(&site.does(&["history", "import", &file]), 2);
+        let why = format!("is a sixmark.{kind}/1, which the store does not keep");
+        assert!(said.contains(&why), "{said}");
+        assert!(said.contains("sixmark report FILE"), "{said}");
+    }
+    assert_eq!(site.entries(&[]).len(), 1);
 }

@@ -139,8 +139,8 @@ fn places_that_can_not_be_are_refused_before_the_load() {
     for (options, why) in [
         (["--json", &same, "--csv", &same], "two documents can't both be written to"),
         (["--json", &same, "--html", &link], "two documents can't both be written to"),
-        (["--json", "-", "--csv", "-"], "two documents can't both have standard output"),
-        (["--json", "", "-c", "1"], "the name of a file to write is empty"),
+        (["--json", "-", "--csv", "-"], "two documents can't both go to standard output"),
+        (["--json", "", "-c", "1"], "the name of an output file is empty"),
     ] {
         let load = ["-n", "1", "http://[::1]:9/"];
         let said = complaint(&sixmark(&[&["run"], &options[..], &load].concat()), 2);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
-use sixmark_testkit::documents::{comparison, kept, real_run, study};
+use sixmark_testkit::documents::{comparison, kept, real_run, study, traffic, vitals};
 use sixmark_testkit::{Origin, command, complaint, finish, sixmark};
 
 fn text(output: &Output) -> String {
@@ -37,7 +37,7 @@ fn the_table_of_a_run_is_the_one_that_it_printed() {
 #[test]
 fn every_kind_of_document_has_every_form() {
     let folder = tempfile::tempdir().unwrap();
-    for document in [real_run(), &comparison(), &study()] {
+    for document in [real_run(), &comparison(), &study(), &vitals(), &traffic()] {
         let schema = &document["schema"];
         let page = shown(folder.path(), document, &["--html", "-"]);
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{schema}");
@@ -76,8 +76,11 @@ fn figures_have_the_names_and_values_that_they_have_in_the_document() {
 fn a_verdict_is_told_in_plain_words() {
     let folder = tempfile::tempdir().unwrap();
     let markdown = shown(folder.path(), &comparison(), &["--md"]).replace('\u{a0}', " ");
-    assert!(markdown.contains("**WORSE** – IPv6 answers 10"), "{markdown}");
-    assert!(markdown.contains(" % slower than IPv4 (median response; 95 % interval"), "{markdown}");
+    assert!(markdown.contains("**WORSE** – IPv6 takes 10"), "{markdown}");
+    assert!(
+        markdown.contains(" % more time than IPv4 (median response; 95 % interval"),
+        "{markdown}"
+    );
     let markdown = shown(folder.path(), real_run(), &["--md"]);
     assert!(markdown.contains("For a verdict, use `sixmark compare`."), "{markdown}");
     assert!(!markdown.contains("IPv6 to IPv4"), "{markdown}");
@@ -106,16 +109,19 @@ fn what_can_t_be_shown_is_told_in_one_line() {
     std::fs::write(path("future"), "{\"schema\":\"sixmark.result/2\"}").unwrap();
     std::fs::write(path("part"), "{\"schema\":\"sixmark.result/1\"}").unwrap();
     std::fs::write(path("binary"), [0xff, 0xfe]).unwrap();
+    let lines = "{\"schema\":\"sixmark.vitals/1\"}\n{\"at_us\":1}\n";
+    std::fs::write(path("lines"), lines).unwrap();
     let fine = kept(folder.path(), "fine", real_run()).to_str().unwrap().to_owned();
     for (arguments, why) in [
         (vec![path("none")], "can't read"),
-        (vec![path("text")], "is no document of sixmark's"),
+        (vec![path("text")], "is not a document of sixmark"),
         (vec![path("har")], "'har', not one of sixmark's documents"),
         (vec![path("future")], "does not read"),
         (vec![path("part")], "missing field"),
+        (vec![path("lines")], "without --jsonl"),
         (vec![path("binary")], "can't read"),
         (vec![folder.path().to_str().unwrap().to_owned()], "can't read"),
-        (vec![fine.clone(), path("text")], "is no document"),
+        (vec![fine.clone(), path("text")], "is not a document"),
         (vec!["-".into(), "-".into()], "only once"),
         (vec![fine.clone(), "--html".into(), "-".into(), "--md".into()], "standard output"),
         (vec![fine.clone(), "--csv".into(), "--md".into()], "cannot be used with"),

@@ -62,7 +62,7 @@ fn what_is_wrong_in_a_request_file_is_one_line_with_its_place() {
         ("", "mix.toml: there are no requests; write a [[request]]"),
         ("[[request]]\nweight = 'x'\n", "mix.toml:2: expected a number, found string \"x\""),
         ("[request]\n", "mix.toml:1: expected [[request]] in double brackets, found a table"),
-        ("name,age\n", "say --requests-format har or log"),
+        ("name,age\n", "use --requests-format har or log"),
     ] {
         let (_folder, path) = file("mix.toml", text);
         let said = complaint(&sixmark(&["run", "--requests", &path, "http://127.0.0.1:1/"]), 2);
@@ -181,4 +181,48 @@ fn a_field_whose_value_may_be_illegal_in_the_run_is_refused_before_it() {
         let said = complaint(&sixmark(&[&run[..], spoken].concat()), 2);
         assert!(said.contains("header te can't be filled in"), "{said}");
     }
+}
+
+#[test]
+fn each_request_of_a_mix_has_figures_of_its_own() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/");
+    let mix = r#"
+        [[request]]
+        name = "look"
+        path = "/bytes/1000"
+        weight = 3
+        [[request]]
+        path = "/status/404"
+        [[request]]
+        name = "broken"
+        path = "/reset"
+    "#;
+    let (_folder, path) = file("mix.toml", mix);
+    let result = json(&["-n", "100", "-c", "4", "-t", "2", "--requests", &path, &v6, &v4]);
+    let sum = |of: &Value, field: &str| -> u64 {
+        let all = of["by_request"].as_array().unwrap().iter();
+        all.map(|request| request.pointer(field).and_then(Value::as_u64).unwrap_or(0)).sum()
+    };
+    for family in [&result["families"]["ipv6"], &result["families"]["ipv4"], &result["total"]] {
+        let number = |path: &str| family.pointer(path).and_then(Value::as_u64).unwrap();
+        let all: Vec<_> = family["by_request"].as_array().unwrap().iter().collect();
+        let names: Vec<_> = all.iter().map(|of| of["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["look", "GET /status/404", "broken"]);
+        let of = |field: &str| all.iter().map(|of| of[field].clone()).collect::<Vec<_>>();
+        let fifth = number("/requests/sent") / 5;
+        assert_eq!(of("sent"), [3 * fifth, fifth, fifth]);
+        assert_eq!(of("completed"), [3 * fifth, fifth, 0]);
+        assert_eq!(of("failed"), [0, fifth, fifth]);
+        let statuses = [value!({"200": 3 * fifth}), value!({"404": fifth}), value!({})];
+        assert_eq!(of("status"), statuses);
+        assert_eq!(all[2]["outcomes"], value!({"NORMAL": 0, "RESET": fifth}));
+        for field in ["sent", "completed", "unaccepted"] {
+            let whole = number(&format!("/requests/{field}"));
+            assert_eq!(sum(family, &format!("/{field}")), whole, "{field}");
+        }
+        assert_eq!(sum(family, "/response_us/count"), number("/response_us/count"));
+    }
+    let single = json(&["-n", "4", &v6, &v4]);
+    assert_eq!(single["total"]["by_request"], value!([]));
 }

@@ -65,5 +65,5 @@ fn what_is_no_status_is_refused() {
     let output = sixmark(&["run", "--accept-status", "20x", "http://127.0.0.1:1/"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("'20x' is no status code, range or class"), "{said}");
+    assert!(said.contains("'20x' is not a status code, range or class"), "{said}");
 }

@@ -40,7 +40,7 @@ fn documents_that_earlier_versions_wrote_are_read() {
 fn a_headline_has_the_figures_of_each_family_or_side() {
     let documents = [super::RUN, &comparison()].map(|text| Document::parse(text).unwrap());
     for (document, kind) in documents.iter().zip([DocumentKind::Run, DocumentKind::Comparison]) {
-        let headline = ListHeadline::of(document);
+        let headline = ListHeadline::of(document).unwrap();
         assert_eq!((headline.kind, headline.schema.as_str()), (kind, document.schema()));
         let sides = headline.sides.iter();
         let found: Vec<_> = sides.map(|of| (of.name.as_str(), of.requests, of.failed)).collect();
@@ -58,6 +58,6 @@ fn what_the_end_cut_off_did_not_fail() {
     of["requests"]["sent"] = 15.into();
     of["outcomes"]["ABANDONED"] = 3.into();
     of["outcomes"]["RESET"] = 2.into();
-    let headline = ListHeadline::of(&Document::parse(&document.to_string()).unwrap());
+    let headline = ListHeadline::of(&Document::parse(&document.to_string()).unwrap()).unwrap();
     assert_eq!((headline.sides[0].requests, headline.sides[0].failed), (15, 2));
 }

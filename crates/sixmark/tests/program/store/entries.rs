@@ -145,11 +145,11 @@ fn what_is_no_store_is_left_alone_and_said_in_a_line() {
     drop(open(&of("newer")));
     sql(&of("newer"), "PRAGMA user_version = 999");
     for (name, why) in [
-        ("text", "no SQLite database"),
+        ("text", "not a SQLite database"),
         ("foreign", "another program's"),
-        ("newer", "a newer sixmark has written it (version 999"),
+        ("newer", "a newer sixmark wrote it (version 999"),
         ("missing/file", "No such file"),
-        (".", "no file"),
+        (".", "not a file"),
     ] {
         let before = std::fs::read(of(name)).ok();
         let place = StorePlace::Named(of(name), "--store");

@@ -22,8 +22,8 @@ fn services_see_nothing_of_the_callers_environment() {
 #[test]
 fn blocks_are_for_fio_alone_and_fio_for_blocks() {
     for (options, part) in [
-        ("depth = 2", "depth: is for client = \"fio\" alone"),
-        ("client = 'curl'\noperation = 'read'", "operation: is for client = \"fio\" alone"),
+        ("depth = 2", "depth: applies only to client = \"fio\""),
+        ("client = 'curl'\noperation = 'read'", "operation: applies only to client = \"fio\""),
         (
             "client = 'fio'\noperation = 'read'\nblock = '64k'\nsize = '1m'",
             "nbd://, nfs:// or iscsi://",

@@ -27,7 +27,7 @@ fn every_mistake_has_a_line_of_its_own() {
 #[test]
 fn options_are_refused_in_the_words_of_a_run() {
     for (options, line, part) in [
-        ("count = 'many'", 4, "from 1 up"),
+        ("count = 'many'", 4, "of 1 or more"),
         ("ratio = '0:0'", 4, "0:0"),
         ("threads = true", 4, "--threads"),
         ("rate = '5/s'\nsteps = '5:1s'", 4, "cannot be used with"),

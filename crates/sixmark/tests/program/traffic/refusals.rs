@@ -12,14 +12,14 @@ use super::{Far, until_sending};
 #[test]
 fn wrong_usage_is_told_in_a_line() {
     for (arguments, why) in [
-        (&["--to", "[::1]:5777"][..], "needs a --rate"),
+        (&["--to", "[::1]:5777"][..], "needs --rate"),
         (&["--to", "[::1]", "--rate", "1M"], "not HOST:PORT"),
         (&["--to", "[::1]:5777", "--rate", "1MB"], "'1MB' is not a rate"),
         (&["--to", "[::1]:5777", "--rate", "1M", "--ipv6", "50"], "no IPv4 address"),
-        (&["--to", "[::1]:5777", "--rate", "1M", "--flows", "1"], "1 is too few flows"),
+        (&["--to", "[::1]:5777", "--rate", "1M", "--flows", "1"], "too few flows (1)"),
         (&["--to", "[::1]:5777", "--rate", "1M", "--payload", "ipv6-udp=39"], "40 to 65,527"),
         (&["--to", "[::1]:5777", "--rate", "1M", "--payload", "udp-tcp=99"], "is not a size"),
-        (&["--to", "[::1]:5777", "--rate", "1M", "--arrivals", "burst=2s/1s"], "no longer than"),
+        (&["--to", "[::1]:5777", "--rate", "1M", "--arrivals", "burst=2s/1s"], "at most the time"),
         (&["--listen", "host"], "is not a port or ADDR:PORT"),
         (&["--listen", "0", "--rate", "1M"], "cannot be used with"),
         (&["no-such-script"], "can't read 'no-such-script'"),
@@ -139,7 +139,7 @@ fn what_the_near_side_knows_is_kept_where_the_far_side_dies() {
     let output = finish(near);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("the far side did not report"), "{said}");
+    assert!(said.contains("the far side sent no report"), "{said}");
     let document = serde_json::from_slice(&output.stdout).unwrap();
     TRAFFIC.check(&document);
     assert!(document["warnings"].to_string().contains("far_side_lost"), "{document:#}");

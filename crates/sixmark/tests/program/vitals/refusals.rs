@@ -9,10 +9,10 @@ fn what_can_not_be_is_refused() {
     for (words, why) in [
         (&["--interval", "1ms"][..], "from 10ms to 1h"),
         (&["--interval", "soon"], "not a time"),
-        (&["--pid", "0"], "not the number of a process"),
+        (&["--pid", "0"], "not a process ID"),
         (&["--pid", "nginx"], "--service"),
         (&["--pid", "2147483647"], "no such process"),
-        (&["--service", "no such service"], "no process is called so"),
+        (&["--service", "no such service"], "no process has this name"),
         (&["--cgroup", "/no/such/group"], "no control group"),
         (&["--prometheus", "localhost:1"], "not a port"),
         (&["--jsonl", "-", "--csv", "-"], "standard output"),
@@ -43,9 +43,9 @@ fn a_server_that_does_not_tell_is_told_of_before_anything_is_sent() {
     let page = format!("http://127.0.0.1:{port}/metrics");
     for (from, status, why) in [
         ("/no/such/file", 2, "no such file"),
-        (text.path().to_str().unwrap(), 2, "neither a document nor its lines"),
-        ("https://example.net/metrics", 2, "http:// alone"),
-        (page.as_str(), 3, "no metrics can be had"),
+        (text.path().to_str().unwrap(), 2, "document, nor lines of one"),
+        ("https://example.net/metrics", 2, "only over http://"),
+        (page.as_str(), 3, "can't fetch metrics"),
         ("lab:no-such-lab/nobody", 2, "no lab 'no-such-lab' is up"),
     ] {
         let line = complaint(&sixmark(&["run", "--vitals-from", from, "http://[::1]:1/"]), status);

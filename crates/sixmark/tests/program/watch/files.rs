@@ -111,9 +111,9 @@ fn what_is_no_file_of_packets_is_told_with_the_place() {
     let at = wrong.len();
     wrong.extend([0xff; 16]);
     for (bytes, said) in [
-        (&b"root:x:0:0"[..], "is too short for a capture"),
-        (&[b'x'; 100][..], "is no capture (pcap, pcapng)"),
-        (&wrong, &format!("a packet is longer than it can be, at byte {at}")),
+        (&b"root:x:0:0"[..], "is too short to be a capture file"),
+        (&[b'x'; 100][..], "is not a capture file (pcap or pcapng)"),
+        (&wrong, &format!("a packet has an impossible length, at byte {at}")),
     ] {
         let (_folder, path) = kept(bytes);
         let line = complaint(&sixmark(&["watch", "-r", path.to_str().unwrap()]), 2);

@@ -42,7 +42,10 @@ fn requests_that_can_not_be_seen_are_not_zero() {
     let file = path.to_str().unwrap();
     let output = sixmark(&["watch", "-r", file]);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(errors.contains("over IPv6 the requests of 3 connections can't be seen"), "{errors}");
+    assert!(
+        errors.contains("over each family the requests of 3 connections can't be seen"),
+        "{errors}"
+    );
     let table = said(&output);
     for line in [
         "6 connections in 0.05 s",
@@ -164,12 +167,14 @@ fn it_is_kept_and_shown_again_in_every_form() {
     let file = path.to_str().unwrap();
     said(&sixmark(&[&["watch", "-r", file, "-q", "--label", "mine"], &store[..]].concat()));
     let list = said(&sixmark(&[&["history", "--kind", "watch"], &store[..]].concat()));
-    assert!(list.contains("watch") && list.contains("mine") && list.contains(file), "{list}");
+    assert!(list.contains("watch") && list.contains("'mine'"), "{list}");
+    let wide = said(&sixmark(&[&["history", "--wide"], &store[..]].concat()));
+    assert!(wide.contains(file), "{wide}");
     let report = |form: &[&str]| said(&sixmark(&[&["report", "last"], form, &store[..]].concat()));
     assert!(report(&[]).contains("6 connections to any port"));
     assert!(report(&["--md"]).contains("### Watch: "));
     assert!(report(&["--csv"]).contains(",packets,,ipv6,answered_us.p50,"));
-    assert!(report(&["--html", "-"]).contains("What packets say"));
+    assert!(report(&["--html", "-"]).contains("Packet statistics"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn what_does_not_fit_together_is_refused_in_one_line() {
         (&["-i", "lo", "-r", "x"][..], "cannot be used with"),
         (&["-r", "no-such-file"], "can't read 'no-such-file'"),
         (&["-r", "x", "-w", "y"], "cannot be used with"),
-        (&["-r", "x", "--in", "host"], "leave one of them out"),
+        (&["-r", "x", "--in", "host"], "omit one of them"),
         (&["--port", "0"], "1..=65535"),
         (&["--snap", "9"], "64..=262144"),
     ] {

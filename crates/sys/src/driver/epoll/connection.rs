@@ -1,4 +1,4 @@
-//! One socket of the epoll driver: what epoll said of it, what is left to send.
+//! A socket of the epoll driver: what epoll reported about it and what remains to be sent.
 
 use std::os::fd::OwnedFd;
 
@@ -11,48 +11,50 @@ use crate::driver::own::{OwnBytes, Spare};
 use crate::driver::{EventKind, Handshake};
 use crate::socket;
 
-/// A slot: vacant where it has no descriptor.
+/// The state of a slot, which is vacant if `fd` is `None`.
 #[derive(Default)]
 pub(super) struct EpollSocket {
     pub(super) fd: Option<OwnedFd>,
     pub(super) generation: u32,
     pub(super) connecting: bool,
-    /// The kernel is to be asked how long the handshake took, and what it said.
+    /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
     pub(super) handshake: Option<Handshake>,
     /// There may be something to receive.
     pub(super) readable: bool,
     /// There may be room to send.
     pub(super) writable: bool,
-    /// The peer is done or the connection broken, so that a short receive is not the last.
+    /// The peer has ended the connection or it is broken, so that a short receive is not the last
+    /// one.
     pub(super) ending: bool,
-    /// Registered for EPOLLOUT.
+    /// The socket is registered for EPOLLOUT.
     pub(super) asks_writable: bool,
-    /// What is left to send, and how much of it is sent.
+    /// The bytes that are being sent and the number of them already sent.
     pub(super) sending: Option<(OwnBytes, usize)>,
     pub(super) droppable: u64,
-    /// It is one of datagrams.
+    /// The state of a datagram socket, if it is one.
     pub(super) datagrams: Option<Datagrams>,
-    /// The error number that sending met. The peer may have answered before: it is told when there
-    /// is nothing more to receive.
+    /// The error number of a failed send. It is reported when there is nothing more to receive,
+    /// because the peer may have answered before.
     pub(super) refused: Option<i32>,
-    /// What is known of the kernel's stamps, where they are asked for.
+    /// The state of the kernel's timestamps, if they are used.
     pub(super) track: Option<Track>,
 }
 
 impl EpollSocket {
-    /// Takes note of what epoll says.
+    /// Records the flags that epoll reported.
     pub(super) fn note(&mut self, events: i32) {
-        // A stamp in the error queue is told like an error, but is no end.
+        // A timestamp in the error queue is reported like an error, but does not end the
+        // connection.
         let stamped = self.track.is_some() && !self.connecting;
-        // Nor are there ends among datagrams, but errors that pass.
+        // Errors on datagram sockets are transient and do not end them either.
         let error = if stamped || self.datagrams.is_some() { 0 } else { EPOLLERR };
         self.ending |= events & (EPOLLRDHUP | EPOLLHUP | error) != 0;
         self.readable |= self.ending || events & (EPOLLIN | EPOLLERR) != 0;
         self.writable |= self.ending || events & EPOLLOUT != 0;
     }
 
-    /// What became of a connection attempt that epoll spoke of.
+    /// Returns the outcome of a connection attempt that epoll reported.
     pub(super) fn connected(&mut self) -> Option<EventKind> {
         if !self.writable {
             return None;
@@ -68,7 +70,7 @@ impl EpollSocket {
         }
     }
 
-    /// Sends what is left; none where the kernel has no room.
+    /// Sends the remaining bytes. Returns `None` if the kernel has no room for all of them.
     pub(super) fn go_on_sending(&mut self, spare: &mut Spare) -> Option<EventKind> {
         let (bytes, from) = self.sending.take()?;
         match self.hand(bytes.length(), from, |from| bytes.rest(from)) {
@@ -88,7 +90,7 @@ impl EpollSocket {
         }
     }
 
-    /// Sends the datagrams that are left.
+    /// Sends the remaining datagrams.
     pub(super) fn go_on_casting(&mut self) -> Option<EventKind> {
         let datagrams = self.datagrams.as_mut().filter(|datagrams| datagrams.keeps())?;
         match datagrams.go_on(self.fd.as_ref()?) {
@@ -101,8 +103,9 @@ impl EpollSocket {
         }
     }
 
-    /// Hands `length` bytes, of which `rest` gives those after so many, to the kernel until it has no
-    /// more room: how many of them it has.
+    /// Sends the bytes from `from` to `length` until the kernel has no more room. `rest` returns
+    /// the bytes after an offset. Returns the number of bytes that the kernel has accepted in
+    /// total.
     pub(super) fn hand<'b>(
         &self,
         length: usize,
@@ -123,21 +126,22 @@ impl EpollSocket {
         Ok(from)
     }
 
-    /// Sending failed: what there is left to receive comes before that is told.
+    /// Records a failed send. The remaining bytes are received before it is reported.
     pub(super) fn refuse(&mut self, errno: i32) {
         self.refused = Some(errno);
         (self.readable, self.ending) = (true, true);
     }
 
-    /// The last thing to tell: nothing more is asked of the socket. Where sending failed before, that
-    /// is what ended it.
+    /// Returns the last event of the socket, after which no operation is attempted. If a send
+    /// failed before, the event is that failure.
     pub(super) fn ended(&mut self, kind: EventKind) -> Option<EventKind> {
         self.readable = false;
         self.writable = false;
         Some(self.refused.take().map_or(kind, EventKind::Failed))
     }
 
-    /// Nothing to receive for now.
+    /// Records that there is nothing to receive now. Returns the failure of an earlier send, if
+    /// there was one.
     pub(super) fn ended_none(&mut self) -> Option<EventKind> {
         self.readable = false;
         self.refused.and_then(|errno| self.ended(EventKind::Failed(errno)))

@@ -1,8 +1,8 @@
-//! The driver over epoll: edge-triggered, each socket registered once.
+//! The epoll driver: edge-triggered, with one registration per socket.
 //!
-//! In the usual exchange a request costs one send, one receive and its part of an `epoll_wait`: a
-//! receive that does not fill the buffer has emptied the socket (epoll(7), Q&A 9), so no second
-//! one is needed to learn that.
+//! A usual exchange costs one send, one receive and a share of an `epoll_wait`. A receive that does
+//! not fill the buffer has emptied the socket (epoll(7), Q&A 9), so that no second receive is
+//! needed to find out.
 
 mod connection;
 mod receive;
@@ -28,45 +28,47 @@ use crate::{check_return, clock, path, socket, stamp};
 use connection::EpollSocket;
 use stamped::Stamped;
 
-/// Bytes received at once. Larger ones would leave the processor's second-level cache.
+/// The size of the receive buffer in bytes. A larger one would not fit into the processor's
+/// second-level cache.
 const BUFFER: usize = 128 * 1024;
-/// Things told at once. Few, since they share one timestamp: see [`Event::at`].
+/// The maximum number of sockets reported by one wait. It is small because they share one
+/// timestamp: see [`Event::at`].
 const BATCH: usize = 64;
-/// Receives in a row from one connection before the others get their turn.
+/// Consecutive receives from one connection before the others get their turn.
 const TURN: u32 = 16;
-/// The most that one system call drops.
+/// The maximum number of bytes that one system call discards.
 const DROP: u64 = 1 << 30;
 
-/// Drives connections by epoll.
+/// A driver that uses epoll.
 pub struct Epoll {
     epoll: OwnedFd,
     sockets: Vec<EpollSocket>,
-    /// What the kernel told and is not yet dealt with.
+    /// Sockets reported by the last wait. Those before `next_told` have been processed.
     told: Vec<libc::epoll_event>,
     next_told: usize,
-    /// The connection whose telling is being dealt with.
+    /// The connection that is being processed.
     current: Option<Current>,
-    /// Events of calls that were over at once.
+    /// Events of operations that completed at once.
     ready: VecDeque<Event>,
-    /// Connections with more to receive that gave the others a turn.
+    /// Connections with more to receive that have yielded to the others.
     unfinished: VecDeque<Token>,
-    /// How many of those get a turn before the next wait.
+    /// The number of those connections that get a turn before the next wait.
     turns: usize,
-    /// The kernel can wait to the nanosecond.
+    /// Whether the kernel supports timeouts in nanoseconds.
     precise: bool,
     buffer: Box<[u8]>,
     received: usize,
     spare: Spare,
     woke: u64,
     waited: u64,
-    /// Takes times from the kernel's stamps, where they are asked for.
+    /// Converts the kernel's timestamps, if they are used.
     stamped: Option<Stamped>,
-    /// The stamp of what is just being told.
+    /// The timestamp of the event that is being returned.
     stamp: Option<u64>,
 }
 
-/// A slot and the generation of the connection in it, so that nothing late is taken for a
-/// successor's.
+/// A slot and the generation of the connection in it. The generation keeps a late report from being
+/// attributed to a later connection in the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token {
     slot: Slot,
@@ -80,12 +82,12 @@ struct Current {
 }
 
 impl Epoll {
-    /// A driver without connections.
+    /// Creates a driver without connections.
     pub fn new() -> io::Result<Epoll> {
         // SAFETY: epoll_create1 takes no pointers.
         let fd = check_return(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         Ok(Epoll {
-            // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+            // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
             epoll: unsafe { OwnedFd::from_raw_fd(fd) },
             sockets: Vec::new(),
             told: Vec::with_capacity(BATCH),
@@ -105,19 +107,22 @@ impl Epoll {
         })
     }
 
-    /// A driver whose times of sending and receiving are the kernel's; of datagrams those of receiving,
-    /// while they are sent when the call began that did it. Fails, with the reason and a
-    /// way out, where the kernel gives no stamps.
+    /// Creates a driver that takes the times of sending and receiving from the kernel's timestamps.
+    /// For datagrams this applies to receiving; their time of sending is that at which the call
+    /// began.
+    ///
+    /// # Errors
+    /// Returns an error with the reason and a remedy if the kernel provides no timestamps.
     pub fn with_kernel_stamps() -> io::Result<Epoll> {
         Ok(Epoll { stamped: Some(Stamped::new()?), ..Epoll::new()? })
     }
 
-    /// Begins a connection in a slot: when the connect call began.
+    /// Begins a connection in a slot. Returns the time at which the connect call began.
     fn begin(&mut self, slot: Slot, way: &SocketRoute) -> io::Result<u64> {
         let Begun { fd, called, returned, peer, handshake } = begin_connect(way)?;
         let track = match &self.stamped {
             Some(_) if way.datagrams => {
-                // One without stamps counts them as missing.
+                // If this fails, the timestamps of received datagrams are counted as missing.
                 let _ = stamp::enable_received(&fd);
                 None
             }
@@ -136,7 +141,7 @@ impl Epoll {
         Ok(called)
     }
 
-    /// Registers a socket, or changes whether it asks to be told of room to send.
+    /// Registers a socket, or changes whether it reports room to send.
     fn register(&mut self, slot: Slot, operation: i32, writable: bool) -> io::Result<()> {
         let socket = &mut self.sockets[slot as usize];
         let Some(fd) = &socket.fd else { return Ok(()) };
@@ -152,7 +157,7 @@ impl Epoll {
         check_return(unsafe { libc::epoll_ctl(epoll, operation, fd, &mut event) }).map(drop)
     }
 
-    /// The next connection that the kernel told of, with its flags noted.
+    /// Returns the next connection that the kernel reported, after recording its flags.
     fn turn_to_next_told(&mut self) -> Option<Current> {
         while let Some(event) = self.told.get(self.next_told).copied() {
             self.next_told += 1;
@@ -165,7 +170,7 @@ impl Epoll {
         None
     }
 
-    /// The next connection that has more to receive, once in a wait for each that gave way.
+    /// Returns the next connection that has more to receive. Each of them gets one turn per wait.
     fn turn_to_unfinished(&mut self) -> Option<Current> {
         while self.turns > 0 {
             self.turns -= 1;
@@ -177,13 +182,13 @@ impl Epoll {
         None
     }
 
-    /// The connection that `token` means, unless it is gone.
+    /// Returns the connection that `token` identifies, unless it is closed.
     fn socket(&mut self, token: Token) -> Option<&mut EpollSocket> {
         let socket = self.sockets.get_mut(token.slot as usize)?;
         (socket.fd.is_some() && socket.generation == token.generation).then_some(socket)
     }
 
-    /// The next thing that happened to the current connection.
+    /// Returns the next event of the current connection.
     fn step(&mut self, current: &mut Current) -> Option<EventKind> {
         let socket = self.socket(current.token)?;
         if socket.connecting {
@@ -216,8 +221,9 @@ impl Epoll {
         }
     }
 
-    /// Hands `length` bytes, of which `rest` gives those after so many, to the kernel: how many of them
-    /// it has, and when it began to take them or, with stamps, the last one left.
+    /// Sends `length` bytes, of which `rest` returns those after an offset. Returns the number of
+    /// bytes that the kernel accepted and the time at which the call began or, with timestamps, at
+    /// which the last byte left.
     fn hand<'b>(
         &mut self,
         slot: Slot,
@@ -226,7 +232,7 @@ impl Epoll {
     ) -> Result<(usize, u64), i32> {
         let at = self.now();
         if length == 0 {
-            // No byte will have a stamp.
+            // No byte will have a timestamp.
             return Ok((0, at));
         }
         let socket = &mut self.sockets[slot as usize];
@@ -242,14 +248,14 @@ impl Epoll {
         Ok((end, left.unwrap_or(at)))
     }
 
-    /// Keeps what the kernel had no room for, after `end` bytes, until it has.
+    /// Keeps the bytes after the first `end`, for which the kernel had no room.
     fn keep(&mut self, slot: Slot, bytes: OwnBytes, end: usize) -> Handed {
         let socket = &mut self.sockets[slot as usize];
         socket.sending = Some((bytes, end));
         self.ask_for_room(slot)
     }
 
-    /// There is something left to send.
+    /// Requests a report when there is room to send the rest.
     fn ask_for_room(&mut self, slot: Slot) -> Handed {
         let socket = &mut self.sockets[slot as usize];
         socket.writable = false;
@@ -262,7 +268,7 @@ impl Epoll {
         Handed::Later
     }
 
-    /// The kernel refused what was sent. The peer may have answered before.
+    /// Handles a failed send. The peer may have answered before.
     fn refuse(&mut self, slot: Slot, errno: i32) -> Handed {
         let socket = &mut self.sockets[slot as usize];
         socket.refuse(errno);
@@ -271,14 +277,14 @@ impl Epoll {
         Handed::Later
     }
 
-    /// That the last byte sent has left, where that was not known yet.
+    /// Returns an event if the last sent byte has left and this was not known before.
     fn left(&mut self, slot: Slot) -> Option<EventKind> {
         let stamped = self.stamped.as_mut()?;
         self.stamp = Some(stamped.left(&mut self.sockets[slot as usize])?);
         Some(EventKind::Left)
     }
 
-    /// Nanoseconds to wait.
+    /// Returns the time to wait, nanoseconds.
     fn patience(&self, now: u64, until: u64) -> u64 {
         if !self.ready.is_empty() || !self.unfinished.is_empty() {
             return 0;
@@ -393,11 +399,12 @@ impl Driver for Epoll {
 
     fn close(&mut self, slot: Slot, close: Close) {
         let socket = &mut self.sockets[slot as usize];
-        // Closing the descriptor takes it out of epoll too; a new generation makes late news void.
+        // Closing the descriptor also removes it from epoll. The next generation invalidates late
+        // reports.
         if let Some(fd) = socket.fd.take()
             && close == Close::Reset
         {
-            // Failing leaves an orderly close, which is no worse for anyone.
+            // If this fails, the close is orderly, which does no harm.
             let _ = socket::reset_on_close(&fd);
         }
         socket.sending = None;

@@ -1,4 +1,4 @@
-//! What came to a socket that the kernel told of.
+//! Receiving from sockets that epoll reported.
 
 use super::{BUFFER, DROP, Epoll};
 use crate::driver::datagram::{self, Received};
@@ -7,8 +7,8 @@ use crate::driver::{EventKind, Slot};
 use crate::socket;
 
 impl Epoll {
-    /// There may be more until the kernel says otherwise: nothing tells a full socket from an empty
-    /// one.
+    /// Receives datagrams. The socket remains readable until a receive fails with EAGAIN, because a
+    /// short receive does not mean that it is empty.
     pub(super) fn receive_datagrams(&mut self, slot: Slot) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         loop {

@@ -1,7 +1,7 @@
-//! Times of sending and receiving from the kernel's stamps.
+//! Times of sending and receiving from the kernel's timestamps.
 //!
-//! Where a stamp is missing, or lies in the future because somebody set its clock, the time is that
-//! of this process's clock, and counted.
+//! If a timestamp is missing, or lies in the future because its clock was set, the time is taken
+//! from this process's clock, and the case is counted.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -13,29 +13,29 @@ use crate::driver::Stamps;
 use crate::realtime::Realtime;
 use crate::{clock, stamp};
 
-/// A stamp that lies further ahead is not believed, in nanoseconds. The two clocks are read one
-/// after the other, so that a little is no wonder.
+/// A timestamp further ahead than this is rejected, nanoseconds. The two clocks are read one after
+/// the other, so that a small difference is normal.
 const AHEAD: u64 = 1_000;
-/// Attempts to get a first stamp, and the milliseconds each waits: the kernel begins to stamp what
-/// is received a moment after the first socket asked for it.
+/// The number of attempts to obtain a first timestamp, and the wait for each in milliseconds. The
+/// kernel begins to timestamp received packets a moment after the first socket requests it.
 const ATTEMPTS: u32 = 200;
 const PATIENCE: u64 = 5;
 
-/// The kernel's stamps as a driver's times.
+/// Converts the kernel's timestamps to the times of a driver.
 pub(super) struct Stamped {
     realtime: Realtime,
-    /// Keeps the kernel stamping while no connection is open.
+    /// Keeps the kernel's timestamps enabled while no connection is open.
     _guard: UdpSocket,
     missing: u64,
 }
 
 impl Stamped {
-    /// Fails, with the reason and a way out, where the kernel gives no stamps.
+    /// Returns an error with the reason and a remedy if the kernel provides no timestamps.
     pub(super) fn new() -> io::Result<Stamped> {
         Ok(Stamped { realtime: Realtime::new(), _guard: guard()?, missing: 0 })
     }
 
-    /// Follows a clock that is set.
+    /// Follows changes of the real-time clock.
     pub(super) fn keep(&mut self, now: u64) {
         self.realtime.keep(now);
     }
@@ -44,14 +44,15 @@ impl Stamped {
         Stamps { missing: self.missing, steps: self.realtime.steps() }
     }
 
-    /// When the last byte sent left, where it has and that was not known yet.
+    /// Returns the time at which the last sent byte left, if it has left and the time was not known
+    /// before.
     pub(super) fn left(&mut self, socket: &mut EpollSocket) -> Option<u64> {
         let (fd, track) = (socket.fd.as_ref()?, socket.track.as_mut()?);
         if !track.awaits || socket.sending.is_some() {
             return None;
         }
         let last = track.sent.wrapping_sub(1);
-        // Earlier bytes of the same request, or sent again, are of no interest.
+        // Timestamps of earlier bytes of the same request and of retransmissions are ignored.
         let left = std::iter::from_fn(|| stamp::left(fd)).find(|left| left.byte == last)?;
         track.awaits = false;
         let at = self.believe(Some(left.at));
@@ -61,8 +62,8 @@ impl Stamped {
         at
     }
 
-    /// Receives into `buffer`, or drops up to `most` bytes where there is none: how many bytes, and
-    /// when the last one came.
+    /// Receives into `buffer`, or discards up to `most` bytes if it is `None`. Returns the number
+    /// of bytes and the time at which the last one arrived.
     pub(super) fn receive(
         &mut self,
         socket: &mut EpollSocket,
@@ -81,39 +82,39 @@ impl Stamped {
         let believed = self.believe(real);
         if count > 0 {
             track.fresh = false;
-            // What was sent has left by now, but nobody will learn when.
+            // The sent bytes have left by now, but the time will not become known.
             let unknown = track.awaits && socket.sending.is_none();
             track.awaits &= !unknown;
             self.missing += u64::from(unknown) + u64::from(believed.is_none());
         }
-        // An end has no stamp; it came after the bytes before it.
+        // An end of stream has no timestamp. It arrived after the bytes before it.
         track.latest = believed.unwrap_or_else(clock::now).max(track.latest);
         Ok((count, track.latest))
     }
 
-    /// When datagrams came that have this stamp.
+    /// Returns the time at which datagrams with this timestamp arrived.
     pub(super) fn came(&mut self, real: Option<u64>) -> u64 {
         let believed = self.believe(real);
         self.missing += u64::from(believed.is_none());
         believed.unwrap_or_else(clock::now)
     }
 
-    /// A stamp as a time of our clock; none where it can't be right.
+    /// Converts a timestamp to CLOCK_MONOTONIC. Returns `None` if it is absent or implausible.
     fn believe(&self, real: Option<u64>) -> Option<u64> {
         let (at, now) = (self.realtime.monotonic(real?), clock::now());
         (at <= now + AHEAD).then(|| at.min(now))
     }
 }
 
-/// A socket that has seen a stamp, so that connections will too.
+/// Creates a socket that has received a timestamp, so that connections will receive them as well.
 fn guard() -> io::Result<UdpSocket> {
     let loopback: [SocketAddr; 2] =
         [(Ipv6Addr::LOCALHOST, 0).into(), (Ipv4Addr::LOCALHOST, 0).into()];
     let guard = UdpSocket::bind(&loopback[..])?;
     let fd = OwnedFd::from(guard.try_clone()?);
     stamp::enable(&fd).map_err(|error| {
-        let way_out = "they need Linux 6.2 or newer; use --timestamps user";
-        io::Error::new(error.kind(), format!("the kernel gives no stamps ({error}): {way_out}"))
+        let way_out = "kernel timestamps need Linux 6.2 or newer; use --timestamps user";
+        io::Error::new(error.kind(), format!("the kernel gives no timestamps ({error}): {way_out}"))
     })?;
     guard.set_read_timeout(Some(Duration::from_millis(PATIENCE)))?;
     let own = guard.local_addr()?;
@@ -124,7 +125,7 @@ fn guard() -> io::Result<UdpSocket> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    Err(io::Error::other("the kernel stamps nothing that it receives; use --timestamps user"))
+    Err(io::Error::other("received packets have no timestamps; use --timestamps user"))
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! Waiting for epoll, to the nanosecond where the kernel can (Linux 5.11).
+//! Waiting for epoll events, with a timeout in nanoseconds if the kernel supports it (Linux 5.11).
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::BATCH;
 
-/// The kernel's struct of this name: 64 bits each on every architecture.
+/// The kernel's struct __kernel_timespec: two fields of 64 bits on every architecture.
 #[repr(C)]
 struct KernelTimespec {
     seconds: i64,
     nanoseconds: i64,
 }
 
-/// Waits for up to `patience` nanoseconds and puts what happened into `told`. `precise` is cleared
-/// where the kernel has no epoll_pwait2, or a sandbox forbids it: waits are then rounded up to
+/// Waits for up to `patience` nanoseconds and stores the events in `told`. Clears `precise` if the
+/// kernel does not have epoll_pwait2 or a sandbox forbids it. Timeouts are then rounded up to
 /// milliseconds.
 pub(super) fn wait_for_events(
     epoll: &OwnedFd,
@@ -34,8 +34,8 @@ pub(super) fn wait_for_events(
     if !*precise {
         count = wait_roughly(epoll, told, patience);
     }
-    // SAFETY: the kernel has written `count` events, none where it was interrupted, and no more than
-    // there is room for.
+    // SAFETY: the kernel has written `count` events, none if it was interrupted, and no more than
+    // BATCH, for which space is reserved.
     unsafe { told.set_len(count.max(0) as usize) };
 }
 
@@ -51,15 +51,15 @@ fn wait_precisely(
     };
     let (timeout, no_mask) = (&raw const patience, std::ptr::null::<libc::sigset_t>());
     let (call, mask_size) = (libc::SYS_epoll_pwait2, 8usize);
-    // SAFETY: `start` points at room for BATCH events, `timeout` at a time that the call reads, and
-    // there is no mask to read.
+    // SAFETY: `start` points to room for BATCH events and `timeout` to a time that the call reads.
+    // The mask is null.
     unsafe { libc::syscall(call, fd, start, room, timeout, no_mask, mask_size) }
 }
 
 fn wait_roughly(epoll: &OwnedFd, told: &mut Vec<libc::epoll_event>, patience: u64) -> libc::c_long {
     let milliseconds = patience.div_ceil(1_000_000).min(i32::MAX as u64) as i32;
     let (start, room) = (told.as_mut_ptr(), BATCH as libc::c_int);
-    // SAFETY: `start` points at room for BATCH events.
+    // SAFETY: `start` points to room for BATCH events.
     unsafe { libc::epoll_wait(epoll.as_raw_fd(), start, room, milliseconds) }.into()
 }
 
@@ -73,7 +73,7 @@ mod tests {
     fn a_wait_lasts_as_long_as_asked_for_in_either_way() {
         // SAFETY: epoll_create1 takes no pointers.
         let fd = check_return(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).unwrap();
-        // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+        // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
         for mut precise in [true, false] {
             for patience in [0, 1, 300_000, 2_000_001] {

@@ -1,4 +1,4 @@
-//! What is asked of the kernel: a submission for each thing that the driver wants.
+//! Submission queue entries, one function for each operation of the driver.
 
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::ptr::null_mut;
@@ -17,18 +17,18 @@ use super::socket::{FixedFile, UringSocket};
 use crate::driver::Slot;
 use crate::driver::datagram::CONTROL;
 
-/// IORING_RECVSEND_POLL_FIRST: wait before the first try, which would come too early.
+/// IORING_RECVSEND_POLL_FIRST: wait before the first attempt, which would be too early.
 const POLL_FIRST: u16 = 1;
 /// IORING_RECV_MULTISHOT.
 const AGAIN_AND_AGAIN: u16 = 2;
 
-/// The most that one submission sends.
+/// The maximum number of bytes in one submission of a send.
 const MOST: usize = 1 << 30;
 
-/// How received datagrams are to be laid out: no address, and so much room for control messages.
+/// The layout of received datagrams: no address, and CONTROL bytes for control messages.
 struct Form(libc::msghdr);
 
-// SAFETY: the pointers in it are null, and nobody writes to it.
+// SAFETY: its pointers are null and it is never written to.
 unsafe impl Sync for Form {}
 
 static FORM: Form = Form({
@@ -38,10 +38,10 @@ static FORM: Form = Form({
     header
 });
 
-/// Makes closing a socket send a reset at once.
+/// A linger option with which closing a socket sends a reset at once.
 static RESET: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };
 
-/// Builds an entry for the socket's descriptor or its place in the ring's table.
+/// Builds an entry for the socket's descriptor or for its place in the ring's file table.
 macro_rules! on {
     ($file:expr, $slot:expr, |$target:ident| $entry:expr) => {
         match $file {
@@ -57,27 +57,28 @@ macro_rules! on {
     };
 }
 
-/// Tell when the connection is established or has failed.
+/// Reports when the connection is established or has failed.
 pub(super) fn connected(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let mark = socket.mark(slot, Operation::Connect);
     let entry = on!(file, slot, |target| PollAdd::new(target, libc::POLLOUT as u32));
     entry.build().user_data(mark)
 }
 
-/// Tell when the connection is broken.
+/// Reports when the connection is broken.
 pub(super) fn watch(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let mark = socket.mark(slot, Operation::Watch);
     let events = (libc::POLLERR | libc::POLLHUP) as u32;
     on!(file, slot, |target| PollAdd::new(target, events)).build().user_data(mark)
 }
 
-/// Open a descriptor for the file in the slot's place of the ring's table.
+/// Opens a descriptor for the file in the slot's place of the ring's table.
 pub(super) fn install(socket: &UringSocket, slot: Slot) -> Entry {
     let mark = socket.mark(slot, Operation::Install);
     FixedFdInstall::new(Fixed(slot), 0).build().user_data(mark)
 }
 
-/// Receive what comes next into a buffer of the ring's choice; `again` and again, or once.
+/// Receives into a buffer that the kernel selects from the group: repeatedly if `again` is set,
+/// otherwise once.
 pub(super) fn receive_entry(
     socket: &UringSocket,
     slot: Slot,
@@ -91,31 +92,31 @@ pub(super) fn receive_entry(
     entry.flags(Flags::BUFFER_SELECT).user_data(mark)
 }
 
-/// Receive the datagrams that come next, again and again, each time into a buffer of the ring's choice.
+/// Receives datagrams repeatedly, each time into a buffer that the kernel selects from the group.
 pub(super) fn hear(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let (mark, form) = (socket.mark(slot, Operation::Hear), &raw const FORM.0);
     let entry = on!(file, slot, |target| RecvMsgMulti::new(target, form, Pool::Datagrams as u16));
     entry.ioprio(POLL_FIRST).build().user_data(mark)
 }
 
-/// Tell when there is room to send.
+/// Reports when there is room to send.
 pub(super) fn room(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let mark = socket.mark(slot, Operation::Room);
     let entry = on!(file, slot, |target| PollAdd::new(target, libc::POLLOUT as u32));
     entry.build().user_data(mark)
 }
 
-/// Drop up to `most` bytes that come: with MSG_TRUNC, TCP drops instead of writing (tcp(7)). Not
-/// with MSG_WAITALL: as nothing is written, a second try would not know of the first and drop too
-/// much.
+/// Discards up to `most` received bytes: with MSG_TRUNC, TCP discards instead of copying (tcp(7)).
+/// Without MSG_WAITALL: because nothing is copied, a retry would not account for the first attempt
+/// and would discard too much.
 pub(super) fn discard(socket: &UringSocket, slot: Slot, file: &FixedFile, most: u32) -> Entry {
     let mark = socket.mark(slot, Operation::Discard);
     let entry = on!(file, slot, |target| Recv::new(target, null_mut(), most));
     entry.flags(libc::MSG_TRUNC).build().user_data(mark)
 }
 
-/// Send `bytes`, which must stay where they are until the kernel is done with them; without a word
-/// about it where all went well.
+/// Sends `bytes`, which must stay valid until the kernel has finished with them. A success posts no
+/// completion.
 pub(super) fn send_quietly(
     socket: &UringSocket,
     slot: Slot,
@@ -129,9 +130,9 @@ pub(super) fn send_quietly(
     entry.flags(Flags::SKIP_SUCCESS).user_data(mark)
 }
 
-/// Send `bytes` at once, as many as there is room for, and be done with them when the submission is
-/// made; without a word about it where that was all of them. Where it was not, the number is told as
-/// of a failure: MSG_WAITALL makes less than all a failure, and MSG_DONTWAIT keeps the kernel from
+/// Sends as many of `bytes` as fit at once. The kernel has finished with them when the entry has
+/// been submitted. If all were sent, no completion is posted. Otherwise the completion contains the
+/// number sent: MSG_WAITALL makes a partial send a failure, and MSG_DONTWAIT keeps the kernel from
 /// waiting for room.
 pub(super) fn pass(socket: &UringSocket, slot: Slot, file: &FixedFile, bytes: &[u8]) -> Entry {
     let mark = socket.mark(slot, Operation::Pass);
@@ -141,9 +142,9 @@ pub(super) fn pass(socket: &UringSocket, slot: Slot, file: &FixedFile, bytes: &[
     entry.flags(Flags::SKIP_SUCCESS).user_data(mark)
 }
 
-/// Send `rest`, as much of it as the kernel takes; what it names must stay where it is until the
-/// kernel tells how much that was. Head and body go in one: were they linked, the second would be sent
-/// later, perhaps on the slot's next connection.
+/// Sends as much of `rest` as the kernel accepts. The bytes must stay valid until the completion,
+/// which contains the number sent. Head and body are sent by one entry: if two were linked, the
+/// second would be executed later, perhaps on the slot's next connection.
 pub(super) fn send(socket: &UringSocket, slot: Slot, file: &FixedFile, rest: &Rest<'_>) -> Entry {
     let mark = socket.mark(slot, Operation::Send);
     let flags = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
@@ -159,31 +160,32 @@ pub(super) fn send(socket: &UringSocket, slot: Slot, file: &FixedFile, rest: &Re
     entry.user_data(mark)
 }
 
-/// Take back what was asked for, if that still waits.
+/// Cancels an operation that is still in progress.
 pub(super) fn cancel(socket: &UringSocket, slot: Slot, operation: Operation) -> Entry {
     let what = socket.mark(slot, operation);
     quiet(AsyncCancel::new(what).build(), socket, slot)
 }
 
-/// Take back all small requests that still wait for room: there may be several.
+/// Cancels all short requests that still wait for room. There may be several.
 pub(super) fn cancel_kept(socket: &UringSocket, slot: Slot) -> Entry {
     let what = CancelBuilder::user_data(socket.mark(slot, Operation::SendKept)).all();
     quiet(AsyncCancel2::new(what).build(), socket, slot)
 }
 
-/// Close a descriptor.
+/// Closes a descriptor.
 pub(super) fn close(socket: &UringSocket, slot: Slot, fd: RawFd) -> Entry {
     quiet(Close::new(Fd(fd)).build(), socket, slot)
 }
 
-/// Close the file in the slot's place of the ring's table.
+/// Closes the file in the slot's place of the ring's table.
 pub(super) fn close_listed(socket: &UringSocket, slot: Slot) -> Entry {
     quiet(Close::new(Fixed(slot)).build(), socket, slot)
 }
 
-/// Make closing that file send a reset. The next entry must be the one that closes it; both are
-/// carried out at once and in order. Not linked: what is linked is carried out later, when the place
-/// may have its next file. Where this fails, an orderly end is no worse for anyone.
+/// Makes closing that file send a reset. The next entry must be the one that closes it: both are
+/// executed immediately and in order. The entries are not linked, because linked ones are executed
+/// later, when the place may contain its next file. If this fails, the close is orderly, which does
+/// no harm.
 pub(super) fn reset_listed(socket: &UringSocket, slot: Slot) -> Entry {
     let (level, name) = (libc::SOL_SOCKET as u32, libc::SO_LINGER as u32);
     let (value, size) = ((&raw const RESET).cast(), size_of::<libc::linger>() as u32);
@@ -191,7 +193,7 @@ pub(super) fn reset_listed(socket: &UringSocket, slot: Slot) -> Entry {
     quiet(entry, socket, slot)
 }
 
-/// An entry of which only the effect matters.
+/// Marks an entry whose success posts no completion and whose outcome is ignored.
 fn quiet(entry: Entry, socket: &UringSocket, slot: Slot) -> Entry {
     entry.flags(Flags::SKIP_SUCCESS).user_data(socket.mark(slot, Operation::Quiet))
 }

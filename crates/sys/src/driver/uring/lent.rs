@@ -1,52 +1,54 @@
-//! Bytes that the kernel may read after the call that handed them over has returned.
+//! Bytes that the kernel may read after the call that submitted them has returned.
 
 use std::collections::HashMap;
 
 use crate::driver::Message;
 use crate::driver::own::OwnBytes;
 
-/// Longer than this, bytes may not fit a socket's buffer at once: the kernel tells of their end.
+/// Messages longer than this many bytes may not fit into a socket's send buffer, so that their
+/// completion is requested.
 pub(super) const SHORT: usize = 8 * 1024;
-/// Short messages kept for good. A plan has few, sent again and again.
+/// The maximum number of short messages that are kept permanently. A plan has few and sends them
+/// repeatedly.
 const KEPT: usize = 4_096;
 
-/// Holds what is lent to the kernel, so that it can't go away.
+/// Owns the bytes that the kernel may still read.
 #[derive(Default)]
 pub(super) struct Lent {
-    /// Short messages by their address, as long as the ring lives: the kernel does not say when it
-    /// is done with one.
+    /// Short messages by their address, kept as long as the ring exists, because the kernel does
+    /// not report when it has finished with them.
     kept: HashMap<usize, Message>,
-    /// Others by the mark of their submissions, until those are told of.
+    /// Other bytes by the mark of their submission, kept until its completion.
     until_told: HashMap<u64, LentPart>,
-    /// Others by the mark of submissions that the kernel is done with, or tells of, as soon as it has
-    /// seen them.
+    /// Other bytes by the mark of their submission, kept until the kernel has consumed it. By then
+    /// the kernel has either finished with the bytes or reported a failure.
     until_seen: Vec<(u64, Vec<u8>)>,
 }
 
-/// Bytes of which so many are sent.
+/// Bytes of which the first `sent` have been sent.
 pub(super) struct LentPart {
     bytes: OwnBytes,
     sent: usize,
-    /// What the kernel is told of the rest, where that has several pieces; it reads this when the
-    /// submission is made.
+    /// The message header of the remainder, if it has two parts. The kernel reads it when the entry
+    /// is submitted.
     letter: Option<Box<Letter>>,
 }
 
-/// The rest of a message in the form of sendmsg(2).
+/// The remainder of a message in the form of sendmsg(2).
 struct Letter {
     pieces: [libc::iovec; 2],
     header: libc::msghdr,
 }
 
-/// What is left of a part.
+/// The bytes of a part that are still to be sent.
 pub(super) enum Rest<'a> {
-    /// One piece.
+    /// One contiguous slice.
     Piece(&'a [u8]),
-    /// Two.
+    /// Two slices, to be sent by sendmsg(2).
     Letter(*const libc::msghdr),
 }
 
-// SAFETY: the pointers in a letter are into itself and into a message that nobody writes to.
+// SAFETY: the pointers in a letter point into itself and into a message that is never written to.
 unsafe impl Send for LentPart {}
 
 impl LentPart {
@@ -54,13 +56,14 @@ impl LentPart {
         LentPart { bytes, sent: 0, letter: None }
     }
 
-    /// Notes that `count` bytes more are sent: true where that is all.
+    /// Records that `count` more bytes were sent. Returns true if all bytes have been sent.
     pub(super) fn advance(&mut self, count: usize) -> bool {
         self.sent += count;
         self.sent >= self.bytes.length()
     }
 
-    /// What is left to be sent, for as long as this part is held.
+    /// Returns the bytes that are still to be sent. The kernel may read them as long as this part
+    /// is held.
     pub(super) fn rest(&mut self) -> Rest<'_> {
         match self.bytes.rest(self.sent) {
             [piece, []] => Rest::Piece(piece),
@@ -76,7 +79,8 @@ impl LentPart {
 impl Letter {
     fn new() -> Box<Letter> {
         let nothing = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-        // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
+        // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid
+        // value.
         let header = unsafe { std::mem::zeroed() };
         Box::new(Letter { pieces: [nothing; 2], header })
     }
@@ -92,8 +96,8 @@ impl Letter {
 }
 
 impl Lent {
-    /// True where `message` is kept for good. Asking twice costs a look-up, no reference count: that
-    /// would be written to by all workers at once.
+    /// Returns true if `message` is kept permanently. A repeated call costs a look-up and does not
+    /// touch the reference count, which all workers would write to.
     pub(super) fn keep(&mut self, message: &Message) -> bool {
         let address = message.head().as_ptr() as usize;
         if message.length() > SHORT {
@@ -107,17 +111,18 @@ impl Lent {
         known
     }
 
-    /// Holds `bytes` until the submissions with this mark are told of.
+    /// Holds `bytes` until [`Lent::release`] is called with this mark.
     pub(super) fn hold(&mut self, mark: u64, bytes: OwnBytes) -> &mut LentPart {
         self.until_told.entry(mark).insert_entry(LentPart::new(bytes)).into_mut()
     }
 
-    /// What is held for this mark.
+    /// Returns the bytes that are held for this mark.
     pub(super) fn held(&mut self, mark: u64) -> Option<&mut LentPart> {
         self.until_told.get_mut(&mark)
     }
 
-    /// The submissions with this mark are over: what was held for them.
+    /// Returns the bytes that were held for this mark. The submissions with this mark must have
+    /// completed.
     pub(super) fn release(&mut self, mark: u64) -> Option<OwnBytes> {
         self.until_told.remove(&mark).map(|part| part.bytes)
     }
@@ -128,12 +133,13 @@ impl Lent {
         self.until_seen.last().map_or(&[], |(_, bytes)| bytes)
     }
 
-    /// True where something is held until the kernel has seen it.
+    /// Returns true if bytes are held until the kernel has consumed their submission.
     pub(super) fn holds_unseen(&self) -> bool {
         !self.until_seen.is_empty()
     }
 
-    /// The kernel has seen all submissions: what was held for one of those that were held until then.
+    /// Removes and returns one of the entries held until the kernel consumed their submission. The
+    /// kernel must have consumed all submissions.
     pub(super) fn seen(&mut self) -> Option<(u64, Vec<u8>)> {
         self.until_seen.pop()
     }

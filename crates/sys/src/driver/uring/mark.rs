@@ -1,41 +1,42 @@
-//! What a submission carries so that its completion finds home.
+//! The user data of a submission, by which its completion is attributed.
 
 use crate::driver::Slot;
 
-/// The last generation; then they begin again.
+/// The highest generation. The next one is 0.
 pub(super) const GENERATIONS: u32 = 0xff_ffff;
 
-/// What was asked for.
+/// The operation of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Operation {
-    /// To tell when a connection is established.
+    /// Report when a connection is established.
     Connect = 1,
-    /// To receive.
+    /// Receive.
     Receive,
-    /// To drop what comes.
+    /// Discard received bytes.
     Discard,
-    /// To send bytes that are held until the end of that is told.
+    /// Send bytes that are held until the completion.
     Send,
-    /// To tell of the end, however it comes.
+    /// Report the end of a connection, whatever its cause.
     Watch,
-    /// To open a descriptor for a file in the ring's table.
+    /// Open a descriptor for a file in the ring's table.
     Install,
-    /// To send at once or not at all.
+    /// Send at once as much as fits, without waiting.
     Pass,
-    /// To receive datagrams.
+    /// Receive datagrams.
     Hear,
-    /// To tell when there is room for datagrams.
+    /// Report when there is room to send datagrams.
     Room,
-    /// To send bytes that are kept for good; told only where that fails. A mark of its own, so that
-    /// its end is not taken for that of a [`Send`](Operation::Send), whose bytes may then go.
+    /// Send bytes that are kept permanently. Only a failure is reported. It has a mark of its own,
+    /// so that its completion is not mistaken for that of a [`Send`](Operation::Send), whose bytes
+    /// may then be freed.
     SendKept,
-    /// Something of which only the effect matters: closing, cancelling.
+    /// An operation whose completion is ignored: closing, cancelling.
     Quiet,
 }
 
-/// A slot, the generation of the connection in it, so that nothing late is taken for a successor's,
-/// and what was asked for.
+/// The slot, the generation of its connection and the operation. The generation keeps a late
+/// completion from being attributed to a later connection in the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) slot: Slot,
@@ -44,7 +45,7 @@ pub(super) struct Mark {
     pub(super) operation: Operation,
 }
 
-/// True where `packed` is the mark of bytes passed.
+/// Returns true if `packed` is the mark of a [`Pass`](Operation::Pass).
 pub(super) fn is_pass(packed: u64) -> bool {
     packed >> 56 == Operation::Pass as u64
 }

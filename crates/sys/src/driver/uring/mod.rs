@@ -1,12 +1,13 @@
-//! The driver over io_uring.
+//! The io_uring driver.
 //!
-//! A request costs one submission, and its response one completion, of a receive that was asked for
-//! once and tells again and again. Both cross into the kernel in company: sends in small groups, so
-//! that the last of a group is not stamped long before it leaves; completions with the next wait.
+//! A request costs one submission. Its response costs one completion of a multishot receive, which
+//! is submitted once per connection. Submissions and completions are exchanged with the kernel in
+//! groups. Sends are submitted in small groups, so that the recorded time of a send is not long
+//! before it leaves. Completions are collected by the next wait.
 //!
-//! Sockets are made and connected by ordinary calls: over loopback the connect call is the whole
-//! handshake, and only a call of its own times it alone. Linking connect to send and receive would
-//! save one call and put the time of the send into that of the connection.
+//! Sockets are created and connected by ordinary system calls. Over loopback the connect call
+//! performs the whole handshake, and only a separate call times it alone. Linking connect to send
+//! and receive would save one call, but would add the time of the send to that of the connection.
 
 mod datagram;
 mod entry;
@@ -41,44 +42,44 @@ use super::{
 };
 use crate::{clock, path, socket as tcp};
 
-/// Fewer bytes than this are received rather than dropped: changing over costs two submissions.
+/// A smaller number of bytes is received and not discarded: changing over costs two submissions.
 const WORTH_DROPPING: u64 = 128 * 1024;
-/// The most that one submission drops.
+/// The maximum number of bytes that one submission discards.
 const DROP: u64 = 1 << 30;
 
-/// Drives connections by io_uring.
+/// A driver that uses io_uring.
 pub struct Uring {
     ring: DriverRing,
     lent: Lent,
     spare: Spare,
-    /// What the kernel said of passed bytes that it did not take all of.
+    /// Completions of passed bytes that the kernel did not fully accept.
     unsent: Vec<Completion>,
     sockets: Vec<UringSocket>,
-    /// Submissions to be queued behind all others before the next wait: the end of connections
-    /// must not hold up requests.
+    /// Entries to be queued after all others before the next wait: closing connections must not
+    /// delay requests.
     last: Vec<Entry>,
-    /// What the kernel told, and when it was learnt.
+    /// Completions with the time at which they were collected.
     told: VecDeque<(Completion, u64)>,
-    /// Events of calls that were over at once.
+    /// Events of operations that completed at once.
     ready: VecDeque<Event>,
-    /// The slot of the event that was told last.
+    /// The slot of the event that was last returned.
     current: Option<Slot>,
-    /// The buffer of that event, and how much of it counts.
+    /// The buffer of that event and the valid range in it.
     received: Option<Filled>,
-    /// Sends queued since the kernel was last called.
+    /// Sends queued since the last call into the kernel.
     sends: usize,
     grain: Grain,
-    /// The error number after which the ring was of no use any more.
+    /// The error number that made the ring unusable.
     broken: Option<i32>,
     /// Connections that are open or being opened.
     open: usize,
-    /// The last wait was a mere look that found nothing, and nothing was asked for since.
+    /// The last wait returned at once without events, and nothing was requested since.
     spinning: bool,
     woke: u64,
     waited: u64,
 }
 
-/// What a buffer was filled with.
+/// The contents of a receive buffer.
 struct Filled {
     pool: Pool,
     buffer: u16,
@@ -86,12 +87,12 @@ struct Filled {
 }
 
 impl Uring {
-    /// A driver without connections, whose ring's own table has room for `most`, or for as many as
-    /// the process may open, and whose buffers have room for what peers write at once. It belongs to
-    /// the thread that uses it first.
+    /// Creates a driver without connections. Its file table has room for `most` sockets, limited by
+    /// the number of files that the process may open. Its buffers are sized for `writes`, the
+    /// amount that peers write at once. It belongs to the thread that first uses it.
     ///
     /// # Errors
-    /// Where the kernel is older than Linux 6.1 or its owner forbids io_uring.
+    /// Returns an error if the kernel is older than Linux 6.1, or if the system forbids io_uring.
     pub fn new(most: u32, writes: PeerWrites) -> io::Result<Uring> {
         Ok(Uring {
             ring: DriverRing::new(most, writes)?,
@@ -114,18 +115,18 @@ impl Uring {
         })
     }
 
-    /// Whether kept connections are listed in the ring's own table, beyond the process's limit on open
-    /// files (from Linux 6.13 on).
+    /// Returns true if lasting connections are placed in the ring's file table, which is not
+    /// subject to the process's limit on open files (since Linux 6.13).
     pub fn has_table(&self) -> bool {
         self.ring.has_place(0)
     }
 
-    /// Whether the kernel can let what happened lie for a while (from Linux 6.12 on).
+    /// Returns true if the kernel can hold back completions for a while (since Linux 6.12).
     pub fn can_linger(&self) -> bool {
         self.ring.can_linger()
     }
 
-    /// Begins a connection in a slot: when the connect call began.
+    /// Begins a connection in a slot. Returns the time at which the connect call began.
     fn begin(&mut self, slot: Slot, way: &SocketRoute) -> io::Result<u64> {
         if way.datagrams {
             self.ring.expect_datagrams()?;
@@ -145,7 +146,8 @@ impl Uring {
         Ok(called)
     }
 
-    /// Begins a connection, making room for its descriptor where those run out that are to be closed.
+    /// Begins a connection. If no descriptor is left, closes those that are waiting to be closed
+    /// and tries again.
     fn begin_with_room(&mut self, way: &SocketRoute) -> io::Result<Begun> {
         if let Some(errno) = self.broken {
             return Err(io::Error::from_raw_os_error(errno));
@@ -159,23 +161,24 @@ impl Uring {
         }
     }
 
-    /// Closes what is to be closed without waiting for the next wait.
+    /// Closes the connections that are to be closed, without waiting for the next wait.
     fn close_now(&mut self) {
         self.queue_last();
         self.flush();
     }
 
-    /// Moves a socket that is to last into the ring's table, if there is room. Right away: a
-    /// connection that takes its time must not take one of the process's descriptors as well.
+    /// Moves a lasting socket into the ring's table if there is room. This happens before the
+    /// handshake completes, so that a slow connection does not occupy one of the process's
+    /// descriptors.
     fn file(&mut self, slot: Slot, fd: OwnedFd, lasting: bool) -> FixedFile {
         if !lasting || !self.ring.has_place(slot) {
             return FixedFile::Open(fd);
         }
         if !self.last.is_empty() {
-            // The connection that was in this place may still wait to be closed.
+            // The previous connection in this place may still be waiting to be closed.
             self.close_now();
             if self.ring.queued() > 0 {
-                // It still does, the kernel being out of memory for a moment.
+                // It is still waiting, because the kernel is temporarily out of memory.
                 return FixedFile::Open(fd);
             }
         }
@@ -183,8 +186,8 @@ impl Uring {
         if listed { FixedFile::Listed } else { FixedFile::Open(fd) }
     }
 
-    /// Asks something of a socket that only a descriptor of the process can be asked; none where no
-    /// descriptor is to be had.
+    /// Applies `what`, which needs a descriptor of the process, to a socket. Returns `None` if no
+    /// descriptor is available.
     fn ask<T>(&mut self, slot: Slot, what: impl FnOnce(&OwnedFd) -> T) -> Option<T> {
         match self.sockets.get(slot as usize)?.file.as_ref()? {
             FixedFile::Open(fd) => Some(what(fd)),
@@ -198,13 +201,14 @@ impl Uring {
         }
     }
 
-    /// A descriptor for a listed socket.
+    /// Opens a descriptor for a listed socket.
     fn install(&mut self, slot: Slot) -> Option<OwnedFd> {
         let socket = &self.sockets[slot as usize];
         let mark = socket.mark(slot, Operation::Install);
         self.push(&entry::install(socket, slot));
         self.flush();
-        // It never waits for anything. Where too much was told at once, a second look shows it.
+        // The operation never blocks. If the completion queue overflowed, a second call returns the
+        // completion.
         let found = self.find_told(mark).or_else(|| {
             let done = self.ring.submit_and_look();
             self.take_note(done);
@@ -213,13 +217,13 @@ impl Uring {
         ring::installed(found.result)
     }
 
-    /// Takes out what the kernel told of the submission with this mark.
+    /// Removes and returns the completion of the submission with this mark.
     fn find_told(&mut self, mark: u64) -> Option<Completion> {
         let at = self.told.iter().rposition(|(told, _)| told.mark == mark)?;
         self.told.remove(at).map(|(told, _)| told)
     }
 
-    /// Sees to it that a connection's next bytes are told of, or dropped where they may be.
+    /// Submits a receive for a connection's next bytes, or a discard if they may be discarded.
     fn listen(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = socket.file.as_ref().filter(|_| !socket.over && !socket.connecting) else {
@@ -247,7 +251,7 @@ impl Uring {
         self.push(&entry);
     }
 
-    /// A connection is broken. What it has left to tell is asked for anew, piece by piece.
+    /// Marks a connection as broken. Its remaining bytes are then received by single receives.
     fn hang_up(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         socket.hung = true;
@@ -258,7 +262,7 @@ impl Uring {
         }
     }
 
-    /// Ends dealing with the event that was told last.
+    /// Finishes the event that was last returned: returns its buffer and resumes receiving.
     fn settle(&mut self) {
         if let Some(Filled { pool, buffer, .. }) = self.received.take() {
             self.ring.give_back(pool, buffer);
@@ -268,7 +272,7 @@ impl Uring {
         }
     }
 
-    /// Takes back whatever the kernel was asked about a connection.
+    /// Cancels all operations in progress on a connection.
     fn cancel_all(&mut self, slot: Slot) {
         let socket = &self.sockets[slot as usize];
         let heard = match socket.ear {
@@ -428,7 +432,7 @@ impl Driver for Uring {
         match socket.file.take() {
             Some(FixedFile::Open(fd)) => {
                 if close == Close::Reset {
-                    // Failing leaves an orderly close, which is no worse for anyone.
+                    // If this fails, the close is orderly, which does no harm.
                     let _ = tcp::reset_on_close(&fd);
                 }
                 self.last.push(entry::close(socket, slot, fd.into_raw_fd()));
@@ -449,7 +453,7 @@ impl Driver for Uring {
         self.settle();
         self.queue_last();
         self.sends = 0;
-        // What the kernel does for us here is work, not waiting.
+        // The work that the kernel does for this process in this call does not count as waiting.
         let (before, done) = (self.woke, self.ring.submit_and_look());
         self.woke = self.take_note(done);
         if !self.told.is_empty() || !self.ready.is_empty() {
@@ -488,8 +492,8 @@ impl Driver for Uring {
 }
 
 impl Drop for Uring {
-    /// Closes what was asked to be closed; the descriptors in `last` belong to nobody else. What the
-    /// kernel might still read is left to it.
+    /// Closes the connections that are to be closed. The descriptors in `last` have no other owner.
+    /// Memory that the kernel might still read is leaked.
     fn drop(&mut self) {
         self.queue_last();
         self.drain();

@@ -1,8 +1,9 @@
-//! Bytes that are handed over once and never again.
+//! Bytes that are sent once and not reused.
 //!
-//! A send that may not wait has its bytes copied, or not, when the call that submits it returns: so
-//! a few buffers serve all connections, and nothing needs to be told where all went well. What there
-//! was no room for is sent like a long message, quietly, with what is passed next behind it.
+//! When the call that submits a non-waiting send returns, the kernel has copied the bytes or
+//! rejected them. Thus a few buffers serve all connections, and a completion is needed only for a
+//! failure. What did not fit is then sent like a long message, without reporting this to the
+//! caller. Bytes that the caller passes meanwhile follow it.
 
 use super::Uring;
 use super::entry;
@@ -13,7 +14,7 @@ use crate::driver::Slot;
 use crate::driver::own::OwnBytes;
 
 impl Uring {
-    /// Sends bytes that the kernel tells of only where it does not take all of them.
+    /// Sends bytes for which the kernel posts a completion only if it does not accept all of them.
     pub(super) fn pass_quietly(&mut self, slot: Slot, bytes: Vec<u8>) {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = &socket.file else { return };
@@ -23,8 +24,8 @@ impl Uring {
         self.push(&entry);
     }
 
-    /// Has the kernel see what was passed in this slot before. Were two queued, the second could find
-    /// room that the first did not, and go before its rest.
+    /// Submits the bytes that were passed in this slot before. If two sends were queued, the second
+    /// might find room that the first did not find, and be sent before the first one's remainder.
     pub(super) fn make_way(&mut self, slot: Slot) {
         if self.sockets[slot as usize].passed {
             self.flush();
@@ -35,7 +36,8 @@ impl Uring {
         }
     }
 
-    /// The kernel was called, at this time: lets go of what was passed, but for what it did not take.
+    /// Releases the passed bytes after a call into the kernel at the time `at`, except those that
+    /// it did not accept.
     pub(super) fn see_to_passes(&mut self, at: u64) {
         if self.ring.queued() > 0 || self.ring.holds_back() {
             return;
@@ -61,8 +63,8 @@ impl Uring {
             error if -error == libc::EAGAIN => 0,
             _ => {
                 self.spare.give(bytes);
-                // Before what else there is to tell: the kernel gives an error away once, so that a
-                // receive behind a send that met a reset looks like an orderly end.
+                // This precedes all other completions. The kernel reports a socket error only once,
+                // so that a receive after a send that met a reset looks like an orderly end.
                 return self.told.push_front((unsent, at));
             }
         };

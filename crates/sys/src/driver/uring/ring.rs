@@ -1,4 +1,4 @@
-//! The submission and completion queues, and every call into the kernel that serves them.
+//! The submission and completion queues, and all system calls on them.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -13,29 +13,31 @@ use crate::buffers::{Buffers, GROUP};
 use crate::driver::datagram::ROOM;
 use crate::{limit, release};
 
-/// Submissions that can be queued between two calls into the kernel.
+/// The size of the submission queue.
 const SUBMISSIONS: u32 = 256;
-/// Completions that the kernel can tell of between two looks. It keeps more than that, slower.
+/// The size of the completion queue. The kernel keeps further completions on a list, which is
+/// slower.
 const COMPLETIONS: u32 = 2_048;
 
-/// Buffers for what comes over connections.
+/// The number of receive buffers for TCP connections.
 const BUFFERS: u16 = 256;
-/// Buffers for datagrams: fewer, since each holds many.
+/// The number of receive buffers for datagrams. It is smaller because each holds many datagrams.
 const DATAGRAMS: u16 = 64;
-/// As many of either the kernel has at first. Those used again soon are still in the processor's caches;
-/// it gets more where it runs out of them.
+/// The number of buffers of either kind that the kernel has at first. Recently used buffers are
+/// still in the processor's caches. The kernel gets more when it runs out.
 const AHEAD: u16 = 16;
-/// The bytes of a buffer for datagrams: what is received at once, and what the kernel puts before it.
+/// The size of a datagram buffer in bytes: the data of one receive and the header that the kernel
+/// writes before it.
 const DATAGRAM_BYTES: usize = ROOM + 1024;
 
-/// How much a peer is expected to write at once: as much as a buffer for what comes over connections
-/// should have room for, so that it is received at once, and is not answered piece by piece.
+/// The amount that a peer is expected to write at once. It determines the size of the receive
+/// buffers, so that such an amount is received as a whole and is not answered in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerWrites {
-    /// A response at a time: 16 KiB.
+    /// One response at a time: 16 KiB.
     Single,
-    /// Responses of several streams together: 64 KiB. Where there is one at a time, each costs more
-    /// with it.
+    /// Responses of several streams together: 64 KiB. If there is only one response at a time, each
+    /// costs more than with `Single`.
     Several,
 }
 
@@ -48,48 +50,50 @@ impl PeerWrites {
     }
 }
 
-/// The groups of buffers, by their numbers.
+/// The buffer groups by their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pool {
     Bytes = GROUP as isize,
     Datagrams = GROUP as isize + 1,
 }
 
-/// One ring with its table of files and its buffers.
+/// A ring with its file table and its buffers.
 pub(super) struct DriverRing {
-    // Dropped by hand: the buffers only where the kernel can't write to them any more.
+    // Dropped explicitly: the buffers only if the kernel can no longer write to them.
     ring: ManuallyDrop<IoUring>,
     buffers: ManuallyDrop<Buffers>,
-    /// Made when the first socket of datagrams is.
+    /// Created with the first datagram socket.
     datagrams: ManuallyDrop<Option<Buffers>>,
-    /// Sockets that the ring's own table has room for.
+    /// The number of sockets that the ring's file table can hold.
     files: u32,
     enabled: bool,
-    /// Whether the kernel can wait for several completions and give up on them early.
+    /// Whether the kernel supports a minimum wait time, after which fewer completions than wanted
+    /// suffice.
     can_linger: bool,
 }
 
-/// What the kernel said of a submission.
+/// The result of a submission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Completion {
     pub(super) mark: u64,
-    /// What the system call of that name would return, errors as negative numbers.
+    /// The return value of the corresponding system call, with an error as a negative number.
     pub(super) result: i32,
-    /// The buffer that holds what was received.
+    /// The id of the buffer that contains the received bytes.
     pub(super) buffer: Option<u16>,
     /// More completions of the same submission follow.
     pub(super) more: bool,
 }
 
 impl DriverRing {
-    /// A ring that is not enabled yet, so that the thread which enables it becomes its only user.
+    /// Creates a ring that is not enabled yet, so that the thread that enables it becomes its only
+    /// user.
     pub(super) fn new(files: u32, writes: PeerWrites) -> io::Result<DriverRing> {
-        // Without the indirection that nobody needs, from Linux 6.6 on.
+        // Without the index array of the submission queue, which is not needed, since Linux 6.6.
         let ring = build(true).or_else(|_| build(false))?;
         let can_linger = ring.params().is_feature_min_timeout();
         check_parameters(ring.params())?;
         let submitter = ring.submitter();
-        // SAFETY: Drop frees the buffers only after everything under way was cancelled.
+        // SAFETY: Drop frees the buffers only after all operations in progress were cancelled.
         let buffers = unsafe {
             Buffers::register_group(&submitter, GROUP, BUFFERS, writes.buffer_bytes(), AHEAD)
         }?;
@@ -99,12 +103,12 @@ impl DriverRing {
         Ok(DriverRing { ring, buffers, datagrams, files, enabled: false, can_linger })
     }
 
-    /// Makes the buffers for datagrams, once.
+    /// Allocates the buffers for datagrams unless they exist.
     pub(super) fn expect_datagrams(&mut self) -> io::Result<()> {
         if self.datagrams.is_none() {
             let (submitter, group) = (self.ring.submitter(), Pool::Datagrams as u16);
             let (count, size) = (DATAGRAMS, DATAGRAM_BYTES);
-            // SAFETY: Drop frees the buffers only after everything under way was cancelled.
+            // SAFETY: Drop frees the buffers only after all operations in progress were cancelled.
             let buffers =
                 unsafe { Buffers::register_group(&submitter, group, count, size, AHEAD) }?;
             *self.datagrams = Some(buffers);
@@ -112,7 +116,7 @@ impl DriverRing {
         Ok(())
     }
 
-    /// Makes this thread the ring's only user, once.
+    /// Enables the ring on the first call, which makes this thread its only user.
     fn enable(&mut self) -> io::Result<()> {
         if !self.enabled {
             self.ring.submitter().register_enable_rings()?;
@@ -121,58 +125,60 @@ impl DriverRing {
         Ok(())
     }
 
-    /// True where the table has a place of this number.
+    /// Returns true if the file table has a place of this number.
     pub(super) fn has_place(&self, place: u32) -> bool {
         place < self.files
     }
 
-    /// Puts a descriptor into the table, which then holds the file as well as the caller does.
+    /// Puts a descriptor into the file table. The table then refers to the file in addition to the
+    /// caller.
     pub(super) fn put(&mut self, place: u32, fd: RawFd) -> io::Result<()> {
         self.ring.submitter().register_files_update(place, &[fd]).map(drop)
     }
 
-    /// Queues a submission; false where there is no room.
+    /// Queues an entry. Returns false if the queue is full.
     ///
     /// # Safety
-    /// Whatever `entry` points at must be valid until its completion, or until the submission where
-    /// the kernel is done with it then.
+    /// Everything that `entry` points to must be valid until its completion, or until its
+    /// submission if the kernel has finished with it by then.
     pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> bool {
-        // SAFETY: as the caller promises.
+        // SAFETY: by the condition of this function.
         unsafe { self.ring.submission().push(entry) }.is_ok()
     }
 
-    /// How many submissions the kernel has not seen yet.
+    /// Returns the number of entries that the kernel has not consumed yet.
     pub(super) fn queued(&mut self) -> usize {
         self.ring.submission().len()
     }
 
-    /// The kernel has more to tell than there was room for; that comes with a look.
+    /// Returns true if completions overflowed the queue. The next [`DriverRing::submit_and_look`]
+    /// collects them.
     pub(super) fn holds_back(&mut self) -> bool {
         self.ring.submission().cq_overflow()
     }
 
-    /// Hands what is queued to the kernel, which tries each at once. Deals with nothing that came
-    /// in meanwhile, so that it takes no longer than that.
+    /// Submits the queued entries, each of which the kernel attempts at once. Does not process
+    /// completions of earlier operations, so that the call takes no longer than the submission.
     pub(super) fn submit(&mut self) -> io::Result<()> {
         self.enable()?;
         let queued = self.queued() as u32;
-        // SAFETY: no flags and no argument: nothing is waited for and nothing is read but the queue.
+        // SAFETY: without flags and argument, the call waits for nothing and reads only the queue.
         let done = unsafe { self.ring.submitter().enter::<()>(queued, 0, 0, None) };
         done.map(drop)
     }
 
-    /// Hands what is queued to the kernel and lets it deal with what came in.
+    /// Submits the queued entries and lets the kernel post pending completions.
     pub(super) fn submit_and_look(&mut self) -> io::Result<()> {
         self.enable()?;
         self.publish();
         let (queued, flags) = (self.queued() as u32, EnterFlags::GETEVENTS.bits());
-        // SAFETY: no argument, and waiting for none returns at once.
+        // SAFETY: there is no argument, and a call that waits for 0 completions returns at once.
         let done = unsafe { self.ring.submitter().enter::<()>(queued, 0, flags, None) };
         done.map(drop)
     }
 
-    /// Waits for a completion, or until `longest` has passed. With `linger`, waits that long for
-    /// more than one, of which there may be `most`.
+    /// Waits for a completion, for at most `longest`. If `linger` is not zero, waits that long for
+    /// several completions, of which at most `most` are possible.
     pub(super) fn wait(
         &mut self,
         longest: Duration,
@@ -180,7 +186,7 @@ impl DriverRing {
         most: usize,
     ) -> io::Result<()> {
         self.publish();
-        // The kernel looks at the longer time only when the shorter one is over.
+        // The kernel checks the longer timeout only after the shorter one has expired.
         let (linger, longest) = (linger.min(longest), Timespec::from(longest));
         let arguments = SubmitArgs::new().timespec(&longest);
         let done = match linger.as_micros() {
@@ -195,12 +201,12 @@ impl DriverRing {
         done.map(drop)
     }
 
-    /// Whether `wait` can linger.
+    /// Returns true if [`DriverRing::wait`] supports `linger`.
     pub(super) fn can_linger(&self) -> bool {
         self.can_linger
     }
 
-    /// What the kernel told since the last look.
+    /// Returns the completions since the last call.
     pub(super) fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.ring.completion().map(|entry| Completion {
             mark: entry.user_data(),
@@ -210,7 +216,7 @@ impl DriverRing {
         })
     }
 
-    /// What was received into a part of a buffer.
+    /// Returns the bytes in a range of a buffer.
     pub(super) fn view(&self, pool: Pool, buffer: u16, range: Range<usize>) -> &[u8] {
         let buffers = match pool {
             Pool::Bytes => Some(&*self.buffers),
@@ -220,14 +226,15 @@ impl DriverRing {
         bytes.get(range).unwrap_or_default()
     }
 
-    /// The same, to be changed.
+    /// Returns the same bytes for modification.
     pub(super) fn view_mut(&mut self, pool: Pool, buffer: u16, range: Range<usize>) -> &mut [u8] {
         let buffers = self.pool(pool);
         let bytes = buffers.map_or(&mut [][..], |buffers| buffers.write(buffer, range.end));
         bytes.get_mut(range).unwrap_or_default()
     }
 
-    /// Lets the kernel have a buffer again, from the next look on.
+    /// Returns a buffer, which the kernel can use again after the next
+    /// [`DriverRing::submit_and_look`] or [`DriverRing::wait`].
     pub(super) fn give_back(&mut self, pool: Pool, buffer: u16) {
         if let Some(buffers) = self.pool(pool) {
             buffers.give(buffer);
@@ -241,7 +248,7 @@ impl DriverRing {
         }
     }
 
-    /// The kernel ran out of buffers.
+    /// Increases the number of buffers after the kernel ran out of them.
     pub(super) fn give_more(&mut self, pool: Pool) {
         if let Some(buffers) = self.pool(pool) {
             buffers.give_more();
@@ -257,10 +264,10 @@ impl DriverRing {
 }
 
 impl DriverRing {
-    /// Takes everything back that is under way: true where nothing is left that the kernel might
-    /// read from or write to.
+    /// Cancels all operations in progress. Returns true if the kernel can no longer read or write
+    /// any memory of this process.
     pub(super) fn cancel_all(&mut self) -> bool {
-        // A ring that was never enabled has nothing under way.
+        // A ring that was never enabled has no operation in progress.
         if !self.enabled {
             return true;
         }
@@ -277,9 +284,9 @@ impl Drop for DriverRing {
         let nothing_left = self.cancel_all();
         // SAFETY: dropped once, here.
         unsafe { ManuallyDrop::drop(&mut self.ring) };
-        // Memory that the kernel might still write to is left to it.
+        // Memory that the kernel might still write to is leaked.
         if nothing_left {
-            // SAFETY: dropped once, here, with nothing under way.
+            // SAFETY: dropped once, here, with no operation in progress.
             unsafe { ManuallyDrop::drop(&mut self.buffers) };
             // SAFETY: as above.
             unsafe { ManuallyDrop::drop(&mut self.datagrams) };
@@ -287,7 +294,7 @@ impl Drop for DriverRing {
     }
 }
 
-/// Completions worth lingering for.
+/// The number of completions that end a lingering wait.
 const MANY: usize = 32;
 
 fn build(direct: bool) -> io::Result<IoUring> {
@@ -297,11 +304,11 @@ fn build(direct: bool) -> io::Result<IoUring> {
     }
     builder
         .setup_single_issuer()
-        // What arrives is dealt with when this thread asks for it, not in the middle of whatever it
-        // does.
+        // The kernel processes completions when this thread calls it, and does not interrupt the
+        // thread.
         .setup_defer_taskrun()
         .setup_taskrun_flag()
-        // One submission that can't be made does not hold up those behind it.
+        // An entry that cannot be submitted does not delay those after it.
         .setup_submit_all()
         .setup_cqsize(COMPLETIONS)
         .setup_r_disabled()
@@ -309,11 +316,13 @@ fn build(direct: bool) -> io::Result<IoUring> {
         .build(SUBMISSIONS)
 }
 
-/// A table of sockets with so many places, or as many as the process may open files: how many.
+/// Registers a file table with `wanted` places, limited by the number of files that the process may
+/// open. Returns the number of places.
 ///
-/// None before Linux 6.13: there a file leaves the table only when all requests on others that are
-/// older are over, so that a connection would be closed when another ends (and before 6.8 no
-/// descriptor can be made of it, before 6.7 it can't be reset).
+/// Returns 0 before Linux 6.13. There, a file leaves the table only after all older requests on
+/// other files have ended, so that a connection would be closed only when another one ends.
+/// Moreover, a descriptor cannot be made from a table entry before 6.8, and such a socket cannot be
+/// reset before 6.7.
 fn make_table(ring: &IoUring, wanted: u32) -> u32 {
     if !release::is_at_least(6, 13) {
         return 0;
@@ -324,7 +333,8 @@ fn make_table(ring: &IoUring, wanted: u32) -> u32 {
     if made.is_ok() { places } else { 0 }
 }
 
-/// What the driver can't do without, beside what building the ring asked for.
+/// Checks the features that the driver requires in addition to those requested when building the
+/// ring.
 fn check_parameters(parameters: &Parameters) -> io::Result<()> {
     let needed = [
         parameters.is_feature_ext_arg(),
@@ -335,8 +345,8 @@ fn check_parameters(parameters: &Parameters) -> io::Result<()> {
     if needed.contains(&false) { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
 }
 
-/// The descriptor that an install was answered with.
+/// Returns the descriptor that the completion of an install contains.
 pub(super) fn installed(result: i32) -> Option<OwnedFd> {
-    // SAFETY: the kernel has just given us this descriptor, nothing else owns it.
+    // SAFETY: the kernel has just returned this descriptor and nothing else owns it.
     (result >= 0).then(|| unsafe { OwnedFd::from_raw_fd(result) })
 }

@@ -1,4 +1,4 @@
-//! What the kernel is given of a message that it does not take at once.
+//! Sends of messages that the kernel may not accept at once.
 
 use super::Uring;
 use super::entry;
@@ -7,7 +7,7 @@ use crate::driver::Slot;
 use crate::driver::own::OwnBytes;
 
 impl Uring {
-    /// Sends a message that is kept for good.
+    /// Sends a message that is kept permanently.
     pub(super) fn send_kept(&mut self, slot: Slot, bytes: &[u8]) {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = &socket.file else { return };
@@ -17,7 +17,7 @@ impl Uring {
         self.push(&entry);
     }
 
-    /// Sends what is held until the kernel has told how that went.
+    /// Sends bytes that are held until the completion.
     pub(super) fn send_lent(&mut self, slot: Slot, bytes: OwnBytes) {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = &socket.file else { return };
@@ -27,7 +27,8 @@ impl Uring {
         self.push(&entry);
     }
 
-    /// Goes on with a message of which `count` bytes more are sent: true where that is all.
+    /// Records that `count` more bytes of a message were sent and submits the remainder. Returns
+    /// true if all bytes have been sent.
     pub(super) fn go_on_sending(&mut self, slot: Slot, mark: u64, count: usize) -> bool {
         let socket = &self.sockets[slot as usize];
         let Some((part, file)) = self.lent.held(mark).zip(socket.file.as_ref()) else {

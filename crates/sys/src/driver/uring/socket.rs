@@ -1,4 +1,4 @@
-//! One socket of the io_uring driver.
+//! A socket of the io_uring driver.
 
 use std::os::fd::OwnedFd;
 
@@ -7,77 +7,78 @@ use crate::driver::datagram::Datagrams;
 use crate::driver::own::OwnBytes;
 use crate::driver::{Handshake, Slot};
 
-/// A slot: vacant where it has no file.
+/// The state of a slot, which is vacant if `file` is `None`.
 #[derive(Default)]
 pub(super) struct UringSocket {
     pub(super) file: Option<FixedFile>,
     pub(super) generation: u32,
-    /// What is asked of the kernel about what comes.
+    /// The receive operation that the kernel has been given.
     pub(super) ear: Ear,
     pub(super) connecting: bool,
-    /// The kernel is to be asked how long the handshake took, and what it said.
+    /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
     pub(super) handshake: Option<Handshake>,
-    /// The kernel is asked to tell when it breaks. The receive that tells again and again does not,
-    /// where a reset comes together with the last bytes.
+    /// A poll for errors and hang-ups is in progress. The multishot receive does not complete if a
+    /// reset arrives together with the last bytes.
     pub(super) watched: bool,
-    /// It is broken: what there is left to receive has to be asked for piece by piece.
+    /// The connection is broken. The remaining bytes have to be received by single receives.
     pub(super) hung: bool,
-    /// More than one exchange is expected on it.
+    /// The connection is expected to carry more than one exchange.
     pub(super) lasting: bool,
-    /// The peer ended it or it broke: nothing more comes.
+    /// The peer has ended the connection or it has failed: nothing more will be received.
     pub(super) over: bool,
     pub(super) droppable: u64,
-    /// It is one of datagrams, which is never listed: plain calls send them.
+    /// The state of a datagram socket. Such a socket is never `Listed`, because plain calls send
+    /// its datagrams.
     pub(super) datagrams: Option<Datagrams>,
-    /// Where the request lies that was sent last in this slot, if it is one that is kept.
+    /// The address of the request that was last sent in this slot, if it is a kept message.
     pub(super) request: usize,
-    /// One that is kept was sent on this connection.
+    /// A kept message was sent on this connection.
     pub(super) asked: bool,
-    /// The error number that a send met, while there may be something to receive yet.
+    /// The error number of a failed send, while there may still be bytes to receive.
     pub(super) refused: Option<i32>,
-    /// A send that the kernel will tell of.
+    /// A send is in progress whose completion will be reported.
     pub(super) sending: bool,
-    /// The caller is to be told of the end of sending.
+    /// The caller expects an event at the end of sending.
     pub(super) awaited: bool,
-    /// Bytes were passed that the kernel has not seen yet.
+    /// Bytes were passed whose submission the kernel has not consumed yet.
     pub(super) passed: bool,
-    /// Bytes that are to be sent when the send is over that the kernel will tell of.
+    /// Bytes to be sent when the send in progress has completed.
     pub(super) waiting: Option<OwnBytes>,
 }
 
-/// What the kernel knows a socket by.
+/// The form in which the kernel knows a socket.
 pub(super) enum FixedFile {
     /// A descriptor of the process.
     Open(OwnedFd),
-    /// A place in the ring's own table: cheaper for each operation, and outside the process's limit
-    /// on open files. The place has the slot's number.
+    /// An entry in the ring's file table, whose index is the number of the slot. It makes each
+    /// operation cheaper and does not count towards the process's limit on open files.
     Listed,
 }
 
-/// What is asked of the kernel about what comes.
+/// The receive operation that the kernel has been given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Ear {
-    /// Nothing.
+    /// None.
     #[default]
     Closed,
-    /// To tell of the next bytes, or of all.
+    /// Receive the next bytes, or all bytes until the end.
     Open,
-    /// Not to tell any more; what it had told by then still comes.
+    /// The receive has been cancelled. Completions from before the cancellation may still arrive.
     Closing,
-    /// To drop what comes.
+    /// Discard what arrives.
     Discarding,
 }
 
 impl UringSocket {
-    /// Makes way for the slot's next connection.
+    /// Resets the state for the slot's next connection.
     pub(super) fn renew(&mut self, lasting: bool) {
         let generation = self.generation.wrapping_add(1) & mark::GENERATIONS;
         *self =
             UringSocket { generation, lasting, request: self.request, ..UringSocket::default() };
     }
 
-    /// What the kernel was asked to tell what comes by.
+    /// Returns the operation by which this socket receives.
     pub(super) fn hears(&self) -> Operation {
         if self.datagrams.is_some() { Operation::Hear } else { Operation::Receive }
     }

@@ -1,4 +1,4 @@
-//! Calls into the kernel: when what is queued is handed over, and what is noted of each call.
+//! Calls into the kernel: when queued entries are submitted, and what is recorded after each call.
 
 use std::io;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::driver::errno::errno_of;
 use crate::driver::{Event, EventKind};
 
 impl Uring {
-    /// Queues a submission; goes to the kernel first where there is no room.
+    /// Queues an entry. If the queue is full, submits it first.
     pub(super) fn push(&mut self, entry: &Entry) {
-        // SAFETY: entries point at nothing, or at a static, but for sends, and `lent` holds what
-        // those point at for long enough.
+        // SAFETY: entries have no pointers, or point to a static, except those of sends. `lent`
+        // holds the bytes of sends for long enough.
         while self.broken.is_none() && !unsafe { self.ring.push(entry) } {
             self.flush();
         }
     }
 
-    /// Hands over what is queued where there is enough of it.
+    /// Counts a send, and submits the queue when it contains enough of them.
     pub(super) fn count_send(&mut self) {
         self.sends += 1;
         if self.sends >= self.grain.sends {
@@ -28,21 +28,21 @@ impl Uring {
         }
     }
 
-    /// Queues the ends of connections.
+    /// Queues the entries that close connections.
     pub(super) fn queue_last(&mut self) {
         for entry in std::mem::take(&mut self.last) {
             self.push(&entry);
         }
     }
 
-    /// Hands over what is queued and takes note of what was over at once.
+    /// Submits the queue and records the completions of entries that completed at once.
     pub(super) fn flush(&mut self) {
         self.sends = 0;
         let done = self.ring.submit();
         self.take_note(done);
     }
 
-    /// Takes note of what the kernel told during a call that ended just now, and of the time.
+    /// Records the completions of a call that has just returned. Returns the current time.
     pub(super) fn take_note(&mut self, call: io::Result<()>) -> u64 {
         let at = clock::now();
         for completion in self.ring.completions() {
@@ -60,7 +60,8 @@ impl Uring {
         at
     }
 
-    /// Tells every connection of an error that leaves the ring useless; none ought to.
+    /// Reports an error that makes the ring unusable to every connection. This is not expected to
+    /// happen.
     pub(super) fn give_up(&mut self, errno: i32, at: u64) {
         if [libc::EINTR, libc::EAGAIN, libc::EBUSY, libc::ETIME].contains(&errno) {
             return;
@@ -73,14 +74,15 @@ impl Uring {
         }
     }
 
-    /// A look found nothing. Between two of those nothing was done but to wait with open eyes.
+    /// Counts the time since the previous wait as waiting if that wait also found nothing: between
+    /// the two, the caller did nothing but poll.
     pub(super) fn spin(&mut self, before: u64) {
         if std::mem::replace(&mut self.spinning, true) {
             self.waited += self.woke - before;
         }
     }
 
-    /// Waits until something happens or `until` has come.
+    /// Waits until something happens or the time `until` is reached.
     pub(super) fn block(&mut self, until: u64) {
         let (before, linger) = (self.woke, Duration::from_nanos(self.grain.linger));
         let done = self.ring.wait(Duration::from_nanos(until - before), linger, self.open);
@@ -89,8 +91,8 @@ impl Uring {
         self.spinning = false;
     }
 
-    /// Lets the kernel finish what was taken back, thousands of receives perhaps: it does that when
-    /// it is called, and where nobody calls, one by one when the thread ends.
+    /// Lets the kernel finish cancelled operations, which may be thousands of receives. It does so
+    /// when it is called. Otherwise it would finish them one by one when the thread ends.
     pub(super) fn drain(&mut self) {
         loop {
             let more = self.ring.submit_and_look().is_ok() && self.ring.completions().count() > 0;

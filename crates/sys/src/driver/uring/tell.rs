@@ -1,4 +1,4 @@
-//! From what the kernel says to what the caller is told.
+//! The translation of completions into events.
 
 use super::mark::{Mark, Operation};
 use super::ring::{Completion, Pool};
@@ -8,7 +8,7 @@ use crate::driver::begin::outcome_with_handshake;
 use crate::driver::{EventKind, Slot};
 
 impl Uring {
-    /// What came of a submission, if that is worth telling.
+    /// Returns the event of a completion, or `None` if the caller need not be informed.
     pub(super) fn tell(&mut self, completion: Completion) -> Option<(Slot, EventKind)> {
         let Mark { slot, generation, operation } = Mark::unpack(completion.mark);
         let known = self.sockets.get(slot as usize);
@@ -27,7 +27,8 @@ impl Uring {
             Operation::Receive => self.received(slot, completion),
             Operation::Discard => self.discarded(slot, completion.result),
             Operation::Send => self.sent(slot, completion),
-            // A part of it is no failure: the peer, or the next receive, shows what became of the rest.
+            // A partial send is not a failure: the next receive shows what happened to the
+            // connection.
             Operation::SendKept if completion.result >= 0 => None,
             Operation::SendKept => self.refused(slot, -completion.result),
             Operation::Hear => self.heard(slot, completion),
@@ -56,7 +57,7 @@ impl Uring {
         match told.map(|(outcome, _)| outcome) {
             Some(Ok(peer)) => Some(EventKind::Connected(peer)),
             Some(Err(errno)) => self.failed(slot, errno),
-            // No descriptor was to be had.
+            // No descriptor is available.
             None => self.failed(slot, libc::EMFILE),
         }
     }
@@ -89,12 +90,12 @@ impl Uring {
         }
     }
 
-    /// Whether the kernel will tell of what comes, or of the end.
+    /// Returns true if a completion will report the next bytes or the end.
     fn listens(&self, slot: Slot) -> bool {
         self.sockets[slot as usize].ear != Ear::Closed
     }
 
-    /// A receive is over that brought nothing.
+    /// Handles a receive that completed without bytes.
     fn no_bytes(&mut self, slot: Slot, result: i32) -> Option<EventKind> {
         let refused = self.sockets[slot as usize].refused;
         match -result {
@@ -103,7 +104,7 @@ impl Uring {
                 self.sockets[slot as usize].over = true;
                 Some(EventKind::Ended)
             }
-            // Out of buffers for a moment, or told to stop: asked for again.
+            // No buffer was available or the receive was cancelled: submit it again.
             errno @ (libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN) => {
                 if errno == libc::ENOBUFS {
                     self.ring.give_more(Pool::Bytes);
@@ -115,7 +116,7 @@ impl Uring {
         }
     }
 
-    /// A send is over that was to be told of.
+    /// Handles the completion of a send whose bytes are held.
     fn sent(
         &mut self,
         slot: Slot,
@@ -137,10 +138,11 @@ impl Uring {
         std::mem::take(&mut socket.awaited).then_some(EventKind::Sent)
     }
 
-    /// Sending failed.
+    /// Handles a failed send.
     fn refused(&mut self, slot: Slot, errno: i32) -> Option<EventKind> {
         match errno {
-            // The peer is done with the connection, perhaps after a response that is still to come.
+            // The peer has closed the connection, perhaps after a response that is still to be
+            // received.
             libc::EPIPE | libc::ECONNRESET if self.listens(slot) => {
                 self.sockets[slot as usize].refused = Some(errno);
                 self.hang_up(slot);
@@ -150,14 +152,15 @@ impl Uring {
         }
     }
 
-    /// Nothing more comes of the submissions with this mark.
+    /// Releases the bytes of the submissions with this mark, which have completed.
     fn let_go(&mut self, mark: u64) {
         if let Some(bytes) = self.lent.release(mark) {
             self.spare.give_all(bytes);
         }
     }
 
-    /// One failure is told once, by whichever operation met it first.
+    /// Returns the event of a failure. Each connection reports one failure, that of the operation
+    /// that met it first.
     pub(super) fn failed(&mut self, slot: Slot, errno: i32) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         (!std::mem::replace(&mut socket.over, true)).then_some(EventKind::Failed(errno))

@@ -1,65 +1,65 @@
-//! Where a message's content ends (RFC 9112, 6 and 7.1).
+//! The framing of a message's content (RFC 9112, 6 and 7.1).
 
 use crate::Span;
 
-/// Content on its way.
+/// The framing of content and the position in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BodyState {
-    /// So many bytes are missing.
+    /// The number of bytes still to come.
     Length(u64),
-    /// In chunks.
+    /// Chunked transfer coding.
     Chunked(Chunk),
-    /// Until the connection ends.
+    /// The content ends with the connection.
     ToEnd,
 }
 
-/// Where in a chunk.
+/// The position in a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chunk {
-    /// In its length, of which so much was read, in so many digits.
+    /// In the chunk size: the value so far, and its number of digits.
     Size(u64, u8),
-    /// In what follows the length in its line.
+    /// In a chunk extension, with the chunk size.
     Extension(u64),
-    /// So many bytes of it are missing, the line's end behind them counted.
+    /// In chunk data: the number of bytes still to come, including the line end after it.
     Data(u64),
-    /// Behind the last, in a line of the trailer that has so many bytes.
+    /// In the trailer section: the number of bytes in the current line.
     Trailer(u32),
 }
 
-/// What became of bytes.
+/// The result of processing bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Took {
-    /// So many belong to the message.
+    /// The number of bytes that belong to the message.
     pub(super) used: usize,
-    /// So many of them are content.
+    /// The number of those bytes that are content.
     pub(super) content: u64,
-    /// How it goes on.
+    /// The state of the message after them.
     pub(super) then: Then,
 }
 
-/// How it goes on.
+/// The state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then {
-    /// More belongs to it.
+    /// More bytes follow.
     More,
-    /// It ends here.
+    /// The message is complete.
     End,
-    /// Nobody knows: framing was not kept, or is none.
+    /// Unknown: the framing was not captured or is invalid.
     Lost,
 }
 
-/// 16^16 are more than any content has.
+/// The maximum number of digits in a chunk size, so that it fits in 64 bits. No content is larger.
 const MOST_DIGITS: u8 = 15;
-/// The line's end behind a chunk.
+/// The length of the line end after a chunk.
 const LINE_END: u64 = 2;
 
 impl BodyState {
-    /// Content that begins.
+    /// Returns the initial state of chunked content.
     pub(super) fn chunked() -> BodyState {
         BodyState::Chunked(Chunk::Size(0, 0))
     }
 
-    /// How many bytes follow that nobody reads.
+    /// Returns the number of bytes that follow and need not be examined.
     pub(super) fn unread(&self) -> u64 {
         match self {
             BodyState::Length(left) | BodyState::Chunked(Chunk::Data(left)) => *left,
@@ -68,7 +68,7 @@ impl BodyState {
         }
     }
 
-    /// Takes what comes next of the stream.
+    /// Processes the next bytes of the stream.
     pub(super) fn take(&mut self, all: Span<'_>) -> Took {
         let length = all.length as u64;
         match self {
@@ -107,7 +107,7 @@ fn chunks(chunk: &mut Chunk, all: Span<'_>) -> Took {
     took
 }
 
-/// A byte that is no content.
+/// Processes a byte that is not content.
 fn framing(chunk: &mut Chunk, byte: u8) -> Then {
     *chunk = match (*chunk, byte) {
         (Chunk::Size(_, 0), b'\n' | b'\r' | b';' | b' ' | b'\t') => return Then::Lost,

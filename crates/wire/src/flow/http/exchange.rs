@@ -1,4 +1,4 @@
-//! One exchange on its way, and what counts of it.
+//! An exchange in progress, and the segments that count for it.
 
 use super::super::Segment;
 use super::super::observed::Opening;
@@ -6,45 +6,46 @@ use super::super::side::Side;
 use super::super::transfer::{Ends, Transfer, Unmeasured, Way};
 use super::Came;
 
-/// An exchange on its way.
+/// An exchange in progress.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) found: Transfer,
-    /// Where the server's stream stood when it was asked.
+    /// The end of the server's stream when the request was sent.
     start: i64,
-    /// Up to where the client has acknowledged content.
+    /// The position up to which the client has acknowledged content.
     acknowledged: i64,
-    /// And before its FIN.
+    /// The position up to which the client had acknowledged content before its FIN.
     before_fin: i64,
-    /// All bytes that count so far.
+    /// The bytes that count so far.
     bytes: Way<u64>,
-    /// Nothing counts any more: another request has come.
+    /// True if nothing counts any more, because another request was sent or the connection ended.
     closed: bool,
-    /// When the last of the request came, and of that which may be the request.
+    /// The time when the request was complete, and the time of the client's last new data before
+    /// the response, which is used if the former is unknown.
     asked_ns: Option<u64>,
     sent_ns: u64,
-    /// When the first of the response came.
+    /// The time of the first packet of the response.
     first_ns: Option<u64>,
-    /// When something new of the response came last.
+    /// The time of the last new data of the response.
     received_ns: u64,
 }
 
-/// What a connection says of itself to its exchanges.
+/// The state of a connection that its exchanges need.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct About<'a> {
     pub(in super::super) ends: Ends,
     pub(in super::super) opening: &'a Opening,
     pub(in super::super) server: &'a Side,
-    /// Segments came in fragments that were not put together.
+    /// True if segments arrived in fragments that were not reassembled.
     pub(in super::super) fragmented: bool,
-    /// The client acknowledged what never came by.
+    /// True if the client acknowledged data that was not captured.
     pub(in super::super) gap: bool,
-    /// The server has said its last, or somebody cut the connection off.
+    /// True if the server has sent a FIN or one side has sent a reset.
     pub(in super::super) over: bool,
 }
 
 impl Exchange {
-    /// One that this segment begins, the `number`th of its connection.
+    /// Returns an exchange that begins with `segment`, with its number on the connection.
     pub(super) fn new(number: u32, segment: &Segment<'_>, about: &About<'_>) -> Exchange {
         let server = about.server.stream.as_ref();
         let start = server.map_or(0, |s| s.end().max(s.payload_end()));
@@ -62,7 +63,7 @@ impl Exchange {
         }
     }
 
-    /// Another segment.
+    /// Adds another segment.
     pub(super) fn count(&mut self, came: &Came<'_>, mss: Option<u16>) {
         let Came { by_client, segment, brought, .. } = *came;
         let too_long = mss.is_some_and(|mss| segment.tcp.payload.length > usize::from(mss));
@@ -81,37 +82,37 @@ impl Exchange {
         }
     }
 
-    /// All of the request has come.
+    /// Records that the request is complete.
     pub(super) fn is_asked(&mut self, at_ns: u64) {
         self.asked_ns.get_or_insert(at_ns);
     }
 
-    /// Something of the response has come.
+    /// Records that the response has begun.
     pub(super) fn is_answered(&mut self, at_ns: u64) {
         self.first_ns.get_or_insert(at_ns);
     }
 
-    /// All of the response has come.
+    /// Records that the response is complete.
     pub(super) fn is_whole(&mut self, at_ns: u64) {
         self.found.whole = Some(true);
         let first_ns = self.first_ns.unwrap_or(at_ns);
         self.found.transfer_ns = Some(at_ns.saturating_sub(first_ns));
     }
 
-    /// All of the response has come, since no more will.
+    /// Records that the response is complete because the connection ended.
     pub(super) fn ends(&mut self) {
         self.is_whole(self.received_ns);
     }
 
-    /// A reset.
+    /// Records a reset.
     pub(super) fn cut_off(&mut self, by_client: bool, segment: &Segment<'_>) {
         *self.found.resets.of(by_client) += 1;
-        // What it acknowledges is nothing that was taken.
+        // The acknowledgement number of a reset does not acknowledge content.
         *self.bytes.of(by_client) += segment.length;
     }
 
-    /// The client acknowledged the server's payload, which ends at `end`, up to here; `finished` where
-    /// its FIN came before or with that.
+    /// Records the client's ACK up to `to` of the server's payload, which ends at `end`. `finished`
+    /// is true if the client's FIN was sent earlier or in the same segment.
     pub(super) fn acknowledge(&mut self, to: i64, end: i64, finished: bool, at_ns: u64) {
         let content = to.min(end);
         if content <= self.acknowledged {
@@ -127,17 +128,17 @@ impl Exchange {
         }
     }
 
-    /// Nothing of a response has come.
+    /// Returns whether no part of a response has been seen.
     pub(super) fn is_unanswered(&self) -> bool {
         self.first_ns.is_none()
     }
 
-    /// Another request came before this one's response had ended.
+    /// Records that another request was sent before the response had ended.
     pub(super) fn is_pipelined(&mut self) {
         self.found.unmeasured = Some(Unmeasured::Pipelined);
     }
 
-    /// Nothing that comes from now on counts.
+    /// Ends the exchange; later segments no longer count.
     pub(super) fn close(&mut self, about: &About<'_>) {
         if std::mem::replace(&mut self.closed, true) {
             return;
@@ -146,7 +147,7 @@ impl Exchange {
         let end = about.server.payload_end().max(self.start);
         found.response_bytes = (end - self.start) as u64;
         found.left_to_fin = (end - self.before_fin) as u64;
-        // It may have come after the request: where the server accepts late.
+        // The handshake may complete after the request, if the server accepts late.
         found.answered_ns = about.opening.answered_ns;
         found.established_ns = about.opening.established_ns;
         if self.acknowledged < end {
@@ -163,7 +164,7 @@ impl Exchange {
         }
     }
 
-    /// What came of it.
+    /// Returns the result.
     pub(super) fn finish(mut self, about: &About<'_>) -> Transfer {
         self.close(about);
         let asked_ns = self.asked_ns.unwrap_or(self.sent_ns);

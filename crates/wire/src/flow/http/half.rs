@@ -1,4 +1,4 @@
-//! One direction of HTTP/1: heads and content in turn.
+//! One direction of HTTP/1 on a connection: alternating heads and content.
 
 use super::super::budget::Budget;
 use super::super::reassembly::{Now, Reassembly};
@@ -6,7 +6,7 @@ use super::body::{BodyState, Then};
 use super::head::{Collected, Head};
 use crate::Span;
 
-/// A direction.
+/// The state of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Half {
     stream: Reassembly,
@@ -14,88 +14,89 @@ pub(super) struct Half {
     head: Head,
 }
 
-/// What is awaited of it.
+/// The next expected part of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// A head, or the rest of it.
     Head,
     /// Content, or the rest of it.
     Body(BodyState),
-    /// Nobody knows where it stands.
+    /// Unknown: the position in the stream was lost.
     #[default]
     Lost,
 }
 
-/// Who is told what comes.
+/// Receives the parts of messages.
 pub(super) trait Reader {
-    /// A message begins with these bytes, the first of which were kept, seen at `at_ns`. False where none
-    /// can.
+    /// Begins a message with these bytes, captured at `at_ns`. Returns false if no message can
+    /// begin so.
     fn begins(&mut self, bytes: &[u8], at_ns: u64) -> bool;
 
-    /// Its head is whole: what follows it. None where it is none.
+    /// Processes a complete head and returns what follows it, or `None` if the head is invalid.
     fn head(&mut self, head: &[u8], now_ns: u64) -> Option<AfterHead>;
 
-    /// So much more of its content has come.
+    /// Adds to the length of the content.
     fn content(&mut self, bytes: u64);
 
-    /// It is whole.
+    /// Ends the message.
     fn ends(&mut self, at_ns: u64);
 }
 
-/// What follows a head.
+/// The part that follows a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterHead {
     /// Content.
     Body(BodyState),
-    /// The end.
+    /// Nothing: the message ends.
     End,
     /// Another head of the same message.
     Head,
-    /// Something that is no HTTP/1.
+    /// Another protocol than HTTP/1.
     Other,
 }
 
 impl Half {
-    /// It is known where it stands.
+    /// Returns whether the position in the stream is known.
     pub(super) fn is_certain(&self) -> bool {
         self.state != State::Lost
     }
 
-    /// A message may begin where it stands.
+    /// Returns whether the position is between two messages.
     pub(super) fn is_between(&self) -> bool {
         self.state == State::Head && self.head.is_empty()
     }
 
-    /// A message has begun whose head is not whole.
+    /// Returns whether the position is within a head.
     pub(super) fn is_in_head(&self) -> bool {
         self.state == State::Head && !self.head.is_empty()
     }
 
-    /// The message ends where the connection does, and all is there up to `end`.
+    /// Returns whether the content ends with the connection and everything up to `end` has been
+    /// processed.
     pub(super) fn ends_with(&self, end: i64) -> bool {
         self.state == State::Body(BodyState::ToEnd) && self.stream.next() == end
     }
 
-    /// Where it stands.
+    /// Returns the position in the stream.
     pub(super) fn next(&self) -> i64 {
         self.stream.next()
     }
 
-    /// A message begins here.
+    /// Sets the position to `next`, where a message begins.
     pub(super) fn begin_at(&mut self, next: i64, budget: &mut Budget) {
         self.head.clear(budget);
         self.stream.begin_at(next, budget);
         self.state = State::Head;
     }
 
-    /// Nobody knows where it stands.
+    /// Marks the position as unknown and discards buffered data.
     pub(super) fn lose(&mut self, budget: &mut Budget) {
         self.head.clear(budget);
         self.stream.clear(budget);
         self.state = State::Lost;
     }
 
-    /// A segment came. True where its place among messages was lost by that.
+    /// Processes a segment. Returns true if the position became unknown.
     pub(super) fn take(
         &mut self,
         begin: i64,
@@ -120,8 +121,8 @@ impl Half {
         !self.is_certain()
     }
 
-    /// The other side has acknowledged up to here: a hole before that will never be filled. True where
-    /// its place among messages was lost by that.
+    /// Records that the other side has acknowledged the stream up to `to`, so that gaps before it
+    /// will never be filled. Returns true if the position became unknown.
     pub(super) fn acknowledged(
         &mut self,
         to: i64,
@@ -143,7 +144,7 @@ impl Half {
         !self.is_certain()
     }
 
-    /// Something before this place is missing, and something behind it is here.
+    /// Returns whether there is a gap before `to` with buffered data after it.
     pub(super) fn lacks(&self, to: i64) -> bool {
         self.stream.hole(to).is_some()
     }
@@ -154,7 +155,7 @@ impl Half {
         }
     }
 
-    /// Reads what comes next: seen at `seen_ns`, and read now.
+    /// Processes the next bytes, which were captured at `seen_ns` and became in order at `now_ns`.
     fn read(
         &mut self,
         mut next: Span<'_>,
@@ -183,7 +184,7 @@ impl Half {
         reader: &mut impl Reader,
     ) -> Option<usize> {
         if self.head.is_empty() {
-            // Empty lines before a message are to be ignored (RFC 9112, 2.2).
+            // Empty lines before a message are ignored (RFC 9112, 2.2).
             let blank = next.bytes.iter().take_while(|byte| b"\r\n".contains(byte)).count();
             if blank > 0 {
                 return Some(blank);

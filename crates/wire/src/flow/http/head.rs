@@ -1,4 +1,4 @@
-//! Heads of requests and responses: collected until they are whole, then read.
+//! The heads of requests and responses: collected until complete, then parsed.
 
 use httparse::{EMPTY_HEADER, Header, Request, Response};
 
@@ -6,28 +6,28 @@ use super::super::budget::Budget;
 use super::body::BodyState;
 use crate::Span;
 
-/// A head that is longer is not followed.
+/// The maximum length of a head. A longer one is not followed.
 const LONGEST: usize = 32 << 10;
-/// Nor is one with more fields.
+/// The maximum number of fields in a head.
 const MOST_FIELDS: usize = 96;
 
-/// A head on its way.
+/// The part of a head received so far.
 #[derive(Debug, Default)]
 pub(super) struct Head(Vec<u8>);
 
-/// What became of bytes.
+/// The result of adding bytes to a head.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Collected<'a> {
-    /// The head is not whole yet.
+    /// The head is incomplete.
     More,
-    /// It is, with so many of the bytes.
+    /// The complete head, and the number of new bytes that belong to it.
     Whole(&'a [u8], usize),
-    /// It is too long, or not all of it was kept.
+    /// The head is too long, or part of it was not captured.
     Lost,
 }
 
 impl Head {
-    /// Nothing has come of it.
+    /// Returns whether no part of a head has been received.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -37,7 +37,7 @@ impl Head {
         self.0 = Vec::new();
     }
 
-    /// Takes what comes next. What is whole at once is not copied.
+    /// Adds the next bytes. A head that is complete in them is not copied.
     pub(super) fn take<'a>(&'a mut self, next: &Span<'a>, budget: &mut Budget) -> Collected<'a> {
         let known = self.0.len();
         if known == 0
@@ -50,7 +50,7 @@ impl Head {
             return Collected::Lost;
         }
         self.0.extend_from_slice(&next.bytes[..room]);
-        // Its end may have begun in what was there.
+        // The empty line may have begun in the earlier bytes.
         let from = known.saturating_sub(3);
         match end_of_head(&self.0[from..]) {
             Some(end) => {
@@ -62,7 +62,7 @@ impl Head {
     }
 }
 
-/// Behind the empty line.
+/// Returns the position after the empty line.
 fn end_of_head(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = bytes.get(from..)?.iter().position(|byte| *byte == b'\n') {
@@ -76,17 +76,17 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// What is to be known of a request.
+/// The relevant fields of a request's head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) method: String,
     pub(super) path: String,
     pub(super) host: Option<String>,
-    /// None where there is no content.
+    /// `None` if there is no content.
     pub(super) body: Option<BodyState>,
 }
 
-/// Reads a request's head. None where it is none.
+/// Parses the head of a request. Returns `None` if it is invalid.
 pub(super) fn request(head: &[u8]) -> Option<Asked> {
     let mut fields = [EMPTY_HEADER; MOST_FIELDS];
     let mut request = Request::new(&mut fields);
@@ -102,15 +102,15 @@ pub(super) fn request(head: &[u8]) -> Option<Asked> {
     })
 }
 
-/// What is to be known of a response.
+/// The relevant fields of a response's head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub(super) status: u16,
-    /// None where there is no content.
+    /// `None` if there is no content.
     pub(super) body: Option<BodyState>,
 }
 
-/// Reads the head of a response to such a method. None where it is none.
+/// Parses the head of a response to a request with this method. Returns `None` if it is invalid.
 pub(super) fn response(head: &[u8], method: &str) -> Option<Answered> {
     let mut fields = [EMPTY_HEADER; MOST_FIELDS];
     let mut response = Response::new(&mut fields);
@@ -128,7 +128,8 @@ pub(super) fn response(head: &[u8], method: &str) -> Option<Answered> {
     Some(Answered { status, body: body.filter(|body| *body != BodyState::Length(0)) })
 }
 
-/// How content is framed; the outer none where that contradicts itself.
+/// Returns the framing of content. The outer option is `None` if the framing fields are invalid or
+/// contradict each other.
 fn framing(fields: &[Header<'_>]) -> Option<Option<BodyState>> {
     if let Some(coding) = field(fields, "transfer-encoding").last() {
         let last = coding.rsplit(|byte| *byte == b',').next().unwrap_or_default();

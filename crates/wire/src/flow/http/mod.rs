@@ -1,6 +1,7 @@
-//! HTTP/1 on a connection (RFC 9112): requests and responses are followed from head to head, by the
-//! lengths that these tell, so that little of a stream has to be kept. Where that is not possible, as in
-//! captures that kept too little, a request is still what begins a segment and looks like one.
+//! HTTP/1 on a TCP connection (RFC 9112). Requests and responses are followed from head to head, by
+//! the lengths that the heads declare, so that little of a stream has to be buffered. If that is
+//! not possible, for example because too little of each packet was captured, a segment that begins
+//! like a request is taken for one.
 
 mod body;
 mod exchange;
@@ -20,7 +21,7 @@ use requests::Requests;
 use responses::Responses;
 use track::Track;
 
-/// The methods of RFC 9110 and RFC 5789, each with the space behind it.
+/// The methods of RFC 9110 and RFC 5789, each followed by a space.
 const METHODS: [&[u8]; 9] = [
     b"GET ",
     b"POST ",
@@ -33,69 +34,70 @@ const METHODS: [&[u8]; 9] = [
     b"TRACE ",
 ];
 
-/// Whether a request begins with these bytes.
+/// Returns whether bytes begin with a request.
 pub(super) fn is_request(bytes: &[u8]) -> bool {
     METHODS.iter().any(|method| bytes.starts_with(method))
 }
 
-/// The same of a connection's first bytes, of which there may be as few as two.
+/// Returns the same for the first bytes of a connection, of which as few as two may be present.
 pub(super) fn may_be_request(bytes: &[u8]) -> bool {
     let begins = |method: &&[u8]| bytes.len() > 1 && method.starts_with(bytes);
     is_request(bytes) || METHODS.iter().any(begins)
 }
 
-/// What is known of HTTP on a connection.
+/// The state of HTTP on a connection.
 #[derive(Debug, Default)]
 pub(super) struct Http {
     requests: Half,
     responses: Half,
     track: Track,
-    /// It could not be followed for a while.
+    /// True if HTTP could not be followed for some part of the connection.
     unparsed: bool,
 }
 
-/// Who is told, and what may be kept.
+/// The sink for results, and the budget for buffered data.
 #[derive(Debug)]
 pub(super) struct Hands<'a, S> {
     pub(super) sink: &'a mut S,
     pub(super) budget: &'a mut Budget,
 }
 
-/// A segment and who sent it.
+/// A segment and the side that sent it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Came<'a> {
     pub(super) by_client: bool,
     pub(super) segment: &'a Segment<'a>,
     pub(super) brought: Brought,
-    /// Its first bytes begin a request.
+    /// True if its first bytes begin a request.
     pub(super) asks: bool,
 }
 
 impl Http {
-    /// What will be HTTP if a request begins there.
+    /// Returns the state of a connection that is HTTP if a request begins at position `begin`.
     pub(super) fn waiting(begin: i64, budget: &mut Budget) -> Http {
         let mut http = Http::default();
         http.requests.begin_at(begin, budget);
         http
     }
 
-    /// How many exchanges there were.
+    /// Returns the number of exchanges.
     pub(super) fn exchanges(&self) -> u64 {
         self.track.exchanges.into()
     }
 
-    /// It could not be followed for a while.
+    /// Returns whether HTTP could not be followed for some part of the connection.
     pub(super) fn is_unparsed(&self) -> bool {
         self.unparsed
     }
 
-    /// A request waits for its response.
+    /// Returns whether a request is waiting for its response.
     pub(super) fn is_unanswered(&self) -> bool {
         self.track.is_unanswered()
     }
 
-    /// Whether a segment of the client's begins a request: where one is awaited, or where nobody knows and
-    /// it looks like one. The server has `acknowledged` the client's stream up to there.
+    /// Returns whether a segment from the client begins a request: because a request is due there,
+    /// or because the position in the stream is unknown and the segment looks like one. The server
+    /// has acknowledged the client's stream up to `acknowledged`.
     pub(super) fn asks(&self, segment: &Segment<'_>, brought: &Brought, acknowledged: i64) -> bool {
         let bytes = segment.tcp.payload.bytes;
         if self.track.switched || !brought.is_new {
@@ -104,31 +106,31 @@ impl Http {
         if self.requests.is_between() && self.requests.next() == brought.begin {
             return bytes.first().is_some_and(u8::is_ascii_alphabetic);
         }
-        // Who answers has read all of the head, even if it was none for us.
+        // A server that responds has read the whole head, even if it could not be parsed here.
         let ended = self.requests.is_in_head() && self.track.is_last_answered();
-        // What is missing before this will never come: the capture lost it.
+        // The data missing before this segment was lost by the capture and will never arrive.
         let behind_hole = self.requests.is_between()
             && (self.requests.next() + 1..=acknowledged).contains(&brought.begin);
         (ended || behind_hole || !self.requests.is_certain()) && is_request(bytes)
     }
 
-    /// A segment that begins no request belongs to the exchange that is on.
+    /// Attributes a segment that begins no request to the current exchange.
     pub(super) fn count(&mut self, came: &Came<'_>, mss: Option<u16>) {
         self.track.count(came, mss, self.responses.is_certain());
     }
 
-    /// The client acknowledged content of the server's, which ends at `end`, up to here; `finished` where
-    /// its FIN came before or with that.
+    /// Records the client's ACK up to `to` of the server's payload, which ends at `end`. `finished`
+    /// is true if the client's FIN was sent earlier or in the same segment.
     pub(super) fn acknowledge(&mut self, to: i64, end: i64, finished: bool, at_ns: u64) {
         self.track.acknowledge(to, end, finished, at_ns);
     }
 
-    /// A reset.
+    /// Records a reset.
     pub(super) fn cut_off(&mut self, by_client: bool, segment: &Segment<'_>) {
         self.track.cut_off(by_client, segment);
     }
 
-    /// Reads on in what a segment brought.
+    /// Processes the payload of a segment.
     pub(super) fn read<S: FlowObserver>(
         &mut self,
         came: &Came<'_>,
@@ -156,7 +158,8 @@ impl Http {
         self.settle(lost, about, hands);
     }
 
-    /// One side acknowledged the other's stream up to here: what is missing there will never come.
+    /// Records that one side acknowledged the other's stream up to `to`. Data missing before it
+    /// will never arrive.
     pub(super) fn acknowledged<S: FlowObserver>(
         &mut self,
         came: &Came<'_>,
@@ -182,7 +185,7 @@ impl Http {
         self.settle(lost, about, hands);
     }
 
-    /// The connection is over, or is followed no longer.
+    /// Ends HTTP when the connection is over or no longer followed.
     pub(super) fn end<S: FlowObserver>(&mut self, about: &About<'_>, hands: &mut Hands<'_, S>) {
         if about.over && self.responses.is_certain() {
             let finished = about.server.has_finished();
@@ -195,8 +198,9 @@ impl Http {
         self.track.charge(about, hands);
     }
 
-    /// A segment begins a request. Where it is not known where a side stands, it is now: if all that the
-    /// server sent is acknowledged, what comes next of it answers this.
+    /// Begins a request at this segment. If the position in a stream was unknown, it is known
+    /// again: once the client has acknowledged everything from the server, what the server sends
+    /// next is the response.
     fn ask<S: FlowObserver>(
         &mut self,
         came: &Came<'_>,

@@ -1,4 +1,4 @@
-//! What requests tell.
+//! The reader of requests.
 
 use super::super::Segment;
 use super::super::observed::FlowObserver;
@@ -8,14 +8,14 @@ use super::half::{AfterHead, Reader};
 use super::track::Track;
 use super::{Came, head};
 
-/// Reads requests.
+/// Receives the parts of requests and updates the exchanges.
 pub(super) struct Requests<'a, S> {
     track: &'a mut Track,
     came: &'a Came<'a>,
     about: &'a About<'a>,
-    /// The first one has begun.
+    /// True if the exchange of the first request has already begun.
     begun: bool,
-    /// It is known whose responses come.
+    /// True if responses can be attributed to their requests.
     certain: bool,
     sink: &'a mut S,
 }
@@ -45,7 +45,7 @@ impl<S: FlowObserver> Reader for Requests<'_, S> {
             self.track.begin(&Segment { at_ns, ..*self.came.segment }, self.about);
         }
         let Some(exchange) = self.track.last() else { return false };
-        // As far as it is there: perhaps no more of it was kept.
+        // The part that is present; the rest may not have been captured.
         let mut parts = bytes.split(|byte| *byte <= b' ').map(String::from_utf8_lossy);
         exchange.found.method = parts.next().unwrap_or_default().into_owned();
         exchange.found.path = parts.next().unwrap_or_default().into_owned();
@@ -57,7 +57,7 @@ impl<S: FlowObserver> Reader for Requests<'_, S> {
         let found = &mut self.track.last()?.found;
         (found.method, found.path, found.host) = (asked.method, asked.path, asked.host);
         match asked.body {
-            // A request can't end with the connection: somebody has to answer.
+            // A request cannot end with the connection, because it requires a response.
             Some(BodyState::ToEnd) => None,
             body => Some(body.map_or(AfterHead::End, AfterHead::Body)),
         }

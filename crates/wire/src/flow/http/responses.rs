@@ -1,13 +1,13 @@
-//! What responses tell.
+//! The reader of responses.
 
 use super::half::{AfterHead, Reader};
 use super::head;
 use super::track::Track;
 
-/// What a response begins with.
+/// The first bytes of a response.
 const VERSION: &[u8] = b"HTTP/1.";
 
-/// Reads responses.
+/// Receives the parts of responses and updates the exchanges.
 pub(super) struct Responses<'a>(pub(super) &'a mut Track);
 
 impl Reader for Responses<'_> {
@@ -18,7 +18,7 @@ impl Reader for Responses<'_> {
             return false;
         }
         exchange.is_answered(at_ns);
-        // As far as it is there: perhaps no more of it was kept.
+        // The part that is present; the rest may not have been captured.
         let status = bytes.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
         exchange.found.status = status.and_then(|digits| digits.parse().ok());
         true
@@ -36,7 +36,7 @@ impl Reader for Responses<'_> {
             return Some(AfterHead::Other);
         }
         Some(match (answered.status, answered.body) {
-            // Another one follows.
+            // An interim response: another head follows.
             (100..200, _) => AfterHead::Head,
             (_, None) => AfterHead::End,
             (_, Some(body)) => AfterHead::Body(body),

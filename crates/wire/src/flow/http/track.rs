@@ -1,4 +1,4 @@
-//! The exchanges of a connection that are on.
+//! The exchanges in progress on a connection.
 
 use std::collections::VecDeque;
 
@@ -7,22 +7,24 @@ use super::super::observed::FlowObserver;
 use super::exchange::{About, Exchange};
 use super::{Came, Hands};
 
-/// More requests than these don't wait for their responses: the first is given up.
+/// The maximum number of requests waiting for their responses. If there are more, the first
+/// exchange is ended.
 const MOST: usize = 64;
-/// What is kept of a request that waits behind another one, bytes.
+/// The memory, in bytes, of a request that waits behind another one.
 const SIZE: usize = size_of::<Exchange>();
 
-/// Exchanges, in the order of their requests.
+/// The exchanges in progress, in the order of their requests.
 #[derive(Debug, Default)]
 pub(super) struct Track {
-    /// Those whose response has not ended, and the last one whether it has or not: until another request
-    /// comes, or the connection's end, ACKs and what is sent again are its own.
+    /// The exchanges whose response has not ended, and the last exchange in any case: ACKs and
+    /// retransmissions belong to it until another request is sent or the connection ends.
     pending: VecDeque<Exchange>,
-    /// Of these, those whose size was taken from the budget: all but one, which each connection may have.
+    /// The number of exchanges charged to the budget. Each connection may have one that is not
+    /// charged.
     charged: usize,
-    /// How many there were.
+    /// The number of exchanges so far.
     pub(super) exchanges: u32,
-    /// Something else is spoken from here on: behind CONNECT or an upgrade.
+    /// True if the connection has changed to another protocol, after CONNECT or an upgrade.
     pub(super) switched: bool,
 }
 
@@ -31,22 +33,23 @@ impl Track {
         self.pending.iter().any(Exchange::is_unanswered)
     }
 
-    /// Something has come of the last one's response.
+    /// Returns whether the response to the last request has begun.
     pub(super) fn is_last_answered(&self) -> bool {
         self.pending.back().is_some_and(|exchange| !exchange.is_unanswered())
     }
 
-    /// The one whose request came last.
+    /// Returns the exchange of the last request.
     pub(super) fn last(&mut self) -> Option<&mut Exchange> {
         self.pending.back_mut()
     }
 
-    /// The one whose response comes next, or is coming.
+    /// Returns the exchange whose response is in progress or comes next.
     pub(super) fn awaited(&mut self) -> Option<&mut Exchange> {
         self.pending.iter_mut().find(|exchange| exchange.found.whole.is_none())
     }
 
-    /// A segment that belongs to the last one; `certain` where it is known whose responses come.
+    /// Adds a segment to the last exchange. `certain` is true if responses can be attributed to
+    /// their requests.
     pub(super) fn count(&mut self, came: &Came<'_>, mss: Option<u16>, certain: bool) {
         let alone = self.pending.len() == 1;
         let Some(exchange) = self.pending.back_mut() else { return };
@@ -68,7 +71,7 @@ impl Track {
         }
     }
 
-    /// A request begins with this segment, or in it.
+    /// Begins an exchange whose request begins in this segment.
     pub(super) fn begin(&mut self, segment: &Segment<'_>, about: &About<'_>) {
         self.exchanges = self.exchanges.saturating_add(1);
         let mut next = Exchange::new(self.exchanges, segment, about);
@@ -82,7 +85,7 @@ impl Track {
         self.pending.push_back(next);
     }
 
-    /// Tells of those that are over.
+    /// Reports the exchanges that are over.
     pub(super) fn tidy(&mut self, about: &About<'_>, sink: &mut impl FlowObserver) {
         let over = |first: &Exchange| first.found.whole.is_some();
         while self.pending.len() > MOST
@@ -93,8 +96,8 @@ impl Track {
         }
     }
 
-    /// Charges waiting requests to the budget, and releases the charge of those that no longer wait.
-    /// Without room in the budget the oldest request is given up.
+    /// Charges waiting requests to the budget, and releases the charge of those that no longer
+    /// wait. If the budget is exhausted, the oldest exchange is ended.
     pub(super) fn charge(&mut self, about: &About<'_>, hands: &mut Hands<'_, impl FlowObserver>) {
         let beyond_one = |track: &Track| track.pending.len().saturating_sub(1);
         while self.charged < beyond_one(self) {
@@ -111,14 +114,15 @@ impl Track {
         self.charged -= over;
     }
 
-    /// Tells of all: what comes now is no longer theirs.
+    /// Reports all exchanges. Later segments are not attributed to them.
     pub(super) fn release(&mut self, about: &About<'_>, sink: &mut impl FlowObserver) {
         for exchange in self.pending.drain(..) {
             sink.exchange(&exchange.finish(about));
         }
     }
 
-    /// The connection is over: the response that is coming is whole with it, or will never be.
+    /// Records the end of the connection. The current response is complete if `whole` is true; all
+    /// other responses are incomplete.
     pub(super) fn end(&mut self, whole: bool) {
         if let Some(exchange) = self.awaited()
             && whole

@@ -1,14 +1,15 @@
-//! The ClientHello in QUIC's Initial packets, whose frames browsers send in any order (RFC 9000, 19.6).
+//! The ClientHello in the Initial packets of QUIC. Browsers send its CRYPTO frames in arbitrary
+//! order (RFC 9000, 19.6).
 
 use super::super::hello;
 use super::super::observed::Hello;
 use super::super::seen::Seen;
 use super::header::varint;
 
-/// No ClientHello is longer.
+/// The maximum length of a ClientHello.
 const LONGEST: usize = 16 << 10;
 
-/// The client's first bytes of TLS, as far as they are there.
+/// The first bytes of the client's TLS stream that have been received.
 #[derive(Debug, Default)]
 pub(super) struct Crypto {
     bytes: Vec<u8>,
@@ -16,12 +17,13 @@ pub(super) struct Crypto {
 }
 
 impl Crypto {
-    /// How many bytes it keeps.
+    /// Returns the number of bytes buffered.
     pub(super) fn kept(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The frames of an Initial. True where the hello is whole with them and was read.
+    /// Processes the frames of an Initial packet. Returns true if the ClientHello is complete and
+    /// was read.
     pub(super) fn take(&mut self, mut frames: &[u8], hello: &mut Hello) -> bool {
         while let Some(rest) = self.frame(frames) {
             frames = rest;
@@ -30,7 +32,8 @@ impl Crypto {
         self.seen.has(0..body.len() as i64 + 4) && hello::read_message(kind, body, hello)
     }
 
-    /// Passes a frame. None at the end, or where it may not be in an Initial.
+    /// Processes a frame and returns the bytes after it. Returns `None` at the end, or if the frame
+    /// is not permitted in an Initial packet.
     fn frame<'a>(&mut self, frames: &'a [u8]) -> Option<&'a [u8]> {
         let (kind, rest) = frames.split_first()?;
         match kind {
@@ -57,7 +60,7 @@ impl Crypto {
     }
 }
 
-/// Passes an ACK, with counts of ECN or without.
+/// Skips an ACK frame, with or without ECN counts.
 fn acknowledgement(rest: &[u8], ecn: bool) -> Option<&[u8]> {
     let number = |rest| varint(rest).map(|(_, rest)| rest);
     let rest = number(number(rest)?)?;
@@ -74,7 +77,7 @@ mod tests {
     use super::super::super::hello::made;
     use super::*;
 
-    /// A CRYPTO frame with both numbers in two bytes.
+    /// Returns a CRYPTO frame with offset and length encoded in two bytes each.
     pub(super) fn frame(offset: usize, bytes: &[u8]) -> Vec<u8> {
         let two = |n: usize| (n as u16 | 0x4000).to_be_bytes();
         [&[6][..], &two(offset), &two(bytes.len()), bytes].concat()

@@ -1,18 +1,18 @@
-//! What QUIC's packets say before their protected part (RFC 8999, RFC 9000, 17; RFC 9369).
+//! The unprotected headers of QUIC packets (RFC 8999; RFC 9000, 17; RFC 9369).
 
-/// Version 1.
+/// QUIC version 1.
 pub(super) const VERSION_1: u32 = 1;
-/// Version 2.
+/// QUIC version 2.
 pub(super) const VERSION_2: u32 = 0x6b33_43cf;
-/// Longer connection IDs neither version has.
+/// The maximum length of a connection ID in both versions.
 const LONGEST_ID: usize = 20;
 
-/// What kind a packet with a long header is.
+/// The type of a packet with a long header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LongPacketKind {
-    /// With the beginning of the handshake.
+    /// An Initial packet, which contains the beginning of the handshake.
     Initial,
-    /// Another one.
+    /// Another type.
     Other,
 }
 
@@ -24,12 +24,12 @@ pub(super) struct Long<'a> {
     pub(super) destination: &'a [u8],
 }
 
-/// Whether a packet has a short header: it belongs to what follows the handshake.
+/// Returns whether a packet has a short header, which is used after the handshake.
 pub(super) fn is_short(packet: &[u8]) -> bool {
     packet.first().is_some_and(|first| first & 0xc0 == 0x40)
 }
 
-/// The long header of a packet of either version. None where it has none.
+/// Returns the long header of a packet in version 1 or 2, or `None` if it has none.
 pub(super) fn long(packet: &[u8]) -> Option<Long<'_>> {
     let (head, rest) = packet.split_first_chunk::<5>()?;
     let version = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
@@ -44,7 +44,7 @@ pub(super) fn long(packet: &[u8]) -> Option<Long<'_>> {
     Some(Long { kind, version, destination })
 }
 
-/// Of an Initial: where its packet number is, and how long it is with all that is behind that.
+/// Returns the offset of an Initial packet's packet number, and the length of the whole packet.
 pub(super) fn bounds(packet: &[u8]) -> Option<(usize, usize)> {
     let (_, rest) = packet.split_at_checked(5)?;
     let (_, rest) = id(rest)?;
@@ -57,12 +57,12 @@ pub(super) fn bounds(packet: &[u8]) -> Option<(usize, usize)> {
     (end <= packet.len()).then_some((number, end))
 }
 
-/// A number of variable length (RFC 9000, 16), and what is behind it.
+/// Returns a variable-length integer (RFC 9000, 16), and the bytes after it.
 pub(super) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let length = 1usize << (bytes.first()? >> 6);
     let (number, rest) = bytes.split_at_checked(length)?;
     let value = number.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
-    // Without the two bits that tell the length.
+    // The two highest bits encode the length.
     Some((value & (u64::MAX >> (64 - (8 * length as u32 - 2))), rest))
 }
 

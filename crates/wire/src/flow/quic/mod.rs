@@ -1,6 +1,6 @@
-//! QUIC as far as it shows: packets, bytes, how long the handshake took, and where somebody opens Initial
-//! packets, the name and the protocols that the client asked for. A connection is what has the same
-//! addresses and ports: those that move look like several.
+//! The visible part of QUIC: packets, bytes, the duration of the handshake, and the server name and
+//! protocols in the ClientHello if Initial packets can be decrypted. A connection is identified by
+//! its addresses and ports, so one that migrates appears as several.
 
 mod crypto;
 mod header;
@@ -13,12 +13,13 @@ use super::observed::{Closure, Doubts, Hello, Observed, Opening, Spoken};
 use super::transfer::{Ends, Way};
 use crate::Udp;
 
-/// Takes the protection off Initial packets. Its keys follow from what is in the packet (RFC 9001, 5.2), but
-/// deriving and applying them is cryptography, which isn't done here.
+/// Removes the protection of Initial packets. The keys are derived from fields of the packet (RFC
+/// 9001, 5.2), but this crate contains no cryptography.
 pub trait InitialOpener: std::fmt::Debug {
-    /// Opens an Initial packet of a client's, which is all of `packet`, headers included; its packet number
-    /// begins at `number`. `version` is 1 or 0x6b3343cf; `destination` is the connection ID that the client
-    /// chose for its first packet, from which keys are derived. The frames, which may stand in `packet`.
+    /// Decrypts an Initial packet from a client and returns its frames, or `None` if that fails.
+    /// `packet` is the whole packet including headers, and may be modified; its packet number
+    /// begins at `number`. `version` is 1 or 0x6b3343cf. `destination` is the connection ID that
+    /// the client chose for its first packet, from which the keys are derived.
     fn open<'a>(
         &mut self,
         version: u32,
@@ -28,12 +29,12 @@ pub trait InitialOpener: std::fmt::Debug {
     ) -> Option<&'a [u8]>;
 }
 
-/// After so many Initials nobody waits for a ClientHello any more.
+/// The number of Initial packets after which the ClientHello is given up.
 const MOST_INITIALS: u32 = 8;
-/// And none is longer than what UDP carries at most.
+/// The maximum length of a packet, which is that of a UDP datagram.
 const LONGEST_PACKET: usize = 65_535;
 
-/// A connection as far as it was seen.
+/// The state of a connection.
 #[derive(Debug)]
 pub(super) struct Quic {
     ends: Ends,
@@ -43,33 +44,35 @@ pub(super) struct Quic {
     opening: Opening,
     sent: Way<super::observed::Sent>,
     hello: Hello,
-    /// The first connection ID that the client sent to.
+    /// The destination connection ID of the client's first packet.
     destination: Vec<u8>,
-    /// Its ClientHello as far as it is there; none where nobody waits for it any more.
+    /// The ClientHello received so far; `None` if it is complete or given up.
     crypto: Option<Box<Crypto>>,
     initials: u32,
 }
 
-/// A datagram as it was seen.
+/// A UDP datagram and the frames that carried it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Datagram<'a> {
     pub(super) at_ns: u64,
-    /// Bytes of its frames.
+    /// The bytes of its frames.
     pub(super) length: u64,
-    /// Packets that brought it, and how many of them were fragments.
+    /// The number of packets that carried it, and how many of them were fragments.
     pub(super) packets: u64,
     pub(super) fragments: u64,
     pub(super) udp: Udp<'a>,
 }
 
-/// Whether a datagram can be the first of a connection; and if so, whether it is the client's first.
+/// Returns `None` if a datagram cannot begin a connection, otherwise whether it can be the client's
+/// first.
 pub(super) fn begins(datagram: &Datagram<'_>) -> Option<bool> {
     let long = header::long(datagram.udp.payload.bytes)?;
     Some(long.kind == LongPacketKind::Initial)
 }
 
 impl Quic {
-    /// One that this datagram begins, the like of which there were so many `before`.
+    /// Returns a connection that begins with this datagram. `before` is the number of earlier ones
+    /// between the same endpoints.
     pub(super) fn new(ends: Ends, before: u32, by_client: bool, datagram: &Datagram<'_>) -> Quic {
         let long = header::long(datagram.udp.payload.bytes);
         let seen = by_client && long.is_some_and(|long| long.kind == LongPacketKind::Initial);
@@ -92,7 +95,7 @@ impl Quic {
         }
     }
 
-    /// Takes its next datagram.
+    /// Processes the next datagram.
     pub(super) fn take(
         &mut self,
         by_client: bool,
@@ -120,7 +123,7 @@ impl Quic {
         }
     }
 
-    /// What it was.
+    /// Returns the report on the connection.
     pub(super) fn finish(mut self, closure: Closure, budget: &mut Budget) -> Observed {
         self.forget(budget);
         Observed {
@@ -138,7 +141,7 @@ impl Quic {
         }
     }
 
-    /// Looks for the ClientHello in the Initials of a datagram.
+    /// Searches the Initial packets of a datagram for the ClientHello.
     fn open(&mut self, mut datagram: &[u8], opener: &mut dyn InitialOpener, budget: &mut Budget) {
         while let Some(crypto) = &mut self.crypto {
             let Some(Long { kind: LongPacketKind::Initial, version, .. }) = header::long(datagram)

@@ -2,12 +2,12 @@ use super::super::hello::made;
 use super::*;
 use crate::Span;
 
-/// The protected Initial of RFC 9001, appendix A.2, as far as its unprotected headers go: version 1,
+/// The unprotected headers of the protected Initial in RFC 9001, appendix A.2: version 1,
 /// connection ID 0x8394c8f03e515708, no token, 1,182 bytes.
 const SAMPLE: [u8; 18] =
     [0xc0, 0, 0, 0, 1, 8, 0x83, 0x94, 0xc8, 0xf0, 0x3e, 0x51, 0x57, 0x08, 0, 0, 0x44, 0x9e];
 
-/// What that packet's payload begins with: a CRYPTO frame with 241 bytes of a ClientHello.
+/// The beginning of that packet's payload: a CRYPTO frame with 241 bytes of a ClientHello.
 const HELLO: &str = "010000ed0303ebf8fa56f12939b9584a3896472ec40bb863cfd3e86804fe3a47f06a2b69484c000004130113\
 02010000c000000010000e00000b6578616d706c652e636f6dff01000100000a00080006001d001700180010000700050461\
 6c706e000500050100000000003300260024001d00209370b2c9caa47fbabaf4559fedba753de171fa71f50f1ce15d43e994\
@@ -20,8 +20,8 @@ fn bytes(hex: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Opens what is not protected: the frames stand behind four bytes of a packet number, and before 16 of a
-/// tag.
+/// An opener for packets without protection: the frames are between a packet number of four bytes
+/// and a tag of 16.
 #[derive(Debug, Default)]
 struct Unprotected {
     asked: Vec<(u32, Vec<u8>, usize, usize)>,
@@ -41,7 +41,7 @@ impl InitialOpener for Unprotected {
     }
 }
 
-/// An Initial of a client's with these frames.
+/// Returns a client's Initial packet with these frames.
 fn initial(version: u32, frames: &[u8]) -> Vec<u8> {
     let first = if version == header::VERSION_1 { 0xc3 } else { 0xd3 };
     let length = ((frames.len() as u16 + 20) | 0x4000).to_be_bytes();
@@ -98,7 +98,7 @@ fn a_handshake_lasts_until_the_clients_first_short_header() {
                 let length = (part.len() as u16 | 0x4000).to_be_bytes();
                 [&[6][..], &(offset | 0x4000).to_be_bytes(), &length, part].concat()
             };
-            // The second half first, both in a datagram of their own.
+            // The second half first, each in a datagram of its own.
             let second = initial(version, &frame(700, parts.1));
             let first = initial(version, &frame(0, parts.0));
             let (mut opener, mut budget) = (Unprotected::default(), Budget::new(10_000));

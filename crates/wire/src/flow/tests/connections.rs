@@ -1,23 +1,23 @@
-//! Connections: how they begin and end, who is who, and what each side is said to have sent.
+//! Tests of connections: how they begin and end, which side is the client, and what each side sent.
 
 use super::*;
 
 const SECOND: u64 = 1_000_000_000;
 
 impl Made {
-    /// The one connection there is.
+    /// Returns the only connection.
     fn connection(self) -> Observed {
         let all = self.connections();
         assert_eq!(all.len(), 1, "{all:?}");
         all.into_iter().next().unwrap()
     }
 
-    /// Nothing happens for so long.
+    /// Lets this time pass without packets.
     fn rest(&mut self, ns: u64) {
         self.now_ns += ns;
     }
 
-    /// A capture of connections to any port.
+    /// Returns a capture in which connections to any port are followed.
     fn anywhere(mut self) -> Made {
         self.follower.flows.settings.ports.clear();
         self
@@ -42,7 +42,8 @@ fn a_handshake_tells_what_both_sides_can_and_how_long_it_took() {
         assert_eq!(found.opening, opening);
         assert_eq!((found.closure, found.spoken.clone()), (Closure::Open, Spoken::Nothing));
         assert_eq!(found.sent.from_client.mss, Some(1_000));
-        // The SYN's second copy is sent again; of its answer nobody knows which it answers.
+        // The second SYN counts as a retransmission. It is unknown which SYN the answer
+        // acknowledges.
         assert_eq!(found.sent.from_client.retransmitted, 1);
         assert_eq!(found.round_trips.from_server.count, 0);
         assert_eq!(found.round_trips.from_client.min_ns, Some(MICROSECOND));
@@ -138,7 +139,7 @@ fn ports_that_are_used_again_are_told_apart() {
             made.first = Way { from_client: n * 1_000_000, from_server: n * 7_000_000 };
             made.handshake();
         }
-        // The same number is the same connection, until that was cut off.
+        // The same sequence number means the same connection, until that was reset.
         made.client(SYN, 0, 0, b"");
         made.server(RST, 1, 0, b"");
         made.client(SYN, 0, 0, b"");
@@ -208,19 +209,19 @@ fn what_is_sent_again_is_told_from_what_came_out_of_order() {
     const MS: u64 = 1_000_000;
     for mut made in both() {
         made.server(ACK, 1, 1, &[0; 100]);
-        // Two that swapped places, and the first again.
+        // Two that were swapped, and the first again.
         made.server(ACK, 201, 1, &[0; 100]);
         made.server(ACK, 101, 1, &[0; 100]);
         made.server(ACK, 101, 1, &[0; 100]);
-        // One that was lost before the capture, sent again after more than anybody waits for order.
+        // One that was lost before the capture point, and retransmitted too late for reordering.
         made.server(ACK, 401, 1, &[0; 100]);
         made.rest(4 * MS);
         made.server(ACK, 301, 1, &[0; 100]);
-        // One that fills a hole at once, but after two duplicate ACKs that asked for it.
+        // One that fills a gap at once, but after two duplicate ACKs that requested it.
         made.server(ACK, 601, 1, &[0; 100]);
         (0..3).for_each(|_| _ = made.client(ACK, 1, 501, b""));
         made.server(ACK, 501, 1, &[0; 100]);
-        // One that was acknowledged already.
+        // One that had been acknowledged already.
         made.client(ACK, 1, 701, b"");
         made.server(ACK, 601, 1, &[0; 100]);
         let sent = made.connection().sent;
@@ -244,7 +245,7 @@ fn windows_probes_and_keep_alives_are_counted_and_are_no_retransmissions() {
         made.client(ACK, 1, 101, b"");
         made.server(ACK, 101, 1, &[0; 100]);
         made.client(ACK, 1, 201, b"");
-        // A keep-alive, of a byte that is long known.
+        // A keep-alive with a byte that has been seen before.
         made.server(ACK, 200, 1, b"x");
         made.server(ACK, 200, 1, b"");
         let found = made.connection();

@@ -1,12 +1,13 @@
-//! Exchanges of HTTP/1: whose bytes and times are whose.
+//! Tests of HTTP/1 exchanges: which bytes and times belong to which exchange.
 
 use super::*;
 
-/// What is looked at of an exchange: method, path, status, whether it came whole, its content.
+/// The compared parts of an exchange: method, path, status, completeness, content length.
 type Told = (String, String, Option<u16>, Option<bool>, u64);
 
 impl Made {
-    /// Sends a whole message at once, behind what its side has sent, acknowledging all of the other's.
+    /// Sends a whole message at once, after what its side has sent, and acknowledges all of the
+    /// other side's stream.
     fn say(&mut self, by_client: bool, at: &mut Way<u32>, message: &str) {
         self.say_bytes(by_client, at, message.as_bytes());
     }
@@ -25,7 +26,7 @@ impl Made {
     }
 }
 
-/// A handshake, and where both sides then stand.
+/// Returns a capture with a handshake, and the positions of both streams after it.
 fn begun(family: Family) -> (Made, Way<u32>) {
     let mut made = Made::new(family, 1_000);
     made.handshake();
@@ -51,7 +52,7 @@ fn times_of_request_wait_and_response_follow_each_other() {
         assert_eq!((found.method.as_str(), found.status), ("POST", Some(201)));
         assert_eq!(found.host.as_deref(), Some("example.org"));
         assert_eq!(found.request_ns, Some(3 * MICROSECOND));
-        // The server spoke before all was asked.
+        // The server responded before the request was complete.
         assert_eq!((found.first_byte_ns, found.wait_ns), (Some(MICROSECOND), Some(0)));
         assert_eq!(found.transfer_ns, Some(4 * MICROSECOND));
         assert_eq!((found.whole, found.content_bytes), (Some(true), 5));
@@ -169,7 +170,7 @@ fn what_the_capture_lost_of_content_is_passed_and_of_a_head_is_not() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n";
     let behind = 1 + head.len() as u32;
     for family in Family::BOTH {
-        // The middle of the content.
+        // A gap in the content.
         let (mut made, _) = begun(family);
         made.client(ACK, 1, 1, b"GET /a HTTP/1.1\r\n\r\n");
         made.server(ACK, 1, 20, head.as_bytes());
@@ -183,7 +184,7 @@ fn what_the_capture_lost_of_content_is_passed_and_of_a_head_is_not() {
         assert!(connection.doubts.gap && !connection.doubts.unparsed);
     }
     for family in Family::BOTH {
-        // The head.
+        // A gap in the head.
         let (mut made, _) = begun(family);
         made.client(ACK, 1, 1, b"GET /a HTTP/1.1\r\n\r\n");
         made.server(ACK, behind, 20, &[b'x'; 1_000]);
@@ -196,7 +197,7 @@ fn what_the_capture_lost_of_content_is_passed_and_of_a_head_is_not() {
         assert!(connection.doubts.gap && connection.doubts.unparsed);
     }
     for family in Family::BOTH {
-        // A request.
+        // A gap in a request.
         let (mut made, _) = begun(family);
         made.client(ACK, 1, 1, b"GET /a HTTP/1.1\r\n\r\n");
         made.server(ACK, 1, 20, b"HTTP/1.1 204 No\r\n\r\n");
@@ -269,7 +270,7 @@ fn a_connection_without_room_for_what_waits_says_so() {
     }
 }
 
-/// Each connection may have one request that waits; those behind it are kept as far as there is room.
+/// Each connection may have one waiting request for free; more are kept while the budget lasts.
 #[test]
 fn requests_that_nobody_answers_are_kept_within_the_budget() {
     let room = 20_000;
@@ -292,7 +293,7 @@ fn requests_that_nobody_answers_are_kept_within_the_budget() {
         made.client(ACK | FIN, asked, 2, b"");
         made.server(ACK, 2, asked + 1, b"");
     }
-    // Those that ended are let go some time after that, when something else comes.
+    // Connections that are over are removed some time later, at the next packet.
     made.now_ns += 1_000_000_000_000;
     made.ends.client.set_port(3_000);
     made.handshake();

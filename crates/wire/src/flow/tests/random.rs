@@ -1,14 +1,14 @@
-//! Captures from a seed, with an account of what should be found in them, kept by whoever sends and
-//! not by reading.
+//! Tests with random captures. The expected results are recorded by the sender, not read from the
+//! packets.
 
 use super::*;
 use sixmark_units::random::Random;
 
-/// One that is being made up.
+/// A random capture under construction.
 struct Story {
     made: Made,
     random: Random,
-    /// Where both streams stand, and up to where the client has acknowledged.
+    /// The ends of both streams, and the position up to which the client has acknowledged.
     client: u32,
     server: u32,
     acknowledged: u32,
@@ -16,12 +16,12 @@ struct Story {
     done: Vec<Account>,
 }
 
-/// What should be found of an exchange.
+/// The expected results of an exchange.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Account {
     began_ns: u64,
     delay_ns: Option<u64>,
-    /// That count, up to the last ACK and altogether.
+    /// The bytes that count up to the last ACK, and all bytes so far.
     bytes: Way<u64>,
     so_far: Way<u64>,
     repeated: Way<Repeated>,
@@ -32,7 +32,7 @@ impl Story {
     fn new(family: Family, seed: u64) -> Story {
         let mut made = Made::new(family, 1_000);
         let mut random = Random::new(seed, 0);
-        // Often just before the numbers begin again.
+        // Often just before sequence numbers wrap around.
         let mut first = || match random.below(2) {
             0 => random.bits() as u32,
             _ => u32::MAX - random.below(20_000) as u32,
@@ -43,7 +43,7 @@ impl Story {
         Story { made, random, client: 1, server: 1, acknowledged: 1, told, done }
     }
 
-    /// A request, sometimes twice.
+    /// Sends a request, sometimes twice.
     fn ask(&mut self) {
         let mut request = b"GET /file HTTP/1.1\r\n".to_vec();
         request.resize(40 + self.random.below(400) as usize, b'a');
@@ -64,7 +64,7 @@ impl Story {
         repeated.bytes += length;
     }
 
-    /// The server sends what is new, what was lost behind the capture, or something of both.
+    /// Sends new data, a retransmission of data lost after the capture point, or a mixture of both.
     fn respond(&mut self) {
         let begin = self.acknowledged;
         let back = match self.random.below(4) {
@@ -85,7 +85,7 @@ impl Story {
         self.told.response += u64::from(new);
     }
 
-    /// The client acknowledges more, the same again, or less, its ACKs having overtaken each other.
+    /// Sends an ACK of more data, of the same, or of less, as if ACKs had been reordered.
     fn acknowledge(&mut self, most: u32) {
         let more = self.random.below(u64::from(most - self.acknowledged) + 1) as u32;
         let less = if self.random.below(4) == 0 { self.random.below(700) as u32 } else { 0 };

@@ -1,18 +1,18 @@
-//! Connections from a seed whose segments are cut anywhere, swapped, doubled and interleaved, with an account
-//! of what was said kept by whoever made them up.
+//! Tests with random connections whose segments are cut anywhere, reordered, duplicated and
+//! interleaved. The expected results are recorded when the connections are generated.
 
 use super::super::budget::Budget;
 use super::*;
 use sixmark_units::random::Random;
 
-/// A connection that is being made up.
+/// A connection under construction.
 struct Talk {
     made_port: u16,
-    /// All that is to be captured, in order: who, where, with which ACK, bytes.
+    /// The segments to capture, in order: sent by the client, position, ACK, bytes.
     segments: Vec<(bool, u32, u32, Vec<u8>)>,
     told: Vec<(String, u16, u64)>,
     bytes: Way<u64>,
-    /// Segments that come again, and those that come behind a later one.
+    /// The numbers of duplicated segments and of segments that follow a later one.
     again: Way<u64>,
     late: Way<u64>,
 }
@@ -64,7 +64,7 @@ impl Talk {
         talk
     }
 
-    /// Some requests, together where there are several, and their responses.
+    /// Adds some requests, pipelined if there are several, and their responses.
     fn group(&mut self, random: &mut Random) {
         let (mut asked, mut answered) = (Vec::new(), Vec::new());
         let count = if random.below(4) == 0 { 3 } else { 1 };
@@ -79,7 +79,7 @@ impl Talk {
         self.send(random, false, &answered);
     }
 
-    /// Cuts a part of a stream into segments, and lets some of them come late, or twice.
+    /// Cuts a part of a stream into segments, and delays or duplicates some of them.
     fn send(&mut self, random: &mut Random, by_client: bool, bytes: &[u8]) {
         let (begin, ack) =
             (*self.bytes.of(by_client) as u32 + 1, *self.bytes.of(!by_client) as u32 + 1);
@@ -124,7 +124,8 @@ fn whatever_is_cut_swapped_doubled_and_interleaved_is_told_as_it_was_said() {
             let room = made.follower.flows.settings.buffer_bytes;
             for talk in &talks {
                 made.ends.client.set_port(talk.made_port);
-                // What comes within a round trip was not sent again.
+                // Makes the round-trip time long: what arrives within it counts as reordered, not
+                // retransmitted.
                 made.client(SYN, 0, 0, b"");
                 made.now_ns += 1_000_000_000;
                 made.server(SYN | ACK, 0, 1, b"");
@@ -151,7 +152,7 @@ fn whatever_is_cut_swapped_doubled_and_interleaved_is_told_as_it_was_said() {
                 made.server(ACK | FIN, server, client, b"");
                 made.client(ACK | FIN, client, server + 1, b"");
             }
-            // All that waited was given back.
+            // All buffered data was returned to the budget.
             let all = std::mem::replace(&mut made.follower.flows.budget, Budget::new(0));
             assert_eq!(all.left(), room, "seed {seed}");
             check(made, &talks, seed);

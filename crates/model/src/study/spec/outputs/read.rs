@@ -52,7 +52,7 @@ fn read_table(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<Tabl
     let published = names.published(fields.take("published"));
     let remarks = fields.texts("remarks");
     if let Some(twice) = rows.iter().find(|factor| columns.contains(factor)) {
-        fields.wrong(&format!("{twice} stands in rows and in columns"));
+        fields.wrong(&format!("{twice} is in both rows and columns"));
     }
     let mentioned = |factor: &String| factor == FAMILY;
     if !rows.iter().any(mentioned)
@@ -88,12 +88,12 @@ fn improvement(
     let levels = names.two_levels(fields.take("improvement"))?;
     if !rows.contains(&levels.factor) {
         fields.wrong(&format!(
-            "improvement is of a factor of the rows, which {} is not",
+            "improvement needs a factor of the rows, and {} is not one",
             levels.factor
         ));
     }
     if statistic != Statistic::Mean {
-        fields.wrong("improvement is of means: leave statistic out");
+        fields.wrong("improvement compares means: omit statistic");
     }
     Some(levels)
 }
@@ -147,7 +147,7 @@ fn read_comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option
     let published = fields.take("published").and_then(|field| published_analysis(&field, names));
     let margin_percent = margin(&mut fields);
     if by.contains(&factor) || only.iter().any(|at| at.factor == factor) {
-        fields.wrong(&format!("{factor} is compared, so it can't stand in by or where"));
+        fields.wrong(&format!("{factor} is compared, so it can't be in by or where"));
     }
     let [a, b] = two_sides(&sides, names, &factor, &mut fields);
     fields.end();
@@ -192,7 +192,7 @@ fn two_sides(
         None => usual.get(side).map(|level| (*level).to_owned()),
     });
     if a.is_some() && a == b || sides.iter().any(Option::is_none) && usual.len() < 2 {
-        fields.wrong(&format!("a and b are two levels of {factor}, which has {}", usual.len()));
+        fields.wrong(&format!("a and b must be two levels of {factor}: {}", usual.len()));
     }
     [a, b]
 }
@@ -209,7 +209,7 @@ fn interaction(
     let other = &levels.factor;
     if other == factor || by.contains(other) || only.iter().any(|at| at.factor == *other) {
         fields.wrong(&format!(
-            "interaction is with another factor: {other} is compared itself, or stands in by or where"
+            "interaction needs another factor: {other} is compared itself, or is in by or where"
         ));
     }
     Some(levels)

@@ -6,28 +6,28 @@ use sixmark_model::plan::Close;
 
 use crate::cli::run::values::{close, positive};
 
-/// Options that say what connections speak, and how long they last.
+/// Options for the protocol and the lifetime of connections.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Connections")]
 pub(in crate::cli) struct ConnectionArgs {
-    /// Speak HTTP/1.0; connections are kept only where the server agrees to
+    /// Use HTTP/1.0; connections stay open only if the server agrees
     #[arg(long = "http1.0", conflicts_with_all = ["http2", "http2_prior_knowledge", "http3"])]
     pub(in crate::cli) http1_0: bool,
 
-    /// Speak HTTP/2, agreed on by TLS
+    /// Use HTTP/2, negotiated in TLS (ALPN)
     #[arg(long, conflicts_with_all = ["http3", "http2_prior_knowledge"])]
     pub(in crate::cli) http2: bool,
 
-    /// Speak HTTP/2 without asking the server first, with or without TLS
+    /// Use HTTP/2 without negotiation, with or without TLS
     #[arg(long, conflicts_with = "http3")]
     pub(in crate::cli) http2_prior_knowledge: bool,
 
-    /// Speak HTTP/3, over QUIC
+    /// Use HTTP/3, over QUIC
     #[arg(long)]
     pub(in crate::cli) http3: bool,
 
-    /// Exchanges in flight on each connection of HTTP/2 or HTTP/3 [default: 1]
+    /// Exchanges in flight on each HTTP/2 or HTTP/3 connection [default: 1]
     #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
     pub(in crate::cli) streams: Option<NonZeroU32>,
 
@@ -43,7 +43,7 @@ pub(in crate::cli) struct ConnectionArgs {
     #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
     pub(in crate::cli) requests_per_connection: Option<NonZeroU32>,
 
-    /// How this side closes connections; QUIC's (--http3) have one way only
+    /// How sixmark closes connections; not for --http3, whose QUIC has only one way
     #[arg(long, value_name = "fin|rst", default_value = "fin", value_parser = close)]
     pub(in crate::cli) close: Close,
 }

@@ -11,30 +11,30 @@ use crate::cli::run::values::{
     driver, linger, overload, parse_time, positive, positive_time, process, ramp, speed, step,
 };
 
-/// Options that say how much is loaded, with what.
+/// Options for the amount of load and how it is generated.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct LoadArgs {
-    /// End after this many requests (500, 10k, 2M), both families together; a family that does not
-    /// answer for 10 s is given up
+    /// End after this many requests (500, 10k, 2M), both families together; requests of a family
+    /// that does not answer for 10 s are no longer sent
     #[arg(short = 'n', long, value_name = "N", value_parser = positive::<NonZeroU64>,
           help_heading = "Load", display_order = 0)]
     pub(in crate::cli) count: Option<NonZeroU64>,
 
-    /// Connections at once, over both families together, each with one exchange in flight, or with
-    /// --streams; no more than these are open. In an open loop the most of them [default: 50; with
-    /// --find-max as many as a trial may need]
+    /// Number of concurrent connections, both families together, each with one exchange in flight
+    /// (or as many as --streams); in an open loop the maximum [default: 50; with --find-max as many
+    /// as a trial may need]
     #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
           help_heading = "Load")]
     pub(in crate::cli) connections: Option<NonZeroU32>,
 
-    /// Worker threads, which share -c out [default: one a core, with a rate at most -c / 16]; at most
-    /// as many as give each a connection of each family
+    /// Worker threads, which share the connections of -c [default: one per core, in an open loop at
+    /// most -c / 16]; limited so that each has a connection of each family
     #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
           help_heading = "Load")]
     pub(in crate::cli) threads: Option<NonZeroU32>,
 
-    /// Load this long before measuring
+    /// Load for this time before the measurement
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time, help_heading = "Load")]
     pub(in crate::cli) warmup: Duration,
 
@@ -43,13 +43,13 @@ pub(in crate::cli) struct LoadArgs {
           help_heading = "Load")]
     pub(in crate::cli) timeout: Duration,
 
-    /// Kernel interface: io_uring where it is allowed, else epoll
+    /// Kernel interface; auto is io_uring if allowed, else epoll
     #[arg(long, value_name = "auto|uring|epoll", default_value = "auto", value_parser = driver,
           help_heading = "Load")]
     pub(in crate::cli) driver: Driver,
 
-    /// Batch completions for up to this time (50us): costs less CPU against a fast server, but
-    /// times may be late by as much; closed loop over io_uring only
+    /// Batch completions for up to this time (50us): uses less CPU with a fast server, but measured
+    /// times may be that much too long; closed loop with io_uring only
     #[arg(long, value_name = "TIME", value_parser = linger, conflicts_with = "rate",
           help_heading = "Load")]
     pub(in crate::cli) linger: Option<Duration>,
@@ -65,7 +65,7 @@ pub(in crate::cli) struct OpenLoopArgs {
     #[arg(long, value_name = "N/s", display_order = 0)]
     pub(in crate::cli) rate: Option<RequestRate>,
 
-    /// Evenly spaced, or at random like those of many users [default: constant]
+    /// Start exchanges evenly spaced, or at random like those of many users [default: constant]
     #[arg(long, value_name = "constant|poisson", value_parser = process)]
     pub(in crate::cli) arrivals: Option<ArrivalProcess>,
 
@@ -79,8 +79,8 @@ pub(in crate::cli) struct OpenLoopArgs {
     pub(in crate::cli) spin: Option<Duration>,
 }
 
-/// How a run goes on and when it ends: what a block of a comparison has not, for its length is
-/// `--block`, and all are loaded alike.
+/// The course and the end of a run. Blocks of a comparison don't have these: their length is
+/// `--block`, and all have the same load.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct CourseArgs {
@@ -110,7 +110,7 @@ pub(in crate::cli) struct CourseArgs {
     pub(in crate::cli) replay: Option<Speed>,
 
     /// Find the highest rate at which this condition holds ('response.p99 < 10ms', 'failures <
-    /// 0.1%'), for each family alone: trials of -d each [default: 2s], the first at --rate
+    /// 0.1%'), for each family separately: trials of -d each [default: 2s], the first at --rate
     /// [default: 100/s]; repeatable, all must hold
     #[arg(long, value_name = "CONDITION",
           conflicts_with_all = ["ratio", "count", "ramp", "steps", "linger", "calibrate", "truth",

@@ -20,11 +20,11 @@ pub(in crate::cli) use workload::WorkloadArgs;
 use super::super::detail::DetailArgs;
 use super::super::out::OutputPlace;
 
-/// Load a web server over IPv6 and IPv4 at once and show both side by side.
+/// Load a server over IPv6 and IPv4 together, show both side by side.
 ///
-/// Every exchange is counted under the family of the peer it was connected to. Without -n and -d
-/// the run lasts 10 s. Without --rate, --ramp, --steps, --replay and --find-max it is a closed loop: each
-/// exchange begins when another one has ended.
+/// Every exchange is counted under the family of the peer address that it connected to. Without -n
+/// and -d the run lasts 10 s. Without --rate, --ramp, --steps, --replay and --find-max the load is
+/// a closed loop: each exchange begins when another one ends.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct RunArgs {
@@ -37,11 +37,11 @@ pub(in crate::cli) struct RunArgs {
     #[command(flatten)]
     pub(in crate::cli) session: SessionArgs,
 
-    /// Also capture packets, and report their times beside sixmark's; needs root or CAP_NET_RAW
+    /// Also capture packets, and compare their times with sixmark's; needs root or CAP_NET_RAW
     #[arg(long, help_heading = "Measurement", display_order = 2)]
     pub(in crate::cli) truth: bool,
 
-    /// Write one line per family
+    /// Write CSV, one line per family
     #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 2)]
     pub(in crate::cli) csv: Option<OutputPlace>,
 

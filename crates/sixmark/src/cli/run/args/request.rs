@@ -8,7 +8,7 @@ use sixmark_model::plan::accept::AcceptStatus;
 
 use crate::cli::run::values::{RequestFormat, file, format, method};
 
-/// Options that say what is sent, and what must come back.
+/// Options for requests, and for checks of responses.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Request")]
@@ -17,7 +17,7 @@ pub(in crate::cli) struct RequestArgs {
     #[arg(short = 'X', long, value_name = "METHOD", value_parser = method)]
     pub(in crate::cli) method: Option<String>,
 
-    /// Header field; Content-Length and Transfer-Encoding are sixmark's own to write
+    /// Header field, repeatable; sixmark sets Content-Length and Transfer-Encoding itself
     #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = parse_own_header)]
     pub(in crate::cli) header: Vec<(String, String)>,
 
@@ -29,17 +29,17 @@ pub(in crate::cli) struct RequestArgs {
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) body_file: Option<PathBuf>,
 
-    /// Mix of requests by weight: a request file (TOML, docs/requests.md), a HAR file, or an access
-    /// log, from which GET and HEAD are taken ('-': standard input)
+    /// Mix of requests by weight: a request file (TOML, docs/requests.md), or the GET and HEAD
+    /// requests of a HAR file or an access log ('-': standard input)
     #[arg(long, value_name = "FILE", value_parser = file,
           conflicts_with_all = ["method", "body", "body_file"])]
     pub(in crate::cli) requests: Option<PathBuf>,
 
-    /// What that file is [default: as its beginning says]
+    /// Format of that file [default: detected from its beginning]
     #[arg(long, value_name = "toml|har|log", value_parser = format, requires = "requests")]
     pub(in crate::cli) requests_format: Option<RequestFormat>,
 
-    /// Host whose entries of a HAR file are taken [default: those of the targets]
+    /// Host whose entries of a HAR file are used [default: the targets' hosts]
     #[arg(long, value_name = "HOST", requires = "requests")]
     pub(in crate::cli) har_host: Option<String>,
 
@@ -48,8 +48,8 @@ pub(in crate::cli) struct RequestArgs {
     #[arg(long, requires = "requests")]
     pub(in crate::cli) unsafe_methods: bool,
 
-    /// What each response must be, else it counts as CONTENT: status=200, sha256=HEX, size=BYTES,
-    /// json:/POINTER=VALUE, body~PATTERN, header:NAME=VALUE; repeatable, all must hold
+    /// Check each response; a response that fails counts as CONTENT: status=200, sha256=HEX,
+    /// size=BYTES, json:/POINTER=VALUE, body~PATTERN, header:NAME=VALUE; repeatable, all must hold
     #[arg(long, value_name = "CHECK")]
     pub(in crate::cli) expect: Vec<Expect>,
 

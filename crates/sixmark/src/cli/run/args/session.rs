@@ -5,22 +5,22 @@ use crate::cli::inside::InsideArgs;
 use crate::cli::keep::KeepArgs;
 use crate::cli::out::OutputPlace;
 
-/// Options of a command as a whole: where it loads from, what it looks at beside the load, what it judges,
-/// and where documents go.
+/// Options of a command as a whole: where it runs, what else it measures, its gates, and where
+/// documents are written.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct SessionArgs {
     #[command(flatten)]
     pub(in crate::cli) inside: InsideArgs,
 
-    /// First measure what sixmark itself adds, against its own server on loopback, over HTTP/1.1
-    /// without TLS
+    /// First measure the time that sixmark itself adds, with its own server on loopback over
+    /// HTTP/1.1 without TLS
     #[arg(long, help_heading = "Measurement", display_order = 1)]
     pub(in crate::cli) calibrate: bool,
 
-    /// The server's resource use, to report the cost of a request there for each family: the file
-    /// that `sixmark vitals --jsonl` writes on it, the URL of its node_exporter or of `sixmark
-    /// vitals --prometheus`, or lab:HOST
+    /// Source of the server's resource use, to report what a request of each family costs the
+    /// server: a file that `sixmark vitals --jsonl` writes there, the URL of its node_exporter or
+    /// of `sixmark vitals --prometheus`, or lab:HOST
     #[arg(long, value_name = "FILE|URL|lab:HOST", help_heading = "Measurement")]
     pub(in crate::cli) vitals_from: Option<String>,
 
@@ -31,18 +31,18 @@ pub(in crate::cli) struct SessionArgs {
     #[arg(long, value_name = "FILE|-", help_heading = "Output", display_order = 1)]
     pub(in crate::cli) json: Option<OutputPlace>,
 
-    /// Write the report as a page that needs no network
+    /// Write the report as a self-contained HTML page
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     pub(in crate::cli) html: Option<OutputPlace>,
 
     #[command(flatten)]
     pub(in crate::cli) keep: KeepArgs,
 
-    /// No table and no progress; warnings stay
+    /// Print only warnings and errors
     #[arg(short, long, help_heading = "Output")]
     pub(in crate::cli) quiet: bool,
 
-    /// Where schedules over several addresses begin, and Poisson arrivals [default: random]
+    /// Seed of schedules over several addresses and of Poisson arrivals [default: random]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(in crate::cli) seed: Option<u64>,
 }

@@ -7,40 +7,40 @@ use sixmark_model::plan::ratio::PlanRatio;
 use crate::cli::run::source::WantedSource;
 use crate::resolve::Override;
 
-/// Options that say what is loaded, and over which family.
+/// Options for targets and families.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct TargetArgs {
-    /// What to load: http://HOST[:PORT]/PATH; an IPv6 address stands in brackets
+    /// URL to load: http://HOST[:PORT]/PATH; write an IPv6 address in brackets
     #[arg(value_name = "URL", required_unless_present = "targets")]
     pub(in crate::cli) urls: Vec<String>,
 
-    /// Address list file: a URL, host or address a line, `weight=N` behind it, `#` for comments;
-    /// sets the ratio too, unless --ratio does ('-': standard input)
+    /// Address list file: one URL, host or address per line, then optionally `weight=N`; `#` begins
+    /// a comment; also sets the ratio, unless --ratio is given ('-': standard input)
     #[arg(long, value_name = "FILE", help_heading = "Targets")]
     pub(in crate::cli) targets: Option<PathBuf>,
 
-    /// Path for list entries that are no URL
+    /// Path for list entries that are not URLs
     #[arg(long, value_name = "PATH", default_value = "/", help_heading = "Targets")]
     pub(in crate::cli) path: String,
 
-    /// Answer for a name, instead of the resolver's
+    /// Addresses to use for a name, instead of the resolver's
     #[arg(long, value_name = "HOST:PORT:ADDR[,ADDR]…", help_heading = "Targets")]
     pub(in crate::cli) resolve: Vec<Override>,
 
-    /// Requests over IPv6 to requests over IPv4 [default: 1:1 where the targets have both]
+    /// Ratio of IPv6 requests to IPv4 requests [default: 1:1 if the targets have both]
     #[arg(long, value_name = "V6:V4", help_heading = "Families")]
     pub(in crate::cli) ratio: Option<PlanRatio>,
 
-    /// IPv4 only
+    /// Use IPv4 only; never falls back to IPv6
     #[arg(short = '4', long, conflicts_with_all = ["ratio", "ipv6"], help_heading = "Families")]
     pub(in crate::cli) ipv4: bool,
 
-    /// IPv6 only; fails rather than falls back
+    /// Use IPv6 only; never falls back to IPv4
     #[arg(short = '6', long, conflicts_with = "ratio", help_heading = "Families")]
     pub(in crate::cli) ipv6: bool,
 
-    /// Connect from this address, address of a prefix in turn, or interface's addresses
+    /// Connect from this address, or in turn from the addresses of this prefix or interface
     #[arg(long, value_name = "ADDR|CIDR|IFACE", help_heading = "Families")]
     pub(in crate::cli) source: Vec<WantedSource>,
 }

@@ -9,7 +9,7 @@ use super::target::TargetArgs;
 use crate::cli::run::tls::TlsArgs;
 use crate::cli::run::values::timestamps;
 
-/// Options that say what is loaded and how.
+/// Options for the load.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct WorkloadArgs {

@@ -48,7 +48,7 @@ impl Case<'_> {
         match self.failure.cause {
             Some(LocalCause::HeadLimit) => "not a fault of the server",
             Some(LocalCause::NoSource) => {
-                "see `ip address`: the address given by --source, or the only one, is gone"
+                "see `ip address`: this host no longer has the address of --source, or its only one"
             }
             Some(LocalCause::Stalled) => "see the warnings: sixmark was stopped or paused",
             Some(LocalCause::ContentLimit) => "use fewer connections (-c), or check less",
@@ -58,8 +58,8 @@ impl Case<'_> {
 
     fn broken_off(self) -> &'static str {
         match self.failure.code_name(self.http.version) {
-            Some("HTTP_1_1_REQUIRED") => "the server wants HTTP/1.1: leave --http2 out",
-            Some("H3_VERSION_FALLBACK") => "the server wants HTTP/1.1: leave --http3 out",
+            Some("HTTP_1_1_REQUIRED") => "the server requires HTTP/1.1: omit --http2",
+            Some("H3_VERSION_FALLBACK") => "the server requires HTTP/1.1: omit --http3",
             _ if self.failure.phase == FailurePhase::Transfer => "the server ends responses early",
             Some(_) => "the server resets requests: its log may say why",
             None => "the server closes connections without answering",
@@ -69,16 +69,22 @@ impl Case<'_> {
     fn timeout(self) -> &'static str {
         match self.failure.phase {
             FailurePhase::Connect | FailurePhase::Tls if self.over_quic() => {
-                "a firewall may drop UDP, or nothing there speaks HTTP/3"
+                "a firewall may drop UDP, or the server may not support HTTP/3"
             }
             FailurePhase::Connect => "check for a firewall in between, or raise --timeout",
             FailurePhase::Tls => {
                 "the server accepted the connection, but did not finish the TLS handshake within \
                  --timeout"
             }
-            FailurePhase::Send => "the server did not take the whole request within --timeout",
-            FailurePhase::Wait => "the server took the request and did not answer within --timeout",
-            FailurePhase::Transfer => "the response did not end within --timeout",
+            FailurePhase::Send => "the server did not accept the whole request within --timeout",
+            FailurePhase::Wait => {
+                "the server accepted the request, but did not answer within \
+                 --timeout"
+            }
+            FailurePhase::Transfer => {
+                "the response did not end within --timeout: raise it, or use \
+                 a smaller response"
+            }
         }
     }
 
@@ -88,10 +94,13 @@ impl Case<'_> {
         match self.failure.code_name(self.http.version) {
             // Garbage has the same code as a breach of the rules.
             Some(code) if spoken && self.http.prior_knowledge => {
-                format!("what the server sent is malformed as {name} ({code}), if it speaks that")
+                format!(
+                    "the response is not valid {name} ({code}): check that the server supports \
+                     it"
+                )
             }
-            Some(code) if spoken => format!("what the server sent is malformed ({code})"),
-            _ => "the server does not speak the requested version of HTTP".to_owned(),
+            Some(code) if spoken => format!("the server's response is malformed ({code})"),
+            _ => "the server does not support the requested version of HTTP".to_owned(),
         }
     }
 
@@ -105,16 +114,16 @@ impl Case<'_> {
             }
             Some(Reason::CertificateDate) => "check the certificate's dates and this host's clock",
             Some(Reason::CertificateNameless) => {
-                "the certificate has no subjectAltName, and no other name counts: have it issued \
-                 with one, or accept any with --insecure"
+                "the certificate has no subjectAltName, the only name that counts: reissue it with \
+                 one, or accept any with --insecure"
             }
             Some(Reason::CertificateVersion) => {
-                "the certificate is older than X.509 version 3, which names servers: have another one \
-                 issued, or accept any with --insecure"
+                "the certificate is older than X.509 version 3, so it can't name a server: reissue \
+                 it, or accept any with --insecure"
             }
             Some(Reason::CertificateAuthority) => {
-                "the server shows the certificate of an authority (CA:TRUE) as its own: give exactly \
-                 that with --cacert, or accept any with --insecure"
+                "the server presents a CA certificate (CA:TRUE) as its own: give that certificate \
+                 with --cacert, or accept any with --insecure"
             }
             Some(Reason::CertificatePurpose) => {
                 "the certificate is not for servers (extended key usage): accept any with --insecure"
@@ -127,7 +136,7 @@ impl Case<'_> {
                 "the server supports nothing that --tls, --ciphers, --groups and --alpn allow"
             }
             None if self.failure.code.is_some() => return self.alert(),
-            _ => "see tls.failures in the result: perhaps what listens there does not speak TLS",
+            _ => "see tls.failures in the result: perhaps that port does not use TLS",
         };
         text.to_owned()
     }
@@ -137,16 +146,17 @@ impl Case<'_> {
         let cert = self.tls.is_some_and(|tls| tls.cert.is_some());
         match self.failure.code {
             Some(120) => self.no_protocol(),
-            Some(40 | 71) => format!("the server wants other {}", self.choices(cert)),
+            Some(40 | 71) => format!("the server requires other {}", self.choices(cert)),
             Some(70) => self.other_version().to_owned(),
             Some(42..=46 | 48) if cert => {
                 "the server does not accept the certificate given by --cert".to_owned()
             }
             Some(42..=46 | 48 | 116) => {
-                "the server wants a certificate that it trusts: give one with --cert".to_owned()
+                "the server requires a client certificate that it trusts: give one with --cert"
+                    .to_owned()
             }
             Some(112) => "the server does not know that name: give another with --sni".to_owned(),
-            _ => "the server said no: its log may say why".to_owned(),
+            _ => "the server refused the handshake: see its log".to_owned(),
         }
     }
 
@@ -158,10 +168,10 @@ impl Case<'_> {
 
     fn other_version(self) -> &'static str {
         match self.tls.and_then(|tls| tls.version) {
-            _ if self.over_quic() => "the server does not speak TLS 1.3, which HTTP/3 needs",
-            Some(TlsVersion::V13) => "the server does not speak TLS 1.3 alone: leave --tls out",
-            Some(TlsVersion::V12) => "the server does not speak TLS 1.2: leave --tls out",
-            None => "the server speaks neither of the versions of TLS that --tls has",
+            _ if self.over_quic() => "the server does not support TLS 1.3, which HTTP/3 needs",
+            Some(TlsVersion::V13) => "the server does not support TLS 1.3: omit --tls",
+            Some(TlsVersion::V12) => "the server does not support TLS 1.2: omit --tls",
+            None => "the server supports neither TLS 1.3 nor 1.2, the only versions of --tls",
         }
     }
 
@@ -169,12 +179,14 @@ impl Case<'_> {
         let alpn = self.http.version.alpn();
         let offered = self.tls.map_or(&[][..], |tls| &tls.alpn);
         match self.http.version {
-            _ if offered != [alpn] => "the server has nothing that --alpn offers".to_owned(),
+            _ if offered != [alpn] => {
+                "the server supports no protocol that --alpn offers".to_owned()
+            }
             HttpVersion::Http10 | HttpVersion::Http1 => {
                 format!("the server does not offer {alpn}: try --alpn none")
             }
-            HttpVersion::Http2 => format!("the server does not offer {alpn}: leave --http2 out"),
-            HttpVersion::Http3 => format!("the server does not offer {alpn}: leave --http3 out"),
+            HttpVersion::Http2 => format!("the server does not offer {alpn}: omit --http2"),
+            HttpVersion::Http3 => format!("the server does not offer {alpn}: omit --http3"),
         }
     }
 }
@@ -238,19 +250,19 @@ mod tests {
             (Reason::Incompatible, "--groups"),
         ] {
             let said = said(reason, false);
-            assert!(said.contains(part) && !said.contains("does not speak TLS"), "{said}");
+            assert!(said.contains(part) && !said.contains("does not use TLS"), "{said}");
             assert_eq!(said.contains("--sni"), reason == Reason::CertificateName, "{said}");
         }
         assert!(!said(Reason::Certificate, true).contains("--insecure"));
-        assert!(said(Reason::Protocol, false).contains("does not speak TLS"));
+        assert!(said(Reason::Protocol, false).contains("does not use TLS"));
     }
 
     #[test]
     fn a_protocol_that_is_not_offered_names_the_option_that_asked_for_it() {
         for (version, expected) in [
             (HttpVersion::Http1, "the server does not offer http/1.1: try --alpn none"),
-            (HttpVersion::Http2, "the server does not offer h2: leave --http2 out"),
-            (HttpVersion::Http3, "the server does not offer h3: leave --http3 out"),
+            (HttpVersion::Http2, "the server does not offer h2: omit --http2"),
+            (HttpVersion::Http3, "the server does not offer h3: omit --http3"),
         ] {
             assert_eq!(alert(120, version, &tls(version)), expected);
             assert!(alert(120, version, &PlanTls::default()).contains("--alpn"));
@@ -261,7 +273,7 @@ mod tests {
     fn another_version_of_tls_is_not_advised_where_it_was_given_or_can_not_be() {
         let given = |version| PlanTls { version, ..tls(HttpVersion::Http1) };
         let said = alert(70, HttpVersion::Http1, &given(Some(TlsVersion::V12)));
-        assert!(said.contains("leave --tls out"), "{said}");
+        assert!(said.contains("omit --tls"), "{said}");
         assert!(alert(70, HttpVersion::Http1, &given(None)).contains("--tls"));
         for code in [40, 70, 71] {
             let said = alert(code, HttpVersion::Http3, &tls(HttpVersion::Http3));
@@ -292,7 +304,7 @@ mod tests {
         assert!(said(FailurePhase::Wait, None).contains("closes connections"));
         assert!(said(FailurePhase::Transfer, Some(2)).contains("ends responses early"));
         assert!(said(FailurePhase::Wait, Some(7)).contains("resets requests"));
-        assert!(said(FailurePhase::Wait, Some(13)).contains("leave --http2 out"));
+        assert!(said(FailurePhase::Wait, Some(13)).contains("omit --http2"));
     }
 
     #[test]
@@ -302,11 +314,11 @@ mod tests {
             advice(failure, version, &tls(version))
         };
         let malformed = said(FailurePhase::Wait, Some(0x10e), HttpVersion::Http3);
-        assert_eq!(malformed, "what the server sent is malformed (H3_MESSAGE_ERROR)");
+        assert_eq!(malformed, "the server's response is malformed (H3_MESSAGE_ERROR)");
         assert!(
             said(FailurePhase::Transfer, Some(1), HttpVersion::Http2).contains("(PROTOCOL_ERROR)")
         );
-        assert!(said(FailurePhase::Tls, None, HttpVersion::Http2).contains("does not speak"));
-        assert!(said(FailurePhase::Wait, None, HttpVersion::Http1).contains("does not speak"));
+        assert!(said(FailurePhase::Tls, None, HttpVersion::Http2).contains("does not support"));
+        assert!(said(FailurePhase::Wait, None, HttpVersion::Http1).contains("does not support"));
     }
 }

@@ -1,0 +1,141 @@
+//! The columns of a table, as narrow as the terminal needs them.
+
+use super::super::sheet::table::{Column, ColumnKind};
+use super::wrapped;
+
+/// Columns of the terminal between two columns of a table.
+const GAP: usize = 2;
+/// The narrowest column that words are wrapped into.
+const NARROWEST: usize = 12;
+
+/// How wide each column is, and on which side its words stand.
+pub(super) struct GridColumns {
+    widths: Vec<usize>,
+    right: Vec<bool>,
+}
+
+impl GridColumns {
+    /// As wide as their words where that fits `room`. Else headings are wrapped first, then the words of the
+    /// widest columns that have no numbers. Numbers and single words are never broken.
+    pub(super) fn fit(
+        columns: &[&Column],
+        head: &[String],
+        rows: &[&[String]],
+        room: usize,
+    ) -> GridColumns {
+        let right: Vec<bool> =
+            columns.iter().map(|column| column.kind == ColumnKind::Number).collect();
+        let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at)).map(String::as_str);
+        let whole = |at: usize| cells(at).map(length).max().unwrap_or(0);
+        let word = |text: &str| text.split(' ').map(length).max().unwrap_or(0);
+        let longest = |at: usize| cells(at).map(word).max().unwrap_or(0);
+        let mut widths: Vec<usize> =
+            (0..columns.len()).map(|at| whole(at).max(length(&head[at]))).collect();
+        let by_head: Vec<usize> =
+            (0..columns.len()).map(|at| whole(at).max(word(&head[at]))).collect();
+        shrink(&mut widths, &by_head, room);
+        let by_cells: Vec<usize> = (0..columns.len())
+            .map(|at| match right[at] {
+                true => widths[at],
+                false => longest(at).max(word(&head[at])).max(NARROWEST).min(widths[at]),
+            })
+            .collect();
+        shrink(&mut widths, &by_cells, room);
+        GridColumns { widths, right }
+    }
+
+    /// Columns of the terminal that a row takes.
+    pub(super) fn width(&self) -> usize {
+        self.widths.iter().sum::<usize>() + GAP * self.widths.len().saturating_sub(1)
+    }
+
+    /// The headings, the last lines of all beside each other.
+    pub(super) fn write_head(&self, text: &mut String, head: &[String]) {
+        let mut cells = self.cells(head);
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for cell in &mut cells {
+            let missing = height - cell.len();
+            cell.splice(0..0, std::iter::repeat_n(String::new(), missing));
+        }
+        self.write_lines(text, &cells);
+    }
+
+    /// A row, the first lines of all cells beside each other.
+    pub(super) fn write_row(&self, text: &mut String, row: &[String]) {
+        self.write_lines(text, &self.cells(row));
+    }
+
+    fn cells(&self, row: &[String]) -> Vec<Vec<String>> {
+        let cell = |(word, &width): (&String, &usize)| {
+            // A label of a group keeps its indentation.
+            let inner = word.trim_start();
+            let indent = &word[..word.len() - inner.len()];
+            let lines = wrapped(inner, width.saturating_sub(indent.len()));
+            lines.lines().map(|line| format!("{indent}{line}")).collect()
+        };
+        row.iter().zip(&self.widths).map(cell).collect()
+    }
+
+    fn write_lines(&self, text: &mut String, cells: &[Vec<String>]) {
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        for at in 0..height {
+            let words = cells.iter().map(|cell| cell.get(at).map_or("", String::as_str));
+            let padded = words.zip(&self.widths).zip(&self.right);
+            let padded = padded.map(|((word, &width), right)| match right {
+                true => format!("{word:>width$}"),
+                false => format!("{word:<width$}"),
+            });
+            let line = padded.collect::<Vec<_>>().join(&" ".repeat(GAP));
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+    }
+}
+
+/// Takes columns of the terminal from the widest that may have less, until all fit or none may.
+fn shrink(widths: &mut [usize], least: &[usize], room: usize) {
+    let gaps = GAP * widths.len().saturating_sub(1);
+    while widths.iter().sum::<usize>() + gaps > room {
+        let wider = (0..widths.len()).filter(|&at| widths[at] > least[at]);
+        let Some(widest) = wider.max_by_key(|&at| widths[at]) else { return };
+        widths[widest] -= 1;
+    }
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, GridColumns};
+
+    fn table(room: usize) -> String {
+        let columns =
+            [Column::words("Finding"), Column::number("requests sent"), Column::words("Remark")];
+        let columns: Vec<&Column> = columns.iter().collect();
+        let head = ["Finding", "requests sent", "Remark"].map(str::to_owned);
+        let row = ["IPv6 at 1:1", "10,000", "as the authors published it"].map(str::to_owned);
+        let grid = GridColumns::fit(&columns, &head, &[&row], room);
+        let mut text = String::new();
+        grid.write_head(&mut text, &head);
+        grid.write_row(&mut text, &row);
+        text
+    }
+
+    #[test]
+    fn a_table_is_narrowed_by_its_headings_and_then_by_its_words() {
+        let wide = "Finding      requests sent  Remark\n\
+                    IPv6 at 1:1         10,000  as the authors published it\n";
+        assert_eq!(table(80), wide);
+        let two = "             requests\n\
+                   Finding          sent  Remark\n\
+                   IPv6 at 1:1    10,000  as the authors published it\n";
+        assert_eq!(table(50), two);
+        let words = "             requests\n\
+                     Finding          sent  Remark\n\
+                     IPv6 at 1:1    10,000  as the authors\n\
+                     \u{20}                      published it\n";
+        assert_eq!(table(38), words);
+    }
+}

@@ -1,0 +1,200 @@
+//! Examples in the help of each command, and which of its options the short help (`-h`) shows.
+
+use clap::Command;
+
+/// Commands with their examples. The short help shows the options that are named here; `--help` shows all.
+const EXAMPLES: [CommandExamples; 11] = [
+    CommandExamples {
+        command: &["run"],
+        options: &[
+            ("duration", "sixmark run -d 30s https://www.example.net/"),
+            ("count", "sixmark run -n 10k https://www.example.net/"),
+            ("connections", "sixmark run -c 50 https://www.example.net/"),
+            ("rate", "sixmark run --rate 200/s https://www.example.net/"),
+            ("ratio", "sixmark run --ratio 4:1 https://www.example.net/"),
+            ("find_max", "sixmark run --find-max 'response.p99 < 20ms' https://www.example.net/"),
+            ("no_keep_alive", "sixmark run --no-keep-alive https://www.example.net/"),
+            ("http2", "sixmark run --http2 --streams 10 https://www.example.net/"),
+            ("header", "sixmark run -H 'Accept: text/html' https://www.example.net/"),
+            ("html", "sixmark run --html report.html https://www.example.net/"),
+        ],
+    },
+    CommandExamples {
+        command: &["compare"],
+        options: &[
+            ("a", "sixmark compare --a '-6 --http3' --b '-6 --http2' https://www.example.net/"),
+            ("block", "sixmark compare --block 2s https://www.example.net/"),
+            ("blocks", "sixmark compare --blocks 24 https://www.example.net/"),
+            ("margin", "sixmark compare --margin 10% https://www.example.net/"),
+            ("metric", "sixmark compare --metric response.p99 https://www.example.net/"),
+            ("connections", "sixmark compare -c 4 https://www.example.net/"),
+            ("rate", "sixmark compare --rate 100/s https://www.example.net/"),
+            ("no_keep_alive", "sixmark compare --no-keep-alive https://www.example.net/"),
+            ("fail_if", "sixmark compare --fail-if 'failures > 1%' https://www.example.net/"),
+            ("html", "sixmark compare --html report.html https://www.example.net/"),
+        ],
+    },
+    CommandExamples {
+        command: &["watch"],
+        options: &[
+            ("interface", "sixmark watch -i eth0"),
+            ("read", "sixmark watch -r capture.pcap"),
+            ("port", "sixmark watch -p 443"),
+            ("duration", "sixmark watch -d 1m"),
+            ("write", "sixmark watch -w capture.pcap -d 10s"),
+            ("connections", "sixmark watch --connections connections.csv -d 1m"),
+            ("exchanges", "sixmark watch -r capture.pcap --exchanges exchanges.csv"),
+            ("in_host", "sixmark watch --in server -d 10s"),
+            ("html", "sixmark watch -d 1m --html report.html"),
+        ],
+    },
+    CommandExamples {
+        command: &["vitals"],
+        options: &[
+            ("duration", "sixmark vitals -d 10s"),
+            ("interval", "sixmark vitals --interval 1s"),
+            ("service", "sixmark vitals --service nginx"),
+            ("pid", "sixmark vitals --pid 1"),
+            ("prometheus", "sixmark vitals --prometheus 9101"),
+            ("csv", "sixmark vitals -d 1m --csv vitals.csv"),
+        ],
+    },
+    CommandExamples {
+        command: &["traffic"],
+        options: &[
+            ("listen", "sixmark traffic --listen '[::]:5000'"),
+            ("to", "sixmark traffic --to server.example.net:5000 --rate 75M"),
+            ("rate", "sixmark traffic --to server.example.net:5000 --rate 1G -d 30s"),
+            ("flows", "sixmark traffic --to server.example.net:5000 --rate 75M --flows 100"),
+            ("ipv6", "sixmark traffic --to server.example.net:5000 --rate 75M --ipv6 80"),
+            ("tcp", "sixmark traffic --to server.example.net:5000 --rate 75M --tcp 0"),
+            ("duration", "sixmark traffic --to server.example.net:5000 --rate 75M -d 1m"),
+        ],
+    },
+    CommandExamples {
+        command: &["origin"],
+        options: &[
+            ("listen", "sixmark origin --listen '[::]:8080' --listen 0.0.0.0:8080"),
+            ("tls", "sixmark origin --tls"),
+            ("http3", "sixmark origin --tls --http3"),
+            ("turbo", "sixmark origin --turbo"),
+        ],
+    },
+    CommandExamples {
+        command: &["study", "run"],
+        options: &[
+            ("quick", "sixmark study run --quick anma"),
+            ("out", "sixmark study run --out results mine.toml"),
+            ("resume", "sixmark study run --resume results"),
+            ("in_lab", "sixmark study run --in-lab anma"),
+        ],
+    },
+    CommandExamples {
+        command: &["lab", "up"],
+        options: &[
+            ("detach", "sixmark lab up --detach lab.toml"),
+            ("set", "sixmark lab up --set mtu=1280 lab.toml"),
+            ("name", "sixmark lab up --name second lab.toml"),
+        ],
+    },
+    CommandExamples {
+        command: &["history"],
+        options: &[
+            ("since", "sixmark history --since 2d"),
+            ("kind", "sixmark history --kind comparison"),
+            ("label", "sixmark history --label nightly"),
+            ("target", "sixmark history --target example.net"),
+            ("limit", "sixmark history --limit 100"),
+            ("wide", "sixmark history --wide"),
+        ],
+    },
+    CommandExamples {
+        command: &["report"],
+        options: &[
+            ("html", "sixmark report last --html report.html"),
+            ("md", "sixmark report --md result.json"),
+            ("text", "sixmark report --text 17"),
+            ("csv", "sixmark report --csv before.json after.json"),
+        ],
+    },
+    CommandExamples { command: &["demo"], options: &[("duration", "sixmark demo -d 10s")] },
+];
+
+/// A command and what its help shows first.
+struct CommandExamples {
+    /// The words of the command after `sixmark`.
+    command: &'static [&'static str],
+    /// Names of the options that are used most, each with an example.
+    options: &'static [(&'static str, &'static str)],
+}
+
+/// How much of a command its help shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HelpLength {
+    /// The options that have an example (`-h`).
+    Short,
+    /// All (`--help`).
+    Whole,
+}
+
+/// Adds the examples, and hides the options without one from the short help. clap could do that itself,
+/// but then it writes `--help` with an empty line after each option, which doubles its length.
+pub(super) fn add_examples(command: Command, length: HelpLength) -> Command {
+    EXAMPLES.iter().fold(command, |command, of| add_at(command, of.command, of, length))
+}
+
+fn add_at(command: Command, path: &[&str], of: &CommandExamples, length: HelpLength) -> Command {
+    match path {
+        [] => with_examples(command, of, length),
+        [first, rest @ ..] => {
+            let name = (*first).to_owned();
+            command.mut_subcommand(name, |inner| add_at(inner, rest, of, length))
+        }
+    }
+}
+
+fn with_examples(command: Command, of: &CommandExamples, length: HelpLength) -> Command {
+    let lines: String = of.options.iter().map(|(_, line)| format!("  {line}\n")).collect();
+    let command = command.before_help(format!("Examples:\n{lines}"));
+    let options = command.get_arguments().filter(|arg| !arg.is_positional()).count();
+    if length == HelpLength::Whole || options <= of.options.len() {
+        return command;
+    }
+    let has_example = |id: &str| of.options.iter().any(|(option, _)| *option == id);
+    let words = of.command.join(" ");
+    command
+        .mut_args(|arg| {
+            let hidden = !arg.is_positional() && !has_example(arg.get_id().as_str());
+            arg.hide(hidden)
+        })
+        .after_help(format!("All options: sixmark {words} --help"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::parser::ValueSource;
+
+    use super::{EXAMPLES, HelpLength};
+
+    #[test]
+    fn every_example_is_a_command_line_with_the_option_that_it_is_for() {
+        for of in &EXAMPLES {
+            for (option, line) in of.options {
+                let words = shlex::split(line).unwrap();
+                let parsed =
+                    super::super::whole_command(HelpLength::Whole).try_get_matches_from(&words);
+                let matches = parsed.unwrap_or_else(|error| panic!("{line}: {error}"));
+                let mut of_command = &matches;
+                for name in of.command {
+                    of_command = of_command.subcommand_matches(name).unwrap();
+                }
+                let source = of_command
+                    .try_contains_id(option)
+                    .is_ok()
+                    .then(|| of_command.value_source(option))
+                    .flatten();
+                assert_eq!(source, Some(ValueSource::CommandLine), "{option}: {line}");
+            }
+        }
+    }
+}

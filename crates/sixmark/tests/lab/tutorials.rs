@@ -1,0 +1,56 @@
+//! The labs of the tutorials (docs/tutorials) show what these say of them.
+
+use std::io::{BufRead as _, BufReader};
+
+use serde_json::Value;
+use sixmark_testkit::lab::{Lab, without};
+use sixmark_testkit::{command, document, finish, signal, sixmark};
+
+const SITE: &str = include_str!("../../../../docs/tutorials/measure-a-site.md");
+
+fn run(lab: &Lab, words: &[&str], urls: &[&str]) -> Value {
+    let begin = ["run", "--quiet", "--json", "-", "--in", "client", "--lab", lab.name()];
+    document(&sixmark(&[&begin[..], words, urls].concat()))
+}
+
+/// The lab that the tutorial has its reader save.
+fn site(name: &str) -> Lab {
+    let file = SITE.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    Lab::up(name, file, &[])
+}
+
+#[test]
+fn the_site_is_farther_away_over_ipv6() {
+    if without(&[]) {
+        return;
+    }
+    let lab = site("shop");
+    let result = run(&lab, &["-n", "100", "-c", "10"], &["http://www.test/bytes/4096"]);
+    for (family, least_us) in [("ipv6", 40_000.0), ("ipv4", 30_000.0)] {
+        let figures = &result["families"][family];
+        assert_eq!(figures["outcomes"]["NORMAL"], 50);
+        assert!(figures["response_us"]["min"].as_f64().unwrap() >= least_us, "{figures}");
+    }
+}
+
+#[test]
+fn a_watch_in_the_server_of_the_site_sees_its_requests() {
+    if without(&[]) {
+        return;
+    }
+    let lab = site("watched-shop");
+    let words = ["watch", "--in", "server", "--lab", lab.name(), "--port", "80", "--json", "-"];
+    let mut watch = command(&words).spawn().unwrap();
+    let mut errors = BufReader::new(watch.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("watching") {
+        line.clear();
+        assert_ne!(errors.read_line(&mut line).unwrap(), 0, "the watch ended");
+    }
+    run(&lab, &["-n", "20", "-c", "2"], &["http://www.test/bytes/4096"]);
+    signal(watch.id(), "INT");
+    let seen = document(&finish(watch));
+    for family in ["ipv6", "ipv4"] {
+        assert_eq!(seen["families"][family]["requests"]["completed"], 10, "{family}");
+    }
+}
