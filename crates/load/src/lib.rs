@@ -46,6 +46,7 @@ use sixmark_model::seconds::SliceGatherer;
 use sixmark_model::tally::{Slice, Tally};
 use sixmark_model::truth::TruthBook;
 use sixmark_sys::usage::{Usage, usage};
+use sixmark_units::family::Family;
 
 /// An exchange that starts later after it was due, in nanoseconds, though a permit was free, tells of
 /// a generator that can't keep up.
@@ -114,7 +115,9 @@ pub fn run_load(
         seconds.add(&slice);
     }
     let reports = join_workers(workers)?;
-    Ok(merge(reports, seconds.end(), busiest, before))
+    let mut loaded = merge(reports, seconds.end(), busiest, before);
+    classify_in_flight(&mut loaded);
+    Ok(loaded)
 }
 
 /// How busy a worker was in a second, where that says something: one that was long enough, and in an
@@ -155,6 +158,19 @@ fn merge(
         lapses,
         usage: usage().since(before),
         book,
+    }
+}
+
+/// Classifies what was in flight at the end, which takes the counts of all workers. It ended in the
+/// last second.
+fn classify_in_flight(loaded: &mut Loaded) {
+    for family in Family::BOTH {
+        let sent = loaded.tally[family].sent;
+        let unanswered = loaded.tally[family].classify_in_flight();
+        if let Some(last) = loaded.intervals.last_mut() {
+            last.families[family].failed += unanswered;
+            last.families[family].sent += loaded.tally[family].sent - sent;
+        }
     }
 }
 

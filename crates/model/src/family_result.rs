@@ -38,6 +38,10 @@ pub struct FamilyResult {
     pub outcomes: BTreeMap<String, u64>,
     /// Exchanges that did not end NORMAL. They add up to requests.sent minus requests.completed.
     pub failures: Vec<FailureCount>,
+    /// The greatest age in seconds of an exchange that was UNANSWERED when the load ended; null if
+    /// there was none.
+    #[serde(default)]
+    pub oldest_unanswered_s: Option<f64>,
     /// Checks that complete responses did not pass. A response counts only for the first one that
     /// it did not pass; the counts add up to outcomes.CONTENT.
     pub content: Vec<ContentResult>,
@@ -106,6 +110,18 @@ impl FamilyResult {
         self.requests.sent.saturating_sub(fine) + self.requests.unaccepted
     }
 
+    /// Returns the number of exchanges whose result is known: those sent, except the ones that the
+    /// end of the load cut off (ABANDONED). Shares of failures are shares of these.
+    pub fn ended(&self) -> u64 {
+        let cut_off = self.outcomes.get(Outcome::Abandoned.name()).copied().unwrap_or(0);
+        self.requests.sent.saturating_sub(cut_off)
+    }
+
+    /// Returns the share of the exchanges that ended which failed, or `None` if none ended.
+    pub fn failed_share(&self) -> Option<f64> {
+        (self.ended() > 0).then(|| self.failed() as f64 / self.ended() as f64)
+    }
+
     /// Returns the number of complete responses whose status is accepted.
     pub fn accepted(&self) -> u64 {
         self.requests.completed.saturating_sub(self.requests.unaccepted)
@@ -170,6 +186,10 @@ pub struct RequestCounts {
     /// (`--accept-status`; by default 400 and above).
     #[serde(default)]
     pub unaccepted: u64,
+    /// Exchanges among those sent that began in the warm-up and had no response in the measurement:
+    /// TIMEOUT or UNANSWERED.
+    #[serde(default)]
+    pub carried: u64,
     /// Exchanges not started, with overload drop: when they were due, the limit of exchanges in
     /// flight was reached, or no connection of the family was free and no more could be opened.
     pub dropped: u64,

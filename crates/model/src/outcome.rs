@@ -37,13 +37,16 @@ pub enum Outcome {
     NoPort,
     /// This host refused for another reason: descriptors, memory, a local firewall, a limit of sixmark's.
     Local,
-    /// The run ended before the exchange did.
+    /// In flight when the run ended, and older than the completed exchanges can explain: see
+    /// `unanswered`.
+    Unanswered,
+    /// In flight when the run ended, and no older than that: the run cut it off. It did not fail.
     Abandoned,
 }
 
 impl Outcome {
     /// Every outcome, in the order in which sixmark shows them.
-    pub const ALL: [Outcome; 12] = [
+    pub const ALL: [Outcome; 13] = [
         Outcome::Normal,
         Outcome::Reset,
         Outcome::Timeout,
@@ -55,6 +58,7 @@ impl Outcome {
         Outcome::Content,
         Outcome::NoPort,
         Outcome::Local,
+        Outcome::Unanswered,
         Outcome::Abandoned,
     ];
 
@@ -72,6 +76,7 @@ impl Outcome {
             Outcome::Content => "CONTENT",
             Outcome::NoPort => "NO_PORT",
             Outcome::Local => "LOCAL",
+            Outcome::Unanswered => "UNANSWERED",
             Outcome::Abandoned => "ABANDONED",
         }
     }

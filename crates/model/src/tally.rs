@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use crate::by_request::RequestTally;
 use crate::content::ContentTally;
+use crate::in_flight::InFlight;
 use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::quic::QuicTally;
 use crate::sizes::Sizes;
@@ -48,6 +49,12 @@ pub struct FamilyTally {
     pub unaccepted: u64,
     /// How the others ended. Together with the whole ones they make up `sent`.
     pub failures: Counts<Failure>,
+    /// Exchanges among those sent that began in the warm-up, and had no response in the measurement.
+    pub carried: u64,
+    /// What was in flight when the load ended, until it is classified.
+    pub in_flight: Vec<InFlight>,
+    /// The greatest age of those unanswered then, in nanoseconds; 0 where there are none.
+    pub oldest_unanswered_ns: u64,
     /// What happened to connections.
     pub connections: Connections,
     /// What went over them.
@@ -83,6 +90,32 @@ pub struct EndpointTally {
     pub unaccepted: u64,
     /// Contents of the others.
     pub sizes: Sizes,
+    /// How long exchanges lasted in which a response came, and in which none did.
+    pub waiting: WaitingTime,
+}
+
+/// The time of the measurement that exchanges were in flight, in nanoseconds, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitingTime {
+    /// Of those with a complete response.
+    pub answered_ns: u64,
+    /// Of those that got none until the timeout or the end: TIMEOUT, UNANSWERED.
+    pub silent_ns: u64,
+}
+
+impl WaitingTime {
+    /// Returns the share in which no response came; `None` if nothing was in flight.
+    pub fn silent_share(self) -> Option<f64> {
+        let all = self.answered_ns as f64 + self.silent_ns as f64;
+        (all > 0.0).then(|| self.silent_ns as f64 / all)
+    }
+}
+
+impl AddAssign<WaitingTime> for WaitingTime {
+    fn add_assign(&mut self, other: WaitingTime) {
+        self.answered_ns = self.answered_ns.saturating_add(other.answered_ns);
+        self.silent_ns = self.silent_ns.saturating_add(other.silent_ns);
+    }
 }
 
 impl AddAssign<&EndpointTally> for EndpointTally {
@@ -91,6 +124,7 @@ impl AddAssign<&EndpointTally> for EndpointTally {
         self.failures += &other.failures;
         self.unaccepted += other.unaccepted;
         self.sizes += &other.sizes;
+        self.waiting += other.waiting;
     }
 }
 
@@ -163,6 +197,9 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.status += &other.status;
         self.unaccepted += other.unaccepted;
         self.failures += &other.failures;
+        self.carried += other.carried;
+        self.in_flight.extend_from_slice(&other.in_flight);
+        self.oldest_unanswered_ns = self.oldest_unanswered_ns.max(other.oldest_unanswered_ns);
         self.connections += &other.connections;
         self.bytes += &other.bytes;
         self.phases += &other.phases;

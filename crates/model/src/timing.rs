@@ -24,12 +24,14 @@ pub struct Timing {
     sum: u128,
     /// Needed for a standard deviation that is not blurred by the histogram's buckets.
     squares: u128,
+    /// The shortest of those that are lower bounds, or `u64::MAX`.
+    at_least: u64,
 }
 
 impl Default for Timing {
     fn default() -> Self {
         let buckets = LogLinearBuckets::default();
-        Timing { buckets, min: u64::MAX, max: 0, sum: 0, squares: 0 }
+        Timing { buckets, min: u64::MAX, max: 0, sum: 0, squares: 0, at_least: u64::MAX }
     }
 }
 
@@ -43,6 +45,12 @@ impl Timing {
         self.squares = self.squares.saturating_add(square(nanos));
         // Last, so that nothing has to be kept for after the call that makes room.
         self.buckets.record(nanos);
+    }
+
+    /// Counts a duration of which only a lower bound is known, since it was cut off (right-censored).
+    pub fn record_at_least(&mut self, nanos: u64) {
+        self.record(nanos);
+        self.at_least = self.at_least.min(nanos);
     }
 
     /// Counts one duration `times` times.
@@ -66,6 +74,11 @@ impl Timing {
     /// The shortest, in nanoseconds.
     pub fn min(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.min)
+    }
+
+    /// The longest, in nanoseconds.
+    pub fn max(&self) -> Option<u64> {
+        (self.count() > 0).then_some(self.max)
     }
 
     /// The duration in nanoseconds that a share `q` (0 to 1) of all durations does not exceed, right
@@ -115,6 +128,7 @@ impl Timing {
             p99: quantile(3),
             p999: quantile(4),
             max: some.then(|| us(self.max as f64)),
+            at_least: (self.at_least < u64::MAX).then(|| us(self.at_least as f64)),
             hdr: self.encode(),
         }
     }
@@ -150,6 +164,7 @@ impl AddAssign<&Timing> for Timing {
         self.max = self.max.max(other.max);
         self.sum += other.sum;
         self.squares = self.squares.saturating_add(other.squares);
+        self.at_least = self.at_least.min(other.at_least);
     }
 }
 
@@ -194,10 +209,22 @@ pub struct Summary {
     pub p999: Option<f64>,
     /// The longest, exact.
     pub max: Option<f64>,
+    /// Figures from here on are lower bounds: they are ages of exchanges that were unanswered when
+    /// the load ended. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
     /// The whole histogram: HdrHistogram's V2 encoding, deflated, in base64. Its values are
     /// nanoseconds.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^HISTF[A-Za-z0-9+/]{8,}={0,2}$")))]
     pub hdr: String,
+}
+
+impl Summary {
+    /// Returns true if `us`, a figure of this summary, is only known as a lower bound.
+    pub fn is_lower_bound(&self, us: f64) -> bool {
+        // A quantile has three digits, the bound is exact.
+        self.at_least.is_some_and(|bound| us >= bound * 0.999)
+    }
 }
 
 #[cfg(test)]

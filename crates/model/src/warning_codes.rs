@@ -12,6 +12,7 @@ pub const WARNING_CODES: &[&str] = &[
     "unroutable",
     "certificates_differ",
     "status",
+    "unanswered",
     "failures",
     "content",
     "malformed",

@@ -34,3 +34,18 @@ pub use document::{
 
 /// A named figure of something.
 type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
+
+/// Writes the figure `name` of some durations, which is `us`: `> 2.00 s` where only a lower bound is
+/// known, since it falls among exchanges that were unanswered at the end.
+fn write_bound(
+    of: &sixmark_model::timing::Summary,
+    name: &str,
+    us: f64,
+    write: impl Fn(f64) -> String,
+) -> String {
+    let is_bound = match name {
+        "mean" => of.at_least.is_some(),
+        _ => of.is_lower_bound(us),
+    };
+    if is_bound { format!("> {}", write(us)) } else { write(us) }
+}

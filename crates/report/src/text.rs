@@ -23,9 +23,9 @@ use sixmark_model::timing::Summary;
 use sixmark_model::watch::Watched;
 use sixmark_units::family::Family;
 
-use super::Figure;
 use super::sheet;
 use super::terminal::{self, wrapped};
+use super::{Figure, write_bound};
 use sixmark_model::timed_phase::TimedPhase;
 use sixmark_model::watch::describe_hidden;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
@@ -359,7 +359,13 @@ impl Columns<'_> {
         for &(name, quantile) in shown {
             let value = |of: &FamilyResult| phase.durations(of).and_then(quantile);
             if self.sides.iter().flatten().any(|of| value(of).is_some()) {
-                self.row(text, &format!("{head:<10}{name}"), value, duration_us);
+                let cell = |side: Option<&FamilyResult>| {
+                    let summary = side.and_then(|of| phase.durations(of));
+                    let us = summary.and_then(quantile).zip(summary);
+                    us.map_or(String::new(), |(us, of)| write_bound(of, name, us, duration_us))
+                };
+                let [v6, v4] = self.sides.map(cell);
+                write_line(text, &format!("{head:<10}{name}"), &v6, &v4, "");
                 head = "";
             }
         }

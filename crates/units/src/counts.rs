@@ -24,6 +24,21 @@ impl<K: Copy + Ord> Counts<K> {
         }
     }
 
+    /// Moves up to `count` of what was counted for `from` to `to`. Returns how many were moved.
+    pub fn reclassify(&mut self, from: K, to: K, count: u64) -> u64 {
+        let known = self.0.iter_mut().find(|(known, _)| *known == from);
+        let moved = known.map_or(0, |(_, has)| {
+            let moved = count.min(*has);
+            *has -= moved;
+            moved
+        });
+        self.0.retain(|(_, count)| *count > 0);
+        if moved > 0 {
+            self.add(to, moved);
+        }
+        moved
+    }
+
     /// Iterates over the keys and their counts, in the order in which the keys were first counted.
     pub fn iter(&self) -> impl Iterator<Item = (K, u64)> + '_ {
         self.0.iter().copied()

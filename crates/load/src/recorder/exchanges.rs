@@ -2,7 +2,9 @@
 
 use sixmark_http::http1::Complete;
 use sixmark_model::check::Mismatch;
+use sixmark_model::in_flight::InFlight;
 use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
+use sixmark_model::unanswered::YOUNGEST_NS;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 
@@ -29,6 +31,7 @@ impl Recorder {
         tally.status.add(with.status, 1);
         tally.unaccepted += unaccepted;
         let there = tally.endpoint(endpoint);
+        there.waiting.answered_ns += end.saturating_sub(exchange.start);
         there.status.add(with.status, 1);
         match unaccepted {
             0 => there.sizes.add(with.body),
@@ -114,8 +117,51 @@ impl Recorder {
         }
         let broken = self.breach.filter(|_| failure.outcome == Outcome::Protocol);
         broken.into_iter().for_each(|what| self.tally[family].breaches.add(what, 1));
-        self.slice.families[family].failed += 1;
+        let cut_off = failure.outcome == Outcome::Abandoned;
+        self.slice.families[family].failed += u64::from(!cut_off);
         self.slipped(family, exchange);
+    }
+
+    /// An exchange that ended at `now` got no response until its timeout.
+    pub(crate) fn note_silence(
+        &mut self,
+        (family, endpoint): (Family, usize),
+        exchange: &Exchange,
+        now: u64,
+    ) {
+        if self.is_timed(exchange.start) {
+            let silent_ns = self.measured_time(exchange.start, now);
+            self.tally[family].endpoint(endpoint).waiting.silent_ns += silent_ns;
+        }
+    }
+
+    /// How much of the time between these is of the measurement, in nanoseconds.
+    fn measured_time(&self, from: u64, to: u64) -> u64 {
+        let end = self.drained_from.map_or(to, |(end, _)| to.min(end));
+        end.saturating_sub(from.max(self.begin))
+    }
+
+    /// An exchange of this family and endpoint was in flight in `phase` when the load ended at `now`.
+    /// Where the generator stood still its age says nothing.
+    pub(crate) fn note_in_flight(
+        &mut self,
+        (family, endpoint): (Family, usize),
+        exchange: &Exchange,
+        phase: FailurePhase,
+        now: u64,
+    ) {
+        let since = exchange.due.unwrap_or(exchange.start);
+        if !self.is_timed(since) || now < self.begin {
+            return;
+        }
+        let name = self.names.get(exchange.request as usize).map(|&name| name as usize);
+        let (age_ns, counted) = (now.saturating_sub(since), exchange.counted);
+        let silent_ns = self.measured_time(exchange.start, now);
+        // A younger one is never evidence, and a million of them need not be kept.
+        if age_ns > YOUNGEST_NS {
+            let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, counted };
+            self.tally[family].in_flight.push(in_flight);
+        }
     }
 
     /// How much later than due an exchange of an open loop began, and by whose fault. Counted when

@@ -51,6 +51,9 @@ pub(crate) struct Recorder {
     /// When the current slice began, and how long the worker had waited by then.
     slice_start: u64,
     waited: u64,
+    /// When the time of the load was over, and how long the worker had waited by then, while it waits
+    /// for what is in flight: no second begins then.
+    drained_from: Option<(u64, u64)>,
     /// When the last measured exchange ended.
     last_end: u64,
     /// Times are taken from the kernel.
@@ -78,6 +81,7 @@ impl Recorder {
             second: 0,
             slice_start: begin,
             waited: 0,
+            drained_from: None,
             last_end: begin,
             kernel: prepared.plan.load.timestamps == Timestamps::Kernel,
         }
@@ -215,9 +219,18 @@ impl Recorder {
         self.trace.take().map_or_else(TruthBook::default, |trace| trace.end(begin, last))
     }
 
-    /// When the current slice ends.
+    /// When the current slice ends; never while what is in flight at the end is waited for.
     pub(crate) fn slice_end(&self) -> u64 {
-        self.begin + (self.second + 1) * SECOND
+        match self.drained_from {
+            Some(_) => u64::MAX,
+            None => self.begin + (self.second + 1) * SECOND,
+        }
+    }
+
+    /// The time of the load is over at `now`, and the worker has waited `waited` nanoseconds in all.
+    /// What is in flight counts for the last slice.
+    pub(crate) fn begin_draining(&mut self, now: u64, waited: u64) {
+        self.drained_from.get_or_insert((now, waited));
     }
 
     /// The shortest response of a family so far, in nanoseconds.
@@ -230,6 +243,7 @@ impl Recorder {
     /// one begins. Durations that a slice has are added to the tally now: counting each in both would
     /// cost every exchange what this costs a second.
     pub(crate) fn cut(&mut self, now: u64, waited: u64) -> Slice {
+        let waited = self.drained_from.map_or(waited, |(_, waited)| waited);
         let mut slice = std::mem::take(&mut self.slice);
         for (family, of) in slice.families.iter() {
             let phases = &mut self.tally[family].phases;

@@ -104,6 +104,11 @@ impl Scheduler {
         self.arrivals.is_over(now, self.permits.longest_in_flight().is_some())
     }
 
+    /// True where the time of a closed loop is over and what is in flight is waited for.
+    pub(super) fn is_draining(&self, now: u64) -> bool {
+        self.arrivals.is_draining(now)
+    }
+
     /// When a load that was over at `now`, its last exchange having ended at `last_end`, was over.
     pub(super) fn ended_at(&self, now: u64, last_end: u64) -> u64 {
         self.arrivals.ended_at(now, last_end)

@@ -124,8 +124,21 @@ impl<D: Driver> Worker<'_, D> {
         let now = self.network.driver.woke();
         let exchange = self.scheduler.permits.get(permit);
         let (slot, start) = (exchange.slot, exchange.start);
-        if exchange.counted {
-            let from = self.network.connections.get(slot).counted_at();
+        let from = self.network.connections.get(slot).counted_at();
+        if failure.outcome == Outcome::Abandoned {
+            self.recorder.note_in_flight(from, exchange, failure.phase, now);
+        }
+        // What began in the warm-up and times out in the measurement has been silent in it: a
+        // connection that is never answered would be counted nowhere else.
+        let silent = failure.outcome == Outcome::Timeout && self.recorder.measures(now);
+        if silent {
+            self.recorder.note_silence(from, exchange, now);
+        }
+        if silent && !exchange.counted {
+            self.recorder.sent(from.0);
+            self.recorder.tally[from.0].carried += 1;
+        }
+        if exchange.counted || silent {
             self.recorder.failed(from, exchange, failure);
             self.recorder.note_end(now);
             let tally = &self.recorder.tally[from.0];

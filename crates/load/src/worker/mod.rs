@@ -203,6 +203,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.wake_quic(now);
         self.time_out();
         self.scheduler.permits.wake(now);
+        if self.scheduler.is_draining(now) {
+            self.recorder.begin_draining(now, self.network.driver.waited());
+        }
         if now >= self.recorder.slice_end() {
             let slice = self.recorder.cut(now, self.network.driver.waited());
             self.network.driver.keep_to(self.grain(&slice));
@@ -247,7 +250,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.scheduler.end(now, &mut self.recorder);
         self.abandon();
         let (recorder, driver) = (&mut self.recorder, &self.network.driver);
-        let whole = ended == Ended::Complete;
+        let whole = ended == Ended::Complete || self.scheduler.is_draining(now);
         let last = if whole { self.scheduler.ended_at(now, recorder.last_end()) } else { now };
         let slice = recorder.cut(last.max(recorder.begin()), driver.waited());
         if recorder.measures(now) {

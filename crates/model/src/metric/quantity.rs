@@ -16,7 +16,7 @@ pub enum Quantity {
     Unaccepted,
     /// Exchanges without a complete response, or with a status that is not accepted.
     Failed,
-    /// Failed exchanges as a share of those sent.
+    /// Failed exchanges as a share of those that ended.
     Failures,
     /// Complete responses per second.
     RequestsPerS,
@@ -130,12 +130,13 @@ const ENTRIES: [QuantityEntry; COUNT] = {
             Some(|of| Some(of.requests.unaccepted as f64)),
             "complete responses whose status counts as a failure"),
         entry(Q::Failed, ["failed", "failed"], (Count, LOWER),
-            Some(|of| Some(not_accepted(of) as f64)),
-            "exchanges without a complete response, or with a status that is not accepted"),
+            Some(|of| Some(of.failed() as f64)),
+            "exchanges without a complete response, or with a status that is not accepted; those \
+             that the end of the load cut off are omitted"),
         entry(Q::Failures, ["failures", "failures"], (Share, LOWER),
-            Some(|of| (of.requests.sent > 0).then(|| not_accepted(of) as f64 / of.requests.sent as f64)),
-            "failed exchanges as a share of those sent; in a comparison, exchanges that a block’s \
-             end cut off are omitted"),
+            Some(FamilyResult::failed_share),
+            "failed exchanges as a share of those sent; exchanges that the end of the load cut off \
+             are omitted from both"),
         entry(Q::RequestsPerS, ["requests_per_s", "requests/s"], (Frequency, HIGHER),
             Some(|of| Some(of.requests_per_s)),
             "complete responses per second"),
@@ -254,11 +255,6 @@ impl Quantity {
     pub fn value(self, of: &FamilyResult) -> Option<f64> {
         self.entry().read.and_then(|read| read(of))
     }
-}
-
-/// Returns the number of exchanges without a complete response whose status is accepted.
-fn not_accepted(of: &FamilyResult) -> u64 {
-    of.requests.sent.saturating_sub(of.accepted())
 }
 
 fn failed_in_send(of: &FamilyResult) -> u64 {

@@ -34,6 +34,8 @@ pub fn family_result(
         requests: requests(tally),
         outcomes: tally.outcome_counts().by_name(),
         failures: failure_counts(&tally.failures),
+        oldest_unanswered_s: (tally.oldest_unanswered_ns > 0)
+            .then(|| seconds_of(tally.oldest_unanswered_ns)),
         content: tally.content.result(),
         breaches: breaches(tally),
         connections: connection_counts(tally, elapsed_s),
@@ -67,6 +69,7 @@ fn requests(tally: &FamilyTally) -> RequestCounts {
         sent: tally.sent,
         completed: tally.completed(),
         unaccepted: tally.unaccepted,
+        carried: tally.carried,
         dropped: tally.dropped,
         unsent: tally.unsent,
         waited: tally.waited,

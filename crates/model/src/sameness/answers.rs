@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use crate::outcome::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::sizes::Sizes;
-use crate::tally::{EndpointTally, FamilyTally};
+use crate::tally::{EndpointTally, FamilyTally, WaitingTime};
 use sixmark_units::counts::Counts;
 
 /// Targets told apart; those beyond are taken together.
@@ -30,6 +30,8 @@ pub struct TargetAnswers {
     pub unaccepted: u64,
     /// Contents of the others.
     pub sizes: Sizes,
+    /// How long exchanges lasted, with a response and without; nothing where that is not known.
+    pub waiting: WaitingTime,
 }
 
 impl Answers {
@@ -111,6 +113,7 @@ impl AddAssign<&TargetAnswers> for TargetAnswers {
         self.failures += &other.failures;
         self.unaccepted += other.unaccepted;
         self.sizes += &other.sizes;
+        self.waiting += other.waiting;
     }
 }
 
@@ -120,6 +123,7 @@ impl AddAssign<&EndpointTally> for TargetAnswers {
         self.failures += &other.failures;
         self.unaccepted += other.unaccepted;
         self.sizes += &other.sizes;
+        self.waiting += other.waiting;
     }
 }
 

@@ -42,7 +42,8 @@ pub fn look_among(
         return None;
     }
     let views = views(&a, &b, pairs);
-    let shares: Vec<_> = views.iter().flat_map(|view| view.shares(margin)).collect();
+    let silence = views.iter().filter_map(|view| view.silence(margin));
+    let shares: Vec<_> = views.iter().flat_map(|view| view.shares(margin)).chain(silence).collect();
     let sizes: Vec<_> = views.iter().filter_map(|view| view.size(margin)).collect();
     let tests = shares.len() + sizes.len();
     let mut differences = [significant(shares, level), significant(sizes, level)].concat();
@@ -120,14 +121,23 @@ impl View {
             self.pairs.iter().map(|(a, b)| (count_of_trait(a, what), count_of_trait(b, what)));
         let apart: Vec<f64> = counted.filter_map(|(a, b)| Some(a.share()? - b.share()?)).collect();
         // Exchanges are not independent of each other: both tests have to agree.
-        let by_blocks = match apart.len() < ENOUGH_PAIRS {
-            true if one_way(&apart) && (a - b).abs() >= PLAIN => 0.0,
-            true => 1.0,
-            false => paired_t(&apart).unwrap_or(1.0),
-        };
-        let p = fisher(all_a, all_b).unwrap_or(1.0).max(by_blocks);
+        let p = fisher(all_a, all_b).unwrap_or(1.0).max(by_blocks(&apart, a - b));
         let matters = (a - b).abs() > margin * OF_MARGIN;
         Some(Unlike { what, target: self.target.clone(), a, b, p: Some(p), matters })
+    }
+
+    /// The share of the time in flight in which no response came. Only blocks are independent.
+    fn silence(&self, margin: f64) -> Option<Unlike> {
+        let share = |given: &TargetAnswers| given.waiting.silent_share();
+        let (a, b) = (share(&self.a)?, share(&self.b)?);
+        if a == 0.0 && b == 0.0 {
+            return None;
+        }
+        let pairs = self.pairs.iter();
+        let apart: Vec<f64> = pairs.filter_map(|(a, b)| Some(share(a)? - share(b)?)).collect();
+        let p = Some(by_blocks(&apart, a - b));
+        let matters = (a - b).abs() > margin * OF_MARGIN;
+        Some(Unlike { what: Trait::Silence, target: self.target.clone(), a, b, p, matters })
     }
 
     /// The mean size of contents. Of all targets together it would tell which of them were asked for.
@@ -153,6 +163,15 @@ impl View {
     }
 }
 
+/// The p of shares that differ by `all` in all, and by these within pairs.
+fn by_blocks(apart: &[f64], all: f64) -> f64 {
+    match apart.len() < ENOUGH_PAIRS {
+        true if one_way(apart) && all.abs() >= PLAIN => 0.0,
+        true => 1.0,
+        false => paired_t(apart).unwrap_or(1.0),
+    }
+}
+
 /// True where each pair differs, and in one direction.
 fn one_way(apart: &[f64]) -> bool {
     apart.iter().all(|by| *by > 0.0) || apart.iter().all(|by| *by < 0.0)
@@ -166,7 +185,7 @@ fn count_of_trait(given: &TargetAnswers, what: Trait) -> Count {
         Trait::Outcome(outcome) => {
             given.failures.iter().filter(|(of, _)| of.outcome == outcome).map(|(_, n)| n).sum()
         }
-        Trait::Size => 0,
+        Trait::Silence | Trait::Size => 0,
     };
     Count { part, whole: given.ended() }
 }

@@ -50,13 +50,14 @@ pub struct Sameness {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unlike {
-    /// The share of exchanges with a status, or that ended so without a complete response; the
-    /// size of contents.
+    /// The share of exchanges with a status, or that ended so without a complete response; the share
+    /// of their time in which no response came; the size of contents.
     pub what: Trait,
     /// The target's path; * of paths that are not told apart; null of all targets together.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub target: Option<String>,
-    /// Of side A: a share of its exchanges (0 to 1), or the mean size of a content in bytes.
+    /// Of side A: a share of its exchanges or of their time (0 to 1), or the mean size of a content in
+    /// bytes.
     pub a: f64,
     /// The same of side B.
     pub b: f64,
@@ -76,16 +77,20 @@ pub enum Trait {
     Status(u16),
     /// The share of exchanges that ended so, without a complete response.
     Outcome(Outcome),
+    /// The share of the time that exchanges were in flight in which no response came: a few connections
+    /// that are never answered are few exchanges, since the others have thousands meanwhile.
+    Silence,
     /// The size of the content of responses whose status is accepted.
     Size,
 }
 
-/// `status.503`, `outcome.REFUSED`, `size`.
+/// `status.503`, `outcome.REFUSED`, `silence`, `size`.
 impl fmt::Display for Trait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Trait::Status(status) => write!(f, "status.{status}"),
             Trait::Outcome(outcome) => write!(f, "outcome.{outcome}"),
+            Trait::Silence => f.write_str("silence"),
             Trait::Size => f.write_str("size"),
         }
     }
@@ -97,6 +102,7 @@ impl FromStr for Trait {
     fn from_str(text: &str) -> Result<Trait, String> {
         let outcome = |name: &str| Outcome::ALL.into_iter().find(|of| of.name() == name);
         let found = match text.split_once('.') {
+            None if text == "silence" => Some(Trait::Silence),
             None => (text == "size").then_some(Trait::Size),
             Some(("status", code)) => code.parse().ok().map(Trait::Status),
             Some(("outcome", name)) => outcome(name).map(Trait::Outcome),
@@ -109,7 +115,10 @@ impl FromStr for Trait {
 /// What [`Trait`] is written as.
 #[cfg(feature = "schema")]
 fn trait_pattern() -> String {
-    format!(r"^(status\.[0-9]{{3}}|outcome\.({})|size)$", Outcome::ALL.map(Outcome::name).join("|"))
+    format!(
+        r"^(status\.[0-9]{{3}}|outcome\.({})|silence|size)$",
+        Outcome::ALL.map(Outcome::name).join("|")
+    )
 }
 
 impl Serialize for Trait {

@@ -82,6 +82,7 @@ pub(super) fn difference(
     ];
     let said = match first.what {
         Trait::Size => sizes(&sides, first),
+        Trait::Silence => describe_silence(&sides, first),
         _ => describe_shares(sides, first),
     };
     said + &of
@@ -97,6 +98,23 @@ fn sizes([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
     let bytes = |mean: f64| write_count(mean.round() as u64);
     let [of_a, of_b] = [bytes(unlike.a), bytes(unlike.b)];
     format!("{} sends {of_a} bytes per response; {} {of_b}", a.name, b.name)
+}
+
+/// `IPv6 gave no response in 20.0 % of the time of its connections (TIMEOUT in wait); IPv4 in none`, the
+/// more silent side first.
+fn describe_silence([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
+    let (sick, share, fine, other) = match unlike.a > unlike.b {
+        true => (a, unlike.a, b, unlike.b),
+        false => (b, unlike.b, a, unlike.a),
+    };
+    let how = most_failed(sick.given)
+        .map_or(String::new(), |most| format!(" ({} in {})", most.outcome, most.phase));
+    let rest = if other > 0.0 { describe_percent(other) } else { "none".to_owned() };
+    let share = describe_percent(share);
+    format!(
+        "{} gave no response in {share} of the time of its connections{how}; {} in {rest}",
+        sick.name, fine.name
+    )
 }
 
 /// `IPv6 answers 503 to every request; IPv4 200`, the side that fails more first.
@@ -144,6 +162,7 @@ fn does(what: Trait, share: f64, given: &TargetAnswers) -> String {
             let phase = phase.map_or(String::new(), |phase| format!(" in {phase}"));
             format!("fails {of} ({outcome}{phase})")
         }
+        Trait::Silence => "gave no response".to_owned(),
         Trait::Size => "sends content of another size".to_owned(),
     }
 }
@@ -163,7 +182,7 @@ fn share_of_trait(given: &TargetAnswers, what: Trait) -> f64 {
         Trait::Outcome(of) => {
             given.failures.iter().filter(|(f, _)| f.outcome == of).map(|(_, n)| n).sum()
         }
-        Trait::Size => 0,
+        Trait::Silence | Trait::Size => 0,
     };
     part as f64 / given.ended().max(1) as f64
 }

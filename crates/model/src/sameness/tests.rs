@@ -211,7 +211,7 @@ fn one_bad_block_is_not_a_difference() {
 
 #[test]
 fn a_trait_is_read_and_written_alike() {
-    for text in ["status.503", "outcome.REFUSED", "size"] {
+    for text in ["status.503", "outcome.REFUSED", "silence", "size"] {
         assert_eq!(text.parse::<Trait>().unwrap().to_string(), text);
     }
     for text in ["", "status", "status.x", "outcome.BAD", "length", "size.1"] {
@@ -224,4 +224,40 @@ fn nothing_is_said_of_what_nobody_looked_at() {
     let nothing = Answers::default();
     assert_eq!(look(("ipv6", "ipv4"), &[(&nothing, &nothing)], 0.05), None);
     assert_eq!(look(("ipv6", "ipv4"), &[], 0.05), None);
+}
+
+/// Blocks of one second and ten connections, of which `dead` are never answered.
+fn block_with_dead(dead: u64) -> Answers {
+    let mut tally = EndpointTally::default();
+    tally.status.add(200, (10 - dead) * 3_000);
+    tally.waiting.answered_ns = (10 - dead) * 1_000_000_000;
+    tally.waiting.silent_ns = dead * 1_000_000_000;
+    if dead > 0 {
+        tally.failures.add(Failure::new(Outcome::Timeout, FailurePhase::Wait), dead);
+    }
+    answers("/", &tally)
+}
+
+#[test]
+fn a_few_dead_connections_are_a_difference_though_few_exchanges_fail() {
+    for dead in [1, 2] {
+        let block = [block_with_dead(dead), block_with_dead(0)];
+        let pairs = vec![(&block[0], &block[1]); BLOCKS];
+        let here = look(("ipv6", "ipv4"), &pairs, 0.05).unwrap();
+        let said = format!(
+            "IPv6 gave no response in {dead}0.0 % of the time of its connections (TIMEOUT in wait); \
+             IPv4 in none"
+        );
+        assert_eq!((here.said, here.same), (Some(said), false));
+        let there: Vec<_> = pairs.iter().map(|&(a, b)| (b, a)).collect();
+        let there = look(("ipv6", "ipv4"), &there, 0.05).unwrap();
+        assert!(there.said.unwrap().starts_with("IPv4 gave no response"));
+        let alike = vec![(&block[0], &block[0]); BLOCKS];
+        assert!(look(("ipv6", "ipv4"), &alike, 0.05).unwrap().same);
+    }
+    // One request that times out in one of the blocks is no difference.
+    let (healthy, once) = (block_with_dead(0), block_with_dead(1));
+    let mut pairs = vec![(&healthy, &healthy); BLOCKS];
+    pairs[3].0 = &once;
+    assert!(look(("ipv6", "ipv4"), &pairs, 0.05).unwrap().same);
 }

@@ -7,6 +7,7 @@ use super::result::{WatchedFamily, WatchedServer};
 use super::seconds::WatchedSeconds;
 use super::seen::SeenTraffic;
 use crate::family_result::Families;
+use crate::in_flight::InFlight;
 use crate::interval::Interval;
 use crate::outcome::{Failure, FailurePhase, Outcome};
 use crate::plan::accept::AcceptStatus;
@@ -33,6 +34,15 @@ pub struct Gatherer {
     seconds: WatchedSeconds,
     /// Exchanges that did not end as they should, of a connection that will tell why.
     undecided: Vec<Undecided>,
+    /// Exchanges on connections that the capture's end left open.
+    left_open: Vec<(Family, LeftOpen)>,
+}
+
+/// An exchange without a complete response on a connection that is open.
+#[derive(Clone, Copy, Debug)]
+struct LeftOpen {
+    phase: FailurePhase,
+    began_ns: u64,
 }
 
 /// What a family did so far.
@@ -71,6 +81,7 @@ struct Undecided {
     ends: Ends,
     phase: FailurePhase,
     reset: bool,
+    began_ns: u64,
     ended_ns: u64,
 }
 
@@ -86,6 +97,7 @@ impl Gatherer {
             latest: None,
             seconds: WatchedSeconds::new(begin_ns),
             undecided: Vec::new(),
+            left_open: Vec::new(),
         }
     }
 
@@ -110,7 +122,11 @@ impl Gatherer {
     /// Everything, of a capture that ended then.
     pub fn finish(mut self, end_ns: u64, counts: &Counts) -> Gathered {
         self.decide(None);
-        let intervals = self.seconds.end(end_ns);
+        let unanswered = self.classify_left_open(end_ns);
+        let mut intervals = self.seconds.end(end_ns);
+        if let Some(last) = intervals.last_mut() {
+            Family::BOTH.into_iter().for_each(|of| last.families[of].failed += unanswered[of]);
+        }
         let used = |family: Family| self.seen[family].connections > 0;
         // Where there was nothing at all, there was nothing of both.
         let none = !Family::BOTH.into_iter().any(used);
@@ -123,6 +139,17 @@ impl Gatherer {
         let servers = self.servers.iter().map(Server::result).collect();
         let servers_left_out = self.left_out.len() as u64;
         Gathered { tally: self.tally, intervals, families, servers, servers_left_out }
+    }
+
+    /// Classifies what was in flight at the end, as a run does. Returns how many were unanswered.
+    fn classify_left_open(&mut self, end_ns: u64) -> PerFamily<u64> {
+        for (family, LeftOpen { phase, began_ns }) in std::mem::take(&mut self.left_open) {
+            let age_ns = end_ns.saturating_sub(began_ns);
+            let (silent_ns, endpoint, name, counted) = (age_ns, 0, None, true);
+            let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, counted };
+            self.tally[family].in_flight.push(in_flight);
+        }
+        PerFamily::from_fn(|family| self.tally[family].classify_in_flight())
     }
 
     fn server(&mut self, address: SocketAddr) -> Option<&mut Server> {
@@ -157,7 +184,12 @@ impl Gatherer {
             let outcome = outcome_of(closure, one.reset);
             let family = Family::of(one.ends.server.ip());
             self.tally[family].failures.add(Failure::new(outcome, one.phase), 1);
-            self.seconds.at(one.ended_ns, family).failed += 1;
+            if closure == Some(Closure::Open) {
+                let (phase, began_ns) = (one.phase, one.began_ns);
+                self.left_open.push((family, LeftOpen { phase, began_ns }));
+            }
+            let failed = u64::from(outcome != Outcome::Abandoned);
+            self.seconds.at(one.ended_ns, family).failed += failed;
         }
     }
 
@@ -186,7 +218,8 @@ impl Gatherer {
             FailurePhase::Wait
         };
         let ended_ns = exchange.began_ns + exchange.first_byte_ns.unwrap_or(0);
-        self.undecided.push(Undecided { ends: exchange.ends, phase, reset, ended_ns });
+        let (ends, began_ns) = (exchange.ends, exchange.began_ns);
+        self.undecided.push(Undecided { ends, phase, reset, began_ns, ended_ns });
     }
 }
 

@@ -8,7 +8,7 @@ use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_model::timing::Summary;
 
 use super::side::{BOTH_PLACE, Sides};
-use super::table::{Group, Row, Table};
+use super::table::{Group, Row, SheetCell, Table};
 use super::{Block, Part, Tile, write};
 
 /// What is shown of each phase.
@@ -67,14 +67,20 @@ fn rates_of_both(sides: &Sides<'_>) -> Option<Block> {
 
 /// The few that most people look for.
 pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
-    let response =
-        |quantile: fn(&Summary) -> Option<f64>| move |f: &FamilyResult| quantile(&f.response_us);
     let time = |point| Some(Metric::Time(TimedPhase::Response, point));
     let tile = |label, metric, values: Values| tile(sides, label, metric, values);
     let times = |quantile: fn(&Summary) -> Option<f64>| {
-        values(sides, response(quantile), write::write_time)
+        let of = |side: &super::side::Side<'_>| {
+            let response = &side.figures.response_us;
+            let written = |us| crate::write_bound(response, "", us, write::write_time);
+            match side.hidden {
+                true => "not seen".to_owned(),
+                false => quantile(response).map_or("none".into(), written),
+            }
+        };
+        sides.all.iter().map(of).collect::<Values>()
     };
-    let failed = values(sides, failed_share, write::write_percent);
+    let failed = values(sides, FamilyResult::failed_share, write::write_percent);
     // Documents of an earlier version lack it.
     let has_p95 = sides.all.iter().any(|side| side.figures.response_us.p95.is_some());
     let p95 = has_p95.then(|| tile("p95 response time", time(TimePoint::P95), times(|s| s.p95)));
@@ -97,13 +103,6 @@ fn rate_tile(sides: &Sides<'_>) -> Tile {
         of_sides.sides = vec![(BOTH_PLACE, "both families".to_owned(), rate)];
     }
     of_sides
-}
-
-/// The share of what was sent that failed, the run's own end left out.
-pub(super) fn failed_share(figures: &FamilyResult) -> Option<f64> {
-    let abandoned = figures.outcomes.get("ABANDONED").copied().unwrap_or(0);
-    let sent = figures.requests.sent.saturating_sub(abandoned);
-    (sent > 0).then(|| figures.failed() as f64 / sent as f64)
 }
 
 /// A figure of each side, in words.
@@ -154,6 +153,22 @@ fn quantity_row(sides: &Sides<'_>, quantity: Quantity) -> Row {
     }
 }
 
+/// A figure of a phase's durations, marked where it is a lower bound.
+fn times_row(
+    sides: &Sides<'_>,
+    phase: TimedPhase,
+    (name, quantile): (&'static str, fn(&Summary) -> Option<f64>),
+) -> Row {
+    let cell = |figures: &FamilyResult| {
+        let summary = phase.durations(figures);
+        let Some((us, of)) = summary.and_then(quantile).zip(summary) else {
+            return SheetCell::none();
+        };
+        SheetCell::Number(crate::write_bound(of, name, us, write::write_time), us)
+    };
+    Row::new(name, sides.all.iter().map(|side| cell(side.figures)).collect())
+}
+
 fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
     if !sides.any(|f| phase.durations(f).map(|summary| summary.count as f64)) {
         return None;
@@ -166,7 +181,7 @@ fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
     let rows = shown.iter().filter_map(|&(name, quantile)| {
         let value = |f: &FamilyResult| phase.durations(f).and_then(quantile);
         let any = sides.all.iter().any(|side| value(side.figures).is_some());
-        any.then(|| sides.row(name, value, write::write_time))
+        any.then(|| times_row(sides, phase, (name, quantile)))
     });
     Some(Group { name: Some(super::phases::phase_title(phase)), rows: rows.collect() })
 }

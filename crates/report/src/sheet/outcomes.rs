@@ -61,6 +61,7 @@ fn meaning(outcome: Outcome) -> &'static str {
         Outcome::Content => "failed a check",
         Outcome::NoPort => "no local port left",
         Outcome::Local => "this host refused",
+        Outcome::Unanswered => "in flight at the end, older than other exchanges can explain",
         Outcome::Abandoned => "cut off by the end of the run",
     }
 }

@@ -142,7 +142,7 @@ impl SecondCharts<'_> {
 
     fn failures(&self) -> Option<Chart> {
         // What the end of the run cut off is in no one's way.
-        let any = self.sides.any(super::figures::failed_share);
+        let any = self.sides.any(sixmark_model::family_result::FamilyResult::failed_share);
         let series = self.series(&FAILURES);
         let y = Axis::from_zero("failures", Unit::Count, values(&series));
         let whole = |n: f64| write::write_count(n as u64);

@@ -5,7 +5,6 @@ use sixmark_model::comparison::{Compared, Comparison, Estimate, Settings, Verdic
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::timing::Summary;
 
-use super::figures::failed_share;
 use super::side::{Sides, shown};
 use super::{SheetHeadline, write};
 
@@ -51,7 +50,7 @@ fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
 
 /// `no request failed`, or the share of requests that failed over each side.
 fn describe_failed(sides: &Sides<'_>) -> String {
-    let shares = || sides.all.iter().map(|side| failed_share(side.figures).unwrap_or(0.0));
+    let shares = || sides.all.iter().map(|side| side.figures.failed_share().unwrap_or(0.0));
     if shares().all(|share| share == 0.0) {
         return "no request failed".to_owned();
     }

@@ -39,6 +39,7 @@ fn plan(ratio: PlanRatio) -> Plan {
             connections: some(50),
             threads: some(1),
             timeout: Duration::from_secs(5),
+            drain: Duration::ZERO,
             driver: Driver::Epoll,
             timestamps: Timestamps::User,
             linger: None,

@@ -8,8 +8,9 @@ use sixmark_model::outcome::{LocalCause, Outcome};
 use sixmark_model::plan::accept::AcceptStatus;
 use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
+use sixmark_model::unanswered::FACTOR;
 use sixmark_units::family::Family;
-use sixmark_units::quantity::write_count;
+use sixmark_units::quantity::{duration_us, write_count};
 
 use super::{counted, warning};
 
@@ -28,6 +29,7 @@ pub(super) fn of_family(
     let doubts = [
         fell_away(family, figures),
         redirects_cut(family, figures),
+        unanswered(family, figures),
         failures_of_family(family, figures),
         overloaded(family, figures),
         awaited(result, family, figures),
@@ -83,10 +85,25 @@ fn redirects_cut(family: Family, figures: &FamilyResult) -> Option<Warning> {
     })
 }
 
+/// Warns about exchanges that the end of the load found without a response for longer than the
+/// completed ones can explain.
+fn unanswered(family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let count = ended_as(figures, Outcome::Unanswered);
+    let oldest_s = figures.oldest_unanswered_s.filter(|_| count > 0)?;
+    let message = format!(
+        "{} over {family} had no response when the load ended, the oldest after {}: more than \
+         {FACTOR} times as long as any completed one took; --drain waits for how they end",
+        counted(count, "request", "requests"),
+        duration_us(oldest_s * 1e6),
+    );
+    Some(warning("unanswered", message))
+}
+
 pub(super) fn failures_of_family(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let failed = figures.requests.sent.checked_sub(figures.requests.completed)?;
     // Responses that failed a check or were not checked have separate warnings.
     let others = ended_as(figures, Outcome::Abandoned)
+        + ended_as(figures, Outcome::Unanswered)
         + ended_as(figures, Outcome::Content)
         + unchecked_by(figures);
     let failed = failed.saturating_sub(others);

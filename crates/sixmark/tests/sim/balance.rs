@@ -69,7 +69,8 @@ fn requests_of_a_mix(tally: &FamilyTally, family: Family) {
 fn as_the_world_saw(ran: &Ran, family: Family) {
     let tally = &ran.tally()[family];
     let begun = ran.ledger.begun(family, ran.measured_from);
-    assert_eq!(tally.sent, begun, "{family}: sent, and begun as the world saw it");
+    let counted = tally.sent - tally.carried;
+    assert_eq!(counted, begun, "{family}: sent, and begun as the world saw it");
     let answered = ran.ledger.requests(family, ran.measured_from).filter(|asked| asked.answered);
     let whole = tally.completed() + tally.outcome(Outcome::Content);
     let read = whole + tally.outcome(Outcome::Protocol);
@@ -132,7 +133,7 @@ pub(crate) fn slices(ran: &Ran, family: Family) {
     let mut sum = SliceTally::default();
     ran.slices.iter().for_each(|slice| sum += &slice.families[family]);
     let tally = &ran.tally()[family];
-    let failed = tally.ended() - tally.completed();
+    let failed = tally.ended() - tally.completed() - tally.outcome(Outcome::Abandoned);
     let found = (sum.sent, sum.completed, sum.failed, sum.body, sum.response.count());
     let (completed, body) = (tally.completed(), tally.bytes.body);
     let timed = completed - tally.untimed;

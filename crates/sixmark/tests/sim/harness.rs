@@ -50,6 +50,7 @@ pub(crate) fn plan() -> Plan {
             connections: NonZeroU32::new(4).unwrap(),
             threads: NonZeroU32::MIN,
             timeout: Duration::from_secs(5),
+            drain: Duration::ZERO,
             driver: Driver::Auto,
             timestamps: Timestamps::User,
             linger: None,

@@ -11,6 +11,7 @@ mod conformance;
 mod connections;
 mod datagrams;
 mod driver;
+mod ending;
 mod harness;
 mod http2;
 mod lapses;

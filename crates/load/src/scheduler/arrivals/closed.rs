@@ -21,13 +21,17 @@ pub(crate) struct Closed {
     /// When the last part of the time begins.
     tail_from: u64,
     end: u64,
+    /// When what is in flight at the end is cut off.
+    drained: u64,
 }
 
 impl Closed {
     pub(super) fn new(prepared: &PreparedLoad, worker: u32, measure_from: u64, end: u64) -> Closed {
         let schedule = Schedule::measured(prepared, worker);
         let warm_up = Schedule::warm_up(prepared, worker);
-        Closed { schedule, warm_up, measure_from, tail_from: tail_from(measure_from, end), end }
+        let drained = end.saturating_add(prepared.plan.load.drain.as_nanos() as u64);
+        let tail_from = tail_from(measure_from, end);
+        Closed { schedule, warm_up, measure_from, tail_from, end, drained }
     }
 
     pub(super) fn may_begin(&self, now: u64) -> bool {
@@ -72,9 +76,20 @@ impl Closed {
         self.end
     }
 
-    /// What is in flight at the end of the time is cut off.
+    /// When to look at the clock for the end, or for the end of the wait after it.
+    pub(super) fn closing(&self, now: u64) -> u64 {
+        if now < self.end { self.end } else { self.drained }
+    }
+
+    /// True from the end of the time on, while what is in flight is waited for.
+    pub(super) fn is_draining(&self, now: u64) -> bool {
+        now >= self.end && self.drained > self.end
+    }
+
+    /// What is in flight at the end of the time, or of the wait after it, is cut off.
     pub(super) fn is_over(&self, now: u64, in_flight: bool) -> bool {
-        now >= self.end || (self.schedule.is_over() && !in_flight)
+        let drawn = self.schedule.is_over() || now >= self.end;
+        now >= self.drained || (drawn && !in_flight)
     }
 }
 

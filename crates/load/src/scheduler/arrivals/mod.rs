@@ -103,7 +103,7 @@ impl Arrivals {
     /// When the time for beginning anything ends.
     pub(crate) fn closing(&self, now: u64) -> Option<u64> {
         match self {
-            Arrivals::Closed(closed) => Some(closed.end()),
+            Arrivals::Closed(closed) => Some(closed.closing(now)),
             Arrivals::Open(open) => open.closing(now),
         }
     }
@@ -154,6 +154,11 @@ impl Arrivals {
         }
     }
 
+    /// True where the time of a closed loop is over and what is in flight is waited for.
+    pub(crate) fn is_draining(&self, now: u64) -> bool {
+        matches!(self, Arrivals::Closed(closed) if closed.is_draining(now))
+    }
+
     /// True where the worker has done what it was to do.
     pub(crate) fn is_over(&self, now: u64, in_flight: bool) -> bool {
         match self {
@@ -165,6 +170,7 @@ impl Arrivals {
     /// When a load that was over at `now`, its last exchange having ended at `last_end`, was over.
     pub(crate) fn ended_at(&self, now: u64, last_end: u64) -> u64 {
         match self {
+            Arrivals::Closed(closed) if closed.is_draining(now) => closed.end(),
             Arrivals::Closed(closed) if now >= closed.end() => now,
             Arrivals::Open(open) if !open.is_exhausted() => last_end.max(open.end()),
             _ => last_end,

@@ -31,7 +31,12 @@ pub(super) fn contender(
     let options = keep.shown(asked.text);
     let draft = run::draft(&PlanOptions {
         workload: &workload,
-        course: &CourseArgs { duration: args.block(), ..CourseArgs::default() },
+        course: &CourseArgs {
+            duration: args.block(),
+            // What is stuck must become a TIMEOUT in each block: blocks are shorter than that.
+            drain: Some(workload.load.timeout),
+            ..CourseArgs::default()
+        },
         seed,
         keep_secrets: keep.keeps_secrets(),
     });

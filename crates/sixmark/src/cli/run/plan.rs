@@ -241,6 +241,7 @@ fn load_plan(
         connections,
         threads,
         timeout: args.timeout,
+        drain: options.course.drain.unwrap_or_default(),
         driver: args.driver,
         timestamps: options.workload.timestamps,
         linger: args.linger,

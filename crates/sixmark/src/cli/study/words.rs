@@ -43,6 +43,8 @@ impl OptionsAsTyped {
     fn over(&self, urls: &[String]) -> RunArgs {
         let mut args = self.0.clone();
         args.workload.target.urls = urls.to_vec();
+        // As a block of a comparison: cells are compared, and many are shorter than the timeout.
+        args.course.drain.get_or_insert(args.workload.load.timeout);
         args
     }
 }

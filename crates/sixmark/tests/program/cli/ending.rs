@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::json as value;
 use sixmark_testkit::{
-    DEADLINE, Server, check, command, document, finish, json, script, signal, sixmark,
+    DEADLINE, Origin, Server, check, command, document, finish, json, script, signal, sixmark,
 };
 
 #[test]
@@ -23,7 +23,10 @@ fn an_interrupted_run_reports_what_it_did() {
         assert_eq!(output.status.code(), Some(130), "{name}");
         let result = document(&output);
         assert_eq!(result["ended"], "interrupted");
-        assert_eq!(result["total"]["outcomes"], value!({"ABANDONED": 4, "NORMAL": 20}));
+        let outcome = |name: &str| result["total"]["outcomes"][name].as_u64().unwrap_or(0);
+        // By how old they are, which depends on the machine.
+        let in_flight = outcome("ABANDONED") + outcome("UNANSWERED");
+        assert_eq!((outcome("NORMAL"), in_flight), (20, 4), "{name}");
         let warnings = result["warnings"].as_array().unwrap();
         assert!(warnings.iter().any(|warning| warning["code"] == "interrupted"), "{warnings:?}");
     }
@@ -187,4 +190,49 @@ fn the_statuses_are_in_the_help() {
     let help = String::from_utf8_lossy(&output.stdout);
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("3 could not measure, 130 interrupted by a signal"), "{help}");
+}
+
+/// Two in flight, of which the server answers none after these many.
+fn frozen_after(answered: usize, options: &[&str]) -> (serde_json::Value, Output) {
+    let server = Server::answering(answered);
+    let [v6, v4] = server.urls("/");
+    let usual = ["run", "--json", "-", "-d", "1s", "-c", "2", "--timeout", "3s"];
+    let output = sixmark(&[&usual[..], options, &[&v6, &v4]].concat());
+    // A gate that failed ends with a status of its own.
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    check(&result);
+    (result, output)
+}
+
+#[test]
+fn a_freeze_at_the_end_is_a_failure_wherever_it_is_shown() {
+    let (result, output) = frozen_after(20, &["--fail-if", "total.failures > 1%", "--full"]);
+    let total = &result["total"];
+    assert_eq!(total["outcomes"], value!({"NORMAL": 20, "UNANSWERED": 2}));
+    assert!(total["oldest_unanswered_s"].as_f64().unwrap() > 0.25, "{total}");
+    assert!(total["response_us"]["at_least"].is_number(), "{total}");
+    let gate = &result["gates"][0];
+    assert_eq!((&gate["failed"], output.status.code()), (&true.into(), Some(1)), "{gate}");
+    let warned = result["warnings"].as_array().unwrap().iter();
+    assert_eq!(warned.filter(|of| of["code"] == "unanswered").count(), 2);
+}
+
+#[test]
+fn a_drained_run_waits_for_a_timeout_and_not_for_a_response() {
+    let (result, _) = frozen_after(20, &["--drain", "10s"]);
+    assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 20, "TIMEOUT": 2}));
+    let elapsed = result["elapsed_s"].as_f64().unwrap();
+    assert!(elapsed < 3.0, "the wait is no part of the time: {elapsed}");
+}
+
+#[test]
+fn what_the_end_cuts_off_fails_no_gate() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/delay/100");
+    let gate = ["--fail-if", "total.failures > 0%"];
+    let load = ["run", "--json", "-", "-d", "350ms", "-c", "4", &v6, &v4];
+    let output = sixmark(&[&load[..], &gate].concat());
+    let total = &document(&output)["total"];
+    assert_eq!(output.status.code(), Some(0), "{total}");
+    assert_eq!(total["requests"]["carried"], 0);
 }

@@ -89,6 +89,12 @@ pub(in crate::cli) struct CourseArgs {
           display_order = 1)]
     pub(in crate::cli) duration: Option<Duration>,
 
+    /// After -d, wait up to this time for requests in flight before they are cut off: one that gets
+    /// no response becomes the TIMEOUT that it is [default: 0s; an open loop waits for --timeout]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, help_heading = "Load",
+          display_order = 2)]
+    pub(in crate::cli) drain: Option<Duration>,
+
     /// Change the rate linearly, then end (0:1000/s:1m)
     #[arg(long, value_name = "FROM:TO:DURATION", value_parser = ramp,
           conflicts_with_all = ["rate", "steps", "duration", "linger"],

@@ -33,10 +33,12 @@ impl Case<'_> {
             Outcome::Local => self.failed_here().to_owned(),
             Outcome::Content => "the response failed a check".into(),
             Outcome::Reset | Outcome::Truncated => self.broken_off().to_owned(),
-            Outcome::Abandoned | Outcome::Normal if self.interrupted => {
+            Outcome::Unanswered | Outcome::Abandoned | Outcome::Normal if self.interrupted => {
                 "a signal ended the run first".into()
             }
-            Outcome::Abandoned | Outcome::Normal => "the run ended first: use a longer -d".into(),
+            Outcome::Unanswered | Outcome::Abandoned | Outcome::Normal => {
+                "the run ended first: use a longer -d".into()
+            }
         }
     }
 

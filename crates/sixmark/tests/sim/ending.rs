@@ -1,0 +1,161 @@
+//! What becomes of exchanges that are in flight when the time of a load is over.
+
+use std::time::Duration;
+
+use sixmark_model::outcome::Outcome;
+use sixmark_model::plan::Plan;
+use sixmark_model::tally::Tally;
+use sixmark_units::family::Family;
+
+use super::harness::{BEGIN, Ran, Sim, lasting, run};
+use super::script::{MILLI, Reply, Request, Response, SECOND, Script, Step};
+
+/// How long servers take.
+const WAIT: u64 = 100 * MILLI;
+
+/// The tally as a result has it.
+fn classified(ran: &Ran) -> Tally {
+    let mut tally = ran.tally().clone();
+    for family in Family::BOTH {
+        tally[family].classify_in_flight();
+    }
+    tally
+}
+
+/// How many exchanges of each family ended so, IPv6 first.
+fn ended(tally: &Tally, outcome: Outcome) -> [u64; 2] {
+    Family::BOTH.map(|family| tally[family].outcome(outcome))
+}
+
+fn after(wait: u64) -> Reply {
+    Reply::of(wait, Step::LastBytes(Response::default().bytes()))
+}
+
+/// A load of two seconds over eight connections, with a timeout that is longer.
+fn two_seconds(drain: u64) -> Plan {
+    let mut plan = lasting(Duration::from_secs(2));
+    plan.load.connections = 8.try_into().unwrap();
+    plan.connection.most_open = 16.try_into().unwrap();
+    plan.load.drain = Duration::from_secs(drain);
+    plan
+}
+
+/// Answers after a tenth of a second, but each tenth request of these families never.
+fn tenth_lost(lost: impl Fn(Family) -> bool + 'static) -> Script {
+    let mut asked = 0;
+    Script::of_replies(move |request: &Request, _| {
+        asked += u64::from(lost(request.family));
+        match lost(request.family) && asked % 10 == 0 {
+            true => Reply::silence(),
+            false => after(WAIT),
+        }
+    })
+}
+
+#[test]
+fn what_a_healthy_server_had_no_time_to_answer_did_not_fail() {
+    for drain in [0, 5] {
+        let ran = run(two_seconds(drain), tenth_lost(|_| false));
+        let tally = classified(&ran);
+        assert_eq!(Family::BOTH.map(|family| tally[family].failed()), [0, 0], "{drain}");
+        let cut_off: u64 = ended(&tally, Outcome::Abandoned).iter().sum();
+        assert_eq!(cut_off, if drain == 0 { 8 } else { 0 }, "{drain}");
+        assert_eq!(ran.report.elapsed_ns, 2 * SECOND, "{drain}");
+    }
+}
+
+#[test]
+fn requests_that_are_never_answered_are_unanswered_at_the_end() {
+    let ran = run(two_seconds(0), tenth_lost(|family| family == Family::Ipv6));
+    let tally = classified(&ran);
+    let [v6, v4] = ended(&tally, Outcome::Unanswered);
+    assert!(v6 > 0 && v4 == 0, "{v6} {v4}");
+    assert_eq!((tally.ipv6.failed(), tally.ipv4.failed()), (v6, 0));
+    let oldest = tally.ipv6.oldest_unanswered_ns;
+    assert!((5 * WAIT..=2 * SECOND).contains(&oldest), "{oldest}");
+    let response = tally.ipv6.phases.response.summary();
+    assert!(response.is_lower_bound(response.max.unwrap()), "{response:?}");
+    assert_eq!(response.count, tally.ipv6.completed() + v6);
+}
+
+#[test]
+fn a_load_that_is_drained_says_how_they_end() {
+    for both in [false, true] {
+        let lost = move |family| both || family == Family::Ipv6;
+        let ran = run(two_seconds(5), tenth_lost(lost));
+        let tally = classified(&ran);
+        for outcome in [Outcome::Unanswered, Outcome::Abandoned] {
+            assert_eq!(ended(&tally, outcome), [0, 0], "{outcome}");
+        }
+        let [v6, v4] = ended(&tally, Outcome::Timeout);
+        assert!(v6 > 0 && (v4 > 0) == both, "{v6} {v4}");
+        // The wait is no part of the time, and begins no second.
+        assert_eq!(ran.report.elapsed_ns, 2 * SECOND);
+        assert_eq!(ran.slices.iter().map(|slice| slice.length_ns).sum::<u64>(), 2 * SECOND);
+    }
+}
+
+#[test]
+fn a_drained_load_begins_nothing_after_its_time() {
+    let ran = run(two_seconds(5), tenth_lost(|_| false));
+    let end = BEGIN + 2 * SECOND;
+    for family in Family::BOTH {
+        assert_eq!(ran.ledger.begun(family, end), 0, "{family}");
+    }
+}
+
+#[test]
+fn a_server_that_freezes_leaves_all_in_flight_unanswered() {
+    let freezes = BEGIN + 1_200 * MILLI;
+    let script = Script::of_replies(move |request: &Request, _| match request.at < freezes {
+        true => after(MILLI),
+        false => Reply::silence(),
+    });
+    let ran = run(two_seconds(0), script);
+    let tally = classified(&ran);
+    assert_eq!(ended(&tally, Outcome::Unanswered), [4, 4]);
+    assert!(tally.ipv4.oldest_unanswered_ns > 700 * MILLI);
+}
+
+#[test]
+fn a_freeze_that_ends_in_time_is_no_failure() {
+    let (freezes, thaws) = (BEGIN + 500 * MILLI, BEGIN + 1_500 * MILLI);
+    let script = Script::of_replies(move |request: &Request, _| {
+        let frozen = (freezes..thaws).contains(&request.at);
+        after(if frozen { thaws - request.at } else { MILLI })
+    });
+    let tally = classified(&run(two_seconds(0), script));
+    assert_eq!(Family::BOTH.map(|family| tally[family].failed()), [0, 0]);
+    let longest = tally.ipv6.phases.response.max().unwrap();
+    assert!(longest > 900 * MILLI, "{longest}");
+}
+
+#[test]
+fn what_began_in_the_warm_up_and_is_silent_in_the_measurement_counts() {
+    // The first request over IPv6 is never answered.
+    let script = || {
+        let mut first = true;
+        Script::of_replies(move |request: &Request, _| {
+            let lost = request.family == Family::Ipv6 && std::mem::take(&mut first);
+            if lost { Reply::silence() } else { after(MILLI) }
+        })
+    };
+    for (drain, outcome) in [(0, Outcome::Unanswered), (5, Outcome::Timeout)] {
+        let mut plan = two_seconds(drain);
+        plan.load.warmup = Duration::from_millis(100);
+        let tally = classified(&run(plan, script()));
+        assert_eq!(ended(&tally, outcome), [1, 0], "{outcome}");
+        assert_eq!((tally.ipv6.failed(), tally.ipv4.failed()), (1, 0), "{outcome}");
+        assert_eq!(tally.ipv6.carried, 1);
+    }
+}
+
+#[test]
+fn ages_say_nothing_where_the_worker_stood_still() {
+    let script = Script::of_replies(|_, _| after(MILLI));
+    let pause = Some([BEGIN + 500 * MILLI, 5 * SECOND]);
+    let ran = Sim { pause, ..Sim::new(two_seconds(0)) }.run(script);
+    super::balance::check(&ran);
+    let tally = classified(&ran);
+    assert_eq!(ended(&tally, Outcome::Unanswered), [0, 0]);
+}
