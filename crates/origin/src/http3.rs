@@ -78,7 +78,7 @@ async fn exchange(
 ) -> Result<(), Failure> {
     let (request, stream) = request.resolve_request().await?;
     let (mut send, receive) = stream.split();
-    let request: Request<Upload> = request.map(|()| Upload(receive));
+    let request: Request<Upload> = request.map(|()| Upload::new(receive));
     let Ok(response) = answer(request, session).await else {
         connection.close(no_error(), b"");
         return Ok(());
@@ -114,7 +114,30 @@ pub(super) fn no_error() -> VarInt {
 }
 
 /// The content of a request.
-struct Upload(RequestStream<RecvStream, Bytes>);
+struct Upload {
+    stream: RequestStream<RecvStream, Bytes>,
+    /// It is read to its end, or cannot be read.
+    over: bool,
+    /// A read is under way, which has the stream: it can't be told anything meanwhile.
+    reading: bool,
+}
+
+impl Upload {
+    fn new(stream: RequestStream<RecvStream, Bytes>) -> Upload {
+        Upload { stream, over: false, reading: false }
+    }
+}
+
+/// A response may be complete without the request's content: then the client is asked to send no more
+/// of it, without an error (RFC 9114, 4.1). A stream that is merely dropped is stopped with code 0,
+/// which is none of HTTP/3's.
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if !self.over && !self.reading {
+            self.stream.stop_sending(Code::H3_NO_ERROR);
+        }
+    }
+}
 
 impl Body for Upload {
     type Data = Bytes;
@@ -124,7 +147,11 @@ impl Body for Upload {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, StreamError>>> {
-        let data = ready!(self.0.poll_recv_data(cx))?;
+        self.reading = true;
+        let data = ready!(self.stream.poll_recv_data(cx));
+        self.reading = false;
+        self.over = !matches!(data, Ok(Some(_)));
+        let data = data?;
         Poll::Ready(data.map(|mut data| Ok(Frame::data(data.copy_to_bytes(data.remaining())))))
     }
 }

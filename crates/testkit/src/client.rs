@@ -276,6 +276,22 @@ impl Http3 {
         }
         Ok(Answer { status: parts.status.as_u16(), head: parts.headers, body, fault })
     }
+
+    /// Sends content to `path` without end, after the response too, until the server stops it.
+    /// Returns the error of the library, which names the code.
+    ///
+    /// # Errors
+    /// Returns the error of the library if there is no response.
+    pub async fn upload_until_stopped(&self, path: &str) -> Result<String, String> {
+        let wish = Wish("POST", path, b"");
+        let mut stream = self.send.clone().send_request(request(wish)).await.map_err(told)?;
+        stream.recv_response().await.map_err(told)?;
+        loop {
+            if let Err(error) = stream.send_data(Bytes::from_static(&[0; 1_000])).await {
+                return Ok(told(error));
+            }
+        }
+    }
 }
 
 fn told(error: impl ToString) -> String {

@@ -99,3 +99,15 @@ fn a_stopping_origin_leaves_nobody_waiting() {
         }
     }
 }
+
+#[test]
+fn content_that_nobody_reads_is_stopped_without_an_error() {
+    let stage = Stage::secure(Limits::default());
+    for &address in stage.addresses() {
+        together(async {
+            let connection = Http3::to(address, stage.pem()).await.unwrap();
+            let error = connection.upload_until_stopped("/bytes/10").await.unwrap();
+            assert!(error.contains("H3_NO_ERROR"), "{error}");
+        });
+    }
+}
