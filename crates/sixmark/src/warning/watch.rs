@@ -110,8 +110,9 @@ fn snapped(watched: &Watched) -> Option<Warning> {
 fn malformed(watched: &Watched) -> Option<Warning> {
     (watched.malformed > 0).then(|| {
         let message = format!(
-            "{} contradictory headers and are not counted",
-            counted(watched.malformed, "packet has", "packets have")
+            "{} contradictory headers and {} not counted",
+            counted(watched.malformed, "packet has", "packets have"),
+            if watched.malformed == 1 { "is" } else { "are" },
         );
         warning("packets_malformed", message)
     })
