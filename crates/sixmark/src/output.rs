@@ -81,14 +81,26 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Reports whether two names refer to the same file, one that [`replace`] would replace.
+/// Reports whether two names refer to the same file, by device and inode, or where it does not exist
+/// yet by folder and name. A device or a pipe takes several documents and is never the same.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let path = followed(path).ok()?;
         Some(folder_of(&path).canonicalize().ok()?.join(path.file_name()?))
     };
-    let (one, other) = ([one, other].map(place), one);
-    one[0].is_some() && one[0] == one[1] && !is_stream(other)
+    let both = [one, other];
+    let (inodes, places) = (both.map(|path| identity(path).ok()), both.map(place));
+    let are_one = inodes[0].is_some() && inodes[0] == inodes[1]
+        || places[0].is_some() && places[0] == places[1];
+    are_one && !both.into_iter().any(is_stream)
+}
+
+/// Returns what identifies a file whatever its names are: its device and its inode.
+///
+/// # Errors
+/// Returns an error if there is no such file.
+pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    fs::metadata(path).map(|of| (of.dev(), of.ino()))
 }
 
 /// Reports whether `path` is a device or a pipe, which is written to and not replaced.

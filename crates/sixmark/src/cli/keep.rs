@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sixmark_model::plan::secrets::redact;
 use sixmark_report::headline::ListHeadline;
@@ -40,6 +40,11 @@ pub(super) struct KeepArgs {
 }
 
 impl KeepArgs {
+    /// Where results are kept.
+    pub(super) fn store(&self) -> &StoreArgs {
+        &self.store
+    }
+
     /// Credentials may stand in what is written.
     pub(super) fn keeps_secrets(&self) -> bool {
         self.keep_secrets
@@ -52,6 +57,12 @@ impl KeepArgs {
 }
 
 impl StoreArgs {
+    /// Its file, where there is one.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        let place = store::StorePlace::choose(self.store.as_deref(), |name| std::env::var_os(name));
+        place.ok()?.file().ok()?.map(Path::to_owned)
+    }
+
     /// Where that is. A variable that would lead elsewhere and is ignored is said to be.
     pub(super) fn place(&self) -> Result<store::StorePlace, CommandError> {
         let var = |name: &str| std::env::var_os(name);

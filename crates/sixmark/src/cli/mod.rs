@@ -3,6 +3,7 @@
 mod compare;
 mod demo;
 mod detail;
+mod files;
 mod gates;
 mod help;
 mod history;

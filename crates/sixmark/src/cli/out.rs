@@ -100,37 +100,11 @@ impl std::str::FromStr for OutputPlace {
     }
 }
 
-/// Checks the places of several documents: each can take one of them.
-pub(super) fn check_places<const N: usize>(
-    places: [&Option<OutputPlace>; N],
-) -> Result<(), CommandError> {
-    let given: Vec<&OutputPlace> = places.into_iter().flatten().collect();
-    for (at, place) in given.iter().enumerate() {
-        if given[..at].iter().any(|other| other.is_same(place)) {
-            return Err(CommandError::Usage(match place {
-                OutputPlace::Standard => {
-                    "two documents can't both go to standard output (-); give one of them a file"
-                        .into()
-                }
-                OutputPlace::File(path) => {
-                    let path = path.display();
-                    format!("two documents can't both be written to '{path}'; name another file")
-                }
-            }));
-        }
-    }
-    given.into_iter().try_for_each(OutputPlace::check)
-}
-
 impl OutputPlace {
     /// Fails now rather than after the run where the file can't be written.
     pub(super) fn check(&self) -> Result<(), CommandError> {
+        self.check_name()?;
         let OutputPlace::File(path) = self else { return Ok(()) };
-        if path.as_os_str().is_empty() {
-            return Err(CommandError::Usage(
-                "the name of an output file is empty; give a name".into(),
-            ));
-        }
         if path.is_dir() {
             return Err(CommandError::Usage(format!(
                 "'{}' is a folder; name a file",
@@ -140,6 +114,32 @@ impl OutputPlace {
         let cannot =
             |error| CommandError::Usage(format!("can't write '{}': {error}", path.display()));
         output::check_writable(path).map_err(cannot)
+    }
+
+    /// Fails where it has no name.
+    pub(super) fn check_name(&self) -> Result<(), CommandError> {
+        match self {
+            OutputPlace::File(path) if path.as_os_str().is_empty() => {
+                Err(CommandError::Usage("the name of an output file is empty; give a name".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            OutputPlace::Standard => Path::new("/dev/stdout"),
+            OutputPlace::File(path) => path,
+        }
+    }
+
+    /// Its name for people, as typed.
+    pub(super) fn name(&self) -> std::path::Display<'_> {
+        match self {
+            OutputPlace::Standard => Path::new("-").display(),
+            OutputPlace::File(path) => path.display(),
+        }
     }
 
     /// Writes `text`; where that fails, keeps it elsewhere and says where.
@@ -157,11 +157,8 @@ impl OutputPlace {
     }
 
     /// True where one would take the other's document. A device or a pipe takes several.
-    fn is_same(&self, other: &OutputPlace) -> bool {
-        match (self, other) {
-            (OutputPlace::Standard, OutputPlace::Standard) => true,
-            (OutputPlace::File(a), OutputPlace::File(b)) => output::is_same_file(a, b),
-            _ => false,
-        }
+    pub(super) fn is_same(&self, other: &OutputPlace) -> bool {
+        let standard = [self, other].iter().all(|place| **place == OutputPlace::Standard);
+        standard || output::is_same_file(self.path(), other.path())
     }
 }

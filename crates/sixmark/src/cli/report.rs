@@ -3,13 +3,14 @@
 use sixmark_report::document_text;
 use sixmark_report::text::Detail;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sixmark_model::document::Document;
 use sixmark_report::sheet::Named;
 use sixmark_report::{html, long, markdown};
 
 use super::detail::DetailArgs;
+use super::files::CommandFiles;
 use super::history;
 use super::keep::StoreArgs;
 use super::out::{OutputPlace, print, print_document, warn};
@@ -86,7 +87,11 @@ fn check_places(args: &ReportArgs) -> Result<(), CommandError> {
     if args.results.iter().filter(|word| *word == "-").count() > 1 {
         return Err(CommandError::Usage("standard input (-) can be read only once".into()));
     }
-    args.html.as_ref().map_or(Ok(()), OutputPlace::check)
+    let files = CommandFiles::default().document("--html", args.html.as_ref());
+    let read = |files: CommandFiles, word: &String| {
+        files.needed(Some(&document_path(word)), "it is a document to report")
+    };
+    args.results.iter().fold(files.store(&args.store), read).check()
 }
 
 fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), CommandError> {
@@ -115,11 +120,14 @@ fn read_text(text: std::io::Result<String>, name: &str) -> Result<String, Comman
     text.map_err(|error| CommandError::Usage(format!("can't read '{name}': {error}")))
 }
 
-/// A study's folder stands for its document.
 fn file(path: &str) -> std::io::Result<String> {
-    let path = Path::new(path);
-    let document = if path.is_dir() { path.join("study.json") } else { path.to_owned() };
-    limited(std::fs::File::open(document)?)
+    limited(std::fs::File::open(document_path(path))?)
+}
+
+/// A study's folder stands for its document.
+fn document_path(word: &str) -> PathBuf {
+    let path = Path::new(word);
+    if path.is_dir() { path.join("study.json") } else { path.to_owned() }
 }
 
 fn standard_input() -> std::io::Result<String> {

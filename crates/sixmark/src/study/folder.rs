@@ -158,6 +158,13 @@ pub fn check_begun(path: &Path) -> Result<(), CommandError> {
     Err(CommandError::Usage(format!("'{shown}' has no {DOCUMENT}: no study to resume{how}")))
 }
 
+/// Returns the files from which a folder's study is resumed: its own, and its cells.
+pub fn files_of_folder(path: &Path) -> Vec<PathBuf> {
+    let own = FIRST_FILES.into_iter().chain([DOCUMENT]).map(|name| path.join(name));
+    let cells = fs::read_dir(path.join(CELLS)).into_iter().flatten();
+    own.chain(cells.filter_map(|cell| Some(cell.ok()?.path()))).collect()
+}
+
 fn is_empty(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|mut all| all.next().is_none())
 }

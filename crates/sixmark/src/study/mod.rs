@@ -26,7 +26,7 @@ mod work;
 
 pub use check::{CellOptions, OptionsOfCells, WrongOption, read_options};
 pub use engine::{Finished, StudyEvent, run_cells};
-pub use folder::check_begun;
+pub use folder::{check_begun, files_of_folder};
 pub use options::Options;
 pub use program::{Need, needs};
 pub use source::{Form, Source, builtin_names};

@@ -119,6 +119,13 @@ impl Source {
         names.filter_map(|name| Some((name, self.open(name).ok()?))).collect()
     }
 
+    /// Returns the files that it is read from; none for a built-in study.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let Some(folder) = &self.folder else { return Vec::new() };
+        let beside = [PUBLISHED].into_iter().chain(LABS).map(|name| folder.join(name));
+        [PathBuf::from(&self.name)].into_iter().chain(beside).collect()
+    }
+
     /// Returns the folder that file names in its options are relative to.
     pub(super) fn here(&self) -> PathBuf {
         let folder = self.folder.clone().unwrap_or_default();

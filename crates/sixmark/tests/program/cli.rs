@@ -6,6 +6,7 @@ mod clocks;
 mod compare;
 mod connections;
 mod ending;
+mod files;
 mod find_max;
 mod gates;
 mod history;

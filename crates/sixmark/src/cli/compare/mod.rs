@@ -35,7 +35,7 @@ use sixmark_machine::CommandError;
 pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let quiet = *quiet;
-    out::check_places([json, &demanded.junit, html])?;
+    check_files(args)?;
     let host = vitals_from::host(&args.session)?;
     args.session.inside.go()?;
     let comparing = comparing(args, host)?;
@@ -52,6 +52,13 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let could_not = nothing_normal(&result).map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown);
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
+}
+
+/// What is written must be nothing that a side reads.
+fn check_files(args: &CompareArgs) -> Result<(), CommandError> {
+    let files = args.session.files().inputs(args.shared.workload.inputs());
+    let sides = sides::workloads(args).into_iter();
+    sides.fold(files, |files, side| files.inputs(side.inputs())).check()
 }
 
 /// Measures, shows how far it is, and keeps what there is after each pair.

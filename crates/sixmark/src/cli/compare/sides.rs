@@ -1,6 +1,6 @@
 //! From a side's own options, and those of both, to what it loads.
 
-use super::super::run::{self, CourseArgs, PlanOptions};
+use super::super::run::{self, CourseArgs, PlanOptions, WorkloadArgs};
 use super::args::CompareArgs;
 use super::asked::Asked;
 use super::words::words;
@@ -45,6 +45,12 @@ pub(super) fn contender(
         options,
         runnable: draft.map_err(|error| of_side(asked, error))?.check()?,
     })
+}
+
+/// The workloads of the sides that have options of their own, as far as these can be read.
+pub(super) fn workloads(args: &CompareArgs) -> Vec<WorkloadArgs> {
+    let workload = |text: &String| args.shared.overlaid(&expanded(words(text).ok()?)).ok();
+    [&args.a, &args.b].into_iter().flatten().filter_map(workload).collect()
 }
 
 /// The families by their names.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::files::CommandFiles;
 use super::super::keep::StoreArgs;
 use super::super::out::OutputPlace;
 use super::{WhichEntry, numbers, open_for};
@@ -32,7 +33,11 @@ pub(super) fn main(args: &HistoryExportArgs) -> Result<(), CommandError> {
     let documents = ids.iter().map(|&id| store.document(id));
     let documents = documents.collect::<Result<Vec<_>, _>>()?;
     let places = places(&args.out, &ids)?;
-    places.iter().try_for_each(OutputPlace::check)?;
+    // Several documents may follow one another on standard output.
+    let files = places.iter().take(if args.out == "-" { 1 } else { places.len() });
+    let files =
+        files.fold(CommandFiles::default(), |all, place| all.document("--out", Some(place)));
+    files.store(&args.store).check()?;
     places.iter().zip(&documents).try_for_each(|(place, document)| place.write(document))
 }
 

@@ -3,6 +3,7 @@
 use sixmark_model::plan::lab::diagram::{diagram_text, svg};
 
 use super::FileArgs;
+use crate::cli::files::CommandFiles;
 use crate::cli::out::{OutputPlace, print};
 use sixmark_machine::CommandError;
 
@@ -17,12 +18,11 @@ pub(super) struct LabDiagramArgs {
 }
 
 pub(super) fn main(args: &LabDiagramArgs) -> Result<u8, CommandError> {
+    let files = CommandFiles::default().document("--svg", args.svg.as_ref());
+    files.needed(Some(&args.file.file), "it is the lab's file").check()?;
     let Some(lab) = args.file.read()? else { return Ok(2) };
     match &args.svg {
-        Some(place) => {
-            place.check()?;
-            place.write(&svg(&lab))?;
-        }
+        Some(place) => place.write(&svg(&lab))?,
         None => print(&diagram_text(&lab))?,
     }
     Ok(0)

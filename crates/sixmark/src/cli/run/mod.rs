@@ -1,6 +1,7 @@
 //! `sixmark run`.
 
 mod args;
+mod inputs;
 mod live;
 mod options;
 mod pace;
@@ -42,7 +43,8 @@ use sixmark_machine::CommandError;
 pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let (csv, quiet) = (&args.csv, *quiet);
-    out::check_places([json, csv, &demanded.junit, html])?;
+    let files = args.session.files().document("--csv", csv.as_ref());
+    files.inputs(args.workload.inputs()).check()?;
     let host = vitals_from::host(&args.session)?;
     args.session.inside.go()?;
     let draft = args.draft()?;

@@ -3,7 +3,7 @@
 use super::values::RequestFormat;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sixmark_model::import::{AccessLog, Imported, Wanted, har, is_log_line};
@@ -56,6 +56,35 @@ pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent
     }
     let requests = PlanRequests::new(list).map_err(|error| reading_error(file, &error))?;
     Ok(Sent { requests, timetable, warning })
+}
+
+/// The files that a request file names, as far as it can be read. A pipe can be read only once.
+pub(super) fn files_named(args: &RequestArgs, file: &Path) -> Vec<PathBuf> {
+    let mut named = Vec::new();
+    if let Some(text) = toml_text(args, file) {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mut open = |name: &str| {
+            let path = folder.join(name);
+            let content = std::fs::read(&path).map_err(|error| error.to_string());
+            named.push(path);
+            content
+        };
+        // What is wrong with it is said when it is read for the plan.
+        let _ = requests::parse_requests(&text, &mut open);
+    }
+    named
+}
+
+/// The text of a request file; none of other files.
+fn toml_text(args: &RequestArgs, file: &Path) -> Option<String> {
+    let mut from = File::open(file).ok().filter(|_| file.is_file())?;
+    let mut text = Vec::new();
+    from.by_ref().take(BEGINNING as u64).read_to_end(&mut text).ok()?;
+    if args.requests_format.unwrap_or_else(|| format_of(&text)) != RequestFormat::Toml {
+        return None;
+    }
+    from.read_to_end(&mut text).ok()?;
+    String::from_utf8(text).ok()
 }
 
 fn reading_error(file: &Path, error: &str) -> CommandError {

@@ -60,6 +60,11 @@ pub(in crate::cli) struct TlsArgs {
 }
 
 impl TlsArgs {
+    /// The options that name a file.
+    pub(super) fn inputs(&self) -> [(&'static str, &Option<PathBuf>); 3] {
+        [("--cacert", &self.cacert), ("--cert", &self.cert), ("--key", &self.key)]
+    }
+
     /// The files that it names.
     pub(super) fn files(&mut self) -> [&mut Option<PathBuf>; 3] {
         [&mut self.cacert, &mut self.cert, &mut self.key]

@@ -18,6 +18,7 @@ use sixmark_report::html;
 use sixmark_report::sheet::Named;
 use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
 
+use super::files::CommandFiles;
 use super::keep::{self, Keeper};
 use super::out::{self, OutputPlace, complain, print};
 use super::progress::can_repaint;
@@ -157,8 +158,8 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
 
 fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let (source, form) = wanted(args)?;
+    check_files(args, &source)?;
     let (study, of_cells) = checked_study(&source, form, commands)?;
-    out::check_places([&args.markdown, &args.html])?;
     // First of all: what is open and what runs would be on both sides.
     let rights = match study.lab.as_ref().map(|_| lab::enclose()).transpose()? {
         Some(Err(status)) => return Ok(status),
@@ -181,6 +182,19 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
     let finished = done?;
     keep(args, &finished, &mut keeper)?;
     show_outcome(args, &finished)
+}
+
+/// What is written must be neither the study nor a file of its folder.
+fn check_files(args: &StudyRunArgs, source: &Source) -> Result<(), CommandError> {
+    let files = CommandFiles::default()
+        .document("--markdown", args.markdown.as_ref())
+        .document("--html", args.html.as_ref())
+        .store(args.keep.store());
+    let own = source.files().into_iter().map(|path| (path, "it is a file of the study"));
+    let folder = args.resume.as_deref().or(args.out.as_deref());
+    let kept = folder.into_iter().flat_map(study::files_of_folder);
+    let all = own.chain(kept.map(|path| (path, "it is a file of the study's folder")));
+    all.fold(files, |files, (path, why)| files.needed(Some(&path), why)).check()
 }
 
 /// In the store, and as a page in the study's folder and where it was asked for.

@@ -14,6 +14,7 @@ use sixmark_report::traffic::write_bit_rate;
 use sixmark_report::traffic_text;
 use sixmark_units::family::{Family, PerFamily};
 
+use super::files::CommandFiles;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
@@ -29,7 +30,8 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, CommandError> {
     if !args.listen.is_empty() {
         return listen(args);
     }
-    out::check_places([&args.json])?;
+    let files = CommandFiles::default().document("--json", args.json.as_ref());
+    files.needed(args.script.as_deref(), "it is the script").check()?;
     let mut live = LiveTraffic::new(!args.quiet && can_repaint());
     let result = match &args.script {
         Some(path) => of_script(args, path, &mut live),

@@ -12,6 +12,7 @@ use sixmark_model::vitals::result::{SCHEMA, VitalsHead, VitalsResult};
 use sixmark_model::vitals::{Total, VitalsSample};
 use sixmark_report::vitals::{live, vitals_text};
 
+use super::files::CommandFiles;
 use super::listen::Listen;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
@@ -30,14 +31,9 @@ const MOST: usize = 86_400;
 
 /// Samples, shows and writes.
 pub(super) fn main(args: &VitalsArgs) -> Result<u8, CommandError> {
-    out::check_places([&args.json])?;
-    let standard = [&args.json, &args.jsonl, &args.csv];
-    let to_standard =
-        standard.into_iter().flatten().filter(|p| **p == OutputPlace::Standard).count();
-    if to_standard > 1 {
-        let line = "two outputs can't both go to standard output (-); give one of them a file";
-        return Err(CommandError::Usage(line.into()));
-    }
+    let files = CommandFiles::default().document("--json", args.json.as_ref());
+    files.lines("--jsonl", args.jsonl.clone()).lines("--csv", args.csv.clone()).check()?;
+    let to_standard = [&args.json, &args.jsonl, &args.csv].contains(&&Some(OutputPlace::Standard));
     args.inside.go()?;
     let mut sources = Sources::open(&wanted(args))?;
     let mut taking = Taking::open(args)?;
@@ -47,7 +43,7 @@ pub(super) fn main(args: &VitalsArgs) -> Result<u8, CommandError> {
     })?;
     taking.clear();
     let result = taking.result(&ended)?;
-    let shown = !args.quiet && to_standard == 0;
+    let shown = !args.quiet && !to_standard;
     let printed = if shown { print(&vitals_text(&result)) } else { Ok(()) };
     warn(result.warnings.iter().filter(|warning| warning.code != FILE_INCOMPLETE));
     let document = encoded(&result)?;

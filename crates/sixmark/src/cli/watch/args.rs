@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::super::files::CommandFiles;
 use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use super::super::{gates, inside, keep};
@@ -100,12 +101,26 @@ pub(in crate::cli) struct WatchArgs {
 impl WatchArgs {
     /// What fits no other: one document in each place, a lab's host where there is something live.
     pub(super) fn check(&self) -> Result<(), CommandError> {
-        super::super::out::check_places([&self.json, &self.csv, &self.gates.junit, &self.html])?;
+        self.files().check()?;
         if self.read.is_some() && self.inside.is_given() {
             let line = "--in watches a host of a lab, but -r reads a file; omit one of them";
             return Err(CommandError::Usage(line.into()));
         }
         Ok(())
+    }
+
+    fn files(&self) -> CommandFiles {
+        let place = |path: &Option<PathBuf>| path.clone().map(OutputPlace::File);
+        CommandFiles::default()
+            .document("--json", self.json.as_ref())
+            .document("--csv", self.csv.as_ref())
+            .document("--junit", self.gates.junit.as_ref())
+            .document("--html", self.html.as_ref())
+            .lines("--write", place(&self.write))
+            .lines("--connections", place(&self.connections))
+            .lines("--exchanges", place(&self.exchanges))
+            .input("--read", self.read.as_deref())
+            .store(self.keep.store())
     }
 
     pub(super) fn settings(&self) -> WatchSettings {

@@ -1,5 +1,8 @@
 //! What a command that loads says beside the load.
 
+use std::path::Path;
+
+use crate::cli::files::CommandFiles;
 use crate::cli::gates::GateArgs;
 use crate::cli::inside::InsideArgs;
 use crate::cli::keep::KeepArgs;
@@ -45,4 +48,17 @@ pub(in crate::cli) struct SessionArgs {
     /// Seed of schedules over several addresses and of Poisson arrivals [default: random]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(in crate::cli) seed: Option<u64>,
+}
+
+impl SessionArgs {
+    /// The files that they name.
+    pub(in crate::cli) fn files(&self) -> CommandFiles {
+        CommandFiles::default()
+            .document("--json", self.json.as_ref())
+            .document("--junit", self.gates.junit.as_ref())
+            .document("--html", self.html.as_ref())
+            // A URL or a host is the name of no file.
+            .input("--vitals-from", self.vitals_from.as_deref().map(Path::new))
+            .store(self.keep.store())
+    }
 }
