@@ -142,9 +142,15 @@ impl Keeper {
         match (self.save(headline, document), elsewhere) {
             (Ok(()), _) => self.announce(quiet),
             (Err(error), Some(place)) => complain(&format!("warning: {error}; {}", is_in(place))),
-            (Err(error), None) => return Err(rescued(&error, document, self.id)),
+            (Err(error), None) => return Err(rescued(&error, document, self.kept())),
         }
         Ok(())
+    }
+
+    /// The number under which an earlier state is in the store.
+    fn kept(&self) -> Option<Id> {
+        let store = self.store.as_ref()?;
+        self.id.filter(|_| store.check_in_place().is_ok())
     }
 
     fn announce(&self, quiet: bool) {

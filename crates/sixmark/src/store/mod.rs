@@ -14,12 +14,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior,
-    params,
+    Connection, ErrorCode, MAIN_DB, OpenFlags, OptionalExtension as _, Transaction,
+    TransactionBehavior, params,
 };
 use serde::Serialize;
 use sixmark_report::headline::{ListHeadline, SideFigures};
 
+use crate::output;
 pub use list::{ListFilter, ListPage, Listed};
 pub use place::{StorePlace, VARIABLE, ignored_data_home};
 use schema::FoundStore;
@@ -29,6 +30,9 @@ use sixmark_machine::CommandError;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The interval between two attempts, where SQLite itself does not wait.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// The reason why a store that can be read can't be written.
+const READ_ONLY: &str = "this user may not write to it";
 
 /// The number of an entry. A store never assigns the same number twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -53,6 +57,8 @@ pub struct NewEntry<'a> {
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// The device and the inode of the file that was opened.
+    identity: (u64, u64),
 }
 
 impl Store {
@@ -65,7 +71,12 @@ impl Store {
     pub fn open(place: &StorePlace) -> Result<Option<Store>, CommandError> {
         let Some(path) = place.file()? else { return Ok(None) };
         place.make(path).map_err(|error| cannot("open", path, &error))?;
-        Store::connect(path).map(Some)
+        let store = Store::connect(path)?;
+        // SQLite opens a file that it may not write for reading, and fails at the first change.
+        match store.connection.is_readonly(MAIN_DB) {
+            Ok(true) => Err(cannot("write to", path, &READ_ONLY)),
+            _ => Ok(Some(store)),
+        }
     }
 
     /// Opens the store like [`Store::open`], but returns none if there is no file yet.
@@ -82,6 +93,20 @@ impl Store {
     /// Returns the path of its file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Checks that its path still leads to the file that was opened. Entries written to a file that
+    /// was deleted or replaced are gone when the store is closed.
+    ///
+    /// # Errors
+    /// Returns an error if it does not.
+    pub fn check_in_place(&self) -> Result<(), CommandError> {
+        let why = match output::identity(&self.path) {
+            Ok(found) if found == self.identity => return Ok(()),
+            Ok(_) => "it was replaced by another file meanwhile",
+            Err(_) => "it was deleted or moved meanwhile",
+        };
+        Err(CommandError::Measure(complaint_line("write to", &self.path, &why)))
     }
 
     /// Keeps a new entry. When this returns, the entry is on the disk.
@@ -145,16 +170,19 @@ impl Store {
 
     fn connect(path: &Path) -> Result<Store, CommandError> {
         let failed = |error: rusqlite::Error| cannot("open", path, &describe_error(&error));
+        let lost = |error: std::io::Error| cannot("open", path, &error);
         if !path.is_file() {
             return Err(cannot("open", path, &"it is not a file"));
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // Before it is opened: a file put in its place meanwhile then counts as another one.
+        let identity = output::identity(path).map_err(lost)?;
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         set_pragmas(&connection).map_err(failed)?;
         let found = patiently(|| schema::prepare(&mut connection, schema::STEPS));
         match found.map_err(failed)? {
-            FoundStore::Ready => Ok(Store { connection, path: path.to_owned() }),
+            FoundStore::Ready => Ok(Store { connection, path: path.to_owned(), identity }),
             FoundStore::Foreign => Err(cannot("open", path, &"it is another program's database")),
             FoundStore::Newer(version) => Err(cannot(
                 "open",
@@ -184,6 +212,8 @@ impl Store {
             transaction.commit()?;
             Ok(done)
         });
+        // What became of the file is the cause of whatever went wrong.
+        self.check_in_place()?;
         done.map_err(|error| self.cannot(doing, &error))
     }
 
@@ -310,7 +340,7 @@ fn describe_error(error: &rusqlite::Error) -> String {
             "another program has locked it"
         }
         Some(ErrorCode::DiskFull) => "the disk is full",
-        Some(ErrorCode::ReadOnly) => "this user may not write to it",
+        Some(ErrorCode::ReadOnly) => READ_ONLY,
         Some(ErrorCode::NotADatabase) => "it is not a SQLite database",
         Some(ErrorCode::DatabaseCorrupt) => "it is damaged",
         Some(ErrorCode::TooBig) => "the document is larger than SQLite's limit (1 GB)",

@@ -77,12 +77,35 @@ impl User {
         finish(command.spawn().expect("this needs setpriv"))
     }
 
+    /// A file of root's that the user may read only.
+    fn may_read(&self, name: &str, text: &[u8]) {
+        let path = self.dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+
     fn says(&self, words: &[&str]) -> String {
         let output = self.run(words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words:?}: {said}");
         String::from_utf8(output.stdout).unwrap()
     }
+}
+
+/// Nobody listens there: had the load begun, the line would be another one.
+#[test]
+fn a_store_that_may_not_be_written_is_found_before_the_load() {
+    if without(&["setpriv"]) {
+        return;
+    }
+    let user = User::new();
+    let begun =
+        ["run", "-q", "-n", "1", "--store", "own", "http://[::1]:9/", "http://127.0.0.1:9/"];
+    complaint(&user.run(&begun), 3);
+    user.may_read("store", &fs::read(user.dir.path().join("own")).unwrap());
+    let load = ["run", "-n", "1", "--store", "store", "http://[::1]:9/", "http://127.0.0.1:9/"];
+    let said = complaint(&user.run(&load), 2);
+    assert!(said.contains("can't write to the store 'store': this user may not"), "{said}");
 }
 
 #[test]

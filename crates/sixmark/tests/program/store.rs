@@ -3,6 +3,7 @@
 mod documents;
 mod entries;
 mod kill;
+mod lost;
 mod page;
 
 use std::path::Path;
