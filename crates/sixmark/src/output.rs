@@ -62,14 +62,23 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// Writes a document that can't be written under its name to the folder for temporary files, and
-/// describes in a clause what became of it.
+/// Writes a document that can't be written under its name to the folder for temporary files, or
+/// where that is impossible to another one, and describes in a clause what became of it.
 pub(crate) fn keep_aside(path: &Path, text: &str) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let kept = std::env::temp_dir().join(format!("sixmark-{}-{name}", unguessable()));
-    match write_draft(&kept, None, text) {
-        Ok(()) => format!("it was saved as '{}'", kept.display()),
-        Err(_) => "it could not be saved elsewhere either".to_owned(),
+    let name = format!("sixmark-{}-{name}", unguessable());
+    let here = std::env::current_dir().ok();
+    let folders = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()].into_iter().chain(here);
+    let saved = folders.map(|folder| folder.join(&name)).find(|kept| {
+        let written = write_draft(kept, None, text);
+        if written.is_err() {
+            let _ = fs::remove_file(kept);
+        }
+        written.is_ok()
+    });
+    match saved {
+        Some(kept) => format!("it was saved as '{}'", kept.display()),
+        None => "it could not be saved elsewhere either".to_owned(),
     }
 }
 

@@ -36,6 +36,7 @@ pub mod route;
 pub mod schedule;
 mod socket;
 mod stamp;
+pub mod standard;
 pub mod tap;
 pub mod turbo;
 pub mod usage;

@@ -17,6 +17,20 @@ pub fn raise_open_files(wanted: u64) -> io::Result<u64> {
     Ok(limit.rlim_cur)
 }
 
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail with EFBIG, as on a full
+/// disk, instead of ending the process. Programs that this process starts are not affected: a
+/// handler, unlike an ignored signal, does not survive execve(2).
+///
+/// # Errors
+/// Returns an error if the kernel refuses.
+pub fn survive_file_size() -> io::Result<()> {
+    extern "C" fn on_signal(_: libc::c_int) {}
+    let handler = on_signal as extern "C" fn(libc::c_int);
+    // SAFETY: the handler does nothing.
+    let before = unsafe { libc::signal(libc::SIGXFSZ, handler as libc::sighandler_t) };
+    if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Returns the current limits.
 pub(crate) fn open_files() -> io::Result<libc::rlimit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

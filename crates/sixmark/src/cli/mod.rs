@@ -62,6 +62,8 @@ enum SixmarkCommand {
 /// Does what the arguments say. Returns the exit status: 0 fine, 1 a gate failed, 2 wrong usage, 3 could
 /// not measure, 130 interrupted by a signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // Where it fails, a file that becomes too large ends the command with a signal.
+    let _ = sixmark_sys::limit::survive_file_size();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match parse_arguments(&arguments) {
         Ok(cli) => cli,

@@ -61,7 +61,17 @@ pub(super) fn print(text: &str) -> Result<(), CommandError> {
 
 /// A document to standard output, as it is. Whoever asked for it and went away has lost it.
 pub(super) fn print_document(text: &str) -> Result<(), CommandError> {
+    check_output()?;
     put_out(text).map_err(|error| cannot_print(&error))
+}
+
+/// What is written to a closed standard output is lost, and nothing says so.
+fn check_output() -> Result<(), CommandError> {
+    let line = "standard output is closed, so it can't take a document; give a file";
+    match sixmark_sys::standard::output_was_closed() {
+        true => Err(CommandError::Usage(line.into())),
+        false => Ok(()),
+    }
 }
 
 fn put_out(text: &str) -> io::Result<()> {
@@ -116,9 +126,10 @@ impl OutputPlace {
         output::check_writable(path).map_err(cannot)
     }
 
-    /// Fails where it has no name.
+    /// Fails where it has no name or is closed.
     pub(super) fn check_name(&self) -> Result<(), CommandError> {
         match self {
+            OutputPlace::Standard => check_output(),
             OutputPlace::File(path) if path.as_os_str().is_empty() => {
                 Err(CommandError::Usage("the name of an output file is empty; give a name".into()))
             }

@@ -64,6 +64,49 @@ fn a_document_that_finds_no_room_is_kept_elsewhere() {
     assert!(text(&output.stdout).contains("requests sent"), "the table comes all the same");
 }
 
+/// As where TMPDIR names a folder that is gone.
+#[test]
+fn a_document_is_kept_where_there_is_no_folder_for_temporary_files() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let load = ["run", "-q", "-n", "20", "-c", "2", "--json", "/dev/full", &v6, &v4];
+    let output = finish(command(&load).env("TMPDIR", "/nonexistent").spawn().unwrap());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let kept = said.split("saved as '").nth(1).and_then(|rest| rest.split('\'').next());
+    let kept = kept.unwrap_or_else(|| panic!("{said}"));
+    check(&serde_json::from_slice(&std::fs::read(kept).unwrap()).unwrap());
+    std::fs::remove_file(kept).unwrap();
+}
+
+/// A limit on the size of files is a full disk, not the end of the process.
+#[test]
+fn a_file_that_may_not_become_so_large_ends_no_command() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let line = format!(
+        "ulimit -f 4; cd \"$2\"; TMPDIR=\"$2\" \"$1\" run -n 20 -c 2 --json document '{v6}' '{v4}'"
+    );
+    let output = script(&["sh"], &line);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("can't write 'document': File too large"), "{said}");
+    assert!(text(&output.stdout).contains("requests sent"), "the table comes all the same");
+}
+
+#[test]
+fn a_document_for_a_closed_standard_output_is_refused_before_the_load() {
+    for load in [
+        "run -n 1 http://[::1]:9/ --json -",
+        "run -n 1 http://127.0.0.1:9/ --html -",
+        "compare -n 1 http://[::1]:9/ http://127.0.0.1:9/ --json -",
+        "vitals -d 50ms --jsonl -",
+    ] {
+        let said = complaint(&script(&["sh"], &format!("\"$1\" {load} >&-")), 2);
+        assert!(said.contains("standard output is closed"), "{load}: {said}");
+    }
+}
+
 /// Its reader goes away, or it is on a disk without room.
 #[test]
 fn a_document_that_standard_output_does_not_take_is_kept_elsewhere() {
