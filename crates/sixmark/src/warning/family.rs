@@ -31,9 +31,9 @@ pub(super) fn of_family(
         redirects_cut(family, figures),
         unanswered(family, figures),
         failures_of_family(family, figures),
-        overloaded(family, figures),
+        overloaded(result, family, figures),
         awaited(result, family, figures),
-        dropped(family, figures),
+        dropped(result, family, figures),
         datagrams_dropped(family, figures),
         unsent(family, figures),
         no_port(family, figures),
@@ -119,12 +119,22 @@ pub(super) fn failures_of_family(family: Family, figures: &FamilyResult) -> Opti
     })
 }
 
-fn overloaded(family: Family, figures: &FamilyResult) -> Option<Warning> {
+/// Returns what to do where no connection was free when an exchange was due. After a stall all that
+/// was due in it comes at once, however many connections there are.
+fn free_connections(result: &RunResult) -> &'static str {
+    match result.generator.stalls {
+        0 => "raise -c or lower the rate",
+        _ => "sixmark was stalled, and what was due then came all at once",
+    }
+}
+
+fn overloaded(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
     let waited = figures.requests.waited;
     (waited > 0).then(|| {
         let message = format!(
-            "{} over {family} waited for a connection: raise -c or lower the rate",
-            counted(waited, "exchange", "exchanges")
+            "{} over {family} waited for a connection: {}",
+            counted(waited, "exchange", "exchanges"),
+            free_connections(result)
         );
         warning("overloaded", message)
     })
@@ -145,13 +155,14 @@ fn awaited(result: &RunResult, family: Family, figures: &FamilyResult) -> Option
     })
 }
 
-fn dropped(family: Family, figures: &FamilyResult) -> Option<Warning> {
+fn dropped(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
     let dropped = figures.requests.dropped;
     (dropped > 0).then(|| {
         let message = format!(
-            "{} over {family}, because no connection was free when they were due: raise -c or \
-             lower the rate; times cover the other exchanges",
-            counted(dropped, "exchange was dropped", "exchanges were dropped")
+            "{} over {family}, because no connection was free when they were due: {}; times cover \
+             the other exchanges",
+            counted(dropped, "exchange was dropped", "exchanges were dropped"),
+            free_connections(result)
         );
         warning("dropped", message)
     })

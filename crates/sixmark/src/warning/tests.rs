@@ -228,3 +228,19 @@ fn standing_still_and_long_checks_are_told_of() {
         assert_eq!(warned(&result, "slow_checks").is_some(), told, "{longest_s} {all_s}");
     }
 }
+
+#[test]
+fn more_connections_are_no_advice_after_a_stall() {
+    let mut result = result(PlanTls::default(), &[], &[]);
+    let families = &mut result.families;
+    for figures in [&mut families.ipv6, &mut families.ipv4].into_iter().flatten() {
+        (figures.requests.waited, figures.requests.dropped) = (3, 2);
+    }
+    for code in ["overloaded", "dropped"] {
+        result.generator.stalls = 0;
+        assert!(warned(&result, code).unwrap().contains("raise -c"), "{code}");
+        result.generator.stalls = 1;
+        let said = warned(&result, code).unwrap();
+        assert!(said.contains("sixmark was stalled") && !said.contains("raise -c"), "{said}");
+    }
+}

@@ -30,7 +30,7 @@ impl Case<'_> {
             }
             Outcome::Unreachable => "check the route".into(),
             Outcome::NoPort => "give more local addresses with --source".into(),
-            Outcome::Local => self.failed_here().to_owned(),
+            Outcome::Local => self.failed_here(),
             Outcome::Content => "the response failed a check".into(),
             Outcome::Reset | Outcome::Truncated => self.broken_off().to_owned(),
             Outcome::Unanswered | Outcome::Abandoned | Outcome::Normal if self.interrupted => {
@@ -46,16 +46,29 @@ impl Case<'_> {
         self.http.version == HttpVersion::Http3
     }
 
-    fn failed_here(self) -> &'static str {
-        match self.failure.cause {
+    fn failed_here(self) -> String {
+        let text = match self.failure.cause {
             Some(LocalCause::HeadLimit) => "not a fault of the server",
             Some(LocalCause::NoSource) => {
                 "see `ip address`: this host no longer has the address of --source, or its only one"
             }
             Some(LocalCause::Stalled) => "see the warnings: sixmark was stopped or paused",
             Some(LocalCause::ContentLimit) => "use fewer connections (-c), or check less",
-            None => "this host refused: see the errno in the table",
-        }
+            None => return self.refused_here(),
+        };
+        text.to_owned()
+    }
+
+    /// What the kernel of this host said no to.
+    fn refused_here(self) -> String {
+        let Some(errno) = self.failure.errno else { return "this host refused".to_owned() };
+        let why = std::io::Error::from_raw_os_error(errno);
+        let way = match errno {
+            libc::EMFILE => "; raise the limit on open files (ulimit -n), or lower -c",
+            libc::ENFILE => "; raise this host's limit on open files (fs.file-max), or lower -c",
+            _ => "",
+        };
+        format!("this host refused: {why}{way}")
     }
 
     fn broken_off(self) -> &'static str {
@@ -322,5 +335,18 @@ mod tests {
         );
         assert!(said(FailurePhase::Tls, None, HttpVersion::Http2).contains("does not support"));
         assert!(said(FailurePhase::Wait, None, HttpVersion::Http1).contains("does not support"));
+    }
+
+    #[test]
+    fn what_this_host_refused_is_named() {
+        let said = |errno| {
+            let failure = Failure { errno, ..Failure::new(Outcome::Local, FailurePhase::Connect) };
+            let http = http(HttpVersion::Http1);
+            Case { failure: &failure, reason: None, http, tls: None, interrupted: false }.advice()
+        };
+        let files = said(Some(libc::EMFILE));
+        assert!(files.contains("Too many open files") && files.contains("ulimit -n"), "{files}");
+        assert!(said(Some(libc::EACCES)).contains("Permission denied"));
+        assert_eq!(said(None), "this host refused");
     }
 }
