@@ -22,7 +22,7 @@ use sixmark_machine::CommandError;
 /// The maximum time for a client to send its question.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum time for a lab to answer, and the maximum length of the answer in bytes.
-const ANSWER: Duration = Duration::from_secs(10);
+pub const ANSWER: Duration = Duration::from_secs(10);
 const LONGEST: usize = 1 << 20;
 
 /// The kernel's list of Unix sockets.
@@ -270,6 +270,38 @@ pub fn ask_process(name: &str, process: u32, question: &Question) -> Result<Answ
     talk(name, question, Some(process)).map(|(answer, _)| answer)
 }
 
+/// Returns the process that opened the socket of a lab, the outermost of the lab's.
+///
+/// # Errors
+/// Fails if no lab of this name is up.
+pub fn owner(name: &str) -> Result<u32, CommandError> {
+    let cannot = |error| cannot_ask(name, error);
+    let stream = address_of(name).and_then(|a| UnixStream::connect_addr(&a)).map_err(cannot)?;
+    handover::peer(&stream).map(|peer| peer.process).map_err(cannot)
+}
+
+/// Returns a stopped process of a lab, as after Ctrl-Z or under a debugger: the one that opened its
+/// socket, or one below it. Each waits for the next one, so that the lab can't end.
+pub fn stopped_process(owner: u32) -> Option<u32> {
+    let mut left = vec![owner];
+    while let Some(process) = left.pop() {
+        if is_stopped(process) {
+            return Some(process);
+        }
+        let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+        let children = children.unwrap_or_default();
+        left.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+    }
+    None
+}
+
+/// Reports whether a process is in the state T or t (proc_pid_stat(5)). Its name, in parentheses
+/// before that, may contain anything.
+fn is_stopped(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
 /// Requests the namespaces of a host from a lab.
 ///
 /// # Errors
@@ -289,12 +321,7 @@ fn talk(
     question: &Question,
     process: Option<u32>,
 ) -> Result<(Answer, UnixStream), CommandError> {
-    let absent = |error: io::Error| match error.kind() {
-        io::ErrorKind::ConnectionRefused => CommandError::Usage(format!(
-            "no lab '{name}' is up: `sixmark lab status` lists those that are"
-        )),
-        _ => CommandError::Measure(format!("can't ask the lab '{name}': {error}")),
-    };
+    let absent = |error: io::Error| cannot_ask(name, error);
     let mut stream = address_of(name).and_then(|a| UnixStream::connect_addr(&a)).map_err(absent)?;
     // Any user may have taken the name.
     let peer = handover::peer(&stream).map_err(absent)?;
@@ -311,6 +338,15 @@ fn talk(
         Ok(Answer::No(why)) => Err(CommandError::Usage(why)),
         Ok(answer) => Ok((answer, stream)),
         Err(error) => Err(absent(error.into())),
+    }
+}
+
+fn cannot_ask(name: &str, error: io::Error) -> CommandError {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => CommandError::Usage(format!(
+            "no lab '{name}' is up: `sixmark lab status` lists those that are"
+        )),
+        _ => CommandError::Measure(format!("can't ask the lab '{name}': {error}")),
     }
 }
 

@@ -245,3 +245,19 @@ fn a_lab_that_is_stopped_is_not_waited_for_without_end() {
     signal(keeper, "CONT");
     assert!(line.contains("does not answer within") && line.contains("stopped"), "{line}");
 }
+
+/// The outer processes wait for the inner ones, and keep the lab's name until they have.
+#[test]
+fn a_lab_whose_outer_process_is_stopped_is_not_waited_for_without_end() {
+    if without(&[]) {
+        return;
+    }
+    for depth in [0, 1] {
+        let lab = Lab::up(&format!("outer-{depth}"), LAB, &[]);
+        let process = (0..depth).fold(lab.id(), |of, _| child(of));
+        signal(process, "STOP");
+        let line = complaint(&sixmark(&["lab", "down", lab.name()]), 3);
+        signal(process, "CONT");
+        assert!(line.contains(&format!("`kill -CONT {process}`")), "{line}");
+    }
+}

@@ -130,18 +130,33 @@ fn show_status(name: Option<String>) -> Result<u8, CommandError> {
 
 fn down(name: Option<&str>) -> Result<u8, CommandError> {
     let name = door::choose(name)?;
+    let owner = door::owner(&name)?;
     door::ask(&name, &Question::Down)?;
     // It goes when its last process has: then nobody has its name any more.
-    let until = Instant::now() + GOING;
+    let began = Instant::now();
     while door::is_there(&name)? {
-        if Instant::now() >= until {
-            let line = format!("the lab '{name}' did not end within {} s", GOING.as_secs());
-            return Err(CommandError::Measure(line));
-        }
+        check_going(&name, owner, began.elapsed())?;
         std::thread::sleep(Duration::from_millis(10));
     }
     print(&format!("{name} is down.\n"))?;
     Ok(0)
+}
+
+/// Fails where a lab that was told to go does not. One whose process is stopped can't, and is waited
+/// for no longer than for an answer.
+fn check_going(name: &str, owner: u32, since: Duration) -> Result<(), CommandError> {
+    let stopped = if since >= door::ANSWER { door::stopped_process(owner) } else { None };
+    let line = match stopped {
+        Some(process) => format!(
+            "the lab '{name}' can't end, because its process {process} is stopped; continue it \
+             with `kill -CONT {process}`"
+        ),
+        None if since >= GOING => {
+            format!("the lab '{name}' did not end within {} s", GOING.as_secs())
+        }
+        None => return Ok(()),
+    };
+    Err(CommandError::Measure(line))
 }
 
 fn check_file(args: &FileArgs) -> Result<u8, CommandError> {
