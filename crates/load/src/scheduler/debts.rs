@@ -41,13 +41,23 @@ impl Debts {
         self.total += 1;
     }
 
-    /// Takes back the first exchange for which there is a way now, and says which.
+    /// Takes back the first exchange for which there is a way now, and says which. Nothing is paid to
+    /// those that are held.
     pub(super) fn pay<W>(
         &mut self,
+        held: &impl Fn(usize) -> bool,
         way: &mut impl FnMut(usize) -> Option<W>,
     ) -> Option<(usize, W)> {
-        for position in 0..self.owing.len().min(LOOKED_AT) {
+        let mut looked_at = 0;
+        for position in 0..self.owing.len() {
             let endpoint = self.owing[position];
+            if held(endpoint) {
+                continue;
+            }
+            if looked_at == LOOKED_AT {
+                break;
+            }
+            looked_at += 1;
             if let Some(way) = way(endpoint) {
                 self.settle(endpoint, position);
                 return Some((endpoint, way));
@@ -78,18 +88,30 @@ mod tests {
         [2, 0, 2].iter().for_each(|&endpoint| debts.add(endpoint));
         assert_eq!((debts.total(), debts.oldest(|_| true)), (3, Some(2)));
         assert_eq!(debts.oldest(|endpoint| endpoint < 2), Some(0));
-        assert_eq!(debts.pay(&mut |_| None::<()>), None);
-        assert_eq!(debts.pay(&mut |endpoint| (endpoint == 0).then_some('a')), Some((0, 'a')));
-        assert_eq!(debts.pay(&mut Some), Some((2, 2)));
-        assert_eq!(debts.pay(&mut Some), Some((2, 2)));
-        assert_eq!((debts.pay(&mut Some), debts.total()), (None, 0));
+        let none = |_| false;
+        assert_eq!(debts.pay(&none, &mut |_| None::<()>), None);
+        let to_first = &mut |endpoint| (endpoint == 0).then_some('a');
+        assert_eq!(debts.pay(&none, to_first), Some((0, 'a')));
+        assert_eq!(debts.pay(&none, &mut Some), Some((2, 2)));
+        assert_eq!(debts.pay(&none, &mut Some), Some((2, 2)));
+        assert_eq!((debts.pay(&none, &mut Some), debts.total()), (None, 0));
     }
 
     #[test]
     fn endpoints_that_wait_take_turns() {
         let mut debts = Debts::new(2);
         [0, 0, 0, 1, 1].iter().for_each(|&endpoint| debts.add(endpoint));
-        let paid: Vec<_> = (0..5).map(|_| debts.pay(&mut Some).unwrap().0).collect();
+        let paid: Vec<_> = (0..5).map(|_| debts.pay(&|_| false, &mut Some).unwrap().0).collect();
         assert_eq!(paid, [0, 1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn those_that_are_held_keep_what_they_are_owed_and_are_in_nobodys_way() {
+        let others = LOOKED_AT + 1;
+        let mut debts = Debts::new(others + 1);
+        (0..=others).for_each(|endpoint| debts.add(endpoint));
+        let held = |endpoint| endpoint < others;
+        assert_eq!(debts.pay(&held, &mut Some), Some((others, others)));
+        assert_eq!((debts.pay(&held, &mut Some), debts.total()), (None, others));
     }
 }

@@ -8,6 +8,7 @@ mod arrivals;
 mod batcher;
 mod blocked;
 mod debts;
+mod doubt;
 mod permits;
 mod schedule;
 mod silence;
@@ -25,6 +26,7 @@ use arrivals::Arrivals;
 pub(super) use arrivals::Turn;
 use batcher::Batcher;
 use blocked::Blocked;
+use doubt::Doubt;
 pub(super) use permits::Permits;
 pub(super) use schedule::Schedule;
 use silence::Silence;
@@ -45,6 +47,8 @@ pub(super) struct Scheduler {
     blocked: Option<Blocked>,
     /// Who has given nothing but silence.
     pub(super) silence: Silence,
+    /// Whose last news was a failure.
+    doubt: Doubt,
     /// Exchanges that redirects lead to and that have not begun.
     following: Vec<(Permit, Turn)>,
     /// The worker's number.
@@ -70,6 +74,7 @@ impl Scheduler {
             permits: Permits::new(permits, batcher(plan, permits)),
             blocked: None,
             silence: Silence::new(load, usual.max(HOPELESS)),
+            doubt: Doubt::new(prepared),
             following: Vec::new(),
             number,
             begin: times[0],
@@ -191,6 +196,17 @@ impl Scheduler {
     #[inline]
     pub(super) fn give_back(&mut self, permit: Permit, now: u64) {
         self.permits.leave_in_turn(permit, now);
+    }
+
+    /// An exchange with this endpoint failed.
+    pub(super) fn note_failure(&mut self, endpoint: usize) {
+        self.doubt.note_failure(endpoint);
+    }
+
+    /// A whole response came from this endpoint.
+    #[inline]
+    pub(super) fn note_answer(&mut self, endpoint: usize) {
+        self.doubt.note_answer(endpoint);
     }
 
     /// Sets a permit aside whose connection could not be established. In an open loop the clock keeps

@@ -105,13 +105,19 @@ impl Schedule {
     /// So a connection that gets free goes on with what its own endpoint is sent, instead of standing
     /// idle until the order wants it, and those of a server that answers one family later than the
     /// other do too. Not to be called when the schedule is over.
+    ///
+    /// Those that are `held` aren't paid as long as anything is drawn, and every endpoint must have a way
+    /// where any is.
     pub(crate) fn next<W>(
         &mut self,
         prepared: &PreparedLoad,
+        held: impl Fn(usize) -> bool,
         mut way: impl FnMut(usize) -> Option<W>,
     ) -> NextExchange<W> {
+        let drawn = self.is_drawn();
+        let held = |endpoint| !drawn && held(endpoint);
         if self.debts.total() > 0
-            && let Some(paid) = self.debts.pay(&mut way)
+            && let Some(paid) = self.debts.pay(&held, &mut way)
         {
             self.owed[prepared.endpoints[paid.0].family] -= 1;
             return Ok(paid);
@@ -122,8 +128,12 @@ impl Schedule {
                 0 => None,
                 _ => Family::BOTH.into_iter().find(|&f| self.is_behind(f)),
             };
-            if behind.is_some() || self.left == Some(0) {
-                let family_of = |endpoint: usize| prepared.endpoints[endpoint].family;
+            let family_of = |endpoint: usize| prepared.endpoints[endpoint].family;
+            let payable = |family| {
+                self.debts.oldest(|endpoint| family == family_of(endpoint) && !held(endpoint))
+            };
+            let behind = behind.filter(|&family| payable(family).is_some());
+            if behind.is_some() || self.is_drawn() {
                 let of_family = |endpoint| behind.is_none_or(|f| f == family_of(endpoint));
                 return Err(self.debts.oldest(of_family).unwrap_or(0));
             }

@@ -71,9 +71,11 @@ impl Scheduler {
         connections: &Connections,
         now: u64,
     ) -> TakenTurn<Carrier> {
-        let silence = &self.silence;
+        let (silence, doubt) = (&self.silence, &self.doubt);
+        // Where as many are open as may be, an exchange goes where there is one.
+        let held = |endpoint| doubt.is_about(endpoint) && !connections.are_most();
         // Those that are left out go at once.
-        self.arrivals.take(prepared, now, |endpoint| {
+        self.arrivals.take(prepared, now, held, |endpoint| {
             match silence.is_given_up(prepared.endpoints[endpoint].family) {
                 true => Some(None),
                 false => connections.way(endpoint),

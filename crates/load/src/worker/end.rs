@@ -144,6 +144,7 @@ impl<D: Driver> Worker<'_, D> {
             let tally = &self.recorder.tally[from.0];
             self.scheduler.silence.note_failure(from.0, failure.outcome, tally, [start, now]);
         }
+        self.scheduler.note_failure(from.1);
         self.requests.let_go(permit);
         // With TLS 1.3 a server may refuse a client's certificate only after the handshake.
         match (failure.phase, failure.outcome) {

@@ -15,6 +15,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Counts an exchange whose complete response is here. It gives its permit back; its connection is for
     /// others to deal with.
     pub(super) fn conclude(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete) {
+        self.scheduler.note_answer(self.network.connections.get(slot).endpoint);
         if at > self.scheduler.deadline(permit, &self.recorder) {
             return self.conclude_late(slot, permit, at);
         }

@@ -18,6 +18,7 @@ mod lapses;
 mod ledger;
 mod open;
 mod opening;
+mod outage;
 mod outcomes;
 mod phases;
 mod random;

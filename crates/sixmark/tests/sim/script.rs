@@ -1,6 +1,6 @@
 //! What the simulated network and servers do, told as steps with delays.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 
@@ -23,6 +23,8 @@ pub(crate) struct Script {
     /// Watches both ways of HTTP/2. Its servers may let steps overtake one another, each being of
     /// whole frames, and the network then cuts what they send as it likes.
     pub(crate) books: Option<Rc<RefCell<Books>>>,
+    /// The time of the connect that is decided on, for those who look.
+    pub(crate) clock: Rc<Cell<u64>>,
 }
 
 type Decides<A, B> = Box<dyn FnMut(&A, &mut Random) -> B>;
@@ -32,7 +34,8 @@ impl Script {
         dial: impl FnMut(&SocketRoute, &mut Random) -> Dial + 'static,
         reply: impl FnMut(&Request, &mut Random) -> Reply + 'static,
     ) -> Script {
-        Script { dial: Box::new(dial), reply: Box::new(reply), see: None, books: None }
+        let (dial, reply, clock) = (Box::new(dial), Box::new(reply), Rc::default());
+        Script { dial, reply, see: None, books: None, clock }
     }
 
     /// Passed bytes are part of a stream that only `see` knows how to read. What an exchange is then

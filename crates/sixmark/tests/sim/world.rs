@@ -119,6 +119,7 @@ impl World {
         };
         self.ledger.connections.push(page);
         self.begin(number);
+        self.script.clock.set(called);
         match (self.script.dial)(way, &mut self.random) {
             Dial::Connects { after, peer } => self.plan(slot, [(after, Step::Connected(peer))]),
             Dial::Fails { after, errno } => self.plan(slot, [(after, Step::Error(errno))]),

@@ -43,6 +43,7 @@ impl Closed {
         &mut self,
         prepared: &PreparedLoad,
         now: u64,
+        held: impl Fn(usize) -> bool,
         way: impl FnMut(usize) -> Option<W>,
     ) -> TakenTurn<W> {
         let counted = now >= self.measure_from;
@@ -50,7 +51,7 @@ impl Closed {
             self.schedule.owe_at_most(self.ceiling(now));
         }
         let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
-        let (endpoint, way) = schedule.next(prepared, way)?;
+        let (endpoint, way) = schedule.next(prepared, held, way)?;
         Ok((Turn { endpoint, counted, due: None, waited: false, request: 0 }, way))
     }
 

@@ -61,15 +61,17 @@ impl Arrivals {
     }
 
     /// The exchange that begins at `now`, on one of the ways to its endpoint that `way` knows; to be
-    /// called only where one may.
+    /// called only where one may. In a closed loop nothing is made up for with those that are `held`; in
+    /// an open one nothing ever is.
     pub(crate) fn take<W>(
         &mut self,
         prepared: &PreparedLoad,
         now: u64,
+        held: impl Fn(usize) -> bool,
         way: impl FnMut(usize) -> Option<W>,
     ) -> TakenTurn<W> {
         match self {
-            Arrivals::Closed(closed) => closed.take(prepared, now, way),
+            Arrivals::Closed(closed) => closed.take(prepared, now, held, way),
             Arrivals::Open(open) => open.take(prepared, way),
         }
     }
