@@ -71,6 +71,12 @@ const TIMESTAMPS_ALONE: [u8; 4] = [1, 1, 8, 10];
 const MOST_BLOCKS: usize = 4;
 
 impl Tcp<'_> {
+    /// Returns whether the segment is nothing but an ACK.
+    pub(crate) fn is_pure_ack(&self) -> bool {
+        let Flags(flags) = self.flags;
+        self.flags.ack() && flags & 0b111 == 0 && self.payload.length == 0
+    }
+
     /// Returns the left and right edges of the SACK blocks (RFC 2018): data that the sender has
     /// received beyond the gap at `acknowledgement`. The right edge is exclusive. The first block
     /// is the one that has changed last.

@@ -11,7 +11,7 @@ use super::{Block, Part, Tile, write};
 /// A figure of one family, and how it is written.
 type WatchedFigure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -> String);
 
-const TIMES: [WatchedFigure; 19] = [
+const TIMES: [WatchedFigure; 21] = [
     ("answered, median", |of| of.answered_us.p50, write::write_time),
     ("answered, p95", |of| of.answered_us.p95, write::write_time),
     ("answered, p99", |of| of.answered_us.p99, write::write_time),
@@ -25,9 +25,11 @@ const TIMES: [WatchedFigure; 19] = [
     ("GET to last ACK before FIN, p95", |of| of.delay_us.p95, write::write_time),
     ("GET to last ACK before FIN, p99", |of| of.delay_us.p99, write::write_time),
     ("throughput in that time, Mbit/s, median", |of| of.throughput.p50_bits_per_s, megabits),
+    ("round trip to the client, shortest", |of| of.round_trips.client_us.min, write::write_time),
     ("round trip to the client, median", |of| of.round_trips.client_us.p50, write::write_time),
     ("round trip to the client, p95", |of| of.round_trips.client_us.p95, write::write_time),
     ("round trip to the client, p99", |of| of.round_trips.client_us.p99, write::write_time),
+    ("round trip to the server, shortest", |of| of.round_trips.server_us.min, write::write_time),
     ("round trip to the server, median", |of| of.round_trips.server_us.p50, write::write_time),
     ("round trip to the server, p95", |of| of.round_trips.server_us.p95, write::write_time),
     ("round trip to the server, p99", |of| of.round_trips.server_us.p99, write::write_time),

@@ -84,6 +84,10 @@ impl Columns<'_> {
         }
         let rtt = |f: &FamilyResult| f.tcp.rtt_us.p50;
         self.row(text, "tcp       rtt p50", rtt, duration_us);
+        let least = |f: &FamilyResult| f.tcp.min_rtt_us.p50;
+        if self.sides.iter().flatten().any(|f| least(f).is_some()) {
+            self.row(text, "          rtt min p50", least, duration_us);
+        }
         let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
         self.row(text, "          retransmits", again, write_whole);
         self.those_there_are(text, &SPURIOUS);

@@ -19,7 +19,7 @@ type Written = fn(&WatchedFamily) -> Option<String>;
 type Counted = fn(&WatchedFamily) -> u64;
 
 /// Shown always, as far as there is anything.
-const FIGURES: [(&str, Written); 16] = [
+const FIGURES: [(&str, Written); 18] = [
     ("answered  p50", |of| of.answered_us.p50.map(duration_us)),
     ("          p95", |of| of.answered_us.p95.map(duration_us)),
     ("          p99", |of| of.answered_us.p99.map(duration_us)),
@@ -28,9 +28,11 @@ const FIGURES: [(&str, Written); 16] = [
     ("          p95", |of| of.delay_us.p95.map(duration_us)),
     ("          p99", |of| of.delay_us.p99.map(duration_us)),
     ("throughput p50", |of| of.throughput.p50_bits_per_s.map(bits)),
-    ("rtt       client p50", |of| of.round_trips.client_us.p50.map(duration_us)),
+    ("rtt       client min", |of| of.round_trips.client_us.min.map(duration_us)),
+    ("          client p50", |of| of.round_trips.client_us.p50.map(duration_us)),
     ("          client p95", |of| of.round_trips.client_us.p95.map(duration_us)),
     ("          client p99", |of| of.round_trips.client_us.p99.map(duration_us)),
+    ("          server min", |of| of.round_trips.server_us.min.map(duration_us)),
     ("          server p50", |of| of.round_trips.server_us.p50.map(duration_us)),
     ("          server p95", |of| of.round_trips.server_us.p95.map(duration_us)),
     ("          server p99", |of| of.round_trips.server_us.p99.map(duration_us)),

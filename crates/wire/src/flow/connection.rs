@@ -206,6 +206,10 @@ impl Connection {
         let gap = self.doubts.gap || self.lacks(true) || self.lacks(false);
         let exchanges = http.map_or(0, |http| http.exchanges());
         let Way { from_client, from_server } = self.sides;
+        for (by_client, side) in [(true, &from_client), (false, &from_server)] {
+            let bound = side.answers.only_bound();
+            bound.into_iter().for_each(|ns| hands.sink.round_trip(&self.ends, by_client, ns));
+        }
         hands.sink.connection(&Observed {
             ends: self.ends,
             before: self.before,
@@ -293,10 +297,17 @@ impl Connection {
             }
             return;
         }
-        *acknowledged = to.max(*acknowledged);
+        let before = std::mem::replace(acknowledged, to.max(*acknowledged));
         if let Some(ns) = other.acknowledged(to, at_ns) {
-            own.answers.add(ns);
-            hands.sink.round_trip(&self.ends, by_client, ns);
+            let tcp = &came.segment.tcp;
+            // Of the SYN, and of the SYN-ACK.
+            let opens = self.opening.seen && to == FIRST && tcp.payload.length == 0;
+            if opens || own.acks_at_once(tcp, to - before) {
+                own.answers.add(ns);
+                hands.sink.round_trip(&self.ends, by_client, ns);
+            } else {
+                own.answers.bound(ns);
+            }
         }
         if let Some(mut http) = self.http.take() {
             if by_client {

@@ -13,7 +13,8 @@ pub trait FlowObserver {
     fn exchange(&mut self, exchange: &Transfer);
 
     /// Receives a round-trip time in nanoseconds: from a segment that one side sent exactly once to
-    /// the other side's first ACK of it. `by_client` is true if the client sent the ACK.
+    /// the other side's first ACK of it, which that sent at once. `by_client` is true if the client
+    /// sent the ACK. A connection without such an ACK ends with its minimum, an upper bound.
     fn round_trip(&mut self, _ends: &Ends, _by_client: bool, _ns: u64) {}
 }
 
@@ -134,17 +135,18 @@ pub struct Sent {
     pub fragments: u64,
 }
 
-/// The round-trip times of a connection.
+/// The round-trip times of a connection, of ACKs sent at once: those of the handshake, and those
+/// without data of two full segments or more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoundTrips {
     /// The number of samples.
     pub count: u64,
-    /// The minimum, in nanoseconds.
+    /// The minimum, in nanoseconds, also of ACKs that may have been delayed.
     pub min_ns: Option<u64>,
-    /// The median, in nanoseconds. If there are many samples, it is computed from an evenly spaced
+    /// The median, in nanoseconds, or the minimum if there are no samples. If there are many samples, it is computed from an evenly spaced
     /// subset.
     pub p50_ns: Option<u64>,
-    /// The 99th percentile, in nanoseconds, computed likewise.
+    /// The 99th percentile of the samples, in nanoseconds, computed likewise.
     pub p99_ns: Option<u64>,
 }
 

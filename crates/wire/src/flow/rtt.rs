@@ -1,5 +1,10 @@
 //! Round-trip times in one direction: the segments that are measured, and the samples that are
 //! kept.
+//!
+//! An ACK is a round trip only if the receiver sent it at once. It may be delayed by up to half a
+//! second to ride on data (RFC 9293, 3.8.6.3), and then it tells how long the application took, or
+//! the timer. That such an ACK came is only an upper bound. Timestamps (RFC 7323) don't help:
+//! a delayed ACK echoes the earliest segment that it covers (4.3), and they tick in milliseconds.
 
 use super::observed::RoundTrips;
 
@@ -54,6 +59,7 @@ impl Timer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     count: u64,
+    /// The minimum of the samples and of the upper bounds.
     min_ns: Option<u64>,
     /// The logarithm to base 2 of the sampling interval.
     every: u32,
@@ -61,19 +67,32 @@ pub(super) struct Times {
 }
 
 impl Times {
+    /// Adds a round trip.
     pub(super) fn add(&mut self, ns: u64) {
-        self.min_ns = Some(self.min_ns.map_or(ns, |min| min.min(ns)));
+        self.bound(ns);
         if self.count & ((1 << self.every) - 1) == 0 {
             self.keep(ns);
         }
         self.count += 1;
     }
 
+    /// Adds a time that no round trip exceeds.
+    pub(super) fn bound(&mut self, ns: u64) {
+        self.min_ns = Some(self.min_ns.map_or(ns, |min| min.min(ns)));
+    }
+
+    /// Returns the minimum if there are upper bounds only.
+    pub(super) fn only_bound(&self) -> Option<u64> {
+        self.min_ns.filter(|_| self.count == 0)
+    }
+
     pub(super) fn finish(mut self) -> RoundTrips {
+        let bound = self.only_bound();
         self.kept.sort_unstable();
         let last = self.kept.len().saturating_sub(1);
         let rank = |q: usize| self.kept.get((last * q + 50) / 100).copied();
-        RoundTrips { count: self.count, min_ns: self.min_ns, p50_ns: rank(50), p99_ns: rank(99) }
+        let (p50_ns, p99_ns) = (rank(50).or(bound), rank(99));
+        RoundTrips { count: self.count, min_ns: self.min_ns, p50_ns, p99_ns }
     }
 
     fn keep(&mut self, ns: u64) {
@@ -139,5 +158,16 @@ mod tests {
             near(found.p99_ns, 0.99);
         }
         assert_eq!(Times::default().finish(), RoundTrips::default());
+    }
+
+    #[test]
+    fn a_bound_is_the_median_only_if_there_is_nothing_else() {
+        let mut times = Times::default();
+        [7, 5].into_iter().for_each(|ns| times.bound(ns));
+        let only = RoundTrips { count: 0, min_ns: Some(5), p50_ns: Some(5), p99_ns: None };
+        assert_eq!(times.clone().finish(), only);
+        times.add(6);
+        let found = times.finish();
+        assert_eq!((found.count, found.min_ns, found.p50_ns), (1, Some(5), Some(6)));
     }
 }

@@ -10,6 +10,8 @@ use crate::Tcp;
 /// The round-trip time assumed if the handshake was not captured. A segment that arrives within it
 /// cannot be a retransmission; tshark uses the same 3 ms.
 const SOON_NS: u64 = 3_000_000;
+/// The bytes by which options shorten a full segment: those of timestamps.
+const OPTIONS: u16 = 12;
 
 /// The state of one side of a connection.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +65,13 @@ impl Side {
     /// round-trip time if one was measured.
     pub(super) fn acknowledged(&mut self, to: i64, at_ns: u64) -> Option<u64> {
         self.timer.acknowledged(to, at_ns)
+    }
+
+    /// Returns whether this side sent an ACK at once that covers `new` bytes more than the one
+    /// before: it carries nothing itself, and two full segments had come (RFC 9293, 3.8.6.3).
+    pub(super) fn acks_at_once(&self, tcp: &Tcp<'_>, new: i64) -> bool {
+        let full = self.sent.mss.map(|mss| i64::from(mss.saturating_sub(OPTIONS)));
+        tcp.is_pure_ack() && full.is_some_and(|full| full > 0 && new >= 2 * full)
     }
 
     pub(super) fn has_finished(&self) -> bool {

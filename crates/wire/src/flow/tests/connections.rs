@@ -301,20 +301,69 @@ fn selective_acknowledgements_are_counted() {
 fn round_trips_are_of_segments_that_were_sent_once() {
     for mut made in both() {
         made.handshake();
-        made.server(ACK, 1, 1, &[0; 100]);
+        made.server(ACK, 1, 1, &[0; 2_000]);
         made.rest(9 * MICROSECOND);
-        made.client(ACK, 1, 101, b"");
-        made.server(ACK, 101, 1, &[0; 100]);
-        made.server(ACK, 101, 1, &[0; 100]);
-        made.client(ACK, 1, 201, b"");
-        made.client(ACK, 1, 201, b"abc");
-        made.server(ACK, 201, 4, b"");
+        made.client(ACK, 1, 2_001, b"");
+        made.server(ACK, 2_001, 1, &[0; 2_000]);
+        made.server(ACK, 2_001, 1, &[0; 2_000]);
+        made.client(ACK, 1, 4_001, b"");
+        made.client(ACK, 1, 4_001, b"abc");
+        made.server(ACK, 4_001, 4, b"");
         let (kept, _) = made.follower.finish();
-        let times = [(false, 1), (true, 1), (true, 10), (false, 1)];
+        let times = [(false, 1), (true, 1), (true, 10)];
         assert_eq!(kept.round_trips, times.map(|(by_client, us)| (by_client, us * MICROSECOND)));
         let found = &kept.connections[0].round_trips.from_client;
         assert_eq!((found.count, found.min_ns), (2, Some(MICROSECOND)));
         assert_eq!(found.p99_ns, Some(10 * MICROSECOND));
+    }
+}
+
+/// On one connection: an ACK on the next request, one that waited for it in vain, and one of a large
+/// response. Only the last is sent at once.
+#[test]
+fn an_ack_that_waits_for_data_or_a_timer_is_no_round_trip() {
+    for mut made in both() {
+        made.handshake();
+        made.client(ACK, 1, 1, b"GET / HTTP/1.1\r\n\r\n");
+        made.rest(300 * MICROSECOND);
+        made.server(ACK, 1, 19, &[b'x'; 200]);
+        made.rest(9_990 * MICROSECOND);
+        made.client(ACK, 19, 201, b"GET / HTTP/1.1\r\n\r\n");
+        made.server(ACK, 201, 37, &[b'x'; 200]);
+        made.rest(40_000 * MICROSECOND);
+        made.client(ACK, 37, 401, b"");
+        made.server(ACK, 401, 37, &[b'x'; 1_000]);
+        made.server(ACK, 1_401, 37, &[b'x'; 1_000]);
+        made.rest(4 * MICROSECOND);
+        made.client(ACK, 37, 2_401, b"");
+        let (kept, _) = made.follower.finish();
+        let found = &kept.connections[0].round_trips;
+        assert_eq!((found.from_client.count, found.from_server.count), (2, 1));
+        assert_eq!(found.from_client.p99_ns, Some(5 * MICROSECOND));
+        assert_eq!(found.from_server.p99_ns, Some(MICROSECOND));
+        assert_eq!(kept.round_trips.len(), 3);
+    }
+}
+
+#[test]
+fn without_a_handshake_or_an_ack_at_once_the_minimum_is_a_bound() {
+    for mut made in both() {
+        let mut at = [1, 1];
+        for us in [9_000, 64, 40_000] {
+            made.client(ACK, at[0], at[1], b"GET / HTTP/1.1\r\n\r\n");
+            at[0] += 18;
+            made.rest(us * MICROSECOND);
+            made.server(ACK, at[1], at[0], &[b'x'; 200]);
+            at[1] += 200;
+        }
+        let (kept, _) = made.follower.finish();
+        let found = &kept.connections[0].round_trips.from_server;
+        let least = Some(65 * MICROSECOND);
+        assert_eq!(
+            (found.count, found.min_ns, found.p50_ns, found.p99_ns),
+            (0, least, least, None)
+        );
+        assert!(kept.round_trips.contains(&(false, 65 * MICROSECOND)));
     }
 }
 
