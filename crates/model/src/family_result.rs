@@ -190,6 +190,10 @@ pub struct RequestCounts {
     /// TIMEOUT or UNANSWERED.
     #[serde(default)]
     pub carried: u64,
+    /// Exchanges that began in the warm-up and are not among those sent. No other figure includes
+    /// them.
+    #[serde(default)]
+    pub warm_up: u64,
     /// Exchanges not started, with overload drop: when they were due, the limit of exchanges in
     /// flight was reached, or no connection of the family was free and no more could be opened.
     pub dropped: u64,

@@ -85,6 +85,7 @@ pub fn comparison_result() -> ComparisonResult {
         pairs: 12,
         order: BlockOrder::Abba,
         block_s: Some(1.0),
+        requested_block_s: None,
         block_requests: None,
         warm_up_blocks: 1,
     };

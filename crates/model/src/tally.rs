@@ -51,6 +51,8 @@ pub struct FamilyTally {
     pub failures: Counts<Failure>,
     /// Exchanges among those sent that began in the warm-up, and had no response in the measurement.
     pub carried: u64,
+    /// Exchanges that began in the warm-up and are not among those sent.
+    pub warm_up: WarmUpTally,
     /// What was in flight when the load ended, until it is classified.
     pub in_flight: Vec<InFlight>,
     /// The greatest age of those unanswered then, in nanoseconds; 0 where there are none.
@@ -181,6 +183,25 @@ impl FamilyTally {
     }
 }
 
+/// Exchanges that began before the measurement. No other figure includes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WarmUpTally {
+    /// Exchanges that began.
+    pub sent: u64,
+    /// Those of them that received a complete response.
+    pub completed: u64,
+    /// The time that these took together, in nanoseconds.
+    pub answered_ns: u64,
+}
+
+impl AddAssign for WarmUpTally {
+    fn add_assign(&mut self, other: WarmUpTally) {
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.answered_ns += other.answered_ns;
+    }
+}
+
 impl AddAssign<&FamilyTally> for FamilyTally {
     fn add_assign(&mut self, other: &FamilyTally) {
         self.sent += other.sent;
@@ -198,6 +219,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.unaccepted += other.unaccepted;
         self.failures += &other.failures;
         self.carried += other.carried;
+        self.warm_up += other.warm_up;
         self.in_flight.extend_from_slice(&other.in_flight);
         self.oldest_unanswered_ns = self.oldest_unanswered_ns.max(other.oldest_unanswered_ns);
         self.connections += &other.connections;

@@ -110,6 +110,21 @@ impl TimedPhase {
         }
     }
 
+    /// The same, to be changed.
+    pub(crate) fn durations_mut(self, of: &mut FamilyResult) -> Option<&mut Summary> {
+        match self {
+            TimedPhase::Connect => Some(&mut of.connect_us),
+            TimedPhase::Tls => of.tls.as_mut().map(|tls| &mut tls.tls_us),
+            TimedPhase::Wait => Some(&mut of.wait_us),
+            TimedPhase::Ttfb => of.ttfb_us.as_mut(),
+            TimedPhase::Transfer => Some(&mut of.transfer_us),
+            TimedPhase::Slip => of.slip_us.as_mut(),
+            TimedPhase::Service => of.service_us.as_mut(),
+            TimedPhase::Response => Some(&mut of.response_us),
+            TimedPhase::Lifetime => Some(&mut of.lifetime_us),
+        }
+    }
+
     /// Why a kind of load has no such phase.
     pub fn why_absent(self) -> &'static str {
         match self {

@@ -30,12 +30,18 @@ impl FamilyTally {
         in_flight.len() as u64
     }
 
+    /// Counts an exchange that began in the warm-up and was silent in the measurement among those sent.
+    pub fn carry_over(&mut self) {
+        self.sent += 1;
+        self.carried += 1;
+        self.warm_up.sent = self.warm_up.sent.saturating_sub(1);
+    }
+
     fn count_unanswered(&mut self, exchange: &InFlight) {
         let [abandoned, unanswered] = [Outcome::Abandoned, Outcome::Unanswered]
             .map(|outcome| Failure::new(outcome, exchange.phase));
         if !exchange.counted {
-            self.sent += 1;
-            self.carried += 1;
+            self.carry_over();
             self.failures.add(abandoned, 1);
             self.endpoint(exchange.endpoint).failures.add(abandoned, 1);
             exchange

@@ -4,16 +4,15 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_model::comparison::result::{ComparedSide, ComparisonResult};
+use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
-use sixmark_model::metric::{Metric, Quantity};
+use sixmark_model::metric::Metric;
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
 use sixmark_model::study::result::StudyResult;
-use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// What a list says of one document.
@@ -166,26 +165,8 @@ impl ListHeadline {
             ended: Some(result.ended),
             targets: targets(sides.map(|side| &side.plan)),
             verdict: judged(&result.comparison),
-            sides: [0, 1].map(|at| compared_side(&result.comparison, sides[at], at)).into(),
+            sides: sides.map(|side| SideFigures::new(&side.name, &side.figures)).into(),
         }
-    }
-}
-
-/// A side's counts over all its blocks, and its speed as the comparison has it, so that a list and the report
-/// of one result agree: the median of all exchanges is not that of the blocks.
-fn compared_side(comparison: &Comparison, side: &ComparedSide, at: usize) -> SideFigures {
-    let figures = SideFigures::new(&side.name, &side.figures);
-    let value = |metric: Metric| {
-        let of = comparison.metrics.iter().find(|of| of.metric == metric)?;
-        [of.a, of.b][at]
-    };
-    let response = |point: TimePoint| value(Metric::Time(TimedPhase::Response, point));
-    SideFigures {
-        requests_per_s: value(Metric::Quantity(Quantity::RequestsPerS))
-            .unwrap_or(figures.requests_per_s),
-        response_p50_us: response(TimePoint::P50).or(figures.response_p50_us),
-        response_p99_us: response(TimePoint::P99).or(figures.response_p99_us),
-        ..figures
     }
 }
 

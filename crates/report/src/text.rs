@@ -61,11 +61,6 @@ const QUANTILES: [Figure<Summary>; 5] = [
     ("max", |s| s.max),
 ];
 
-/// Said under the table of a run over both families: there is no column of differences, since no
-/// statistics can tell chance that lasts as long as the run from what sets the families apart.
-const NO_VERDICT: &str =
-    "Differences within one run may be chance. For a verdict, use sixmark compare.";
-
 /// How much of a document a terminal shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
@@ -116,9 +111,8 @@ fn full_text(of: Measurement<'_>) -> String {
     columns.content(&mut text);
     after.into_iter().for_each(|watched| watched::write_figures(&mut text, watched));
     watched.into_iter().for_each(|watched| watched::write_names(&mut text, watched));
-    if run.is_some_and(|run| run.find_max.is_none()) && sides.iter().all(Option::is_some) {
-        let _ = writeln!(text, "{NO_VERDICT}");
-    }
+    let caution = run.filter(|run| run.find_max.is_none()).and_then(sheet::run_caution);
+    caution.into_iter().for_each(|caution| terminal::paragraph(&mut text, caution));
     columns.clocks(&mut text);
     run.and_then(sheet::requests).iter().for_each(|part| terminal::write_part(&mut text, part));
     run.and_then(sheet::costs).iter().for_each(|part| terminal::write_part(&mut text, part));

@@ -25,7 +25,7 @@ pub(crate) use before::{
     unroutable,
 };
 use certificates::of_certificates;
-pub(crate) use comparison::{cut_short, of_comparison};
+pub(crate) use comparison::{blocks_lengthened, cut_short, of_comparison, too_few_blocks};
 pub(crate) use family::most_failed;
 use family::of_family;
 use lapses::{slow_checks, stood_still};

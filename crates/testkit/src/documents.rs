@@ -77,6 +77,7 @@ pub fn comparison() -> Value {
         figures: figures(&run, &sum(&all[1..]), f64::from(PAIRS)),
         cpu: Default::default(),
     };
+    let (side_a, side_b) = (side("ipv6", &a), side("ipv4", &b));
     let document = ComparisonResult {
         schema: sixmark_model::comparison::result::SCHEMA.into(),
         tool: run.tool.clone(),
@@ -85,7 +86,10 @@ pub fn comparison() -> Value {
         ended: Ended::Complete,
         seed: 1,
         schedule: schedule(),
-        sides: ComparedSides { a: side("ipv6", &a), b: side("ipv4", &b) },
+        sides: ComparedSides {
+            a: side_a.with_compared_figures(&comparison, SideName::A),
+            b: side_b.with_compared_figures(&comparison, SideName::B),
+        },
         blocks: blocks(&run, &a, &b),
         comparison,
         noise: Some(noise),
@@ -104,6 +108,7 @@ fn schedule() -> BlockSchedule {
         pairs: PAIRS,
         order: BlockOrder::Abba,
         block_s,
+        requested_block_s: None,
         block_requests,
         warm_up_blocks: 1,
     }

@@ -54,6 +54,13 @@ impl Recorder {
         self.slipped(family, exchange);
     }
 
+    /// A complete response came at `end` to an exchange of the warm-up.
+    pub(crate) fn warmed_up(&mut self, family: Family, exchange: &Exchange, end: u64) {
+        let warm_up = &mut self.tally[family].warm_up;
+        warm_up.completed += 1;
+        warm_up.answered_ns += end.saturating_sub(exchange.start);
+    }
+
     /// How long the exchange took whose response began and ended at these times. What a slice has too
     /// is counted there alone, see [`Recorder::cut`].
     fn time(&mut self, family: Family, exchange: &Exchange, [first, end]: [u64; 2]) {

@@ -142,15 +142,31 @@ impl Recorder {
         self.tally[family].connections.awaited_ns += waited * permits as u64;
     }
 
-    /// An exchange began.
-    pub(crate) fn sent(&mut self, family: Family) {
+    /// An exchange began, in the measurement if it is `counted`, else in the warm-up.
+    pub(crate) fn sent(&mut self, family: Family, counted: bool) {
+        if !counted {
+            self.tally[family].warm_up.sent += 1;
+            return;
+        }
         self.tally[family].sent += 1;
+        self.slice.families[family].sent += 1;
+    }
+
+    /// An exchange of the warm-up was silent in the measurement: it counts among those sent.
+    pub(crate) fn carry_over(&mut self, family: Family) {
+        self.tally[family].carry_over();
         self.slice.families[family].sent += 1;
     }
 
     /// The peer turned out to be of the other family than the endpoint. A slice that is out already
     /// keeps what it says, and what was sent again stays with the family whose server disowned it.
     pub(crate) fn moved(&mut self, from: Family, exchange: &Exchange) {
+        if !exchange.counted {
+            let warm_up = &mut self.tally[from].warm_up;
+            warm_up.sent = warm_up.sent.saturating_sub(1);
+            self.tally[from.other()].warm_up.sent += 1;
+            return;
+        }
         self.tally[from].sent -= 1;
         self.tally[from.other()].sent += 1;
         self.tally[from].followed -= u64::from(exchange.followed);

@@ -70,10 +70,8 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Begins an exchange on a connection that is there, or about to be.
     fn put(&mut self, turn: &Turn, slot: Slot, now: u64) {
-        if turn.counted {
-            let family = self.network.connections.get(slot).family;
-            self.recorder.sent(family);
-        }
+        let family = self.network.connections.get(slot).family;
+        self.recorder.sent(family, turn.counted);
         let permit = self.scheduler.begin_exchange(turn, slot, now);
         self.requests.begin(permit);
         self.put_on(slot, permit, true);
@@ -81,8 +79,9 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Begins an exchange on a connection of its own, which others may join.
     pub(super) fn open(&mut self, turn: &Turn) {
-        if turn.counted {
-            self.recorder.sent(self.prepared.endpoints[turn.endpoint].family);
+        // Where connections are only opened, no exchange begins.
+        if self.opening.is_none() {
+            self.recorder.sent(self.prepared.endpoints[turn.endpoint].family, turn.counted);
         }
         self.make_room();
         let now = self.network.driver.now();

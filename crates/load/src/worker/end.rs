@@ -135,8 +135,7 @@ impl<D: Driver> Worker<'_, D> {
             self.recorder.note_silence(from, exchange, now);
         }
         if silent && !exchange.counted {
-            self.recorder.sent(from.0);
-            self.recorder.tally[from.0].carried += 1;
+            self.recorder.carry_over(from.0);
         }
         if exchange.counted || silent {
             self.recorder.failed(from, exchange, failure);

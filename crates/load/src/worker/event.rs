@@ -65,7 +65,8 @@ impl<D: Driver> Worker<'_, D> {
         let permits = self.on(slot);
         for &permit in &permits {
             let exchange = self.scheduler.permits.get(permit);
-            if exchange.counted {
+            // A connection that is only opened carries none.
+            if self.opening.is_none() {
                 self.recorder.moved(from, exchange);
             }
         }

@@ -23,11 +23,14 @@ impl<'a, D: Driver> Worker<'a, D> {
             return self.look_back(slot, permit, at, complete);
         }
         let exchange = self.scheduler.permits.get(permit);
-        if exchange.counted {
-            let from = self.network.connections.get(slot).counted_at();
-            self.recorder.completed(from, exchange, at, complete, false);
-            self.recorder.note_end(at);
-            self.trace(slot, permit, at);
+        let from = self.network.connections.get(slot).counted_at();
+        match exchange.counted {
+            true => {
+                self.recorder.completed(from, exchange, at, complete, false);
+                self.recorder.note_end(at);
+                self.trace(slot, permit, at);
+            }
+            false => self.recorder.warmed_up(from.0, exchange, at),
         }
         self.scheduler.give_back(permit, self.network.driver.woke());
     }
@@ -61,8 +64,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         let verdict = if goes_on { Ok(()) } else { self.judge(&which, status) };
         self.requests.let_go(permit);
         let exchange = self.scheduler.permits.get(permit);
-        if exchange.counted {
-            let from = self.network.connections.get(slot).counted_at();
+        let from = self.network.connections.get(slot).counted_at();
+        if !exchange.counted {
+            self.recorder.warmed_up(from.0, exchange, at);
+        } else {
             self.recorder.tally[from.0].cut_chains += u64::from(is_cut);
             let wanted = goes_on || which.request().checks.look_at_status();
             let normal = verdict.is_ok();
@@ -139,11 +144,9 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     /// Puts what a redirect leads to on a connection that is there, or about to be.
     fn go_on_with(&mut self, permit: Permit, turn: &Turn, slot: Slot, now: u64) {
-        if turn.counted {
-            let family = self.network.connections.get(slot).family;
-            self.recorder.sent(family);
-            self.recorder.tally[family].followed += 1;
-        }
+        let family = self.network.connections.get(slot).family;
+        self.recorder.sent(family, turn.counted);
+        self.recorder.tally[family].followed += u64::from(turn.counted);
         self.scheduler.go_on_with(permit, turn, slot, now);
         self.put_on(slot, permit, true);
     }

@@ -174,7 +174,7 @@ impl<D: Driver> Worker<'_, D> {
         self.move_to_other(permit, endpoint);
         // The one before may have turned out to be of the other family than its endpoint.
         let exchange = self.scheduler.permits.get(permit);
-        if exchange.counted && self.network.connections.get(exchange.slot).family != family {
+        if self.network.connections.get(exchange.slot).family != family {
             self.recorder.moved(family, exchange);
         }
     }

@@ -79,6 +79,7 @@ pub(crate) fn whole(trials: u64) -> String {
     let mut table = head("noise, order, pairs", &columns.map(str::to_owned));
     for (noise, design, pairs) in [
         ("independent, normal", Design::Random, 12),
+        ("independent, normal", Design::Random, 8),
         ("independent, normal", Design::Abba, 12),
         ("AR(1), 0.9", Design::Abba, 12),
         ("lognormal", Design::Random, 24),

@@ -6,8 +6,10 @@
 
 pub mod blocks_needed;
 pub mod judge;
+pub mod pilot;
 pub mod result;
 pub mod schedule;
+mod typical;
 
 use std::ops::AddAssign;
 

@@ -66,6 +66,10 @@ pub struct BlockSchedule {
     pub order: BlockOrder,
     /// How long a block is measured, in seconds; null if it ends after a number of requests.
     pub block_s: Option<f64>,
+    /// How long a block was to be measured, in seconds, if the warm-up blocks showed that this was too
+    /// short for the responses of a side; else null.
+    #[serde(default)]
+    pub requested_block_s: Option<f64>,
     /// The number of requests after which a block ends; null if it ends after a time.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub block_requests: Option<u64>,
@@ -107,9 +111,11 @@ pub struct ComparedSide {
     pub plan: Plan,
     /// Seconds measured.
     pub elapsed_s: f64,
-    /// The figures over these seconds.
+    /// The figures over these seconds. Medians and rates that are compared block by block are those
+    /// of the comparison: of a typical pair.
     pub figures: FamilyResult,
-    /// The processor time over these seconds.
+    /// The processor time over these seconds. The server's time per request is that of the
+    /// comparison, if it is compared.
     #[serde(default)]
     pub cpu: SideCpu,
 }

@@ -45,7 +45,14 @@ mod tests {
     use super::*;
 
     fn schedule(pairs: u32, order: BlockOrder) -> BlockSchedule {
-        BlockSchedule { pairs, order, block_s: Some(1.0), block_requests: None, warm_up_blocks: 1 }
+        BlockSchedule {
+            pairs,
+            order,
+            block_s: Some(1.0),
+            requested_block_s: None,
+            block_requests: None,
+            warm_up_blocks: 1,
+        }
     }
 
     fn written(turns: &[BlockTurn]) -> String {

@@ -70,6 +70,7 @@ fn requests(tally: &FamilyTally) -> RequestCounts {
         completed: tally.completed(),
         unaccepted: tally.unaccepted,
         carried: tally.carried,
+        warm_up: tally.warm_up.sent,
         dropped: tally.dropped,
         unsent: tally.unsent,
         waited: tally.waited,

@@ -102,15 +102,13 @@ fn noise_floor(result: &ComparisonResult) -> Option<String> {
     ))
 }
 
-/// What the blocks say, of the sides and of how they differ, wherever they say anything.
+/// The figures of the sides, and how they differ where the blocks say so.
 fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
     let mut tiles = figures::tiles(sides);
     for tile in &mut tiles {
         let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric));
-        let Some((of, ratio)) = found.and_then(|of| Some((of, of.ratio?))) else { continue };
-        tile.change = write::change(verdict::change_of(ratio).value);
-        for ((_, _, said), value) in tile.sides.iter_mut().zip([of.a, of.b]) {
-            *said = value.map_or("none".into(), |value| write::metric_value(of.metric, value));
+        if let Some(ratio) = found.and_then(|of| of.ratio) {
+            tile.change = write::change(verdict::change_of(ratio).value);
         }
     }
     tiles

@@ -159,6 +159,7 @@ pub fn sheet_of(named: Named<'_>) -> Sheet {
     }
 }
 
+pub(crate) use run::run_caution;
 pub(crate) use vitals::{IP_COUNTERS, group_name};
 
 /// What is to be said of a run before anything else.

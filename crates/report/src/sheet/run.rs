@@ -2,6 +2,7 @@
 
 use sixmark_model::measurement::Measurement;
 use sixmark_model::result::RunResult;
+use sixmark_units::family::Family;
 
 use super::measured::measured_parts;
 use super::requests::requests_part;
@@ -64,6 +65,12 @@ fn describe_run(result: &RunResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
+/// Returns what a run over both families cannot tell of the difference between them.
+pub(crate) fn run_caution(result: &RunResult) -> Option<&'static str> {
+    let p50 = |family| result.families.of(family).and_then(|of| of.response_us.p50);
+    Some(verdict::caution(p50(Family::Ipv6)?, p50(Family::Ipv4)?))
+}
+
 pub(super) fn run_headline(result: &RunResult) -> SheetHeadline {
     let mut notes = Vec::new();
     if result.is_saturated() {
@@ -77,7 +84,7 @@ pub(super) fn run_headline(result: &RunResult) -> SheetHeadline {
         headline.notes.extend(notes);
         return headline;
     }
-    verdict::of_run(&Sides::of_families(Measurement::Run(result)), notes)
+    verdict::of_families(&Sides::of_families(Measurement::Run(result)), false, notes)
 }
 
 fn setting_of_run(result: &RunResult) -> Vec<Block> {

@@ -12,16 +12,44 @@ use super::{SheetHeadline, write};
 pub(super) const SATURATED: &str =
     "The generator was saturated: figures may be sixmark’s limit, not the server’s.";
 
-/// What a run says: the medians, what failed, and that they are no verdict.
-pub(super) fn of_run(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline {
+/// In each of 120 runs the medians of equal families were closer than this share
+/// (docs/statistics.md, "Families that share a run").
+const EQUAL_WITHIN: f64 = 0.05;
+
+/// Said of a run over both families whose medians are as close as those of equal families: no
+/// statistics can tell chance that lasts as long as the run from what sets the families apart.
+const MAY_BE_CHANCE: &str = "Medians up to 5 % apart within one run may be chance. For a verdict, \
+                             use `sixmark compare`.";
+
+/// Said of a run whose medians are further apart.
+const UNKNOWN_CAUSE: &str = "One run does not separate the family from what else differed in it, \
+                             such as the server’s worker or the order of connections. For a \
+                             verdict, use `sixmark compare`.";
+
+/// Said of both families where neither the requests nor the clients were chosen.
+const AS_SEEN: &str = "Clients and requests of the two families may differ: these figures are what \
+                       was seen, not a comparison.";
+
+/// Returns what a run over both families cannot tell of the difference between their median response
+/// times, which are in microseconds.
+pub(super) fn caution(a_us: f64, b_us: f64) -> &'static str {
+    let apart = (a_us / b_us).ln().abs();
+    if apart <= EQUAL_WITHIN.ln_1p() { MAY_BE_CHANCE } else { UNKNOWN_CAUSE }
+}
+
+/// What a run or a watch says: the medians, what failed, and that they are no verdict.
+pub(super) fn of_families(
+    sides: &Sides<'_>,
+    watched: bool,
+    mut notes: Vec<String>,
+) -> SheetHeadline {
     let p50 = |summary: &Summary| summary.p50.map(write::write_time);
     let medians: Vec<_> = sides.all.iter().map(|s| p50(&s.figures.response_us)).collect();
     let sentence = match (sides.all.as_slice(), medians.as_slice()) {
         ([a, b], [Some(of_a), Some(of_b)]) => {
-            notes.push(
-                "Differences within one run may be chance. For a verdict, use `sixmark compare`."
-                    .to_owned(),
-            );
+            let p50 = |summary: &Summary| summary.p50.unwrap_or(f64::NAN);
+            let [a_us, b_us] = [a, b].map(|side| p50(&side.figures.response_us));
+            notes.push(if watched { AS_SEEN } else { caution(a_us, b_us) }.to_owned());
             let failed = describe_failed(sides);
             format!(
                 "Median response time: {of_a} over {}, {of_b} over {}; {failed}.",

@@ -59,7 +59,7 @@ fn watch_headline(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
             let sentence = watched::describe_watched(&result.watched);
             SheetHeadline { verdict: None, sentence, notes }
         }
-        false => verdict::of_run(sides, notes),
+        false => verdict::of_families(sides, true, notes),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Assembles the result of a comparison.
 
 use sixmark_model::comparison::result::{
-    ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideCpu, SideName,
+    ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName,
 };
 use sixmark_model::comparison::{Comparison, Settings, judge};
 use sixmark_model::plan::Plan;
@@ -38,6 +38,9 @@ pub(super) fn assemble_comparison(
     let of_side = |side| of_side(course, side, known.clone());
     let results = ComparedSides { a: of_side(SideName::A), b: of_side(SideName::B) };
     let all = load::one_after_the_other(course.loads.iter());
+    let side = |of: &Contender, result: RunResult, name: SideName| {
+        assemble_side(of, result, course, name).with_compared_figures(&comparison, name)
+    };
     ComparisonResult {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
@@ -45,7 +48,7 @@ pub(super) fn assemble_comparison(
         elapsed_s: course.elapsed_s(),
         ended: end_of_comparison(course, &results),
         seed: settings.seed,
-        schedule: comparing.schedule,
+        schedule: course.schedule(),
         blocks: course.blocks.clone(),
         noise: noise.cloned(),
         gates: Vec::new(),
@@ -54,8 +57,8 @@ pub(super) fn assemble_comparison(
         warnings: warnings(comparing, course, &results, &comparison),
         generator: run::generator(course.plan(SideName::A), &all),
         sides: ComparedSides {
-            a: assemble_side(a, results.a, course.cpu(SideName::A)),
-            b: assemble_side(b, results.b, course.cpu(SideName::B)),
+            a: side(a, results.a, SideName::A),
+            b: side(b, results.b, SideName::B),
         },
         comparison,
     }
@@ -84,14 +87,19 @@ fn of_side(course: &ComparisonCourse<'_>, side: SideName, known: Circumstances) 
     run::assemble(known, Measured::of(course.plan(side).clone(), loaded))
 }
 
-fn assemble_side(of: &Contender, result: RunResult, cpu: SideCpu) -> ComparedSide {
+fn assemble_side(
+    of: &Contender,
+    result: RunResult,
+    course: &ComparisonCourse<'_>,
+    side: SideName,
+) -> ComparedSide {
     ComparedSide {
         name: of.name.clone(),
         options: of.options.clone(),
-        plan: of.runnable.plan().clone(),
+        plan: course.plan(side).clone(),
         elapsed_s: result.elapsed_s,
         figures: result.total,
-        cpu,
+        cpu: course.cpu(side),
     }
 }
 
@@ -141,7 +149,11 @@ fn warnings(
     let cut_short = course
         .interrupted()
         .then(|| warning::cut_short(comparison.pairs, comparing.schedule.pairs));
-    let compared = warning::of_comparison(comparison);
+    let lengthened = course.lengthened.map(|by| comparing.warn_of(by)).into_iter().collect();
+    let doubts = comparing.doubts();
+    let is_known = |code: &str| doubts.iter().any(|doubt| doubt.code == code);
+    let mut compared = warning::of_comparison(comparison);
+    compared.retain(|warning| !is_known(&warning.code));
     let cut_short = cut_short.into_iter().collect();
-    without_repeats([comparing.doubts(), before, cut_short, both, compared].concat())
+    without_repeats([doubts, lengthened, before, cut_short, both, compared].concat())
 }

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use sixmark_model::comparison::pilot::longer_block;
 use sixmark_model::comparison::result::{
     Block, BlockCpu, BlockSchedule, ComparedSides, SideCost, SideCpu, SideName,
 };
 use sixmark_model::comparison::schedule::{BlockTurn, turns};
 use sixmark_model::comparison::{BlockPair, Comparison, Settings, Stretch, judge};
 use sixmark_model::family_result::FamilyResult;
+use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::Ended;
 use sixmark_model::result;
@@ -24,33 +26,63 @@ use crate::vitals::{Meter, Metered, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_machine::CommandError;
 
+/// What a block came to.
+#[derive(Debug)]
+pub(super) enum Measurement {
+    /// A warm-up block, or the first of a pair.
+    Block,
+    /// The second block of a pair.
+    Pair,
+    /// The last warm-up block, which showed that the blocks to come must be longer.
+    Lengthened(Lengthened),
+}
+
+/// Blocks that are longer than requested.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengthened {
+    /// The side with the longer responses.
+    pub(crate) side: SideName,
+    /// How long its responses take on average, in seconds.
+    pub(crate) response_s: f64,
+    /// The duration requested, in seconds.
+    pub(crate) requested_s: f64,
+    /// The duration now, in seconds.
+    pub(crate) longer_s: f64,
+}
+
 /// A series of blocks that is being measured.
 #[derive(Debug)]
 pub(super) struct ComparisonCourse<'a> {
-    plans: ComparedSides<&'a Plan>,
+    plans: ComparedSides<Plan>,
+    schedule: BlockSchedule,
     turns: Vec<BlockTurn>,
     began: Instant,
     pub(super) blocks: Vec<Block>,
     /// The load of each block, in the order of `blocks`.
     pub(super) loads: Vec<Loaded>,
     server: Option<&'a VitalsFrom>,
+    /// Why the blocks are longer than requested, if they are.
+    pub(super) lengthened: Option<Lengthened>,
 }
 
 impl<'a> ComparisonCourse<'a> {
     /// Creates a series of which nothing has been measured.
     pub(super) fn new(
-        plans: ComparedSides<&'a Plan>,
+        plans: ComparedSides<&Plan>,
         schedule: &BlockSchedule,
         seed: u64,
     ) -> ComparisonCourse<'a> {
         let (turns, began) = (turns(schedule, seed), Instant::now());
+        let plans = ComparedSides { a: plans.a.clone(), b: plans.b.clone() };
         ComparisonCourse {
             plans,
+            schedule: *schedule,
             turns,
             began,
             blocks: Vec::new(),
             loads: Vec::new(),
             server: None,
+            lengthened: None,
         }
     }
 
@@ -71,14 +103,14 @@ impl<'a> ComparisonCourse<'a> {
         ComparisonEvent::Begin { block, of, side: turn.side, noise }
     }
 
-    /// Measures a block. Returns true if it completes a pair. Each block has its own connections
-    /// and TLS sessions, so that none begins in a better state than another.
+    /// Measures a block. Each block has its own connections and TLS sessions, so that none begins in
+    /// a better state than another.
     pub(super) fn measure(
         &mut self,
         turn: BlockTurn,
         stop: &Arc<AtomicBool>,
         watch: impl FnMut(&Slice),
-    ) -> Result<bool, CommandError> {
+    ) -> Result<Measurement, CommandError> {
         let plan = self.plan(turn.side);
         // Both sides of a pair get the same arrivals, and different pairs get different ones.
         let seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
@@ -97,14 +129,68 @@ impl<'a> ComparisonCourse<'a> {
         }
         self.blocks.push(block);
         self.loads.push(loaded);
-        Ok(self.completes_pair())
+        Ok(match self.lengthen_blocks() {
+            Some(lengthened) => Measurement::Lengthened(lengthened),
+            None if self.completes_pair() => Measurement::Pair,
+            None => Measurement::Block,
+        })
     }
 
-    pub(super) fn plan(&self, side: SideName) -> &'a Plan {
+    /// Returns the plan of a side's blocks that are compared.
+    pub(super) fn plan(&self, side: SideName) -> &Plan {
         match side {
-            SideName::A => self.plans.a,
-            SideName::B => self.plans.b,
+            SideName::A => &self.plans.a,
+            SideName::B => &self.plans.b,
         }
+    }
+
+    /// Returns the schedule, with the duration of the blocks that are compared.
+    pub(super) fn schedule(&self) -> BlockSchedule {
+        self.schedule
+    }
+
+    /// Makes the blocks to come longer once the warm-up blocks are over, if those showed that the
+    /// responses of a side take too long for them. Returns the side with the longer responses.
+    fn lengthen_blocks(&mut self) -> Option<Lengthened> {
+        let is_over = self.turns.get(self.blocks.len()).is_some_and(|next| next.pair.is_some());
+        let block_s =
+            self.schedule.block_s.filter(|_| is_over && self.schedule.block_requests.is_none())?;
+        let of = |side| Some((side, self.mean_response_s(side)?));
+        let both = [SideName::A, SideName::B].into_iter().filter_map(of);
+        let (side, response_s) = both.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let longer_s = longer_block(block_s, response_s)?;
+        let requested_s = self.schedule.requested_block_s.unwrap_or(block_s);
+        let lengthened = Lengthened { side, response_s, requested_s, longer_s };
+        self.lengthen(lengthened);
+        Some(lengthened)
+    }
+
+    /// Makes the blocks to come as long as another series had to make them.
+    pub(super) fn lengthen(&mut self, to: Lengthened) {
+        self.schedule.requested_block_s = Some(to.requested_s);
+        self.schedule.block_s = Some(to.longer_s);
+        for plan in [&mut self.plans.a, &mut self.plans.b] {
+            plan.load.duration = Some(Duration::from_secs_f64(to.longer_s));
+        }
+        self.lengthened = Some(to);
+    }
+
+    /// Returns how long a response of a side took on average in the blocks so far, in seconds, those to
+    /// exchanges of their warm-ups included. `None` in an open loop, which begins exchanges whether or
+    /// not responses arrive.
+    fn mean_response_s(&self, side: SideName) -> Option<f64> {
+        if !matches!(self.plan(side).load.pace, Pace::Closed) {
+            return None;
+        }
+        let of_side = self.blocks.iter().zip(&self.loads).filter(|(block, _)| block.side == side);
+        let families = of_side.flat_map(|(_, load)| load.tally.iter());
+        let (time_ns, count) = families.fold((0.0, 0), |(time_ns, count), (_, tally)| {
+            let (response, warm_up) = (&tally.phases.response, tally.warm_up);
+            let measured_ns = response.mean().unwrap_or(0.0) * response.count() as f64;
+            let number = response.count() + warm_up.completed;
+            (time_ns + measured_ns + warm_up.answered_ns as f64, count + number)
+        });
+        (count > 0).then(|| time_ns / count as f64 / 1e9)
     }
 
     /// Returns the time so far in seconds, without a calibration before it.

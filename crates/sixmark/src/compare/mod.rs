@@ -16,7 +16,8 @@ use sixmark_model::tally::Slice;
 
 use crate::run::Runnable;
 use crate::vitals::VitalsFrom;
-use course::ComparisonCourse;
+use crate::warning;
+use course::{ComparisonCourse, Lengthened, Measurement};
 use sixmark_machine::CommandError;
 
 /// The number of bootstrap resamples of the intervals shown during the measurement, after each
@@ -60,6 +61,8 @@ pub enum ComparisonEvent<'a> {
     },
     /// A second of one worker in the block has ended.
     Second(&'a Slice),
+    /// The blocks to come are longer than requested.
+    Lengthened(&'a Warning),
     /// A pair of A with itself is complete.
     Noise(&'a Comparison),
     /// A pair is complete. The document is what the result would be if this pair were the last.
@@ -83,12 +86,21 @@ impl Comparing {
     /// Returns the warnings known before the run; the result's warnings begin with them.
     pub fn doubts(&self) -> Vec<Warning> {
         let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.runnable.doubts().to_vec());
-        without_repeats([a, b].concat())
+        let few = warning::too_few_blocks(self.schedule.pairs as usize, &self.settings);
+        without_repeats([a, b, few.into_iter().collect()].concat())
     }
 
     /// Returns the names of the sides.
     pub fn names(&self) -> (&str, &str) {
         (&self.sides.a.name, &self.sides.b.name)
+    }
+
+    /// Returns the warning that blocks are longer than requested.
+    fn warn_of(&self, lengthened: Lengthened) -> Warning {
+        let (a, b) = self.names();
+        let name = if lengthened.side == SideName::A { a } else { b };
+        let Lengthened { response_s, requested_s, longer_s, .. } = lengthened;
+        warning::blocks_lengthened(name, response_s, [requested_s, longer_s])
     }
 
     /// Returns the most workers that load a block.
@@ -110,9 +122,9 @@ pub fn run_comparison(
     mut tell: impl FnMut(ComparisonEvent<'_>),
 ) -> Result<ComparisonResult, CommandError> {
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let noise = match comparing.calibrate {
-        true => Some(noise(comparing, stop, &mut tell)?),
-        false => None,
+    let (noise, lengthened) = match comparing.calibrate {
+        true => noise(comparing, stop, &mut tell)?,
+        false => (None, None),
     };
     let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
     let document = |course: &ComparisonCourse<'_>, settings: &Settings| {
@@ -121,21 +133,27 @@ pub fn run_comparison(
     let mut course =
         ComparisonCourse::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
             .looking_at(comparing.server.as_ref());
+    lengthened.into_iter().for_each(|lengthened| course.lengthen(lengthened));
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, false));
-        if course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
-            tell(ComparisonEvent::Pair(&document(&course, &live)));
+        match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
+            Measurement::Block => {}
+            Measurement::Pair => tell(ComparisonEvent::Pair(&document(&course, &live))),
+            Measurement::Lengthened(by) => {
+                tell(ComparisonEvent::Lengthened(&comparing.warn_of(by)))
+            }
         }
     }
     Ok(document(&course, &comparing.settings))
 }
 
-/// Compares A with itself, in the same way as A with B.
+/// Compares A with itself, in the same way as A with B. Returns the comparison, and why its blocks were
+/// longer than requested, if they were.
 fn noise(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,
     tell: &mut impl FnMut(ComparisonEvent<'_>),
-) -> Result<Comparison, CommandError> {
+) -> Result<(Option<Comparison>, Option<Lengthened>), CommandError> {
     let a = comparing.plans().a;
     let name = comparing.sides.a.name.as_str();
     let seed = comparing.settings.seed;
@@ -143,11 +161,15 @@ fn noise(
     let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, true));
-        if course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
-            tell(ComparisonEvent::Noise(&course.compare((name, name), &live)));
+        match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
+            Measurement::Block => {}
+            Measurement::Pair => tell(ComparisonEvent::Noise(&course.compare((name, name), &live))),
+            Measurement::Lengthened(by) => {
+                tell(ComparisonEvent::Lengthened(&comparing.warn_of(by)))
+            }
         }
     }
-    Ok(course.compare((name, name), &comparing.settings))
+    Ok((Some(course.compare((name, name), &comparing.settings)), course.lengthened))
 }
 
 fn without_repeats(warnings: Vec<Warning>) -> Vec<Warning> {

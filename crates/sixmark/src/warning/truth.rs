@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_the_packets_do_not_show_are_a_warning() {
+    fn times_that_the_packets_do_not_show_are_warned_of() {
         for family in Family::BOTH {
             let said = warned(family, waits(1_130.0, 422.0)).unwrap();
             let expected =

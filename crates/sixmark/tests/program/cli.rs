@@ -1,5 +1,6 @@
 //! The command line from outside.
 
+mod blocks;
 mod body;
 mod checks;
 mod clocks;

@@ -2,19 +2,23 @@
 
 use std::fmt;
 
+use super::family::{pairs_needed, tests_allowed};
 use super::noise::taken_back;
-use super::pairs_needed;
-use crate::comparison::{Compared, Comparison, EffectMethod};
+use crate::comparison::{Compared, Comparison, EffectMethod, Settings};
 use crate::metric::Metric;
 
 /// A reason to doubt a comparison. It is displayed as one line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ComparisonDoubt {
-    /// `too_few_blocks`: this number of pairs can't show a difference.
+    /// `too_few_blocks`: this number of pairs can't show a difference, or not of every metric.
     TooFewBlocks {
         /// The number of pairs.
         pairs: usize,
-        /// The number of pairs needed.
+        /// The number of metrics that are tested for a difference with so few pairs; 0 if none can be.
+        tested: usize,
+        /// The primary metric, which is tested first.
+        primary: Metric,
+        /// The number of pairs needed: for the primary metric if it cannot be tested, else for all.
         needed: usize,
     },
     /// `autocorrelated_blocks`: effects resemble the preceding ones.
@@ -37,10 +41,15 @@ impl ComparisonDoubt {
 impl fmt::Display for ComparisonDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ComparisonDoubt::TooFewBlocks { pairs, needed } => write!(
+            ComparisonDoubt::TooFewBlocks { pairs, tested: 0, needed, .. } => write!(
                 f,
-                "{pairs} pairs of blocks can't show a difference, however large: this many metrics \
-                 need {needed}"
+                "{pairs} pairs of blocks can't show a difference, however large: {needed} are needed \
+                 (--blocks {needed})"
+            ),
+            ComparisonDoubt::TooFewBlocks { pairs, tested, primary, needed } => write!(
+                f,
+                "{pairs} pairs of blocks can decide {tested} metrics only ({primary} first): the others \
+                 are not tested for a difference; --blocks {needed} tests all"
             ),
             ComparisonDoubt::Autocorrelated(metrics) => write!(
                 f,
@@ -67,11 +76,28 @@ pub fn doubts_of_comparison(comparison: &Comparison) -> Vec<ComparisonDoubt> {
     few.into_iter().chain(correlated).chain(below).collect()
 }
 
+/// Returns the reason to doubt a comparison of `pairs` pairs that is known before anything is
+/// measured.
+pub fn doubt_before_comparison(pairs: usize, settings: &Settings) -> Option<ComparisonDoubt> {
+    too_few(pairs, USUAL_METRICS, settings)
+}
+
+/// The number of metrics that a comparison over kept connections without TLS usually has.
+const USUAL_METRICS: usize = 12;
+
 fn few(comparison: &Comparison) -> Option<ComparisonDoubt> {
-    let family = comparison.metrics.iter().filter(|compared| compared.p.is_some()).count();
-    let needed = pairs_needed(family, &comparison.settings);
-    let pairs = comparison.pairs;
-    (pairs < needed).then_some(ComparisonDoubt::TooFewBlocks { pairs, needed })
+    let same = comparison.not_same().is_none();
+    let has = |one: &&Compared| one.p.is_some() && (same || !one.metric.is_of_speed());
+    let family = comparison.metrics.iter().filter(has).count();
+    too_few(comparison.pairs, family, &comparison.settings)
+}
+
+fn too_few(pairs: usize, family: usize, settings: &Settings) -> Option<ComparisonDoubt> {
+    let tested = tests_allowed(pairs, settings);
+    let needed = pairs_needed(if tested == 0 { 1 } else { family }, settings);
+    let primary = settings.primary;
+    let doubt = ComparisonDoubt::TooFewBlocks { pairs, tested, primary, needed };
+    (tested < family.max(1)).then_some(doubt)
 }
 
 /// Returns true if the autocorrelation is more than two standard errors above that of independent

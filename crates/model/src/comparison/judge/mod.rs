@@ -7,6 +7,7 @@
 mod blocks;
 mod doubts;
 mod failures;
+mod family;
 mod figures;
 mod header;
 mod noise;
@@ -17,11 +18,12 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub use doubts::{ComparisonDoubt, doubts_of_comparison};
+pub use doubts::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 
 use crate::timed_phase::Quantile;
+use family::TestFamily;
 use unlike::unlike;
 
 use super::{
@@ -29,7 +31,7 @@ use super::{
     Metric, Settings, TimedPhase,
 };
 use crate::sameness;
-use sixmark_stats::{Interval, Refused, fewest, holm, lag1};
+use sixmark_stats::{Interval, Refused, holm, lag1};
 
 /// Compares side A with side B in every metric that both have figures for, the primary one and
 /// others of its phase first.
@@ -45,12 +47,12 @@ pub fn compare(
 ) -> Comparison {
     let rules = Rules { settings };
     let evidence = evidence(pairs, &rules);
-    let tested: Vec<Option<f64>> = evidence.iter().map(|one| one.p()).collect();
-    let family = tested.iter().flatten().count();
-    let judged = evidence.into_iter().zip(holm(&tested));
     let given: Vec<_> = pairs.iter().map(|pair| (&pair.a.answers, &pair.b.answers)).collect();
     let sameness = sameness::look(names, &given, settings.margin);
-    let judged = judged.map(|(one, p_holm)| one.judged(p_holm, family, &rules)).collect();
+    let comparable = sameness.as_ref().is_none_or(|found| found.said.is_none());
+    let family = TestFamily::choose(&evidence, pairs.len(), comparable, settings);
+    let judged = evidence.into_iter().zip(holm(&family.tested));
+    let judged = judged.map(|(one, p_holm)| one.judged(p_holm, &family, &rules)).collect();
     unlike(Comparison {
         kind: ComparisonKind::Isolated,
         a: names.0.to_owned(),
@@ -114,7 +116,7 @@ impl Evidence {
         self.found.as_ref().ok().map(|found| found.p)
     }
 
-    fn judged(self, p_holm: Option<f64>, family: usize, rules: &Rules<'_>) -> Compared {
+    fn judged(self, p_holm: Option<f64>, family: &TestFamily, rules: &Rules<'_>) -> Compared {
         let (verdict, reason) = verdict::judge_verdict(&self, p_holm, family, rules);
         let found = self.found.ok();
         Compared {
@@ -172,9 +174,4 @@ fn make_estimate(value: f64, interval: Interval) -> Estimate {
 /// Returns the smallest two-sided p-value of a sign-flipping test over `pairs` pairs.
 fn least_p(pairs: usize) -> f64 {
     (1.0 - i32::try_from(pairs).map_or(f64::INFINITY, f64::from)).exp2()
-}
-
-/// Returns the number of pairs needed to show a difference among `family` metrics.
-fn pairs_needed(family: usize, settings: &Settings) -> usize {
-    fewest(alpha(settings) / family.max(1) as f64)
 }

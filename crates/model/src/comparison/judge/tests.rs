@@ -4,6 +4,7 @@ use super::*;
 use crate::comparison::blocks_needed::BlocksNeeded;
 use crate::comparison::{Stretch, Verdict};
 use crate::metric::Quantity;
+use crate::sameness::{Answers, TargetAnswers};
 use crate::timed_phase::TimePoint;
 use sixmark_units::random::Random;
 
@@ -181,10 +182,48 @@ fn thin_tails_and_few_pairs_are_refused_with_a_reason() {
     let few = judged(&pairs(5, 1.2, 500, 7));
     let p50 = of(&few, P50);
     assert!(p50.reason.as_ref().unwrap().contains("6 are needed"), "{p50:?}");
-    let seven = judged(&pairs(7, 1.2, 500, 8));
-    let reason = of(&seven, P50).reason.as_ref().unwrap();
-    assert!(reason.contains("8 are needed"), "{reason}");
-    assert_eq!(doubts_of_comparison(&seven)[0].code(), "too_few_blocks");
+}
+
+#[test]
+fn few_pairs_decide_the_primary_metric_and_as_many_others_as_they_can() {
+    for (n, allowed) in [(5, 0), (6, 1), (7, 3), (8, 6), (9, 12)] {
+        let found = judged(&pairs(n, 1.5, 2_000, 8));
+        let candidates = found.metrics.iter().filter(|of| of.p.is_some()).count();
+        let tested: Vec<_> = found.metrics.iter().filter(|of| of.p_holm.is_some()).collect();
+        assert_eq!(tested.len(), allowed.clamp(1, candidates), "{n} pairs of {candidates}");
+        let decided = if allowed > 0 { Verdict::Worse } else { Verdict::Inconclusive };
+        assert_eq!(of(&found, P50).verdict, decided, "{n} pairs: {:?}", of(&found, P50));
+        let doubts = doubts_of_comparison(&found);
+        let few = doubts.iter().find(|doubt| doubt.code() == "too_few_blocks");
+        assert_eq!(few.is_some(), allowed < candidates, "{n} pairs: {doubts:?}");
+        let untested = found.metrics.iter().filter(|of| of.p.is_some() && of.p_holm.is_none());
+        for of in untested.filter(|of| allowed > 0 && of.verdict == Verdict::Inconclusive) {
+            assert!(of.reason.as_ref().unwrap().starts_with("not tested: "), "{of:?}");
+        }
+    }
+    let early = doubt_before_comparison(8, &Settings::usual(1)).unwrap().to_string();
+    assert!(early.contains("6 metrics only (response.p50 first)"), "{early}");
+    assert_eq!(doubt_before_comparison(12, &Settings::usual(1)), None);
+}
+
+#[test]
+fn metrics_of_sides_that_are_not_comparable_do_not_hide_their_failures() {
+    let mut eight = pairs(8, 1.0, 2_000, 8);
+    for pair in &mut eight {
+        (pair.a.unaccepted, pair.a.failed) = (pair.a.completed, pair.a.completed);
+        let answers = |status: u16| {
+            let mut given = TargetAnswers::default();
+            given.status.add(status, 2_000);
+            Answers::of_all(given)
+        };
+        (pair.a.answers, pair.b.answers) = (answers(503), answers(200));
+    }
+    let found = judged(&eight);
+    assert!(found.not_same().is_some(), "{:?}", found.sameness);
+    let failures = of(&found, Metric::Quantity(Quantity::Failures));
+    assert_eq!((failures.a, failures.b), (Some(1.0), Some(0.0)));
+    assert_eq!((failures.verdict, failures.p), (Verdict::Worse, failures.p_holm));
+    assert!(doubts_of_comparison(&found).is_empty());
 }
 
 #[test]

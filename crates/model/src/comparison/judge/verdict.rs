@@ -1,6 +1,7 @@
 //! The rule for verdicts: equivalent, better, worse or inconclusive.
 
-use super::{Evidence, JudgedEffect, Rules, pairs_needed};
+use super::family::{TestFamily, pairs_needed};
+use super::{Evidence, JudgedEffect, Rules};
 use crate::comparison::Verdict;
 use crate::metric::Metric;
 
@@ -16,7 +17,7 @@ use crate::metric::Metric;
 pub(super) fn judge_verdict(
     evidence: &Evidence,
     p_holm: Option<f64>,
-    family: usize,
+    family: &TestFamily,
     rules: &Rules<'_>,
 ) -> (Verdict, Option<String>) {
     let found = match &evidence.found {
@@ -30,7 +31,10 @@ pub(super) fn judge_verdict(
     }
     match side {
         Some(verdict) if p_holm.is_some_and(|p| p <= alpha) => (verdict, None),
-        _ => (Verdict::Inconclusive, Some(reason(evidence, found, family, rules))),
+        _ => {
+            let is_tested = p_holm.is_some();
+            (Verdict::Inconclusive, Some(reason(evidence, found, family, is_tested, rules)))
+        }
     }
 }
 
@@ -44,17 +48,35 @@ fn different(metric: Metric, found: &JudgedEffect) -> Option<Verdict> {
     Some(if Some(higher) != metric.higher_is_better() { Verdict::Worse } else { Verdict::Better })
 }
 
-fn reason(evidence: &Evidence, found: &JudgedEffect, family: usize, rules: &Rules<'_>) -> String {
+fn reason(
+    evidence: &Evidence,
+    found: &JudgedEffect,
+    family: &TestFamily,
+    is_tested: bool,
+    rules: &Rules<'_>,
+) -> String {
     let alpha = rules.alpha();
+    let settings = rules.settings;
     if evidence.unformed > 0 {
         return format!("a side has no figure in {} of the pairs", evidence.unformed);
     }
-    if evidence.least_p * family as f64 > alpha {
-        let needed = pairs_needed(family, rules.settings);
-        return format!("too few pairs for {family} metrics: {needed} are needed");
+    if evidence.least_p > alpha {
+        return format!(
+            "too few pairs to show a difference: {} are needed",
+            pairs_needed(1, settings)
+        );
+    }
+    if !is_tested {
+        return format!(
+            "not tested: {} pairs can decide {} of {} metrics; {} decide all",
+            family.pairs,
+            family.len(),
+            family.candidates,
+            pairs_needed(family.candidates, settings)
+        );
     }
     if found.p <= alpha && different(evidence.metric, found).is_some() {
-        return format!("one of {family} metrics may differ this much by chance");
+        return format!("one of {} metrics may differ this much by chance", family.len());
     }
     "too noisy (the interval includes no difference and one beyond the margin)".to_owned()
 }

@@ -49,6 +49,7 @@ impl LiveComparison {
             ComparisonEvent::Begin { block, of, side, noise } => {
                 self.begin(*block, *of, *side, *noise)
             }
+            ComparisonEvent::Lengthened(_) => {}
             ComparisonEvent::Second(slice) => self.second(slice),
             ComparisonEvent::Noise(comparison) => self.pair(comparison),
             ComparisonEvent::Pair(result) => self.pair(&result.comparison),

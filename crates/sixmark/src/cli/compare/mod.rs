@@ -44,10 +44,10 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let mut keeper = Keeper::open(keep)?;
     let doubts = comparing.doubts();
     warn(doubts.iter());
-    let mut result = measure(&comparing, quiet, &mut keeper)?;
+    let (mut result, shown_meanwhile) = measure(&comparing, quiet, &mut keeper)?;
     result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
     let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
-    let printed = show(&result, doubts.len(), shown);
+    let printed = show(&result, doubts.len() + shown_meanwhile, shown);
     out::do_all([printed, write_outputs(&result, args, &mut keeper)])?;
     let could_not = nothing_normal(&result).map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown);
@@ -61,17 +61,23 @@ fn check_files(args: &CompareArgs) -> Result<(), CommandError> {
     sides.fold(files, |files, side| files.inputs(side.inputs())).check()
 }
 
-/// Measures, shows how far it is, and keeps what there is after each pair.
+/// Measures, shows how far it is, and keeps what there is after each pair. Returns the result, and the
+/// number of its warnings that were shown meanwhile.
 fn measure(
     comparing: &Comparing,
     quiet: bool,
     keeper: &mut Keeper,
-) -> Result<ComparisonResult, CommandError> {
+) -> Result<(ComparisonResult, usize), CommandError> {
     let stop = stop_flag()?;
     let mut live = LiveComparison::new(quiet, can_repaint(), comparing.threads());
-    let mut kept = Ok(());
+    let (mut kept, mut lengthened) = (Ok(()), false);
     let result = compare::run_comparison(comparing, &stop, |event| {
         live.see(&event);
+        if let ComparisonEvent::Lengthened(warning) = event {
+            live.clear();
+            lengthened = true;
+            warn([warning]);
+        }
         if let (ComparisonEvent::Pair(so_far), Ok(())) = (&event, &kept) {
             kept = keep(so_far, keeper);
         }
@@ -80,7 +86,7 @@ fn measure(
     if let Err(error) = kept {
         complain(&format!("warning: {error}; the comparison continues and is stored at the end"));
     }
-    Ok(result)
+    Ok((result, usize::from(lengthened)))
 }
 
 /// What is not over has not ended.
@@ -103,6 +109,7 @@ fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, 
         pairs: args.blocks.get(),
         order: args.order,
         block_s: args.block().map(|block| block.as_secs_f64()),
+        requested_block_s: None,
         block_requests: args.block_requests().map(std::num::NonZero::get),
         warm_up_blocks: args.warm_up_blocks,
     };

@@ -2,7 +2,7 @@
 
 mod advice;
 
-use sixmark_model::family_result::{FailureCount, FamilyResult};
+use sixmark_model::family_result::{FailureCount, FamilyResult, RequestCounts};
 use sixmark_model::outcome::Outcome;
 use sixmark_model::plan::Plan;
 use sixmark_model::provenance::{Ended, Warning};
@@ -89,7 +89,8 @@ fn all_failed(result: &RunResult, answered: &[(Family, &FamilyResult)]) -> Optio
 fn only_errors(over: &str, figures: &FamilyResult) -> String {
     let most = figures.status.iter().max_by_key(|&(_, times)| times);
     let most = most.map_or(String::new(), |(status, _)| status.to_string());
-    let (errors, sent) = (figures.requests.completed, figures.requests.sent);
+    // What the end of the load cut off is no answer, and no failure to answer either.
+    let (errors, sent) = (figures.requests.completed, figures.ended());
     let what = match (errors == sent, figures.status.len()) {
         (true, 1) => format!("{over} answers {most} to every request ({sent} of {sent})"),
         (_, 1) => format!("{over} answers {most} or not at all ({errors} and {})", sent - errors),
@@ -108,6 +109,18 @@ pub(in crate::cli) fn silent(
     if figures.requests.completed > 0 {
         return only_errors(name, figures);
     }
+    let RequestCounts { sent: 0, warm_up: begun @ 1.., .. } = figures.requests else {
+        return no_response(plan, name, figures, ended);
+    };
+    format!(
+        "no exchange over {name} began within a block: {} of the warm-up were in flight for longer; use \
+         a longer --block",
+        counted(begun, "exchange", "exchanges")
+    )
+}
+
+/// One line on a side of a comparison that had no complete response.
+fn no_response(plan: &Plan, name: &str, figures: &FamilyResult, ended: Ended) -> String {
     let (cause, advice) = explain(plan, name, figures, ended);
     match most_failed(&figures.content) {
         Some(most) => format!("all responses over {name} failed a check, {most}"),
@@ -120,7 +133,14 @@ fn explain(plan: &Plan, over: &str, figures: &FamilyResult, ended: Ended) -> (St
     let to = figures.addresses.first().map_or(String::new(), |address| format!(" ({address})"));
     let most = figures.failures.iter().max_by_key(|failed| failed.count);
     let Some(FailureCount { failure, .. }) = most else {
-        let cause = format!("over {over}{to}, because no request was sent");
+        let cause = match figures.requests.warm_up {
+            0 => format!("over {over}{to}, because no request was sent"),
+            begun => format!(
+                "over {over}{to}, because no exchange began after the warm-up: {} of it were in \
+                 flight to the end",
+                counted(begun, "exchange", "exchanges")
+            ),
+        };
         let advice = match interrupted {
             true => "a signal ended the run first",
             false => "the run ended first: use more requests (-n) or a longer -d",
