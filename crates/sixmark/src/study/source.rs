@@ -76,11 +76,6 @@ impl Source {
         Ok(Source { name, text, folder, builtin: None })
     }
 
-    /// Reports whether it is built in.
-    pub fn is_builtin(&self) -> bool {
-        self.folder.is_none()
-    }
-
     /// Returns the lab of a built-in study: the name of its file, and its text.
     pub fn lab(&self) -> Option<(&'static str, &'static str)> {
         let of = |name: &&'static str| Some((*name, self.builtin?.file(name)?));
