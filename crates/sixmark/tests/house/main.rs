@@ -1,12 +1,13 @@
 //! What holds of the source as a whole: the modules of a crate form no cycle, crates use each other
-//! as the map in docs/architecture.md says, no binary of tests is forgotten, and docs/metrics.md
-//! is the table of metrics.
+//! as the map in docs/architecture.md says, no dependency is unused, no binary of tests is forgotten,
+//! and docs/metrics.md is the table of metrics.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod binaries;
 mod crates;
 mod cycles;
+mod dependencies;
 mod metrics;
 mod modules;
 mod sources;

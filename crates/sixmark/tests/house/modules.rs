@@ -179,7 +179,7 @@ fn is_public(before: &[TokenTree]) -> bool {
 }
 
 /// `#[cfg(test)]` and `#[cfg(any(test, ...))]`, and what is a test.
-fn is_test_attribute(tokens: &[TokenTree]) -> bool {
+pub(crate) fn is_test_attribute(tokens: &[TokenTree]) -> bool {
     let [hash, TokenTree::Group(group), ..] = tokens else { return false };
     let words: Vec<TokenTree> = group.stream().into_iter().collect();
     let first = words.first().and_then(ident);
@@ -195,7 +195,7 @@ fn is_test_attribute(tokens: &[TokenTree]) -> bool {
 }
 
 /// Where the item that begins there is over: behind its braces or its semicolon.
-fn after_item(tokens: &[TokenTree], from: usize) -> usize {
+pub(crate) fn after_item(tokens: &[TokenTree], from: usize) -> usize {
     let ends = |token: &TokenTree| {
         is_punct(token, ';')
             || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
@@ -204,13 +204,13 @@ fn after_item(tokens: &[TokenTree], from: usize) -> usize {
     found.map_or(tokens.len(), |length| from + length + 1)
 }
 
-fn ident(token: &TokenTree) -> Option<String> {
+pub(crate) fn ident(token: &TokenTree) -> Option<String> {
     match token {
         TokenTree::Ident(word) => Some(word.to_string()),
         _ => None,
     }
 }
 
-fn is_punct(token: &TokenTree, expected: char) -> bool {
+pub(crate) fn is_punct(token: &TokenTree, expected: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == expected)
 }

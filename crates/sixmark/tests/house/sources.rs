@@ -22,22 +22,34 @@ pub(crate) fn crates() -> Vec<(String, PathBuf)> {
     all
 }
 
+/// The text of every file below a crate's folder: sources, tests, examples, benches.
+pub(crate) fn all_sources(folder: &Path) -> Vec<String> {
+    rust_files(folder).iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+}
+
 /// The files of a crate, without modules called `tests` and what is below these.
 pub(crate) fn files(source: &Path) -> Vec<SourceFile> {
-    let (mut files, mut folders) = (Vec::new(), vec![source.to_owned()]);
+    let read = |path: PathBuf| SourceFile {
+        module: module_of(path.strip_prefix(source).unwrap()),
+        text: fs::read_to_string(&path).unwrap(),
+    };
+    let mut files: Vec<_> = rust_files(source).into_iter().map(read).collect();
+    files.retain(|file| !file.module.iter().any(|name| name == "tests"));
+    files
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
+            if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
                 folders.push(path);
             } else if path.extension().is_some_and(|end| end == "rs") {
-                let module = module_of(path.strip_prefix(source).unwrap());
-                let text = fs::read_to_string(&path).unwrap();
-                files.push(SourceFile { module, text });
+                files.push(path);
             }
         }
     }
-    files.retain(|file| !file.module.iter().any(|name| name == "tests"));
     files
 }
 
