@@ -5,7 +5,7 @@ SECONDS ?= 60
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
 SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/install-fio scripts/install-oha \
-	scripts/install-test-packages
+	scripts/install-test-packages scripts/run-tests
 
 export CARGO
 
@@ -28,21 +28,13 @@ NEEDY_TESTS = "--test browsers --test servers" "--test packets --test lab -- --t
 # How many tests run at the same time where most of them wait for runs, links and captures: they use part of one core.
 WAITING_TESTS ?= 4
 
-# Runs sets of tests, each even if one before it failed.
-define run_tests
-	@status=0; for tests in $(1); do \
-		echo "$(CARGO) test --workspace --no-fail-fast $$tests"; \
-		$(CARGO) test --workspace --no-fail-fast $$tests || status=1; \
-	done; exit $$status
-endef
-
-test: ## all tests, after installing the servers that some of them talk to
+test: ## all tests, after installing the servers that some of them talk to; what fails runs once more, alone
 	scripts/install-test-packages test lab
 	$(CARGO) test --workspace --lib --test '*' --no-run
-	$(call run_tests,$(PURE_TESTS) $(NEEDY_TESTS))
+	@scripts/run-tests $(PURE_TESTS) $(NEEDY_TESTS)
 
 test-pure: ## the tests that need nothing but Rust
-	$(call run_tests,$(PURE_TESTS))
+	@scripts/run-tests $(PURE_TESTS)
 
 lint: shellcheck ## formatting, wording, clippy, documentation, licences, shell scripts
 	$(CARGO) fmt --all --check

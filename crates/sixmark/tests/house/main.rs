@@ -1,6 +1,6 @@
 //! What holds of the source as a whole: the modules of a crate form no cycle, crates use each other
 //! as the map in docs/architecture.md says, no dependency is unused, no binary of tests is forgotten,
-//! and docs/metrics.md is the table of metrics.
+//! docs/metrics.md is the table of metrics, and `scripts/run-tests` runs again what failed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -10,4 +10,5 @@ mod cycles;
 mod dependencies;
 mod metrics;
 mod modules;
+mod reruns;
 mod sources;
