@@ -1,0 +1,32 @@
+//! What each fuzz target does with an input. The fuzzer calls it on nightly (`fuzz_targets/`). A test on stable calls
+//! it with the inputs that are kept (`crates/model/tests/fuzzed.rs`, which includes this file).
+
+pub mod capture_file;
+pub mod flow;
+pub mod gate;
+pub mod http1_response;
+pub mod http2_response;
+pub mod http3_response;
+pub mod requests;
+pub mod study;
+pub mod traffic_script;
+pub mod wire;
+pub mod x509;
+
+/// A target. It reads an input, and panics where something does not hold.
+pub type Target = fn(&[u8]);
+
+/// All targets, by name.
+pub const TARGETS: [(&str, Target); 11] = [
+    ("capture_file", capture_file::check),
+    ("flow", flow::check),
+    ("gate", gate::check),
+    ("http1_response", http1_response::check),
+    ("http2_response", http2_response::check),
+    ("http3_response", http3_response::check),
+    ("requests", requests::check),
+    ("study", study::check),
+    ("traffic_script", traffic_script::check),
+    ("wire", wire::check),
+    ("x509", x509::check),
+];
