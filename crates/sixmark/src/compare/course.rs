@@ -317,3 +317,83 @@ fn work(loaded: &Loaded, metered: &Metered) -> Work {
         seconds: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! Blocks whose loads are made up, so that no machine's speed decides.
+
+    use sixmark_model::comparison::result::BlockOrder;
+    use sixmark_model::comparison::{Compared, Verdict};
+    use sixmark_model::fixture::secure_plan;
+    use sixmark_model::metric::Metric;
+    use sixmark_model::plan::tls::PlanTls;
+    use sixmark_model::tally::Tally;
+    use sixmark_model::timed_phase::{TimePoint, TimedPhase};
+
+    use super::*;
+
+    /// A block of a thousand exchanges of about so many microseconds. Each block's differ a little.
+    fn made(us: f64, block: usize) -> Loaded {
+        let mut of = FamilyTally { sent: 1_000, ..FamilyTally::default() };
+        of.status.add(200, 1_000);
+        let level = us * (1.0 + 0.01 * (block as f64 * 2.3).sin());
+        for at in 0..1_000_u32 {
+            let nanos = level * (1.0 + f64::from(at * 37 % 100) / 200.0) * 1e3;
+            of.phases.response.record(nanos as u64);
+        }
+        let tally = Tally { ipv6: of, ..Tally::default() };
+        let elapsed_ns = (us * 1e6) as u64;
+        Loaded { tally, elapsed_ns, ..load::one_after_the_other([].iter()) }
+    }
+
+    /// A comparison of sides whose exchanges take so many microseconds.
+    fn compared(us: [f64; 2], order: BlockOrder) -> Comparison {
+        let plan = secure_plan(PlanTls::default());
+        let (block_s, block_requests) = (None, Some(1_000));
+        let schedule =
+            BlockSchedule { pairs: 12, order, block_s, block_requests, warm_up_blocks: 1 };
+        let plans = ComparedSides { a: &plan, b: &plan };
+        let mut course = ComparisonCourse::new(plans, &schedule, 7);
+        while let Some(turn) = course.next(&AtomicBool::new(false)) {
+            let us = us[usize::from(turn.side == SideName::B)];
+            let loaded = made(us, course.blocks.len());
+            course.blocks.push(block_of_turn(&plan, turn, 0.0, &loaded));
+            course.loads.push(loaded);
+        }
+        course.compare(("ipv6", "ipv4"), &Settings::usual(1))
+    }
+
+    fn of(comparison: &Comparison, name: &str) -> Compared {
+        let is = |compared: &&Compared| compared.metric.to_string() == name;
+        comparison.metrics.iter().find(is).unwrap().clone()
+    }
+
+    #[test]
+    fn the_side_whose_exchanges_take_longer_is_worse_in_either_order_of_blocks() {
+        for order in [BlockOrder::Random, BlockOrder::Abba] {
+            for (us, verdict) in [
+                ([500.0, 100.0], Verdict::Worse),
+                ([100.0, 500.0], Verdict::Better),
+                ([110.0, 100.0], Verdict::Worse),
+                ([100.0, 100.0], Verdict::Equivalent),
+            ] {
+                let comparison = compared(us, order);
+                assert_eq!(comparison.pairs, 12);
+                for name in ["response.p50", "requests_per_s"] {
+                    let found = of(&comparison, name);
+                    assert_eq!(found.verdict, verdict, "{us:?} {name} {found:?}");
+                }
+                let p50 = Metric::Time(TimedPhase::Response, TimePoint::P50);
+                assert_eq!(comparison.metrics[0].metric, p50);
+            }
+        }
+    }
+
+    #[test]
+    fn sides_that_are_alike_are_called_different_in_no_metric() {
+        let comparison = compared([100.0, 100.0], BlockOrder::Random);
+        let different =
+            |found: &&Compared| matches!(found.verdict, Verdict::Better | Verdict::Worse);
+        assert!(comparison.metrics.iter().find(different).is_none());
+    }
+}
