@@ -46,20 +46,31 @@ fn a_known_capacity_bounds_what_is_found_for_both_families() {
     }
 }
 
+/// No rate can hold. A trial in which nothing was answered at all may end the search early.
 #[test]
 fn a_first_rate_that_does_not_hold_is_followed_by_lower_ones() {
     let origin = Origin::start();
-    let options = ["--find-max", "response.p50 < 10ms", "--rate", "2000", "-d", "200ms"];
-    let result = search(&origin, "/capacity/200", &options);
+    let options = ["--find-max", "response.max <= 1ns", "--rate", "2000", "-d", "200ms"];
+    let result = search(&origin, "/bytes/10", &options);
     for family in FAMILIES {
-        let trials = trials(&result, family);
+        let (of, trials) = (found(&result, family), trials(&result, family));
         let rate = |trial: &Value| trial["rate"].as_f64().unwrap();
-        assert_eq!((rate(&trials[0]), &trials[0]["held"]), (2000.0, &Value::from(false)));
-        assert!(trials.iter().all(|trial| rate(trial) <= 2000.0));
-        assert!(trials.iter().any(|trial| rate(trial) == 500.0));
-        assert!(found(&result, family)["fails"].as_f64() < Some(2000.0));
-        assert_ne!(found(&result, family)["limited_by"], Value::Null);
+        assert!(trials.iter().all(|trial| trial["held"] == false), "{of}");
+        assert!(trials.is_sorted_by(|one, next| rate(one) >= rate(next)), "{of}");
+        let mut rates: Vec<f64> = trials.iter().map(rate).collect();
+        rates.dedup();
+        // The last one is ten exchanges in 200 ms.
+        let all = [2000.0, 500.0, 125.0, 50.0];
+        assert!(all.starts_with(&rates), "{of}");
+        assert!(rates.len() == all.len() || has_silent_trials(trials), "{of}");
+        assert_eq!((&of["holds"], of["fails"].as_f64()), (&Value::Null, rates.last().copied()));
+        assert_ne!(of["limited_by"], Value::Null);
     }
+}
+
+/// More than one trial had no complete response, as on a machine that is all but stopped.
+fn has_silent_trials(trials: &[Value]) -> bool {
+    trials.iter().filter(|trial| trial["requests"]["completed"] == 0).count() > 1
 }
 
 #[test]
@@ -73,26 +84,34 @@ fn all_conditions_have_to_hold_and_the_result_has_their_values() {
     for family in FAMILIES {
         assert_eq!(found(&result, family)["holds"], Value::Null);
         for trial in trials(&result, family) {
-            let values = trial["values"].as_array().unwrap();
-            assert_eq!(values[0], 0.0);
-            assert!(values[1].as_f64() > Some(0.0));
+            let [failures, longest] = [0, 1].map(|at| trial["values"][at].as_f64());
+            let [sent, completed] =
+                ["sent", "completed"].map(|what| trial["requests"][what].as_f64().unwrap());
+            // Where all were answered, none failed.
+            let failed = failures.unwrap_or(0.0) * sent;
+            assert!(failed < sent - completed + 0.5, "{trial}");
+            assert!(completed == 0.0 || longest > Some(0.0), "{trial}");
         }
     }
     assert_eq!(result["plan"]["load"]["warmup"]["nanos"], 10_000_000);
 }
 
+/// What limits a rate is decided in `find` and in the simulation, where no machine is slow. Here two
+/// connections can't carry what falls due: that is counted, and the warning is there if that was
+/// the limit.
 #[test]
 fn connections_that_run_out_are_told_from_a_server_that_is_full() {
     let origin = Origin::start();
-    // Each answer takes 20 ms, whatever the rate; two at a time are a hundred a second. What the
-    // warm-up leaves waiting takes half of the trial.
+    // Each answer takes at least 20 ms, whatever the rate; two at a time are a hundred a second.
     let options = ["--find-max", "response.p50 < 200ms", "--rate", "500", "-d", "500ms", "-c", "2"];
     let result = search(&origin, "/delay/20", &options);
     for family in FAMILIES {
         let first = &trials(&result, family)[0];
-        let reason = first["reason"].as_str().unwrap();
-        assert!(["connections", "generator"].contains(&reason), "{first}");
-        assert!(first["requests"]["waited"].as_u64() > Some(0));
+        let [sent, unsent, waited] =
+            ["sent", "unsent", "waited"].map(|what| first["requests"][what].as_u64().unwrap());
+        assert!(sent < 100 && sent + unsent == 250, "{first}");
+        assert!(waited > 0 || sent <= 2, "{first}");
+        assert_eq!(first["held"], false, "{first}");
         assert!(found(&result, family)["holds"].as_f64().unwrap_or(0.0) < 500.0);
     }
     let limits = FAMILIES.map(|family| found(&result, family)["limited_by"].clone());
@@ -100,22 +119,26 @@ fn connections_that_run_out_are_told_from_a_server_that_is_full() {
     assert_eq!(warned(&result, "connections_limited"), ran_out, "{limits:?}");
 }
 
+/// The first four trials, two of each family, send at most 14 requests each. When 60 have come they
+/// are done, and there are many more to go.
 #[test]
 fn an_interrupted_search_keeps_what_it_knows() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
-    let options = ["run", "-q", "--json", "-", "--find-max", "response.p99 < 1s", "--rate", "1000"];
-    let child = command(&[&options[..], &["-d", "100ms", &v6, &v4]].concat()).spawn().unwrap();
-    // A hundred and ten for each trial: both families have had theirs.
-    server.next(600);
+    let options = ["run", "-q", "--json", "-", "--find-max", "response.p99 < 100s", "--rate", "40"];
+    let child = command(&[&options[..], &["-d", "300ms", &v6, &v4]].concat()).spawn().unwrap();
+    server.next(60);
     signal(child.id(), "INT");
     let output = finish(child);
     let result = document(&output);
     assert_eq!(result["ended"], "interrupted");
     assert!(warned(&result, "interrupted"));
     for family in FAMILIES {
-        assert!(trials(&result, family).len() >= 2);
-        assert!(result["families"][family]["requests"]["completed"].as_u64() > Some(0));
+        let (of, trials) = (found(&result, family), trials(&result, family));
+        assert!(trials.len() >= 2, "{of}");
+        let shown = &trials[of["shown"].as_u64().unwrap() as usize];
+        assert_ne!(shown["reason"], "interrupted", "{of}");
+        assert_eq!(result["families"][family]["requests"], shown["requests"], "{of}");
     }
 }
 
@@ -124,8 +147,8 @@ fn a_family_that_refuses_is_given_up_and_the_other_one_is_searched() {
     let origin = Origin::start();
     let (_held, address) = refusing(Family::Ipv6);
     let url6 = format!("http://{address}/");
-    let url4 = origin.url(Family::Ipv4, "/capacity/200");
-    let options = ["run", "-q", "--json", "-", "--find-max", "response.p50 < 10ms", "-d", "200ms"];
+    let url4 = origin.url(Family::Ipv4, "/bytes/10");
+    let options = ["run", "-q", "--json", "-", "--find-max", "response.max <= 1ns", "-d", "200ms"];
     let output = sixmark(&[&options[..], &[&url6, &url4]].concat());
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -133,7 +156,8 @@ fn a_family_that_refuses_is_given_up_and_the_other_one_is_searched() {
     let result = document(&output);
     assert_eq!(trials(&result, "ipv6").len(), 2);
     assert_eq!(found(&result, "ipv6")["limited_by"], "failures");
-    assert!(trials(&result, "ipv4").len() > 2);
+    let others = trials(&result, "ipv4");
+    assert!(others.len() > 2 || has_silent_trials(others), "{others:?}");
 }
 
 #[test]
