@@ -1,5 +1,6 @@
 //! Requests, content and connections over TLS and HTTP/2, as they are over plain text.
 
+use std::cell::Cell;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -57,28 +58,56 @@ fn whole_responses_count_whatever_their_form_and_status() {
     }
 }
 
+/// The failures of each family are these, four of each.
+fn are_of(result: &Value, outcomes: &[&str], phase: &str) -> bool {
+    both(result).into_iter().all(|figures| {
+        let failures = figures["failures"].as_array().unwrap();
+        let found = |failure: &Value| {
+            outcomes.iter().any(|of| failure["outcome"] == *of)
+                && failure["phase"] == phase
+                && failure["count"] == 4
+        };
+        failures.len() == 1 && found(&failures[0])
+    })
+}
+
 #[test]
 fn failures_have_their_phase() {
-    for (path, outcome, phase) in [
-        ("/truncate/100000", &["TRUNCATED", "PROTOCOL", "RESET"][..], "transfer"),
-        ("/reset", &["RESET"], "transfer"),
-        ("/stall", &["TIMEOUT"], "wait"),
-        ("/stall/1000", &["TIMEOUT"], "transfer"),
-    ] {
-        let options = ["-n", "8", "-c", "8", "--timeout", "2s"];
-        everywhere(path, &options, |result, what| {
-            for figures in both(result) {
-                let failures = figures["failures"].as_array().unwrap();
-                assert_eq!(failures.len(), 1, "{what}: {failures:?}");
-                let found = failures[0]["outcome"].as_str().unwrap();
-                assert!(outcome.contains(&found), "{what}: {failures:?}");
-                assert_eq!(
-                    [&failures[0]["phase"], &failures[0]["count"]],
-                    [&value!(phase), &value!(4)]
-                );
-            }
+    for (path, outcomes) in
+        [("/truncate/100000", &["TRUNCATED", "PROTOCOL", "RESET"][..]), ("/reset", &["RESET"])]
+    {
+        everywhere(path, &["-n", "8", "-c", "8", "--timeout", "1h"], |result, what| {
+            assert!(are_of(result, outcomes, "transfer"), "{what}: {:#}", result["families"]);
         });
     }
+}
+
+/// A timeout that is too short for a slow machine to get as far is followed by longer ones.
+#[test]
+fn a_timeout_has_the_phase_that_it_ended() {
+    const TIMEOUTS: [&str; 3] = ["1s", "8s", "60s"];
+    let [secure, plain] = [Origin::secure(), Origin::start()];
+    let runs: [(&Origin, &[&str]); 4] = [
+        (&secure, &["-k"]),
+        (&secure, &["-k", "--http2"]),
+        (&secure, &["-k", "--http3"]),
+        (&plain, &["--http2-prior-knowledge"]),
+    ];
+    std::thread::scope(|scope| {
+        for (path, phase) in [("/stall", "wait"), ("/stall/1000", "transfer")] {
+            for (origin, spoken) in runs {
+                scope.spawn(move || {
+                    let load = ["-n", "8", "-c", "8", "--timeout"];
+                    let [v6, v4] = origin.urls(path);
+                    let within = |timeout: &&str| {
+                        let result = json(&[&load[..], &[timeout], spoken, &[&v6, &v4]].concat());
+                        are_of(&result, &["TIMEOUT"], phase)
+                    };
+                    assert!(TIMEOUTS.iter().any(within), "{path} {spoken:?}");
+                });
+            }
+        }
+    });
 }
 
 #[test]
@@ -101,28 +130,35 @@ fn content_arrives_whole() {
     }
 }
 
-/// More memory than a run takes that holds no more than one request's content, and less than one
-/// that keeps what it reads.
-const BOUND: u64 = 150_000_000;
+/// The content of each request, in bytes, and how many requests are in flight.
+const CONTENT: u64 = 20_000_000;
+const IN_FLIGHT: u64 = 4;
 
+fn peak(result: &Value) -> u64 {
+    result["generator"]["peak_rss_bytes"].as_u64().unwrap()
+}
+
+/// Held against a run with hardly any content: what the program takes for itself depends on the build.
 #[test]
 fn much_content_takes_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("body");
-    let size: u64 = 20_000_000;
-    std::fs::write(&file, vec![b'x'; size as usize]).unwrap();
-    let load = ["-n", "8", "-c", "4", "-t", "1", "--timeout", "100s"];
+    std::fs::write(&file, vec![b'x'; CONTENT as usize]).unwrap();
+    let load = ["-n", "8", "-c", "4", "-t", "1", "--timeout", "1h"];
+    let least = Cell::new(u64::MAX);
+    everywhere("/bytes/10", &load, |result, _| least.set(least.get().min(peak(result))));
     let up = [&load[..], &["--body-file", file.to_str().unwrap()]].concat();
     let within = |result: &Value, what: &str| {
         assert_normal(result, 4);
-        let peak = result["generator"]["peak_rss_bytes"].as_u64().unwrap();
-        assert!(peak < BOUND, "{what}: {peak}");
+        let least = least.get();
+        // One of the contents may be held, not that of each.
+        assert!(peak(result) < least + IN_FLIGHT * CONTENT, "{what}: {least}, {}", peak(result));
     };
     everywhere("/sink", &up, |result, what| {
         within(result, what);
         for figures in both(result) {
             let sent = figures["bytes"]["sent"].as_u64().unwrap();
-            assert!((4 * size..4 * size + size / 10).contains(&sent), "{what}: {sent}");
+            assert!((4 * CONTENT..4 * CONTENT + CONTENT / 10).contains(&sent), "{what}: {sent}");
         }
     });
     everywhere("/bytes/40000000", &load, |result, what| {
