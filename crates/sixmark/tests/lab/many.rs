@@ -1,60 +1,94 @@
 //! Very many connections at once.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, ChildStdout};
-use std::thread::sleep;
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Barrier};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
 use sixmark_model::result::RunResult;
+use sixmark_sys::limit::raise_open_files;
 use sixmark_testkit::figures::{assert_normal, of, take_turn};
-use sixmark_testkit::{check, command, document, finish, script, signal, skipped};
+use sixmark_testkit::{check, command, document, finish, script, skipped};
 use sixmark_units::family::Family;
+use socket2::{Domain, Socket, Type};
 
-/// The origin as a program, so that its memory is not the load generator's.
-struct Origin {
-    child: Child,
-    out: BufReader<ChildStdout>,
+/// How many connections of each family are open at once.
+const EACH: usize = 5_000;
+
+/// A server that answers no request before so many connections of each family are open, and it has been
+/// let.
+struct Crowd {
+    addresses: [SocketAddr; 2],
+    /// Told once by each family, when they are open.
+    full: Receiver<()>,
+    let_go: Arc<Barrier>,
 }
 
-impl Origin {
-    fn start() -> Origin {
-        let mut child = command(&["origin", "--json"]).spawn().unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        Origin { child, out }
+impl Crowd {
+    fn start() -> Crowd {
+        let (sender, full) = channel();
+        let let_go = Arc::new(Barrier::new(3));
+        let own = [IpAddr::from(Ipv6Addr::LOCALHOST), IpAddr::from(Ipv4Addr::LOCALHOST)];
+        let addresses = own.map(|own| {
+            let listener = listen(SocketAddr::new(own, 0));
+            let address = listener.local_addr().unwrap();
+            let (full, let_go) = (Sender::clone(&sender), Arc::clone(&let_go));
+            std::thread::spawn(move || serve(&listener, &full, &let_go));
+            address
+        });
+        Crowd { addresses, full, let_go }
     }
 
-    /// The URLs of `path`.
-    fn urls(&mut self, path: &str) -> Vec<String> {
-        let mut line = String::new();
-        self.out.read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let addresses = told["addresses"].as_array().unwrap().iter();
-        addresses.map(|address| address["url"].as_str().unwrap().to_owned() + path).collect()
-    }
-}
-
-impl Drop for Origin {
-    fn drop(&mut self) {
-        signal(self.child.id(), "TERM");
-        let _ = self.child.wait();
-    }
-}
-
-/// The most descriptors that a process was seen to have, until it ended.
-fn most_open_files(pid: u32) -> usize {
-    let mut most = 0;
-    // The folder of a process that has ended but was not waited for is there and can't be read.
-    while let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) {
-        let count = files.filter(Result::is_ok).count();
-        if count == 0 {
-            break;
+    /// Waits until all are open. False if the run has ended before.
+    fn is_full(&self, run: &JoinHandle<std::process::Output>) -> bool {
+        let mut left = Family::BOTH.len();
+        while left > 0 {
+            match self.full.recv_timeout(Duration::from_millis(100)) {
+                Ok(()) => left -= 1,
+                Err(RecvTimeoutError::Timeout) if !run.is_finished() => {}
+                Err(_) => return false,
+            }
         }
-        most = most.max(count);
-        sleep(Duration::from_millis(20));
+        true
     }
-    most
+}
+
+fn listen(own: SocketAddr) -> TcpListener {
+    let socket = Socket::new(Domain::for_address(own), Type::STREAM, None).unwrap();
+    socket.bind(&own.into()).unwrap();
+    socket.listen(4_096).unwrap();
+    socket.into()
+}
+
+fn serve(listener: &TcpListener, full: &Sender<()>, let_go: &Barrier) {
+    let mut streams = listener.incoming().flatten();
+    let first: Vec<TcpStream> = streams.by_ref().take(EACH).collect();
+    let _ = full.send(());
+    let_go.wait();
+    first.into_iter().chain(streams).for_each(answer);
+}
+
+fn answer(mut stream: TcpStream) {
+    let (mut head, mut piece) = (Vec::new(), [0; 1_024]);
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut piece) {
+            Ok(count @ 1..) => head.extend_from_slice(&piece[..count]),
+            _ => return,
+        }
+    }
+    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+}
+
+/// The bytes of a process's memory that are its own, not those of files: how much of the program itself
+/// is resident depends on what else the machine has in its cache.
+fn own_memory(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() << 10
 }
 
 #[test]
@@ -63,31 +97,39 @@ fn ten_thousand_connections_at_once_fit_in_64_mib() {
         return;
     }
     let _turn = take_turn();
-    let mut origin = Origin::start();
-    let urls = origin.urls("delay/6000");
+    raise_open_files(2 * EACH as u64 + 100).expect("SIXMARK_SKIP=nofile leaves this test out");
+    let crowd = Crowd::start();
+    let urls = crowd.addresses.map(|address| format!("http://{address}/"));
     let load =
         ["run", "-q", "--json", "-", "-c", "10000", "-n", "20000", "-t", "1", "--no-keep-alive"];
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     // What started the run has more memory than it may have: that must not count as its own.
-    let ballast = std::hint::black_box(vec![1u8; 128 << 20]);
-    let child = command(&[&load[..], &["--timeout", "60s"], &urls].concat()).spawn().unwrap();
+    let ballast = std::hint::black_box(vec![1u8; 256 << 20]);
+    let more = ["--timeout", "1h", &urls[0], &urls[1]];
+    let child = command(&[&load[..], &more].concat()).spawn().unwrap();
     drop(ballast);
     let pid = child.id();
     // Reads what the run says meanwhile, for its document is larger than a pipe.
     let run = std::thread::spawn(move || finish(child));
-    let files = most_open_files(pid);
+    let at_once = crowd.is_full(&run).then(|| {
+        let files = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
+        let memory = own_memory(pid);
+        crowd.let_go.wait();
+        (files, memory)
+    });
     let output = run.join().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}; SIXMARK_SKIP=nofile leaves this test out");
     let result: RunResult = serde_json::from_value(document(&output)).unwrap();
-    let memory = result.generator.peak_rss_bytes;
-    println!("{files} open files, {:.1} MiB, {:.3} s", memory as f64 / 1048576.0, result.elapsed_s);
+    let (files, memory) = at_once.unwrap();
+    let peak = result.generator.peak_rss_bytes;
+    println!("{files} open files, {memory} bytes of its own, {peak} resident at most");
     for family in Family::BOTH {
         assert_normal(of(&result, family), 10_000);
-        assert!(of(&result, family).connections.opened >= 5_000);
+        assert!(of(&result, family).connections.opened >= EACH as u64);
     }
     assert!(files >= 10_000, "only {files} files were open at once");
     assert!(memory < 64 << 20, "{memory} bytes");
+    assert!((memory..256 << 20).contains(&peak), "{peak} bytes, of which {memory} at once");
 }
 
 /// In a network of its own, whose sockets can be counted: a limit of 200 open files on either side,
@@ -96,7 +138,7 @@ const BEYOND: &str = "
     ulimit -n 200 && ip link set lo up && ip -6 route add local fd00:6::/64 dev lo || exit 99
     \"$1\" origin --turbo -t 16 --listen '[::1]:80' --listen 127.0.0.1:80 >\"$2/up\" &
     server=$!; until [ -s \"$2/up\" ]; do kill -0 $server || exit 98; done
-    \"$1\" run -q --json - --driver uring --preopen -c 1500 -t 8 -d 30s --rate 2000/s \\
+    \"$1\" run -q --json - --driver uring --preopen -c 1500 -t 8 -d 250s --rate 2000/s --timeout 1h \\
         --source fd00:6::/112 --source 127.6.0.0/16 'http://[::1]/' http://127.0.0.1/ >\"$2/json\" &
     run=$!; most=0
     while [ \"$(cut -d ' ' -f 3 /proc/$run/stat)\" != Z ] && [ $most -lt 3000 ]; do
