@@ -6,10 +6,12 @@ mod document;
 mod metrics;
 mod refusals;
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv6Addr, TcpStream};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use sixmark_testkit::{command, signal};
+use sixmark_testkit::{DEADLINE, command, signal};
 
 /// `sixmark vitals` that serves its samples.
 struct Serving {
@@ -33,6 +35,23 @@ impl Serving {
 
     fn url(&self) -> String {
         format!("http://[::1]:{}/metrics", self.port)
+    }
+
+    fn page(&self) -> String {
+        let mut stream = TcpStream::connect((Ipv6Addr::LOCALHOST, self.port)).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        page
+    }
+
+    /// Waits until its page is of another sample than now.
+    fn wait_for_next(&self) {
+        let (now, begin) = (self.page(), Instant::now());
+        while self.page() == now {
+            assert!(begin.elapsed() < DEADLINE, "{now}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
