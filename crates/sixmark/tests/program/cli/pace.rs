@@ -36,8 +36,13 @@ fn a_rate_sends_what_falls_due_at_the_exact_ratio() {
             value!([{"from": 1000.0, "to": 1000.0, "duration": null}])
         );
         for family in FAMILIES {
+            let figures = &result["families"][family];
+            // Of those that have all three. Slips are also of what was in flight while the machine stood still.
+            if figures["slip_us"]["count"] != figures["service_us"]["count"] {
+                continue;
+            }
             let [response, service, slip] = ["response_us", "service_us", "slip_us"]
-                .map(|what| result["families"][family][what]["mean"].as_f64().unwrap());
+                .map(|what| figures[what]["mean"].as_f64().unwrap());
             assert!((response - service - slip).abs() < 0.01, "{response} {service} {slip}");
         }
     }
@@ -84,19 +89,24 @@ fn poisson_arrivals_repeat_with_their_seed() {
     assert_eq!(due_of("7"), due_of("7"));
 }
 
+/// Four places, each taken for a tenth of a second at least, are no more than 24 exchanges in half a
+/// second. Only where the machine stood still most of that time were there none after the first four.
 #[test]
 fn what_finds_no_connection_is_dropped_or_waits_and_that_is_said() {
     let origin = Origin::start();
     let stall = ["--rate", "200/s", "-d", "500ms", "-c", "4", "--timeout", "100ms"];
     let result = load(&origin, "/stall", &[&stall[..], &["--overload", "drop"]].concat());
     let [sent, dropped, unsent] = due(&result);
-    assert!(dropped > 0 && sent + dropped + unsent == 100, "{sent} {dropped} {unsent}");
-    assert!(warned(&result, "dropped"));
+    assert!(sent <= 24 && sent + dropped + unsent == 100, "{sent} {dropped} {unsent}");
+    assert!(dropped > 0 || sent <= 4, "{sent} {dropped} {unsent}");
+    assert_eq!(warned(&result, "dropped"), dropped > 0);
     let result = load(&origin, "/stall", &stall);
     let [sent, dropped, unsent] = due(&result);
-    assert!(unsent > 0 && dropped == 0 && sent + unsent == 100, "{sent} {dropped} {unsent}");
-    assert!(warned(&result, "unsent") && warned(&result, "overloaded"));
-    assert!(result["total"]["requests"]["waited"].as_u64() > Some(0));
+    assert!(sent <= 24 && dropped == 0 && sent + unsent == 100, "{sent} {dropped} {unsent}");
+    assert!(warned(&result, "unsent"));
+    let waited = result["total"]["requests"]["waited"].as_u64().unwrap();
+    assert!(waited > 0 || sent <= 4, "{sent} {waited}");
+    assert_eq!(warned(&result, "overloaded"), waited > 0);
 }
 
 #[test]
