@@ -12,6 +12,26 @@ fn run(words: &[&str], urls: &[String]) -> RunResult {
     serde_json::from_value(json(&[&["--truth"], words, &urls].concat())).unwrap()
 }
 
+/// How often a run is repeated of which the kernel did not show every packet.
+const TRIES: usize = 20;
+
+fn warns_of(result: &RunResult, code: &str) -> bool {
+    result.warnings.iter().any(|warning| warning.code == code)
+}
+
+/// A run of which every packet was seen. Where a machine is so busy that the kernel drops some, or the
+/// server closes its connections late, the result says so, and that run is no evidence.
+fn run_seen_whole(words: &[&str], urls: &[String]) -> RunResult {
+    let runs = (0..TRIES).map(|_| run(words, urls));
+    let mut whole = runs.filter(|result| {
+        let truth = result.truth.as_ref().unwrap();
+        let is_whole = truth.dropped == 0 && truth.settled;
+        assert!(is_whole || warns_of(result, "truth_incomplete"), "{:?}", result.warnings);
+        is_whole
+    });
+    whole.next().expect("a run of which every packet was seen")
+}
+
 #[test]
 fn each_exchange_of_a_run_is_found_among_the_packets() {
     if skipped("nginx") || skipped("netns") {
@@ -22,7 +42,8 @@ fn each_exchange_of_a_run_is_found_among_the_packets() {
         for clock in ["user", "kernel"].into_iter().take(if driver == "epoll" { 2 } else { 1 }) {
             let words =
                 ["-n", "400", "-c", "4", "--requests-per-connection", "5", "--driver", driver];
-            let result = run(&[&words[..], &["--timestamps", clock]].concat(), &nginx.urls("/4k"));
+            let words = [&words[..], &["--timestamps", clock]].concat();
+            let result = run_seen_whole(&words, &nginx.urls("/4k"));
             let truth = result.truth.unwrap();
             assert_eq!((truth.interfaces.as_slice(), truth.dropped), (&["lo".to_owned()][..], 0));
             assert!(truth.settled && truth.packets > 400);
@@ -64,15 +85,15 @@ fn over_tls_and_http2_connect_alone_is_compared() {
     let trust = ["--cacert", authority.to_str().unwrap()];
     for version in [&[][..], &["--http2"]] {
         let words = [&["-n", "40", "-c", "4"], &trust[..], version].concat();
-        let result = run(&words, &nginx.secure_urls("/4k"));
-        let truth = result.truth.unwrap();
+        let result = run_seen_whole(&words, &nginx.secure_urls("/4k"));
+        let truth = result.truth.as_ref().unwrap();
         for (family, found) in truth.families.iter() {
             let opened = result.families.of(family).unwrap().connections.opened;
             assert_eq!(found.connections.matched, opened, "{family}");
             assert_eq!((found.exchanges.client, found.exchanges.matched), (0, 0), "{family}");
             assert_eq!(found.wait.difference_us.count, 0);
         }
-        assert!(result.warnings.iter().any(|warning| warning.code == "truth_connect_only"));
+        assert!(warns_of(&result, "truth_connect_only"));
     }
 }
 
