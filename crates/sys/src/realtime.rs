@@ -129,13 +129,33 @@ mod tests {
         assert_eq!((realtime.steps(), realtime.offset), (0, i128::from(100 * SECOND)));
     }
 
+    /// However long the machine stands still between two readings: the error of an offset is at most
+    /// half the duration of its measurement, and the kernel slews the two clocks apart by at most
+    /// one part in 2,000 of the time since (adjtimex(2), 500 ppm).
     #[test]
     fn the_clocks_of_this_machine_agree_with_themselves() {
-        let mut realtime = Realtime::new();
-        realtime.keep(clock::now() + PERIOD);
+        let reading = read_both_clocks();
+        let (offset, measured) = (reading.offset(), reading.after);
+        let realtime = Realtime { offset, measured, steps: 0 };
         let (before, stamp, after) = (clock::now(), clock::real(), clock::now());
-        // The error of the offset is at most half the duration of its measurement.
+        let doubt = (reading.after - reading.before) / 2 + 1;
+        let slewed = (after - reading.before) / 2_000;
+        let around = before - doubt - slewed..=after + doubt + slewed;
         let found = realtime.monotonic(stamp);
-        assert!((before - STEP..=after + STEP).contains(&found), "{before} {found} {after}");
+        assert!(around.contains(&found), "{found} is not in {around:?}");
+    }
+
+    #[test]
+    fn an_offset_is_measured_again_after_a_while_and_not_before() {
+        let mut realtime = Realtime::new();
+        let first = realtime.measured;
+        realtime.keep(first + PERIOD - 1);
+        assert_eq!(realtime.measured, first);
+        // A reading that was interrupted is not taken; some reading is not.
+        let begin = clock::now();
+        while realtime.measured == first && clock::now() < begin + 300 * SECOND {
+            realtime.keep(first + PERIOD);
+        }
+        assert!(realtime.measured > first);
     }
 }
