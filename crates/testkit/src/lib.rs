@@ -32,6 +32,7 @@ mod raw;
 mod result;
 mod server;
 pub mod study;
+pub mod times;
 pub mod traffic;
 pub mod vitals;
 pub mod watch;

@@ -3,30 +3,40 @@
 use std::io::{Read as _, Write as _};
 
 use serde_json::{Value, json as value};
+use sixmark_testkit::times::assert_with_enough_time;
 use sixmark_testkit::{Origin, Raw, Server, document, json, sixmark};
 
 const FAMILIES: [&str; 2] = ["ipv6", "ipv4"];
 
-/// Loads `path` over both families and compares how it failed there.
-fn fails(options: &[&str], urls: &[String; 2], outcome: &str, phase: &str, errno: Value) {
+/// How exchanges with these URLs fail, of each family.
+fn failures(options: &[&str], urls: &[String; 2]) -> [Value; 2] {
     let load = ["-n", "20", "-c", "20"];
     let result = json(&[&load[..], options, &[&urls[0], &urls[1]]].concat());
-    let expected =
-        value!([{"outcome": outcome, "phase": phase, "errno": errno, "code": null, "count": 10}]);
-    for family in FAMILIES {
-        assert_eq!(result["families"][family]["failures"], expected, "{} {family}", urls[0]);
-    }
+    FAMILIES.map(|family| result["families"][family]["failures"].clone())
+}
+
+/// All of both families fail so.
+fn all(outcome: &str, phase: &str, errno: Value) -> [Value; 2] {
+    let one = || value!([{"outcome": outcome, "phase": phase, "errno": errno, "code": null, "count": 10}]);
+    [one(), one()]
 }
 
 #[test]
 fn each_failure_has_its_name_and_phase() {
     let origin = Origin::start();
-    fails(&[], &origin.urls("/reset"), "RESET", "transfer", value!(104));
-    fails(&[], &origin.urls("/close"), "TRUNCATED", "wait", Value::Null);
-    fails(&[], &origin.urls("/truncate/100000"), "TRUNCATED", "transfer", Value::Null);
-    let soon = ["--timeout", "2s"];
-    fails(&soon, &origin.urls("/stall"), "TIMEOUT", "wait", Value::Null);
-    fails(&soon, &origin.urls("/stall/1000"), "TIMEOUT", "transfer", Value::Null);
+    for (path, outcome, phase, errno) in [
+        ("/reset", "RESET", "transfer", value!(104)),
+        ("/close", "TRUNCATED", "wait", Value::Null),
+        ("/truncate/100000", "TRUNCATED", "transfer", Value::Null),
+    ] {
+        let found = failures(&["--timeout", "1h"], &origin.urls(path));
+        assert_eq!(found, all(outcome, phase, errno), "{path}");
+    }
+    for (path, phase) in [("/stall", "wait"), ("/stall/1000", "transfer")] {
+        assert_with_enough_time(&all("TIMEOUT", phase, Value::Null), path, |timeout| {
+            failures(&["--timeout", timeout], &origin.urls(path))
+        });
+    }
 }
 
 #[test]

@@ -3,14 +3,14 @@
 use std::net::TcpStream;
 
 use serde_json::{Value, json as value};
+use sixmark_testkit::times::assert_with_enough_time;
 use sixmark_testkit::{Raw, json};
 
 use super::peer::*;
 
 const DRIVERS: [&str; 2] = ["uring", "epoll"];
-/// Nothing here lasts as long, unless it is to end so.
-const PATIENT: &str = "60s";
-const SOON: &str = "2s";
+/// Nothing here lasts as long.
+const PATIENT: &str = "1h";
 const FOUR: [&str; 2] = ["-n", "4"];
 
 /// The result of exchanges with a server of this manner, of each family two at once, which share
@@ -24,13 +24,24 @@ fn loaded(driver: &str, manner: fn(&mut Peer), timeout: &str, more: &[&str]) -> 
 }
 
 /// How both families failed, over both drivers.
-fn fails(manner: fn(&mut Peer), timeout: &str, more: &[&str], expected: &Value) {
+fn fails(manner: fn(&mut Peer), expected: &Value) {
     for driver in DRIVERS {
-        let result = loaded(driver, manner, timeout, &[&FOUR, more].concat());
+        let result = loaded(driver, manner, PATIENT, &FOUR);
         for family in ["ipv6", "ipv4"] {
             let failures = &result["families"][family]["failures"];
             assert_eq!(failures, expected, "{driver} {family}");
         }
+    }
+}
+
+/// Both families fail by a timeout, over both drivers.
+fn times_out(manner: fn(&mut Peer), phase: &str, more: &[&str]) {
+    for driver in DRIVERS {
+        let expected = [(); 2].map(|()| failure("TIMEOUT", phase, None, 2));
+        assert_with_enough_time(&expected, driver, |timeout| {
+            let result = loaded(driver, manner, timeout, &[&FOUR, more].concat());
+            ["ipv6", "ipv4"].map(|family| result["families"][family]["failures"].clone())
+        });
     }
 }
 
@@ -43,13 +54,13 @@ fn failure(outcome: &str, phase: &str, code: Option<u64>, count: u64) -> Value {
 /// The connection is broken before any response began: PROTOCOL with the code that the server is
 /// told.
 fn violates(manner: fn(&mut Peer), code: u64) {
-    fails(manner, PATIENT, &[], &failure("PROTOCOL", "wait", Some(code), 2));
+    fails(manner, &failure("PROTOCOL", "wait", Some(code), 2));
 }
 
 /// The same while the response to the first of both requests is under way.
 fn violates_amid(manner: fn(&mut Peer), code: u64) {
     let one = |phase| failure("PROTOCOL", phase, Some(code), 1)[0].clone();
-    fails(manner, PATIENT, &[], &value!([one("wait"), one("transfer")]));
+    fails(manner, &value!([one("wait"), one("transfer")]));
 }
 
 /// As [`violates_amid`], where it is a limit of sixmark's that was exceeded, not a rule of HTTP.
@@ -59,7 +70,7 @@ fn exceeds_amid(manner: fn(&mut Peer), code: u64) {
         failure["cause"] = value!("head_limit");
         failure
     };
-    fails(manner, PATIENT, &[], &value!([one("wait"), one("transfer")]));
+    fails(manner, &value!([one("wait"), one("transfer")]));
 }
 
 /// Reads both requests, so that what follows finds them in flight.
@@ -107,9 +118,8 @@ fn a_first_frame_must_be_settings() {
 
 #[test]
 fn a_server_that_says_nothing_is_a_timeout() {
-    let expected = failure("TIMEOUT", "wait", None, 2);
-    fails(Peer::preface_and_listen, SOON, &[], &expected);
-    fails(both_then_listen, SOON, &[], &expected);
+    times_out(Peer::preface_and_listen, "wait", &[]);
+    times_out(both_then_listen, "wait", &[]);
 }
 
 fn both_then_listen(peer: &mut Peer) {
@@ -130,7 +140,7 @@ fn a_server_that_closes_truncates() {
         both(peer);
         peer.end();
     };
-    fails(close, PATIENT, &[], &failure("TRUNCATED", "wait", None, 2));
+    fails(close, &failure("TRUNCATED", "wait", None, 2));
 }
 
 #[test]
@@ -139,15 +149,14 @@ fn a_window_that_stays_shut_is_a_timeout_while_sending() {
     let file = folder.path().join("body");
     std::fs::write(&file, vec![b'x'; 100_000]).unwrap();
     let body = ["--body-file", file.to_str().unwrap()];
-    let expected = failure("TIMEOUT", "send", None, 2);
     let shut = |peer: &mut Peer| {
         peer.preface();
         peer.say(&frame(SETTINGS, 0, 0, &setting(4, 0)));
         peer.listen();
     };
-    fails(shut, SOON, &body, &expected);
+    times_out(shut, "send", &body);
     // The first windows are used up and never opened again.
-    fails(both_then_listen, SOON, &body, &expected);
+    times_out(both_then_listen, "send", &body);
 }
 
 #[test]
@@ -160,7 +169,7 @@ fn a_response_that_stops_is_a_timeout_in_transfer() {
         }
         peer.listen();
     };
-    fails(stop, SOON, &[], &failure("TIMEOUT", "transfer", None, 2));
+    times_out(stop, "transfer", &[]);
 }
 
 #[test]
@@ -246,9 +255,9 @@ fn after_its_end(peer: &mut Peer, what: &[u8]) {
 #[test]
 fn a_frame_on_a_closed_stream_ends_the_others() {
     let closed = |code| failure("PROTOCOL", "wait", Some(code), 1);
-    fails(|peer| after_its_end(peer, &frame(DATA, 0, 1, b"x")), PATIENT, &[], &closed(5));
+    fails(|peer| after_its_end(peer, &frame(DATA, 0, 1, b"x")), &closed(5));
     let again = |peer: &mut Peer| after_its_end(peer, &frame(HEADERS, END_HEADERS, 1, OK));
-    fails(again, PATIENT, &[], &closed(5));
+    fails(again, &closed(5));
     // These two may come late and mean nothing.
     let late = |peer: &mut Peer| {
         both(peer);
@@ -258,7 +267,7 @@ fn a_frame_on_a_closed_stream_ends_the_others() {
         peer.answer(3);
         peer.listen();
     };
-    fails(late, PATIENT, &[], &value!([]));
+    fails(late, &value!([]));
 }
 
 #[test]
@@ -370,7 +379,7 @@ fn a_response_that_contradicts_itself_ends_its_stream_alone() {
             peer.say(&frame(DATA, END_STREAM, stream, b"four"));
         }
     };
-    fails(contradict, PATIENT, &[], &failure("PROTOCOL", "transfer", Some(1), 2));
+    fails(contradict, &failure("PROTOCOL", "transfer", Some(1), 2));
 }
 
 #[test]
@@ -430,7 +439,7 @@ fn a_goaway_in_the_middle_and_an_end_truncates() {
         peer.say(&frame(GOAWAY, 0, 0, &goaway(3, 2)));
         peer.end();
     };
-    fails(leave, PATIENT, &[], &failure("TRUNCATED", "wait", None, 2));
+    fails(leave, &failure("TRUNCATED", "wait", None, 2));
 }
 
 /// Whatever comes in the middle of whatever: the account closes, which `json` checks.

@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use serde_json::{Value, json as value};
+use sixmark_testkit::times::assert_with_enough_time;
 use sixmark_testkit::{Origin, Raw};
 
 use super::{both, json};
@@ -11,9 +12,9 @@ use super::{both, json};
 const DRIVERS: [&str; 2] = ["uring", "epoll"];
 
 /// How both families failed, eight exchanges together.
-fn fails(urls: &[String; 2], timeout: &str, expected: &Value, failed: u64) {
+fn fails(urls: &[String; 2], expected: &Value, failed: u64) {
     for driver in DRIVERS {
-        let load = ["-n", "8", "-c", "2", "-k", "--timeout", timeout, "--driver", driver];
+        let load = ["-n", "8", "-c", "2", "-k", "--timeout", "1h", "--driver", driver];
         let result = json(&[&load[..], &[&urls[0], &urls[1]]].concat());
         for figures in both(&result) {
             assert_eq!(&figures["failures"], expected, "{driver}");
@@ -25,6 +26,21 @@ fn fails(urls: &[String; 2], timeout: &str, expected: &Value, failed: u64) {
 
 fn failure(outcome: &str, errno: Option<i32>, code: Option<u64>) -> Value {
     value!([{"outcome": outcome, "phase": "tls", "errno": errno, "code": code, "count": 4}])
+}
+
+/// Both families fail by a timeout in tls.
+fn times_out(urls: &[String; 2]) {
+    for driver in DRIVERS {
+        let load = ["-n", "8", "-c", "2", "-k", "--driver", driver, "--timeout"];
+        let expected = [(); 2].map(|()| failure("TIMEOUT", None, None));
+        assert_with_enough_time(&expected, driver, |timeout| {
+            let result = json(&[&load[..], &[timeout, &urls[0], &urls[1]]].concat());
+            for figures in both(&result) {
+                assert_eq!(figures["tls"]["tls_us"]["count"], 0);
+            }
+            both(&result).map(|figures| figures["failures"].clone())
+        });
+    }
 }
 
 /// Waits for the client's first words.
@@ -66,7 +82,7 @@ fn an_answer_of_http_to_the_first_words_is_no_tls() {
 #[test]
 fn an_end_in_the_handshake_fails_in_tls() {
     let server = Raw::start(|mut stream| greeted(&mut stream));
-    fails(&server.urls("https"), "60s", &failure("TLS", None, None), 4);
+    fails(&server.urls("https"), &failure("TLS", None, None), 4);
 }
 
 #[test]
@@ -75,13 +91,13 @@ fn a_reset_in_the_handshake_is_a_reset_in_tls() {
         greeted(&mut stream);
         socket2::SockRef::from(&stream).set_linger(Some(std::time::Duration::ZERO)).unwrap();
     });
-    fails(&server.urls("https"), "60s", &failure("RESET", Some(104), None), 4);
+    fails(&server.urls("https"), &failure("RESET", Some(104), None), 4);
 }
 
 #[test]
 fn a_handshake_without_end_is_a_timeout_in_tls() {
     let silent = Raw::start(|mut stream| while stream.read(&mut [0; 1]).is_ok_and(|n| n > 0) {});
-    fails(&silent.urls("https"), "300ms", &failure("TIMEOUT", None, None), 4);
+    times_out(&silent.urls("https"));
 }
 
 /// A ServerHello that is announced and comes in part.
@@ -92,7 +108,7 @@ fn half_a_handshake_is_a_timeout_in_tls() {
         let _ = stream.write_all(b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03");
         while stream.read(&mut [0; 1_024]).is_ok_and(|n| n > 0) {}
     });
-    fails(&half.urls("https"), "300ms", &failure("TIMEOUT", None, None), 4);
+    times_out(&half.urls("https"));
 }
 
 /// Records of a handshake message that never ends.
