@@ -139,9 +139,13 @@ fn a_delay_of_one_family_is_not_the_others() {
         let mut slow = Impairment::default();
         slow.families[family].delay = DELAY;
         let pair = Pair::up(&slow, &slow, 1);
-        let least = |of: Family| (0..20).map(|_| round_trip(&pair, of)).min().unwrap();
-        let [hit, spared] = [least(family), least(family.other())];
-        assert!(hit >= 2 * DELAY && hit > 2 * spared, "{family}: {hit:?} and {spared:?}");
+        let hit = (0..5).map(|_| round_trip(&pair, family)).min().unwrap();
+        assert!(hit >= 2 * DELAY, "{family}: {hit:?}");
+        // However busy the machine is, some round trip shows that there is no delay.
+        let begin = Instant::now();
+        while round_trip(&pair, family.other()) >= 2 * DELAY {
+            assert!(begin.elapsed() < DEADLINE, "{family}: the other one is delayed as well");
+        }
     }
 }
 

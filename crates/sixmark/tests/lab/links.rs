@@ -45,10 +45,10 @@ fn delay_is_that_of_the_link_and_loss_that_of_its_family() {
         let least = result["families"][family]["connect_us"]["min"].as_f64().unwrap();
         assert!(least >= 40_000.0, "there and back: {least}");
     }
-    let again = |family: &str| result["families"][family]["tcp"]["retransmitted"].as_u64().unwrap();
-    assert_eq!(again("ipv4"), 0, "{}", result["families"]["ipv4"]["tcp"]);
-    // Of SYNs and requests; 30 of each cross the link.
-    assert!(again("ipv6") > 0, "{}", result["families"]["ipv6"]["tcp"]);
+    // Of SYNs and requests; 30 of each cross the link. That none is lost over IPv4 is counted at the link (in
+    // `emulator` and `studies`): a busy machine makes TCP send again what was not lost.
+    let tcp = &result["families"]["ipv6"]["tcp"];
+    assert!(tcp["retransmitted"].as_u64() > Some(0), "{tcp}");
 }
 
 #[test]
