@@ -61,13 +61,9 @@ fn a_duration_ends_a_run() {
     let result = json(&["-d", "1s", "-c", "4", &v6, &v4]);
     assert_eq!(result["ended"], "complete");
     assert_eq!(result["plan"]["load"]["requests"], value!(null));
-    let sent = result["total"]["requests"]["sent"].as_u64().unwrap();
-    assert!(sent > 0);
-    let [over_v6, over_v4] = [0, 1].map(|at| result["ratio"]["sent"][at].as_i64().unwrap());
-    // Each of the workers is at most one request off an even ratio; where the server is held up at the
-    // end, by as much as a worker may owe a family that is slow to answer.
-    let threads = result["generator"]["threads"].as_i64().unwrap();
-    assert!((over_v6 - over_v4).abs() <= 16 * threads, "{over_v6} : {over_v4}");
+    // How even the ratio is while a server is slow is shown in `sim`.
+    let sent = [0, 1].map(|at| result["ratio"]["sent"][at].as_u64().unwrap());
+    assert!(sent.iter().all(|&sent| sent > 0), "{sent:?}");
 }
 
 #[test]
