@@ -31,7 +31,7 @@ fn failure(outcome: &str, errno: Option<i32>, code: Option<u64>) -> Value {
 /// Both families fail by a timeout in tls.
 fn times_out(urls: &[String; 2]) {
     for driver in DRIVERS {
-        let load = ["-n", "8", "-c", "2", "-k", "--driver", driver, "--timeout"];
+        let load = ["-n", "8", "-c", "8", "-k", "--driver", driver, "--timeout"];
         let expected = [(); 2].map(|()| failure("TIMEOUT", None, None));
         assert_with_enough_time(&expected, driver, |timeout| {
             let result = json(&[&load[..], &[timeout, &urls[0], &urls[1]]].concat());
