@@ -350,8 +350,14 @@ mod tests {
     fn compared(us: [f64; 2], order: BlockOrder) -> Comparison {
         let plan = secure_plan(PlanTls::default());
         let (block_s, block_requests) = (None, Some(1_000));
-        let schedule =
-            BlockSchedule { pairs: 12, order, block_s, block_requests, warm_up_blocks: 1 };
+        let schedule = BlockSchedule {
+            pairs: 12,
+            order,
+            block_s,
+            block_requests,
+            requested_block_s: None,
+            warm_up_blocks: 1,
+        };
         let plans = ComparedSides { a: &plan, b: &plan };
         let mut course = ComparisonCourse::new(plans, &schedule, 7);
         while let Some(turn) = course.next(&AtomicBool::new(false)) {

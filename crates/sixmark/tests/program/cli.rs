@@ -27,6 +27,7 @@ mod report;
 mod request;
 mod requests;
 mod source;
+mod stuck;
 mod statuses;
 mod tls;
 mod turbo;
