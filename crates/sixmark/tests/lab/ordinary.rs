@@ -51,9 +51,19 @@ struct User {
     _turn: MutexGuard<'static, ()>,
 }
 
+/// A lab of a test that failed must not stand in the way of its second try.
+impl Drop for User {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for name in ["own", "emulated"] {
+                drop(self.run(&["lab", "down", name]));
+            }
+        }
+    }
+}
+
 impl User {
     fn new() -> User {
-        // A test that failed has taken its labs down, or the next one says so.
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = TempDir::new().unwrap();
         let own = |path: PathBuf| chown(&path, Some(ACCOUNT), Some(ACCOUNT)).unwrap();
