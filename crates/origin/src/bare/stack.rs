@@ -14,7 +14,7 @@ use super::neighbours::Neighbours;
 use super::talk::Talk;
 use super::wire::{BareDevice, Port};
 use super::{BareOptions, Congestion, Statistics};
-use crate::turbo::talk::Waiter;
+use crate::turbo::talk::RequestHandler;
 
 /// How long a client may say nothing at all before its place is another's.
 const PATIENCE: StackDuration = StackDuration::from_secs(120);
@@ -25,7 +25,7 @@ pub(super) struct Stack<P> {
     wire: BareDevice<P>,
     sockets: SocketSet<'static>,
     talks: Vec<Talk>,
-    waiter: Waiter,
+    handler: RequestHandler,
     manner: SocketManner,
     connections: u64,
 }
@@ -62,7 +62,7 @@ impl<P: Port> Stack<P> {
             wire,
             sockets,
             talks,
-            waiter: Waiter::default(),
+            handler: RequestHandler::default(),
             manner,
             connections: 0,
         })
@@ -95,7 +95,7 @@ impl<P: Port> Stack<P> {
         let counts = self.wire.flows().counts;
         Statistics {
             connections: self.connections,
-            requests: self.waiter.served(),
+            requests: self.handler.served(),
             timeouts: counts.timeouts,
             segments_sent_again: counts.again,
             duplicate_acks_hidden: counts.hidden,
@@ -117,7 +117,7 @@ impl<P: Port> Stack<P> {
         for talk in &mut self.talks {
             let socket = self.sockets.get_mut::<Socket<'_>>(talk.socket);
             self.connections += u64::from(talk.accept(socket));
-            moved |= talk.go_on(socket, &mut self.waiter);
+            moved |= talk.go_on(socket, &mut self.handler);
             // Who waits out TIME-WAIT has nothing to say any more, and there are few places.
             if matches!(socket.state(), State::Closed | State::TimeWait) {
                 if let Some((client, own)) = talk.ends {

@@ -7,7 +7,7 @@ use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{Socket, State};
 use smoltcp::wire::IpEndpoint;
 
-use crate::turbo::talk::{Memory, Waiter};
+use crate::turbo::talk::{Memory, RequestHandler};
 
 /// Parts that wait to be sent, beyond which nothing more is listened to.
 const ENOUGH: usize = 64;
@@ -47,16 +47,16 @@ impl Talk {
     }
 
     /// Hears what came and says what is to be said; true where anything changed.
-    pub(super) fn go_on(&mut self, socket: &mut Socket<'_>, waiter: &mut Waiter) -> bool {
-        let heard = self.hear(socket, waiter);
+    pub(super) fn go_on(&mut self, socket: &mut Socket<'_>, handler: &mut RequestHandler) -> bool {
+        let heard = self.hear(socket, handler);
         let said = self.say(socket);
         self.end(socket) || heard || said
     }
 
-    fn hear(&mut self, socket: &mut Socket<'_>, waiter: &mut Waiter) -> bool {
+    fn hear(&mut self, socket: &mut Socket<'_>, handler: &mut RequestHandler) -> bool {
         let mut heard = false;
         while socket.can_recv() && (self.ending || self.parts.len() < ENOUGH) {
-            let mut listen = |bytes: &mut [u8]| (bytes.len(), self.take(bytes, waiter));
+            let mut listen = |bytes: &mut [u8]| (bytes.len(), self.take(bytes, handler));
             if socket.recv(&mut listen).is_err() {
                 break;
             }
@@ -65,12 +65,12 @@ impl Talk {
         heard
     }
 
-    fn take(&mut self, bytes: &[u8], waiter: &mut Waiter) {
+    fn take(&mut self, bytes: &[u8], handler: &mut RequestHandler) {
         if self.ending {
             return;
         }
         let mut say = Vec::new();
-        self.ending = waiter.hear(&mut self.memory, bytes, &mut say) != Then::Listen;
+        self.ending = handler.hear(&mut self.memory, bytes, &mut say) != Then::Listen;
         self.parts.extend(say);
     }
 

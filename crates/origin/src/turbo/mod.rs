@@ -1,7 +1,7 @@
 //! The turbo origin: as little work a request as possible, so that the client is what a benchmark
 //! measures. It knows a few answers, prepares each once and sends them over io_uring.
 
-mod menu;
+mod reply;
 pub(super) mod talk;
 
 #[cfg(test)]
@@ -17,7 +17,7 @@ use sixmark_sys::turbo::Server;
 
 use super::{Options, listen};
 use sixmark_machine::threads::no_thread;
-use talk::Waiter;
+use talk::RequestHandler;
 
 /// A running turbo origin. It stops when dropped.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ fn spawn(
     stop: PipeReader,
     ready: Sender<io::Result<()>>,
 ) -> io::Result<JoinHandle<()>> {
-    let serve = move || match Server::new(Waiter::default(), listeners, room) {
+    let serve = move || match Server::new(RequestHandler::default(), listeners, room) {
         Ok(mut server) => {
             let _ = ready.send(Ok(()));
             drop(ready);

@@ -3,7 +3,7 @@
 use httparse::{EMPTY_HEADER, Request, Status};
 use sixmark_sys::turbo::{RepeatedBytes, Talk, Then};
 
-use super::menu::{ConnectionManner, Dish, LARGEST, Menu, Order};
+use super::reply::{ConnectionManner, LARGEST, Order, Reply, ReplyCache};
 
 /// The largest head, in bytes.
 const HEAD: usize = 16 * 1024;
@@ -16,8 +16,8 @@ const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// A thread's side of all its conversations.
 #[derive(Debug, Default)]
-pub(crate) struct Waiter {
-    menu: Menu,
+pub(crate) struct RequestHandler {
+    replies: ReplyCache,
     /// Requests that were answered.
     served: u64,
     /// The last request without a body: the next one is likely to be the same, byte by byte.
@@ -49,13 +49,14 @@ struct TurboRequest {
 
 /// Why a head is not understood.
 #[derive(Clone, Copy, Debug)]
-enum Not {
+enum HeadError {
     /// The rest is still to come.
-    Whole,
-    Acceptable(Dish),
+    Incomplete,
+    /// It is answered with an error.
+    Unacceptable(Reply),
 }
 
-impl Talk for Waiter {
+impl Talk for RequestHandler {
     type Memory = Memory;
 
     fn hear(
@@ -75,7 +76,7 @@ impl Talk for Waiter {
     }
 }
 
-impl Waiter {
+impl RequestHandler {
     /// Requests that were answered so far.
     pub(crate) fn served(&self) -> u64 {
         self.served
@@ -116,11 +117,11 @@ impl Waiter {
                 }
                 (self.take(memory, asked, say), asked.head)
             }
-            Err(Not::Whole) => {
+            Err(HeadError::Incomplete) => {
                 memory.head = bytes.to_vec();
                 (Then::Listen, bytes.len())
             }
-            Err(Not::Acceptable(dish)) => (self.refuse(dish, say), 0),
+            Err(HeadError::Unacceptable(reply)) => (self.refuse(reply, say), 0),
         }
     }
 
@@ -137,8 +138,8 @@ impl Waiter {
                 memory.head = Vec::new();
                 (self.take(memory, asked, say), asked.head.saturating_sub(before))
             }
-            Err(Not::Whole) => (Then::Listen, bytes.len()),
-            Err(Not::Acceptable(dish)) => (self.refuse(dish, say), 0),
+            Err(HeadError::Incomplete) => (Then::Listen, bytes.len()),
+            Err(HeadError::Unacceptable(reply)) => (self.refuse(reply, say), 0),
         }
     }
 
@@ -165,49 +166,51 @@ impl Waiter {
 
     fn serve(&mut self, order: Order, say: &mut Vec<RepeatedBytes>) -> Then {
         self.served += 1;
-        let served = self.menu.serve(order, say);
+        let served = self.replies.serve(order, say);
         if served && order.manner != ConnectionManner::Close { Then::Listen } else { Then::End }
     }
 
-    fn refuse(&mut self, dish: Dish, say: &mut Vec<RepeatedBytes>) -> Then {
-        self.menu.serve(Order { dish, manner: ConnectionManner::Close, bare: false }, say);
+    fn refuse(&mut self, reply: Reply, say: &mut Vec<RepeatedBytes>) -> Then {
+        self.replies.serve(Order { reply, manner: ConnectionManner::Close, bare: false }, say);
         Then::Refuse
     }
 }
 
-fn understand(bytes: &[u8]) -> Result<TurboRequest, Not> {
+fn understand(bytes: &[u8]) -> Result<TurboRequest, HeadError> {
     let mut fields = [EMPTY_HEADER; FIELDS];
     let mut request = Request::new(&mut fields);
     match request.parse(bytes) {
         Ok(Status::Complete(head)) if head <= HEAD => asked(&request, head),
-        Ok(Status::Partial) if bytes.len() < HEAD => Err(Not::Whole),
-        Ok(_) | Err(httparse::Error::TooManyHeaders) => Err(Not::Acceptable(Dish::TooLarge)),
-        Err(_) => Err(Not::Acceptable(Dish::Malformed)),
+        Ok(Status::Partial) if bytes.len() < HEAD => Err(HeadError::Incomplete),
+        Ok(_) | Err(httparse::Error::TooManyHeaders) => {
+            Err(HeadError::Unacceptable(Reply::TooLarge))
+        }
+        Err(_) => Err(HeadError::Unacceptable(Reply::Malformed)),
     }
 }
 
-fn asked(request: &Request<'_, '_>, head: usize) -> Result<TurboRequest, Not> {
+fn asked(request: &Request<'_, '_>, head: usize) -> Result<TurboRequest, HeadError> {
     if values(request, "transfer-encoding").next().is_some() {
-        return Err(Not::Acceptable(Dish::Unknown));
+        return Err(HeadError::Unacceptable(Reply::Unknown));
     }
-    let body = content_length(request).ok_or(Not::Acceptable(Dish::Malformed))?;
+    let body = content_length(request).ok_or(HeadError::Unacceptable(Reply::Malformed))?;
     let expects = says(request, "expect", "100-continue");
     let path = request.path.unwrap_or_default();
     let path = path.split_once('?').map_or(path, |(path, _)| path);
-    let (dish, bare) = match request.method.unwrap_or_default() {
-        "GET" => (dish(path), false),
-        "HEAD" => (dish(path), true),
-        "POST" | "PUT" if path == "/sink" => (Dish::Received, false),
-        "POST" | "PUT" => (Dish::Missing, false),
-        _ => return Err(Not::Acceptable(Dish::Unknown)),
+    let (reply, bare) = match request.method.unwrap_or_default() {
+        "GET" => (choose_reply(path), false),
+        "HEAD" => (choose_reply(path), true),
+        "POST" | "PUT" if path == "/sink" => (Reply::Received, false),
+        "POST" | "PUT" => (Reply::Missing, false),
+        _ => return Err(HeadError::Unacceptable(Reply::Unknown)),
     };
     let manner = manner(request);
-    Ok(TurboRequest { order: Order { dish, manner, bare }, head, body, expects })
+    Ok(TurboRequest { order: Order { reply, manner, bare }, head, body, expects })
 }
 
-fn dish(path: &str) -> Dish {
+fn choose_reply(path: &str) -> Reply {
     let bytes = || path.strip_prefix("/bytes/")?.parse().ok().filter(|&count| count <= LARGEST);
-    if path == "/" { Dish::Hello } else { bytes().map_or(Dish::Missing, Dish::Bytes) }
+    if path == "/" { Reply::Hello } else { bytes().map_or(Reply::Missing, Reply::Bytes) }
 }
 
 /// RFC 9112, section 9.3.

@@ -20,7 +20,7 @@ static LARGE: LazyLock<Vec<u8>> = LazyLock::new(|| BLOCK.repeat(16));
 
 /// What is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Dish {
+pub(super) enum Reply {
     Hello,
     Bytes(u64),
     Received,
@@ -44,7 +44,7 @@ pub(super) enum ConnectionManner {
 /// An answer asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Order {
-    pub(super) dish: Dish,
+    pub(super) reply: Reply,
     pub(super) manner: ConnectionManner,
     /// Without content: the answer to a HEAD.
     pub(super) bare: bool,
@@ -52,18 +52,18 @@ pub(super) struct Order {
 
 /// What a thread has prepared.
 #[derive(Debug, Default)]
-pub(super) struct Menu {
+pub(super) struct ReplyCache {
     prepared: HashMap<Order, &'static [u8]>,
 }
 
-impl Menu {
+impl ReplyCache {
     /// The answer in one part or two, and whether it is the one asked for.
     pub(super) fn serve(&mut self, order: Order, say: &mut Vec<RepeatedBytes>) -> bool {
         let full = self.prepared.len() >= MOST && !self.prepared.contains_key(&order);
-        let order = if full { Order { dish: Dish::Overfull, ..order } } else { order };
+        let order = if full { Order { reply: Reply::Overfull, ..order } } else { order };
         let first = self.prepared.entry(order).or_insert_with(|| Vec::leak(prepare(order)));
         say.push(RepeatedBytes::once(first));
-        if let (Dish::Bytes(count), false) = (order.dish, order.bare)
+        if let (Reply::Bytes(count), false) = (order.reply, order.bare)
             && count > WHOLE
         {
             say.push(RepeatedBytes::repeated(&LARGE, count));
@@ -73,7 +73,7 @@ impl Menu {
 }
 
 fn prepare(order: Order) -> Vec<u8> {
-    let (status, length) = (status_of(order.dish), length(order.dish));
+    let (status, length) = (status_of(order.reply), length(order.reply));
     let connection = match order.manner {
         ConnectionManner::Plain => "",
         ConnectionManner::KeepAlive => "Connection: keep-alive\r\n",
@@ -82,40 +82,40 @@ fn prepare(order: Order) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{connection}\r\n");
     let mut bytes = head.into_bytes();
     if !order.bare {
-        bytes.extend_from_slice(content(order.dish));
+        bytes.extend_from_slice(content(order.reply));
     }
     bytes
 }
 
-fn status_of(dish: Dish) -> &'static str {
-    match dish {
-        Dish::Hello | Dish::Bytes(_) | Dish::Received => "200 OK",
-        Dish::Malformed => "400 Bad Request",
-        Dish::Missing => "404 Not Found",
-        Dish::TooLarge => "431 Request Header Fields Too Large",
-        Dish::Unknown => "501 Not Implemented",
-        Dish::Overfull => "503 Service Unavailable",
+fn status_of(reply: Reply) -> &'static str {
+    match reply {
+        Reply::Hello | Reply::Bytes(_) | Reply::Received => "200 OK",
+        Reply::Malformed => "400 Bad Request",
+        Reply::Missing => "404 Not Found",
+        Reply::TooLarge => "431 Request Header Fields Too Large",
+        Reply::Unknown => "501 Not Implemented",
+        Reply::Overfull => "503 Service Unavailable",
     }
 }
 
-fn length(dish: Dish) -> u64 {
-    match dish {
-        Dish::Bytes(count) => count,
-        _ => content(dish).len() as u64,
+fn length(reply: Reply) -> u64 {
+    match reply {
+        Reply::Bytes(count) => count,
+        _ => content(reply).len() as u64,
     }
 }
 
 /// What goes with the head in one piece.
-fn content(dish: Dish) -> &'static [u8] {
-    match dish {
-        Dish::Hello => b"hello, world\n",
-        Dish::Bytes(count) if count <= WHOLE => &BLOCK[..count as usize],
-        Dish::Bytes(_) => b"",
-        Dish::Received => b"received\n",
-        Dish::Malformed => b"this is not HTTP/1.1\n",
-        Dish::Missing => b"there is /, /bytes/N and, for uploads, /sink\n",
-        Dish::TooLarge => b"the head is larger than 16 KiB\n",
-        Dish::Unknown => b"there is GET, HEAD, POST and PUT, and no transfer coding\n",
-        Dish::Overfull => b"too many different answers were asked for\n",
+fn content(reply: Reply) -> &'static [u8] {
+    match reply {
+        Reply::Hello => b"hello, world\n",
+        Reply::Bytes(count) if count <= WHOLE => &BLOCK[..count as usize],
+        Reply::Bytes(_) => b"",
+        Reply::Received => b"received\n",
+        Reply::Malformed => b"this is not HTTP/1.1\n",
+        Reply::Missing => b"there is /, /bytes/N and, for uploads, /sink\n",
+        Reply::TooLarge => b"the head is larger than 16 KiB\n",
+        Reply::Unknown => b"there is GET, HEAD, POST and PUT, and no transfer coding\n",
+        Reply::Overfull => b"too many different answers were asked for\n",
     }
 }
