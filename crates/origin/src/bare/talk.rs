@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sixmark_sys::turbo::{RepeatedBytes, Talk as _, Then};
+use sixmark_sys::turbo::{Handler as _, NextStep, RepeatedBytes};
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{Socket, State};
 use smoltcp::wire::IpEndpoint;
@@ -70,7 +70,7 @@ impl Talk {
             return;
         }
         let mut say = Vec::new();
-        self.ending = handler.hear(&mut self.memory, bytes, &mut say) != Then::Listen;
+        self.ending = handler.on_bytes(&mut self.memory, bytes, &mut say) != NextStep::Listen;
         self.parts.extend(say);
     }
 

@@ -1,7 +1,7 @@
 //! HTTP/1.1, as much of it as a benchmark needs.
 
 use httparse::{EMPTY_HEADER, Request, Status};
-use sixmark_sys::turbo::{RepeatedBytes, Talk, Then};
+use sixmark_sys::turbo::{Handler, NextStep, RepeatedBytes};
 
 use super::reply::{ConnectionManner, LARGEST, Order, Reply, ReplyCache};
 
@@ -30,7 +30,7 @@ pub(crate) struct RequestHandler {
 pub(crate) struct Memory {
     /// The beginning of a head.
     head: Vec<u8>,
-    /// Bytes of a body that are still to come, and what is answered then.
+    /// Bytes of a body that are still to come, and what is answered after it.
     body: u64,
     after: Option<Order>,
 }
@@ -56,23 +56,23 @@ enum HeadError {
     Unacceptable(Reply),
 }
 
-impl Talk for RequestHandler {
+impl Handler for RequestHandler {
     type Memory = Memory;
 
-    fn hear(
+    fn on_bytes(
         &mut self,
         memory: &mut Memory,
         mut bytes: &[u8],
         say: &mut Vec<RepeatedBytes>,
-    ) -> Then {
+    ) -> NextStep {
         while !bytes.is_empty() {
-            let (then, used) = self.step(memory, bytes, say);
-            if then != Then::Listen {
-                return then;
+            let (next, used) = self.step(memory, bytes, say);
+            if next != NextStep::Listen {
+                return next;
             }
             bytes = &bytes[used.min(bytes.len())..];
         }
-        Then::Listen
+        NextStep::Listen
     }
 }
 
@@ -88,7 +88,7 @@ impl RequestHandler {
         memory: &mut Memory,
         bytes: &[u8],
         say: &mut Vec<RepeatedBytes>,
-    ) -> (Then, usize) {
+    ) -> (NextStep, usize) {
         if memory.body > 0 {
             let used = memory.body.min(bytes.len() as u64);
             memory.body -= used;
@@ -108,7 +108,7 @@ impl RequestHandler {
         memory: &mut Memory,
         bytes: &[u8],
         say: &mut Vec<RepeatedBytes>,
-    ) -> (Then, usize) {
+    ) -> (NextStep, usize) {
         match understand(bytes) {
             Ok(asked) => {
                 if asked.body == 0 && asked.head <= REMEMBERED {
@@ -119,7 +119,7 @@ impl RequestHandler {
             }
             Err(HeadError::Incomplete) => {
                 memory.head = bytes.to_vec();
-                (Then::Listen, bytes.len())
+                (NextStep::Listen, bytes.len())
             }
             Err(HeadError::Unacceptable(reply)) => (self.refuse(reply, say), 0),
         }
@@ -130,7 +130,7 @@ impl RequestHandler {
         memory: &mut Memory,
         bytes: &[u8],
         say: &mut Vec<RepeatedBytes>,
-    ) -> (Then, usize) {
+    ) -> (NextStep, usize) {
         let before = memory.head.len();
         memory.head.extend_from_slice(bytes);
         match understand(&memory.head) {
@@ -138,7 +138,7 @@ impl RequestHandler {
                 memory.head = Vec::new();
                 (self.take(memory, asked, say), asked.head.saturating_sub(before))
             }
-            Err(HeadError::Incomplete) => (Then::Listen, bytes.len()),
+            Err(HeadError::Incomplete) => (NextStep::Listen, bytes.len()),
             Err(HeadError::Unacceptable(reply)) => (self.refuse(reply, say), 0),
         }
     }
@@ -148,7 +148,7 @@ impl RequestHandler {
         memory: &mut Memory,
         asked: TurboRequest,
         say: &mut Vec<RepeatedBytes>,
-    ) -> Then {
+    ) -> NextStep {
         memory.body = asked.body;
         memory.after = Some(asked.order);
         if asked.expects && asked.body > 0 {
@@ -157,22 +157,26 @@ impl RequestHandler {
         self.after_body(memory, say)
     }
 
-    fn after_body(&mut self, memory: &mut Memory, say: &mut Vec<RepeatedBytes>) -> Then {
+    fn after_body(&mut self, memory: &mut Memory, say: &mut Vec<RepeatedBytes>) -> NextStep {
         match memory.after.filter(|_| memory.body == 0) {
             Some(order) => self.serve(order, say),
-            None => Then::Listen,
+            None => NextStep::Listen,
         }
     }
 
-    fn serve(&mut self, order: Order, say: &mut Vec<RepeatedBytes>) -> Then {
+    fn serve(&mut self, order: Order, say: &mut Vec<RepeatedBytes>) -> NextStep {
         self.served += 1;
         let served = self.replies.serve(order, say);
-        if served && order.manner != ConnectionManner::Close { Then::Listen } else { Then::End }
+        if served && order.manner != ConnectionManner::Close {
+            NextStep::Listen
+        } else {
+            NextStep::End
+        }
     }
 
-    fn refuse(&mut self, reply: Reply, say: &mut Vec<RepeatedBytes>) -> Then {
+    fn refuse(&mut self, reply: Reply, say: &mut Vec<RepeatedBytes>) -> NextStep {
         self.replies.serve(Order { reply, manner: ConnectionManner::Close, bare: false }, say);
-        Then::Refuse
+        NextStep::Refuse
     }
 }
 

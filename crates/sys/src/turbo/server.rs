@@ -7,16 +7,16 @@ use std::os::fd::AsFd as _;
 use super::part::RepeatedBytes;
 use super::ring::{Told, TurboRing};
 use super::slot::{Stage, TurboSlot};
-use super::{Talk, Then};
+use super::{Handler, NextStep};
 
 /// The maximum number of queued response parts of a peer that does not read. Beyond it the
 /// connection is aborted.
 const PATIENCE: usize = 1 << 16;
 
 /// The server of one thread. It belongs to the thread that created it.
-pub struct Server<T: Talk> {
+pub struct Server<T: Handler> {
     ring: TurboRing,
-    talk: T,
+    handler: T,
     listeners: Vec<TcpListener>,
     slots: Vec<TurboSlot<T::Memory>>,
     /// Listeners that stopped accepting because the file table was full.
@@ -42,18 +42,18 @@ enum Asked {
     Stop,
 }
 
-impl<T: Talk> Server<T> {
+impl<T: Handler> Server<T> {
     /// Creates a server for up to `room` concurrent connections, which must not exceed the limit on
     /// open files. [`Server::run`] accepts them.
     ///
     /// # Errors
     /// Returns an error if the kernel does not support or permit io_uring, or is older than Linux
     /// 6.13.
-    pub fn new(talk: T, listeners: Vec<TcpListener>, room: u32) -> io::Result<Server<T>> {
+    pub fn new(handler: T, listeners: Vec<TcpListener>, room: u32) -> io::Result<Server<T>> {
         let ring = TurboRing::new(room)?;
         let slots = (0..room).map(|_| TurboSlot::default()).collect();
         let (full, later, say) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Server { ring, talk, listeners, slots, full, freed: false, later, say, turn: 1 })
+        Ok(Server { ring, handler, listeners, slots, full, freed: false, later, say, turn: 1 })
     }
 
     /// Serves until the other end of `stop` is dropped.
@@ -150,11 +150,11 @@ impl<T: Talk> Server<T> {
         slot.heard = true;
         if slot.stage == Stage::Open {
             let bytes = self.ring.read(buffer, length);
-            let then = self.talk.hear(&mut slot.memory, bytes, &mut self.say);
-            slot.stage = match then {
-                Then::Listen => Stage::Open,
-                Then::End => Stage::Ending,
-                Then::Refuse => Stage::Refusing,
+            let next = self.handler.on_bytes(&mut slot.memory, bytes, &mut self.say);
+            slot.stage = match next {
+                NextStep::Listen => Stage::Open,
+                NextStep::End => Stage::Ending,
+                NextStep::Refuse => Stage::Refusing,
             };
         }
         self.ring.give(buffer);

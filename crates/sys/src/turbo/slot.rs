@@ -7,7 +7,7 @@ use super::part::RepeatedBytes;
 /// An entry for a place in the ring's file table, vacant or with a connection.
 #[derive(Debug, Default)]
 pub(super) struct TurboSlot<M> {
-    /// The state of the [`Talk`](super::Talk).
+    /// The state of the [`Handler`](super::Handler).
     pub(super) memory: M,
     /// The part that was last submitted. If the kernel accepted only some of it, the rest is sent
     /// again.
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_takes_little_memory_beside_what_the_talk_remembers() {
+    fn a_place_takes_little_memory_beside_what_the_handler_remembers() {
         assert!(size_of::<TurboSlot<()>>() <= 104, "{}", size_of::<TurboSlot<()>>());
     }
 }
