@@ -84,7 +84,7 @@ impl Payload {
     /// Announces `declared` bytes, sends `sent` of them and then nothing.
     pub(super) fn stall(sent: u64, declared: u64) -> Self {
         let pattern = Pattern::new(sent, Length::Known(declared));
-        Payload::Pattern(Pattern { then: Then::Stall, ..pattern })
+        Payload::Pattern(Pattern { end: BodyEnd::Stall, ..pattern })
     }
 
     /// Announces `declared` bytes, sends `sent` of them and ends there as if it were complete.
@@ -95,13 +95,13 @@ impl Payload {
     /// Announces `declared` bytes, sends `sent` of them and fails a little later.
     pub(super) fn broken(sent: u64, declared: u64) -> Self {
         let pattern = Pattern::new(sent, Length::Known(declared));
-        Payload::Pattern(Pattern { then: Then::Break(Box::pin(sleep(BEFORE_RESET))), ..pattern })
+        Payload::Pattern(Pattern { end: BodyEnd::Break(Box::pin(sleep(BEFORE_RESET))), ..pattern })
     }
 
     /// Announces `declared` bytes, sends `sent` of them and ends the connection.
     pub(super) fn cut(sent: u64, declared: u64, ending: Ending, session: Arc<Session>) -> Self {
         let pattern = Pattern::new(sent, Length::Known(declared));
-        Payload::Pattern(Pattern { then: Then::Cut(ending, session), ..pattern })
+        Payload::Pattern(Pattern { end: BodyEnd::Cut(ending, session), ..pattern })
     }
 }
 
@@ -113,7 +113,7 @@ pub(super) struct Pattern {
     /// The longest frame, in bytes.
     piece: usize,
     pace: Option<Interval>,
-    then: Then,
+    end: BodyEnd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ enum Length {
 }
 
 /// What follows the last byte.
-enum Then {
+enum BodyEnd {
     End,
     Stall,
     Break(Pin<Box<Sleep>>),
@@ -132,12 +132,12 @@ enum Then {
 
 impl Pattern {
     fn new(until: u64, length: Length) -> Self {
-        Pattern { sent: 0, until, length, piece: BLOCK_LEN, pace: None, then: Then::End }
+        Pattern { sent: 0, until, length, piece: BLOCK_LEN, pace: None, end: BodyEnd::End }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         if self.sent == self.until {
-            return self.then.poll(cx);
+            return self.end.poll(cx);
         }
         if let Some(pace) = &mut self.pace {
             ready!(pace.poll_tick(cx));
@@ -157,7 +157,7 @@ impl Pattern {
     fn is_at_end(&self) -> bool {
         // A chunked body keeps its coding even when it is empty.
         self.sent == self.until
-            && matches!(self.then, Then::End)
+            && matches!(self.end, BodyEnd::End)
             && (self.length != Length::Chunked || self.sent > 0)
     }
 
@@ -169,18 +169,18 @@ impl Pattern {
     }
 }
 
-impl Then {
+impl BodyEnd {
     /// Pending without a waker is meant: hyper flushes what it has, and then either the wire
     /// carries out the ending or nothing is to happen until the client goes away.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         match self {
-            Then::End => Poll::Ready(None),
-            Then::Stall => Poll::Pending,
-            Then::Break(rest) => {
+            BodyEnd::End => Poll::Ready(None),
+            BodyEnd::Stall => Poll::Pending,
+            BodyEnd::Break(rest) => {
                 ready!(rest.as_mut().poll(cx));
                 Poll::Ready(Some(Err(Broken)))
             }
-            Then::Cut(ending, session) => {
+            BodyEnd::Cut(ending, session) => {
                 session.end(*ending);
                 Poll::Pending
             }

@@ -8,8 +8,8 @@ mod flows;
 mod neighbours;
 mod prefix;
 mod segment;
+mod slot;
 mod stack;
-mod talk;
 mod wire;
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use smoltcp::time::{Duration as StackDuration, Instant};
 use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, Ipv6Address, Ipv6Cidr};
 
 use super::neighbours::Neighbours;
-use super::talk::Talk;
+use super::slot::ConnectionSlot;
 use super::wire::{BareDevice, Port};
 use super::{BareOptions, Congestion, Statistics};
-use crate::turbo::talk::RequestHandler;
+use crate::turbo::request_handler::RequestHandler;
 
 /// How long a client may say nothing at all before its place is another's.
 const PATIENCE: StackDuration = StackDuration::from_secs(120);
@@ -24,7 +24,7 @@ pub(super) struct Stack<P> {
     interface: Interface,
     wire: BareDevice<P>,
     sockets: SocketSet<'static>,
-    talks: Vec<Talk>,
+    slots: Vec<ConnectionSlot>,
     handler: RequestHandler,
     manner: SocketManner,
     connections: u64,
@@ -56,12 +56,14 @@ impl<P: Port> Stack<P> {
         let (port, buffer) = (options.port, options.buffer_bytes);
         let manner = SocketManner { port, buffer, congestion: options.congestion };
         let mut sockets = SocketSet::new(Vec::new());
-        let talks = (0..options.sockets).map(|_| Talk::new(sockets.add(manner.socket()))).collect();
+        let slots = (0..options.sockets)
+            .map(|_| ConnectionSlot::new(sockets.add(manner.socket())))
+            .collect();
         Ok(Stack {
             interface,
             wire,
             sockets,
-            talks,
+            slots,
             handler: RequestHandler::default(),
             manner,
             connections: 0,
@@ -83,8 +85,8 @@ impl<P: Port> Stack<P> {
 
     /// Resets every connection.
     pub(super) fn stop(&mut self, now: Duration) {
-        for talk in &self.talks {
-            self.sockets.get_mut::<Socket<'_>>(talk.socket).abort();
+        for slot in &self.slots {
+            self.sockets.get_mut::<Socket<'_>>(slot.socket).abort();
         }
         let now = Instant::from_micros(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
         self.interface.poll(now, &mut self.wire, &mut self.sockets);
@@ -114,17 +116,17 @@ impl<P: Port> Stack<P> {
 
     fn serve(&mut self) -> bool {
         let mut moved = false;
-        for talk in &mut self.talks {
-            let socket = self.sockets.get_mut::<Socket<'_>>(talk.socket);
-            self.connections += u64::from(talk.accept(socket));
-            moved |= talk.go_on(socket, &mut self.handler);
+        for slot in &mut self.slots {
+            let socket = self.sockets.get_mut::<Socket<'_>>(slot.socket);
+            self.connections += u64::from(slot.accept(socket));
+            moved |= slot.go_on(socket, &mut self.handler);
             // Who waits out TIME-WAIT has nothing to say any more, and there are few places.
             if matches!(socket.state(), State::Closed | State::TimeWait) {
-                if let Some((client, own)) = talk.ends {
+                if let Some((client, own)) = slot.ends {
                     self.wire.flows().forget(client, own);
                 }
                 *socket = self.manner.socket();
-                *talk = Talk::new(talk.socket);
+                *slot = ConnectionSlot::new(slot.socket);
                 moved = true;
             }
         }

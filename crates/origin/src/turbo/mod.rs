@@ -2,7 +2,7 @@
 //! measures. It knows a few answers, prepares each once and sends them over io_uring.
 
 mod reply;
-pub(super) mod talk;
+pub(super) mod request_handler;
 
 #[cfg(test)]
 mod tests;
@@ -16,8 +16,8 @@ use serde_json::Value;
 use sixmark_sys::turbo::Server;
 
 use super::{Options, listen};
+use request_handler::RequestHandler;
 use sixmark_machine::threads::no_thread;
-use talk::RequestHandler;
 
 /// A running turbo origin. It stops when dropped.
 #[derive(Debug)]

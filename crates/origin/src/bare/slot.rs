@@ -7,14 +7,14 @@ use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{Socket, State};
 use smoltcp::wire::IpEndpoint;
 
-use crate::turbo::talk::{Memory, RequestHandler};
+use crate::turbo::request_handler::{Memory, RequestHandler};
 
 /// Parts that wait to be sent, beyond which nothing more is listened to.
 const ENOUGH: usize = 64;
 
 /// A socket's place: it waits for a connection or has one.
 #[derive(Debug)]
-pub(super) struct Talk {
+pub(super) struct ConnectionSlot {
     pub(super) socket: SocketHandle,
     /// Both ends of the connection, the client's first; none while it waits for one.
     pub(super) ends: Option<(IpEndpoint, IpEndpoint)>,
@@ -25,10 +25,10 @@ pub(super) struct Talk {
     ending: bool,
 }
 
-impl Talk {
+impl ConnectionSlot {
     /// Waits for a connection.
-    pub(super) fn new(socket: SocketHandle) -> Talk {
-        Talk {
+    pub(super) fn new(socket: SocketHandle) -> ConnectionSlot {
+        ConnectionSlot {
             socket,
             ends: None,
             memory: Memory::default(),
@@ -48,12 +48,12 @@ impl Talk {
 
     /// Hears what came and says what is to be said; true where anything changed.
     pub(super) fn go_on(&mut self, socket: &mut Socket<'_>, handler: &mut RequestHandler) -> bool {
-        let heard = self.hear(socket, handler);
+        let heard = self.receive(socket, handler);
         let said = self.say(socket);
         self.end(socket) || heard || said
     }
 
-    fn hear(&mut self, socket: &mut Socket<'_>, handler: &mut RequestHandler) -> bool {
+    fn receive(&mut self, socket: &mut Socket<'_>, handler: &mut RequestHandler) -> bool {
         let mut heard = false;
         while socket.can_recv() && (self.ending || self.parts.len() < ENOUGH) {
             let mut listen = |bytes: &mut [u8]| (bytes.len(), self.take(bytes, handler));
