@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{forms, sixmark};
 
 /// A comparison with gates that a faulty family must not pass, in all its output formats.
-pub struct Told {
+pub struct ComparisonOutput {
     /// The exit status.
     pub status: Option<i32>,
     /// The document of the comparison.
@@ -24,7 +24,7 @@ pub struct Told {
 pub const GATES: [&str; 2] = ["verdict(response.p50) == worse", "ipv6.failures > 0.1%"];
 
 /// Compares the two URLs with this load and [`GATES`].
-pub fn compared(load: &[&str], [v6, v4]: &[String; 2]) -> Told {
+pub fn compared(load: &[&str], [v6, v4]: &[String; 2]) -> ComparisonOutput {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (html, junit) = (file("page.html"), file("gates.xml"));
@@ -39,7 +39,7 @@ pub fn compared(load: &[&str], [v6, v4]: &[String; 2]) -> Told {
     forms::COMPARISON.check(&document);
     let read = |path: &str| fs::read_to_string(path).unwrap();
     let (page, junit) = (read(&html), read(&junit));
-    Told { status: output.status.code(), document, page, junit, said }
+    ComparisonOutput { status: output.status.code(), document, page, junit, said }
 }
 
 /// Returns true if no metric of speed was compared.
@@ -52,20 +52,20 @@ pub fn nothing_of_speed(document: &Value) -> bool {
 /// Asserts how a comparison with a faulty family is reported: its headline, its exit status and
 /// whether the gate on failures failed.
 pub fn must_say(urls: &[String; 2], load: &[&str], headline: &str, status: i32, failures: bool) {
-    let told = compared(load, urls);
-    let context = format!("{}: {}", urls[0], told.said);
-    let said = told.document["comparison"]["sameness"]["said"].as_str();
-    let said = said.unwrap_or_else(|| panic!("{context} {:#}", told.document["comparison"]));
+    let output = compared(load, urls);
+    let context = format!("{}: {}", urls[0], output.said);
+    let said = output.document["comparison"]["sameness"]["said"].as_str();
+    let said = said.unwrap_or_else(|| panic!("{context} {:#}", output.document["comparison"]));
     assert!(said.starts_with(headline), "{context} {said}");
-    assert!(nothing_of_speed(&told.document), "{context}");
-    assert_eq!(told.status, Some(status), "{context}");
-    let gates = told.document["gates"].as_array().unwrap();
+    assert!(nothing_of_speed(&output.document), "{context}");
+    assert_eq!(output.status, Some(status), "{context}");
+    let gates = output.document["gates"].as_array().unwrap();
     assert_eq!(gates[0]["failed"], true, "{context} {gates:?}");
     assert_eq!(gates[1]["failed"], failures, "{context} {gates:?}");
     assert!(gates[0]["because"].as_str().unwrap().contains(said), "{context} {gates:?}");
-    assert!(told.page.contains("headline not_comparable"), "{context}");
-    assert!(told.page.contains(said), "{context}");
-    assert!(told.junit.contains(&said.replace('\'', "&apos;")), "{context}");
+    assert!(output.page.contains("headline not_comparable"), "{context}");
+    assert!(output.page.contains(said), "{context}");
+    assert!(output.junit.contains(&said.replace('\'', "&apos;")), "{context}");
 }
 
 /// The options of a short comparison.

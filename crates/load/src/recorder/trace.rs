@@ -1,7 +1,7 @@
 //! What is told of each connection and exchange one by one, for those who hold it against what packets
 //! say (`run --truth`).
 
-use sixmark_model::truth::{Opened, Told, TruthBook};
+use sixmark_model::truth::{Opened, RecordedExchange, TruthBook};
 use sixmark_sys::driver::Slot;
 use sixmark_wire::flow::Ends;
 
@@ -41,7 +41,7 @@ impl Trace {
         let (number, start, sent) = (connection.requests, exchange.start, exchange.sent);
         match self.numbers.get(slot as usize).copied().flatten() {
             Some(connection) => {
-                self.book.tell(Told { connection, number, start, sent, first, end });
+                self.book.tell(RecordedExchange { connection, number, start, sent, first, end });
             }
             None => self.book.miss(connection.family),
         }

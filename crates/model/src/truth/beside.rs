@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::packets::{Established, Exchanged};
 use super::{
-    Beside, Brief, Differences, FamilyTruth, Opened, Packets, Told, TruthBook, TruthCounts,
+    Beside, Brief, Differences, FamilyTruth, Opened, Packets, RecordedExchange, TruthBook,
+    TruthCounts,
 };
 use crate::family_result::Families;
 use crate::timing::Timing;
@@ -107,14 +108,14 @@ impl Views {
 
     fn exchanges(&self, filled: &mut PerFamily<FilledFamily>) {
         let mut seen = SeenPackets::new(self.packets.exchanges.len());
-        for (told, opened) in self.book.exchanges() {
+        for (recorded, opened) in self.book.exchanges() {
             let filled = &mut filled[Family::of(opened.ends.server.ip())];
             filled.exchanges.client += 1;
-            let found = self.find_exchange(told, opened).filter(|at| seen.take(*at));
+            let found = self.find_exchange(recorded, opened).filter(|at| seen.take(*at));
             let found = found.map(|at| self.packets.exchanges[at]);
             filled.exchanges.matched += u64::from(found.is_some());
             filled.exchanges.packets += u64::from(found.is_some());
-            self.exchange(told, opened, found, filled);
+            self.exchange(recorded, opened, found, filled);
         }
         let family = self.packets.families();
         for at in seen.left() {
@@ -130,14 +131,14 @@ impl Views {
 
     fn exchange(
         &self,
-        told: &Told,
+        recorded: &RecordedExchange,
         opened: &Opened,
         found: Option<Exchanged>,
         filled: &mut FilledFamily,
     ) {
-        let wait = told.first.saturating_sub(told.sent);
-        let transfer = told.end.saturating_sub(told.first);
-        let service = told.end.saturating_sub(told.start);
+        let wait = recorded.first.saturating_sub(recorded.sent);
+        let transfer = recorded.end.saturating_sub(recorded.first);
+        let service = recorded.end.saturating_sub(recorded.start);
         filled.wait.client.record(wait);
         filled.transfer.client.record(transfer);
         filled.service.client.record(service);
@@ -145,7 +146,7 @@ impl Views {
         filled.wait.both(wait, found.wait_ns);
         filled.transfer.both(transfer, found.transfer_ns);
         // An exchange that opened its connection began before the SYN.
-        let before = match told.start <= opened.called {
+        let before = match recorded.start <= opened.called {
             true => match self.find_connection(opened) {
                 Some(at) => found.began_ns.saturating_sub(self.packets.connections[at].began_ns),
                 None => return,
@@ -170,18 +171,18 @@ impl Views {
     }
 
     /// The exchange of this number on a connection with these ends that is closest in time.
-    fn find_exchange(&self, told: &Told, opened: &Opened) -> Option<usize> {
+    fn find_exchange(&self, recorded: &RecordedExchange, opened: &Opened) -> Option<usize> {
         let ends = self.packets.number_of(&opened.ends)?;
-        let sent = self.clock.of_packets(told.sent);
+        let sent = self.clock.of_packets(recorded.sent);
         let all = &self.packets.exchanges;
-        let key = (ends, told.number, sent);
+        let key = (ends, recorded.number, sent);
         let behind = all.partition_point(|e| (e.ends, e.number, e.began_ns) < key);
         let near = nearest(behind, sent, |at| {
-            let same = |e: &&Exchanged| (e.ends, e.number) == (ends, told.number);
+            let same = |e: &&Exchanged| (e.ends, e.number) == (ends, recorded.number);
             all.get(at).filter(same).map(|e| e.began_ns)
         })?;
-        let within = self.clock.of_packets(told.start).saturating_sub(SLACK_NS)
-            ..=self.clock.of_packets(told.end) + SLACK_NS;
+        let within = self.clock.of_packets(recorded.start).saturating_sub(SLACK_NS)
+            ..=self.clock.of_packets(recorded.end) + SLACK_NS;
         within.contains(&all[near].began_ns).then_some(near)
     }
 

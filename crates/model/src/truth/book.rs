@@ -25,7 +25,7 @@ pub struct Opened {
 
 /// An exchange that had a complete response. Times are nanoseconds of the client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct RecordedExchange {
     /// The number of its connection in the book.
     pub connection: u32,
     /// Which exchange of its connection it was, from 1.
@@ -44,7 +44,7 @@ pub struct Told {
 #[derive(Clone, Debug, Default)]
 pub struct TruthBook {
     connections: Vec<Opened>,
-    exchanges: Vec<Told>,
+    exchanges: Vec<RecordedExchange>,
     /// When the measurement began and ended, by the client's clock.
     pub measured: Range<u64>,
     /// Connections and exchanges for which there was no room.
@@ -64,10 +64,10 @@ impl TruthBook {
     }
 
     /// An exchange of the measurement ended.
-    pub fn tell(&mut self, told: Told) {
+    pub fn tell(&mut self, exchange: RecordedExchange) {
         if self.exchanges.len() < MOST {
-            self.exchanges.push(told);
-        } else if let Some(connection) = self.connections.get(told.connection as usize) {
+            self.exchanges.push(exchange);
+        } else if let Some(connection) = self.connections.get(exchange.connection as usize) {
             let family = Family::of(connection.ends.server.ip());
             self.untold[family][1] += 1;
         }
@@ -87,7 +87,10 @@ impl TruthBook {
         self.measured = mine.start.min(its.start)..mine.end.max(its.end);
         let first = self.connections.len() as u32;
         self.connections.extend(other.connections);
-        let moved = |told: Told| Told { connection: told.connection + first, ..told };
+        let moved = |recorded: RecordedExchange| RecordedExchange {
+            connection: recorded.connection + first,
+            ..recorded
+        };
         self.exchanges.extend(other.exchanges.into_iter().map(moved));
         for family in Family::BOTH {
             for (sum, more) in self.untold[family].iter_mut().zip(other.untold[family]) {
@@ -102,13 +105,15 @@ impl TruthBook {
     }
 
     /// Every exchange, with the connection that carried it.
-    pub fn exchanges(&self) -> impl Iterator<Item = (&Told, &Opened)> {
-        let with = |told| Some((told, self.connections.get(Told::connection(told))?));
+    pub fn exchanges(&self) -> impl Iterator<Item = (&RecordedExchange, &Opened)> {
+        let with = |exchange| {
+            Some((exchange, self.connections.get(RecordedExchange::connection(exchange))?))
+        };
         self.exchanges.iter().filter_map(with)
     }
 }
 
-impl Told {
+impl RecordedExchange {
     fn connection(&self) -> usize {
         self.connection as usize
     }

@@ -9,7 +9,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use beside::{Clock, Views};
-pub use book::{Opened, Told, TruthBook};
+pub use book::{Opened, RecordedExchange, TruthBook};
 pub use packets::Packets;
 
 use crate::family_result::Families;

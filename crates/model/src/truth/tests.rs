@@ -53,7 +53,7 @@ impl Made {
     fn exchange(&mut self, connection: u32, number: u32, start: u64) {
         let (sent, first) = (start, start + 110 * US);
         let end = first + 40 * US;
-        self.book.tell(Told { connection, number, start, sent, first, end });
+        self.book.tell(RecordedExchange { connection, number, start, sent, first, end });
     }
 
     fn transfer(&mut self, family: Family, port: u16, number: u32, began: u64) {
@@ -136,7 +136,7 @@ fn the_exchange_that_opened_its_connection_began_with_the_syn() {
     let mut made = Made::default();
     let connection = made.connect(Family::Ipv6, 1, 10 * US);
     let (start, sent, first, end) = (9 * US, 45 * US, 150 * US, 185 * US);
-    made.book.tell(Told { connection, number: 1, start, sent, first, end });
+    made.book.tell(RecordedExchange { connection, number: 1, start, sent, first, end });
     made.transfer(Family::Ipv6, 1, 1, 47 * US);
     let found = made.beside(500 * US).ipv6.service;
     // SYN at 15, last byte at 177.

@@ -14,7 +14,7 @@ use super::eye::Eye;
 use crate::{environment, warning};
 
 /// What is known about a capture besides its packets.
-pub(super) struct Told {
+pub(super) struct CaptureFacts {
     pub(super) ended: Ended,
     /// The time at which it ended, by its clock.
     pub(super) end_ns: u64,
@@ -29,13 +29,13 @@ pub(super) struct Told {
 }
 
 /// Assembles the result.
-pub(super) fn assemble(eye: Eye, told: Told) -> WatchResult {
-    let end_ns = told.end_ns.max(eye.last_ns);
+pub(super) fn assemble(eye: Eye, facts: CaptureFacts) -> WatchResult {
+    let end_ns = facts.end_ns.max(eye.last_ns);
     let begin_ns = eye.begin_ns.unwrap_or(end_ns);
-    let begun = before(&eye, &told);
-    let (ended, untimed, lost) = (told.ended, told.untimed, told.lost);
+    let begun = before(&eye, &facts);
+    let (ended, untimed, lost) = (facts.ended, facts.untimed, facts.lost);
     let (gatherer, counts, last) = eye.finish();
-    let lost_files = [told.lost_files, last].concat();
+    let lost_files = [facts.lost_files, last].concat();
     let gathered = gatherer.finish(end_ns, &counts);
     let elapsed_s = end_ns.saturating_sub(begin_ns) as f64 / 1e9;
     let (families, total) = figures_of_families(&gathered, elapsed_s);
@@ -68,10 +68,10 @@ pub(super) fn assemble(eye: Eye, told: Told) -> WatchResult {
 }
 
 /// Returns what is known before the remaining connections are reported.
-fn before(eye: &Eye, told: &Told) -> Watched {
-    let dropped = told.sources.iter().filter_map(|source| source.dropped);
+fn before(eye: &Eye, facts: &CaptureFacts) -> Watched {
+    let dropped = facts.sources.iter().filter_map(|source| source.dropped);
     Watched {
-        sources: told.sources.clone(),
+        sources: facts.sources.clone(),
         ports: eye.ports.clone(),
         packets: eye.packets,
         frame_bytes: eye.frame_bytes,
@@ -80,7 +80,7 @@ fn before(eye: &Eye, told: &Told) -> Watched {
         cut: 0,
         malformed: 0,
         unreadable: eye.unreadable,
-        clock_went_back: told.clock_went_back,
+        clock_went_back: facts.clock_went_back,
         first: eye.first_ns.map(rfc3339),
         last: eye.first_ns.map(|_| rfc3339(eye.last_ns)),
         evicted: 0,

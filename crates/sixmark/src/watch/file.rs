@@ -10,7 +10,7 @@ use sixmark_model::watch::document::WatchResult;
 use sixmark_wire::Span;
 use sixmark_wire::file::{CaptureFile, ReadStep};
 
-use super::assemble::{Told, assemble};
+use super::assemble::{CaptureFacts, assemble};
 use super::eye::{Clock, Eye};
 use super::input::Input;
 use super::{Sight, WatchSettings};
@@ -45,7 +45,7 @@ pub fn watch_file(
             break;
         }
     }
-    let told = Told {
+    let facts = CaptureFacts {
         ended,
         end_ns: eye.last_ns,
         clock_went_back: clock.went_back,
@@ -54,7 +54,7 @@ pub fn watch_file(
         lost: Vec::new(),
         lost_files,
     };
-    Ok(assemble(eye, told))
+    Ok(assemble(eye, facts))
 }
 
 /// A capture file that is being read.

@@ -11,7 +11,7 @@ use sixmark_sys::packets::{self, PacketRing};
 use sixmark_sys::{clock, interface};
 use sixmark_wire::Span;
 
-use super::assemble::{Told, assemble};
+use super::assemble::{CaptureFacts, assemble};
 use super::eye::{Clock, Eye};
 use super::{Sight, WatchSettings};
 use crate::capture::taker::{Taken, Taker};
@@ -93,7 +93,7 @@ pub fn live(
     let lost_files = kept.finish(&mut eye);
     // Without a duration, the signal is the regular end.
     let early = until.is_some() && !is_over() && stop.load(Ordering::Relaxed);
-    let told = Told {
+    let facts = CaptureFacts {
         ended: if early { Ended::Interrupted } else { Ended::Complete },
         end_ns,
         clock_went_back: all.iter().map(|one| one.clock.went_back).sum(),
@@ -102,7 +102,7 @@ pub fn live(
         lost,
         lost_files,
     };
-    Ok(assemble(eye, told))
+    Ok(assemble(eye, facts))
 }
 
 /// The file that packets are written to, if one was requested. A write error ends the file but not

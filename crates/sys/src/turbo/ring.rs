@@ -26,7 +26,7 @@ const SIZE: usize = 16 * 1024;
 
 /// A completion.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct TurboCompletion {
     /// The token of the submission.
     pub(super) token: u64,
     /// The result: a count, an index, or a negative error number.
@@ -143,8 +143,12 @@ impl TurboRing {
     }
 
     /// Submits the queue, waits for a completion if `idle` is set, and appends all completions to
-    /// `told`.
-    pub(super) fn turn(&mut self, idle: bool, told: &mut Vec<Told>) -> io::Result<()> {
+    /// `completions`.
+    pub(super) fn turn(
+        &mut self,
+        idle: bool,
+        completions: &mut Vec<TurboCompletion>,
+    ) -> io::Result<()> {
         self.buffers.publish();
         self.queue_waiting();
         let idle = idle && self.waiting.is_empty();
@@ -154,7 +158,7 @@ impl TurboRing {
             Err(error) if !is_passing(&error) => return Err(error),
             _ => {}
         }
-        told.extend(self.ring.completion().map(|entry| Told {
+        completions.extend(self.ring.completion().map(|entry| TurboCompletion {
             token: entry.user_data(),
             result: entry.result(),
             more: cqueue::more(entry.flags()),
@@ -321,15 +325,15 @@ mod tests {
         }
         assert!(ring.turn(false, &mut Vec::new()).is_err(), "it is not enabled");
         ring.ring.submitter().register_enable_rings().unwrap();
-        let mut told = Vec::new();
-        while told.len() < (2 * pairs + singles) as usize {
-            ring.turn(true, &mut told).unwrap();
+        let mut completions = Vec::new();
+        while completions.len() < (2 * pairs + singles) as usize {
+            ring.turn(true, &mut completions).unwrap();
         }
-        let mut tokens: Vec<u64> = told.iter().map(|told| told.token).collect();
+        let mut tokens: Vec<u64> = completions.iter().map(|one| one.token).collect();
         let alone = tokens.iter().filter(|&&token| token >= 2 * pairs);
         assert!(alone.is_sorted(), "those that are not linked are told in order");
         tokens.sort_unstable();
         assert_eq!(tokens, (0..2 * pairs + singles).collect::<Vec<_>>());
-        assert!(told.iter().all(|told| told.result == 0));
+        assert!(completions.iter().all(|one| one.result == 0));
     }
 }

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::os::fd::AsFd as _;
 
 use super::part::RepeatedBytes;
-use super::ring::{Told, TurboRing};
+use super::ring::{TurboCompletion, TurboRing};
 use super::slot::{Stage, TurboSlot};
 use super::{Handler, NextStep};
 
@@ -63,29 +63,29 @@ impl<T: Handler> Server<T> {
     pub fn run(&mut self, stop: &io::PipeReader) -> io::Result<()> {
         self.ring.watch(stop.as_fd(), token(Asked::Stop, 0, 0));
         (0..self.listeners.len() as u32).for_each(|listener| self.accept(listener));
-        let mut told = Vec::new();
+        let mut completions = Vec::new();
         loop {
-            self.ring.turn(self.later.is_empty(), &mut told)?;
+            self.ring.turn(self.later.is_empty(), &mut completions)?;
             self.turn = self.turn.wrapping_add(1).max(1);
             self.accept_again();
             let later = std::mem::take(&mut self.later);
-            for told in told.drain(..) {
-                if told.token == token(Asked::Stop, 0, 0) {
+            for completion in completions.drain(..) {
+                if completion.token == token(Asked::Stop, 0, 0) {
                     return Ok(());
                 }
-                self.deal_with(told);
+                self.deal_with(completion);
             }
             later.into_iter().for_each(|index| self.settle(index));
         }
     }
 
-    fn deal_with(&mut self, told: Told) {
-        let index = told.token as u32;
-        match (told.token >> 56) as u8 {
-            kind if kind == Asked::Accept as u8 => self.accepted(index, told),
-            kind if kind == Asked::Receive as u8 => self.received(index, told),
-            kind if kind == Asked::SendNow as u8 => self.not_sent(index, told),
-            kind if kind == Asked::Send as u8 => self.sent(index, told),
+    fn deal_with(&mut self, completion: TurboCompletion) {
+        let index = completion.token as u32;
+        match (completion.token >> 56) as u8 {
+            kind if kind == Asked::Accept as u8 => self.accepted(index, completion),
+            kind if kind == Asked::Receive as u8 => self.received(index, completion),
+            kind if kind == Asked::SendNow as u8 => self.not_sent(index, completion),
+            kind if kind == Asked::Send as u8 => self.sent(index, completion),
             _ => {}
         }
     }
@@ -96,16 +96,18 @@ impl<T: Handler> Server<T> {
         }
     }
 
-    fn accepted(&mut self, listener: u32, told: Told) {
-        if let Some(slot) = usize::try_from(told.result).ok().and_then(|i| self.slots.get_mut(i)) {
+    fn accepted(&mut self, listener: u32, completion: TurboCompletion) {
+        if let Some(slot) =
+            usize::try_from(completion.result).ok().and_then(|i| self.slots.get_mut(i))
+        {
             slot.open();
-            self.listen(told.result as u32);
+            self.listen(completion.result as u32);
         }
-        if told.more {
+        if completion.more {
             return;
         }
         // If the table is full, accepting at once would only reject the next connections.
-        match -told.result {
+        match -completion.result {
             libc::ENFILE | libc::EMFILE | libc::ENOMEM | libc::ENOBUFS => self.full.push(listener),
             _ => self.accept(listener),
         }
@@ -124,14 +126,14 @@ impl<T: Handler> Server<T> {
         }
     }
 
-    fn received(&mut self, index: u32, told: Told) {
-        if !self.is_current(index, told) {
-            told.buffer.into_iter().for_each(|buffer| self.ring.give(buffer));
+    fn received(&mut self, index: u32, completion: TurboCompletion) {
+        if !self.is_current(index, completion) {
+            completion.buffer.into_iter().for_each(|buffer| self.ring.give(buffer));
             return;
         }
-        self.slots[index as usize].hearing = told.more;
-        match (told.result, told.buffer) {
-            (1.., Some(buffer)) => self.heard(index, buffer, told.result as usize),
+        self.slots[index as usize].hearing = completion.more;
+        match (completion.result, completion.buffer) {
+            (1.., Some(buffer)) => self.heard(index, buffer, completion.result as usize),
             (error, buffer) => {
                 buffer.into_iter().for_each(|buffer| self.ring.give(buffer));
                 match -error {
@@ -204,8 +206,8 @@ impl<T: Handler> Server<T> {
     /// Handles a send that the kernel did not fully accept. The rest is sent when there is room.
     /// Nothing was sent after it, because the completions of sends precede those of receives in the
     /// same turn.
-    fn not_sent(&mut self, index: u32, told: Told) {
-        if !self.is_current(index, told) {
+    fn not_sent(&mut self, index: u32, completion: TurboCompletion) {
+        if !self.is_current(index, completion) {
             return;
         }
         let slot = &mut self.slots[index as usize];
@@ -213,7 +215,7 @@ impl<T: Handler> Server<T> {
             // The linked close was not executed.
             slot.stage = Stage::Ending;
         }
-        match (slot.last.take(), told.result) {
+        match (slot.last.take(), completion.result) {
             (Some(mut part), result) if result >= 0 || result == -libc::EAGAIN => {
                 part.advance(u64::try_from(result).unwrap_or(0));
                 slot.put_first(part);
@@ -223,13 +225,13 @@ impl<T: Handler> Server<T> {
         }
     }
 
-    fn sent(&mut self, index: u32, told: Told) {
-        if !self.is_current(index, told) {
+    fn sent(&mut self, index: u32, completion: TurboCompletion) {
+        if !self.is_current(index, completion) {
             return;
         }
         let slot = &mut self.slots[index as usize];
         slot.sending = false;
-        let Ok(count) = u64::try_from(told.result) else { return self.break_off(index) };
+        let Ok(count) = u64::try_from(completion.result) else { return self.break_off(index) };
         if let Some(mut part) = slot.last.take() {
             part.advance(count);
             if !part.next().is_empty() {
@@ -306,10 +308,10 @@ impl<T: Handler> Server<T> {
         }
     }
 
-    fn is_current(&self, index: u32, told: Told) -> bool {
+    fn is_current(&self, index: u32, completion: TurboCompletion) -> bool {
         let slot = self.slots.get(index as usize);
         slot.is_some_and(|slot| {
-            slot.stage != Stage::Vacant && u64::from(slot.age) == age_in(told.token)
+            slot.stage != Stage::Vacant && u64::from(slot.age) == age_in(completion.token)
         })
     }
 }

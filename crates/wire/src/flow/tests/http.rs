@@ -3,7 +3,7 @@
 use super::*;
 
 /// The compared parts of an exchange: method, path, status, completeness, content length.
-type Told = (String, String, Option<u16>, Option<bool>, u64);
+type ExchangeRow = (String, String, Option<u16>, Option<bool>, u64);
 
 impl Made {
     /// Sends a whole message at once, after what its side has sent, and acknowledges all of the
@@ -18,7 +18,7 @@ impl Made {
         *at.of(by_client) += message.len() as u32;
     }
 
-    fn told(self) -> (Vec<Told>, Observed) {
+    fn told(self) -> (Vec<ExchangeRow>, Observed) {
         let (kept, _) = self.follower.finish();
         let tell = |t: Transfer| (t.method, t.path, t.status, t.whole, t.content_bytes);
         let told = kept.transfers.finish(0).into_iter().map(tell).collect();
@@ -33,7 +33,7 @@ fn begun(family: Family) -> (Made, Way<u32>) {
     (made, Way { from_client: 1, from_server: 1 })
 }
 
-fn told(method: &str, path: &str, status: u16, content: u64) -> Told {
+fn told(method: &str, path: &str, status: u16, content: u64) -> ExchangeRow {
     (method.into(), path.into(), Some(status), Some(true), content)
 }
 
@@ -94,7 +94,7 @@ fn every_kind_of_framing_is_followed_on_one_connection() {
         made.send(false, ACK | FIN, at.from_server, at.from_client, b"");
         let (found, connection) = made.told();
         let status = |response: &str| response[9..12].parse().unwrap();
-        let expected: Vec<Told> = exchanges
+        let expected: Vec<ExchangeRow> = exchanges
             .iter()
             .enumerate()
             .map(|(n, (method, response, length))| {
