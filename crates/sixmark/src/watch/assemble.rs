@@ -10,7 +10,7 @@ use sixmark_model::watch::document::{SCHEMA, WatchResult};
 use sixmark_model::watch::{Gathered, PacketSource, Watched, WatchedServer};
 use sixmark_units::family::{Family, PerFamily};
 
-use super::eye::Eye;
+use super::capture_state::CaptureState;
 use crate::{environment, warning};
 
 /// What is known about a capture besides its packets.
@@ -29,12 +29,12 @@ pub(super) struct CaptureFacts {
 }
 
 /// Assembles the result.
-pub(super) fn assemble(eye: Eye, facts: CaptureFacts) -> WatchResult {
-    let end_ns = facts.end_ns.max(eye.last_ns);
-    let begin_ns = eye.begin_ns.unwrap_or(end_ns);
-    let begun = before(&eye, &facts);
+pub(super) fn assemble(state: CaptureState, facts: CaptureFacts) -> WatchResult {
+    let end_ns = facts.end_ns.max(state.last_ns);
+    let begin_ns = state.begin_ns.unwrap_or(end_ns);
+    let begun = before(&state, &facts);
     let (ended, untimed, lost) = (facts.ended, facts.untimed, facts.lost);
-    let (gatherer, counts, last) = eye.finish();
+    let (gatherer, counts, last) = state.finish();
     let lost_files = [facts.lost_files, last].concat();
     let gathered = gatherer.finish(end_ns, &counts);
     let elapsed_s = end_ns.saturating_sub(begin_ns) as f64 / 1e9;
@@ -68,21 +68,21 @@ pub(super) fn assemble(eye: Eye, facts: CaptureFacts) -> WatchResult {
 }
 
 /// Returns what is known before the remaining connections are reported.
-fn before(eye: &Eye, facts: &CaptureFacts) -> Watched {
+fn before(state: &CaptureState, facts: &CaptureFacts) -> Watched {
     let dropped = facts.sources.iter().filter_map(|source| source.dropped);
     Watched {
         sources: facts.sources.clone(),
-        ports: eye.ports.clone(),
-        packets: eye.packets,
-        frame_bytes: eye.frame_bytes,
+        ports: state.ports.clone(),
+        packets: state.packets,
+        frame_bytes: state.frame_bytes,
         followed: 0,
         dropped: dropped.reduce(u64::saturating_add),
         cut: 0,
         malformed: 0,
-        unreadable: eye.unreadable,
+        unreadable: state.unreadable,
         clock_went_back: facts.clock_went_back,
-        first: eye.first_ns.map(rfc3339),
-        last: eye.first_ns.map(|_| rfc3339(eye.last_ns)),
+        first: state.first_ns.map(rfc3339),
+        last: state.first_ns.map(|_| rfc3339(state.last_ns)),
         evicted: 0,
         families: Families { ipv6: None, ipv4: None },
         servers: Vec::new(),

@@ -11,7 +11,7 @@ use sixmark_wire::Span;
 use sixmark_wire::file::{CaptureFile, ReadStep};
 
 use super::assemble::{CaptureFacts, assemble};
-use super::eye::{Clock, Eye};
+use super::capture_state::{CaptureState, Clock};
 use super::input::Input;
 use super::{Sight, WatchSettings};
 use sixmark_machine::CommandError;
@@ -32,13 +32,13 @@ pub fn watch_file(
     mut see: impl FnMut(Sight),
 ) -> Result<WatchResult, CommandError> {
     let mut reader = Reader::open(path)?;
-    let mut eye = Eye::new(settings, None)?;
+    let mut state = CaptureState::new(settings, None)?;
     let mut clock = Clock::default();
     let (mut ended, mut lost_files) = (Ended::Complete, Vec::new());
-    while reader.piece(&mut eye, &mut clock)? {
-        let new = eye.lost_files();
+    while reader.piece(&mut state, &mut clock)? {
+        let new = state.lost_files();
         lost_files.extend_from_slice(&new);
-        let sight = eye.sight(reader.file.dropped().unwrap_or(0), eye.last_ns);
+        let sight = state.sight(reader.file.dropped().unwrap_or(0), state.last_ns);
         see(Sight { lost_files: new, ..sight });
         if stop.load(Ordering::Relaxed) {
             ended = Ended::Interrupted;
@@ -47,14 +47,14 @@ pub fn watch_file(
     }
     let facts = CaptureFacts {
         ended,
-        end_ns: eye.last_ns,
+        end_ns: state.last_ns,
         clock_went_back: clock.went_back,
         untimed: reader.file.untimed(),
-        sources: vec![reader.source(eye.packets)],
+        sources: vec![reader.source(state.packets)],
         lost: Vec::new(),
         lost_files,
     };
-    Ok(assemble(eye, facts))
+    Ok(assemble(state, facts))
 }
 
 /// A capture file that is being read.
@@ -91,8 +91,8 @@ impl Reader {
     }
 
     /// Processes all complete packets in the buffer, then reads more. Returns false at the end.
-    fn piece(&mut self, eye: &mut Eye, clock: &mut Clock) -> Result<bool, CommandError> {
-        let needed = self.look(eye, clock)?;
+    fn piece(&mut self, state: &mut CaptureState, clock: &mut Clock) -> Result<bool, CommandError> {
+        let needed = self.look(state, clock)?;
         self.make_room(needed);
         match self.input.read(&mut self.buffer[self.end..]) {
             Ok(0) => {
@@ -107,7 +107,7 @@ impl Reader {
             Err(_) if self.input.has_ended() => {
                 self.cut = true;
                 // The data decompressed before that is complete.
-                self.look(eye, clock)?;
+                self.look(state, clock)?;
                 Ok(false)
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(true),
@@ -116,7 +116,7 @@ impl Reader {
     }
 
     /// Processes all complete packets in the buffer. Returns how many bytes the next packet needs.
-    fn look(&mut self, eye: &mut Eye, clock: &mut Clock) -> Result<usize, CommandError> {
+    fn look(&mut self, state: &mut CaptureState, clock: &mut Clock) -> Result<usize, CommandError> {
         loop {
             let here = self.pass_over.min(self.end - self.begin);
             self.begin += here;
@@ -127,7 +127,7 @@ impl Reader {
             match self.file.step(&self.buffer[self.begin..self.end]) {
                 ReadStep::Packet(packet, used) => {
                     let frame = Span::new(packet.bytes, packet.length as usize);
-                    eye.packet(clock, packet.link, packet.at_ns, frame);
+                    state.packet(clock, packet.link, packet.at_ns, frame);
                     self.begin += used;
                 }
                 ReadStep::Nothing(bytes) => self.pass_over = bytes,

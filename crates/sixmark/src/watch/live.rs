@@ -12,7 +12,7 @@ use sixmark_sys::{clock, interface};
 use sixmark_wire::Span;
 
 use super::assemble::{CaptureFacts, assemble};
-use super::eye::{Clock, Eye};
+use super::capture_state::{CaptureState, Clock};
 use super::{Sight, WatchSettings};
 use crate::capture::taker::{Taken, Taker};
 use crate::capture::unable;
@@ -67,30 +67,30 @@ pub fn live(
     let mut all = open_interfaces(place, settings)?;
     let writer = place.file.as_deref().map(|path| file(path, place, &all)).transpose()?;
     let mut kept = PacketFile { writer, lost: Vec::new(), told: 0 };
-    let mut eye = Eye::new(settings, Some(clock::real()))?;
+    let mut state = CaptureState::new(settings, Some(clock::real()))?;
     let names: Vec<String> = all.iter().map(|one| one.taker.interface().to_owned()).collect();
     begun(&names);
     let (started, mut told, mut lost) = (Instant::now(), Instant::now(), Vec::new());
     let until = place.duration.map(|duration| started + duration);
     let is_over = || until.is_some_and(|until| Instant::now() >= until);
     while !stop.load(Ordering::Relaxed) && !is_over() && all.iter().any(|one| !one.gone) {
-        let any = look(&mut all, &mut eye, &mut kept)?;
+        let any = look(&mut all, &mut state, &mut kept)?;
         if told.elapsed() >= TELL {
             told = Instant::now();
-            eye.flush();
-            let sight = eye.sight(dropped(&mut all), clock::real());
-            see(Sight { lost_files: kept.newly_lost(&mut eye), ..sight });
+            state.flush();
+            let sight = state.sight(dropped(&mut all), clock::real());
+            see(Sight { lost_files: kept.newly_lost(&mut state), ..sight });
         }
         if !any {
-            eye.pass(clock::real());
-            eye.flush();
+            state.pass(clock::real());
+            state.flush();
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             lost.extend(wait_for_packets(&mut all, left.map_or(WAIT, |left| left.min(WAIT))));
         }
     }
     let end_ns = clock::real();
-    rest(&mut all, &mut eye, &mut kept)?;
-    let lost_files = kept.finish(&mut eye);
+    rest(&mut all, &mut state, &mut kept)?;
+    let lost_files = kept.finish(&mut state);
     // Without a duration, the signal is the regular end.
     let early = until.is_some() && !is_over() && stop.load(Ordering::Relaxed);
     let facts = CaptureFacts {
@@ -102,7 +102,7 @@ pub fn live(
         lost,
         lost_files,
     };
-    Ok(assemble(eye, facts))
+    Ok(assemble(state, facts))
 }
 
 /// The file that packets are written to, if one was requested. A write error ends the file but not
@@ -122,10 +122,10 @@ impl PacketFile {
     }
 
     /// Writes the buffered packets. Returns why files were lost.
-    fn finish(mut self, eye: &mut Eye) -> Vec<String> {
+    fn finish(mut self, state: &mut CaptureState) -> Vec<String> {
         let written = self.writer.take().map(CaptureWriter::finish);
         self.note(written);
-        self.lost.extend(eye.lost_files());
+        self.lost.extend(state.lost_files());
         self.lost
     }
 
@@ -137,8 +137,8 @@ impl PacketFile {
     }
 
     /// Returns why files were lost since the last call.
-    fn newly_lost(&mut self, eye: &mut Eye) -> Vec<String> {
-        self.lost.extend(eye.lost_files());
+    fn newly_lost(&mut self, state: &mut CaptureState) -> Vec<String> {
+        self.lost.extend(state.lost_files());
         let new = self.lost[self.told..].to_vec();
         self.told = self.lost.len();
         new
@@ -190,12 +190,16 @@ fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<CaptureWriter, Co
 }
 
 /// Processes the available packets. Returns false if there were none.
-fn look(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<bool, CommandError> {
+fn look(
+    all: &mut [Watched],
+    state: &mut CaptureState,
+    kept: &mut PacketFile,
+) -> Result<bool, CommandError> {
     let mut any = false;
     for Watched { taker, clock, .. } in all {
         any |= taker.look(|packet| {
             let frame = Span::new(packet.bytes, packet.length as usize);
-            eye.packet(clock, Some(packet.link), packet.at_ns, frame);
+            state.packet(clock, Some(packet.link), packet.at_ns, frame);
             kept.write(&packet);
             Ok(())
         })?;
@@ -221,13 +225,17 @@ fn dropped(all: &mut [Watched]) -> u64 {
 
 /// Processes the packets from before the end that the kernel still has. This includes interfaces
 /// that have disappeared: the kernel hands over their last block when its timeout expires.
-fn rest(all: &mut [Watched], eye: &mut Eye, kept: &mut PacketFile) -> Result<(), CommandError> {
+fn rest(
+    all: &mut [Watched],
+    state: &mut CaptureState,
+    kept: &mut PacketFile,
+) -> Result<(), CommandError> {
     for one in all.iter_mut() {
         one.taker.count()?;
     }
     let begun = Instant::now();
     loop {
-        look(all, eye, kept)?;
+        look(all, state, kept)?;
         let through = all.iter().all(|one| one.taker.is_through());
         if through || begun.elapsed() > BROKEN {
             return Ok(());

@@ -2,7 +2,7 @@
 //! are assigned to flows, and become a result.
 
 mod assemble;
-mod eye;
+mod capture_state;
 mod file;
 mod input;
 mod lines;

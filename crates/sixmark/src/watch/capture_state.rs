@@ -15,7 +15,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// A processor of packets that follows their connections and counts them.
 #[derive(Debug)]
-pub(super) struct Eye {
+pub(super) struct CaptureState {
     follower: Follower<WatchSinks>,
     pub(super) ports: Vec<u16>,
     pub(super) packets: u64,
@@ -45,13 +45,13 @@ pub(super) struct WatchSinks {
     lines: WatchFiles,
 }
 
-impl Eye {
+impl CaptureState {
     /// Creates a processor for a capture that begins at `begin_ns`, or with its first packet if
     /// that is absent.
     pub(super) fn new(
         settings: &WatchSettings,
         begin_ns: Option<u64>,
-    ) -> Result<Eye, CommandError> {
+    ) -> Result<CaptureState, CommandError> {
         let gatherer = Gatherer::new(begin_ns.unwrap_or(0));
         let found = WatchSinks { gatherer, lines: WatchFiles::create(settings)? };
         let how = flow::Settings {
@@ -60,7 +60,7 @@ impl Eye {
             idle_ns: u64::try_from(settings.idle.as_nanos()).unwrap_or(u64::MAX),
             ..flow::Settings::default()
         };
-        Ok(Eye {
+        Ok(CaptureState {
             follower: Follower::new(how, found).with_opener(Box::new(Opener)),
             ports: settings.ports.clone(),
             packets: 0,
