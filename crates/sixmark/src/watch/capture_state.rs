@@ -6,7 +6,7 @@ use sixmark_wire::{Link, Span};
 
 use super::lines::WatchFiles;
 use super::quic::Opener;
-use super::{Sight, WatchSettings};
+use super::{WatchProgress, WatchSettings};
 use sixmark_machine::CommandError;
 
 /// Packets from several processors may be out of order by this much without a change of the clock.
@@ -115,8 +115,8 @@ impl CaptureState {
         self.follower.sink().lines.lost()
     }
 
-    pub(super) fn sight(&mut self, dropped: u64, now_ns: u64) -> Sight {
-        Sight {
+    pub(super) fn progress(&mut self, dropped: u64, now_ns: u64) -> WatchProgress {
+        WatchProgress {
             packets: self.packets,
             dropped,
             families: self.follower.sink().gatherer.progress(),

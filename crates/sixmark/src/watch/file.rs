@@ -13,7 +13,7 @@ use sixmark_wire::file::{CaptureFile, ReadStep};
 use super::assemble::{CaptureFacts, assemble};
 use super::capture_state::{CaptureState, Clock};
 use super::input::Input;
-use super::{Sight, WatchSettings};
+use super::{WatchProgress, WatchSettings};
 use sixmark_machine::CommandError;
 
 /// The number of bytes that are read at once, few enough to stay in the processor's cache.
@@ -29,7 +29,7 @@ pub fn watch_file(
     path: &Path,
     settings: &WatchSettings,
     stop: &AtomicBool,
-    mut see: impl FnMut(Sight),
+    mut see: impl FnMut(WatchProgress),
 ) -> Result<WatchResult, CommandError> {
     let mut reader = Reader::open(path)?;
     let mut state = CaptureState::new(settings, None)?;
@@ -38,8 +38,8 @@ pub fn watch_file(
     while reader.piece(&mut state, &mut clock)? {
         let new = state.lost_files();
         lost_files.extend_from_slice(&new);
-        let sight = state.sight(reader.file.dropped().unwrap_or(0), state.last_ns);
-        see(Sight { lost_files: new, ..sight });
+        let progress = state.progress(reader.file.dropped().unwrap_or(0), state.last_ns);
+        see(WatchProgress { lost_files: new, ..progress });
         if stop.load(Ordering::Relaxed) {
             ended = Ended::Interrupted;
             break;

@@ -13,7 +13,7 @@ use sixmark_wire::Span;
 
 use super::assemble::{CaptureFacts, assemble};
 use super::capture_state::{CaptureState, Clock};
-use super::{Sight, WatchSettings};
+use super::{WatchProgress, WatchSettings};
 use crate::capture::taker::{Taken, Taker};
 use crate::capture::unable;
 use crate::capture::writer::CaptureWriter;
@@ -62,7 +62,7 @@ pub fn live(
     settings: &WatchSettings,
     stop: &AtomicBool,
     begun: impl FnOnce(&[String]),
-    mut see: impl FnMut(Sight),
+    mut see: impl FnMut(WatchProgress),
 ) -> Result<WatchResult, CommandError> {
     let mut all = open_interfaces(place, settings)?;
     let writer = place.file.as_deref().map(|path| file(path, place, &all)).transpose()?;
@@ -78,8 +78,8 @@ pub fn live(
         if told.elapsed() >= TELL {
             told = Instant::now();
             state.flush();
-            let sight = state.sight(dropped(&mut all), clock::real());
-            see(Sight { lost_files: kept.newly_lost(&mut state), ..sight });
+            let progress = state.progress(dropped(&mut all), clock::real());
+            see(WatchProgress { lost_files: kept.newly_lost(&mut state), ..progress });
         }
         if !any {
             state.pass(clock::real());

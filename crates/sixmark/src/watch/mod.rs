@@ -35,7 +35,7 @@ pub struct WatchSettings {
 
 /// The progress of a watch.
 #[derive(Clone, Debug, Default)]
-pub struct Sight {
+pub struct WatchProgress {
     /// Packets that were processed.
     pub packets: u64,
     /// Packets that the kernel dropped.

@@ -8,7 +8,7 @@ use sixmark_units::quantity::write_count;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
-use crate::watch::Sight;
+use crate::watch::WatchProgress;
 
 /// Between two lines while a file is read.
 const EVERY: Duration = Duration::from_millis(200);
@@ -39,16 +39,16 @@ impl LiveWatch {
     }
 
     /// A second of it.
-    pub(super) fn see(&mut self, sight: &Sight) {
+    pub(super) fn see(&mut self, progress: &WatchProgress) {
         let s = self.last.elapsed().as_secs_f64().max(0.001);
         self.last = Instant::now();
-        let before = std::mem::replace(&mut self.before, sight.families);
+        let before = std::mem::replace(&mut self.before, progress.families);
         if !self.shown {
             return;
         }
         let rate =
             |now: u64, before: u64| write_count((now.saturating_sub(before) as f64 / s) as u64);
-        let families: String = sight
+        let families: String = progress
             .families
             .iter()
             .filter(|(_, now)| now.connections + now.exchanges > 0)
@@ -63,20 +63,20 @@ impl LiveWatch {
                 }
             })
             .collect();
-        let seconds = sight.elapsed_ns / 1_000_000_000;
-        let (packets, dropped) = (write_count(sight.packets), write_count(sight.dropped));
+        let seconds = progress.elapsed_ns / 1_000_000_000;
+        let (packets, dropped) = (write_count(progress.packets), write_count(progress.dropped));
         repaint(&format!("{seconds:>4} s{families}   {packets} packets, {dropped} dropped"));
     }
 
     /// How far a file was read.
-    pub(super) fn read(&mut self, sight: &Sight) {
+    pub(super) fn read(&mut self, progress: &WatchProgress) {
         if !self.shown || self.last.elapsed() < EVERY {
             return;
         }
         self.last = Instant::now();
-        let all = [&sight.families.ipv6, &sight.families.ipv4];
+        let all = [&progress.families.ipv6, &progress.families.ipv4];
         let connections: u64 = all.iter().map(|of| of.connections).sum();
-        let (packets, connections) = (write_count(sight.packets), write_count(connections));
+        let (packets, connections) = (write_count(progress.packets), write_count(connections));
         repaint(&format!("{packets} packets, {connections} connections"));
     }
 

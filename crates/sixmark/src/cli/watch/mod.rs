@@ -19,7 +19,7 @@ use super::out::{self, OutputPlace, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 use crate::warning::file_incomplete;
-use crate::watch::{self, Sight};
+use crate::watch::{self, WatchProgress};
 use live::LiveWatch;
 use sixmark_machine::CommandError;
 
@@ -50,22 +50,22 @@ fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), CommandError> {
     let stop = stop_flag()?;
     let mut live = LiveWatch::new(!args.quiet && can_repaint());
     let mut told = Vec::new();
-    let mut tell = |sight: &Sight| {
-        let new: Vec<_> = sight.lost_files.iter().map(|why| file_incomplete(why)).collect();
+    let mut tell = |progress: &WatchProgress| {
+        let new: Vec<_> = progress.lost_files.iter().map(|why| file_incomplete(why)).collect();
         warn(&new);
         told.extend(new);
     };
     let result = match &args.read {
-        Some(path) => watch::watch_file(path, &args.settings(), &stop, |sight| {
-            tell(&sight);
-            live.read(&sight);
+        Some(path) => watch::watch_file(path, &args.settings(), &stop, |progress| {
+            tell(&progress);
+            live.read(&progress);
         }),
         None => {
             let begun = live.clone();
             let begun = |names: &[String]| begun.begun(names, args.quiet);
-            watch::live(&args.place(), &args.settings(), &stop, begun, |sight| {
-                tell(&sight);
-                live.see(&sight);
+            watch::live(&args.place(), &args.settings(), &stop, begun, |progress| {
+                tell(&progress);
+                live.see(&progress);
             })
         }
     };
