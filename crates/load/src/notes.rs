@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sixmark_http::cookies::Jar;
-use sixmark_http::http1::Sight;
+use sixmark_http::http1::ResponseVisitor;
 use sixmark_http::http2::Parts;
 use sixmark_http::redirect::{MOST_HOPS, Next, is_redirect, resolve};
 use sixmark_model::check::{Inspection, KeptContent, Rejection};
@@ -262,7 +262,7 @@ pub(super) struct NoteTaker<'a> {
     pub(super) which: ExchangeKey<'a>,
 }
 
-impl Sight for NoteTaker<'_> {
+impl ResponseVisitor for NoteTaker<'_> {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         let (which, plan) = (self.which, &self.which.prepared.plan);
         let note = self.notes.note(which.permit);

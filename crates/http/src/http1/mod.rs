@@ -42,7 +42,7 @@ mod tests;
 mod violation;
 
 pub use known::KnownHead;
-pub use reader::{Complete, Early, Fed, RequestKind, ResponseReader, Sight};
+pub use reader::{Complete, Early, Fed, RequestKind, ResponseReader, ResponseVisitor};
 pub use violation::Http1Violation;
 
 /// Returns whether `byte` is a tchar (RFC 9110, 5.6.2).

@@ -61,7 +61,7 @@ enum State {
 }
 
 /// Receives the fields and the content of a response, in the order of the response.
-pub trait Sight {
+pub trait ResponseVisitor {
     /// A field of the final response's head, as received.
     fn field(&mut self, name: &[u8], value: &[u8]);
 
@@ -145,7 +145,7 @@ impl ResponseReader {
     }
 
     /// Like [`feed_knowing`](ResponseReader::feed_knowing), and also passes what is read to
-    /// `sight`, except content that is [`discarded`](ResponseReader::discarded).
+    /// `visitor`, except content that is [`discarded`](ResponseReader::discarded).
     ///
     /// # Errors
     /// The errors of [`feed`](ResponseReader::feed).
@@ -153,22 +153,22 @@ impl ResponseReader {
         &mut self,
         bytes: &[u8],
         known: &mut KnownHead,
-        sight: &mut dyn Sight,
+        visitor: &mut dyn ResponseVisitor,
     ) -> Result<Fed, Http1Violation> {
-        self.feed_all(bytes, known, Some(sight))
+        self.feed_all(bytes, known, Some(visitor))
     }
 
     fn feed_all(
         &mut self,
         bytes: &[u8],
         known: &mut KnownHead,
-        mut sight: Option<&mut dyn Sight>,
+        mut visitor: Option<&mut dyn ResponseVisitor>,
     ) -> Result<Fed, Http1Violation> {
         let mut rest = bytes;
         let mut complete = None;
         while !rest.is_empty() && self.state != State::Done {
-            let used = match &mut sight {
-                Some(sight) => self.step(rest, known, Some(&mut **sight)),
+            let used = match &mut visitor {
+                Some(visitor) => self.step(rest, known, Some(&mut **visitor)),
                 None => self.step(rest, known, None),
             };
             let used = used.inspect_err(|&violation| self.fail(violation))?;
@@ -226,20 +226,20 @@ impl ResponseReader {
         &mut self,
         bytes: &[u8],
         known: &mut KnownHead,
-        sight: Option<&mut dyn Sight>,
+        visitor: Option<&mut dyn ResponseVisitor>,
     ) -> Result<usize, Http1Violation> {
         match &mut self.state {
-            State::Head if self.split.is_empty() => self.start(bytes, known, sight),
-            State::Head => self.resume(bytes, sight),
+            State::Head if self.split.is_empty() => self.start(bytes, known, visitor),
+            State::Head => self.resume(bytes, visitor),
             State::Sized(_) | State::UntilClose => {
                 let dropped = self.drop_body(bytes.len());
-                sight.into_iter().for_each(|sight| sight.content(&bytes[..dropped]));
+                visitor.into_iter().for_each(|visitor| visitor.content(&bytes[..dropped]));
                 Ok(dropped)
             }
             State::Chunked(chunked) => {
-                let (used, ended) = match sight {
+                let (used, ended) = match visitor {
                     None => chunked.read(bytes, &mut self.body, |_| {})?,
-                    Some(sight) => chunked.read(bytes, &mut self.body, |b| sight.content(b))?,
+                    Some(visitor) => chunked.read(bytes, &mut self.body, |b| visitor.content(b))?,
                 };
                 if ended {
                     self.state = State::Done;
@@ -255,7 +255,7 @@ impl ResponseReader {
         &mut self,
         bytes: &[u8],
         known: &mut KnownHead,
-        sight: Option<&mut dyn Sight>,
+        visitor: Option<&mut dyn ResponseVisitor>,
     ) -> Result<usize, Http1Violation> {
         let skipped = self.skip_empty_lines(bytes)?;
         if skipped > 0 {
@@ -267,22 +267,22 @@ impl ResponseReader {
         match known.parse(bytes) {
             Ok(Some((head, length))) => {
                 self.accept(head)?;
-                tell_fields(head, &bytes[..length], sight);
+                tell_fields(head, &bytes[..length], visitor);
                 Ok(length)
             }
-            Ok(None) | Err(_) => self.resume(bytes, sight),
+            Ok(None) | Err(_) => self.resume(bytes, visitor),
         }
     }
 
     fn resume(
         &mut self,
         bytes: &[u8],
-        sight: Option<&mut dyn Sight>,
+        visitor: Option<&mut dyn ResponseVisitor>,
     ) -> Result<usize, Http1Violation> {
         let (used, whole) = self.split.add(bytes)?;
         if let Some((head, bytes)) = whole {
             self.accept(head)?;
-            tell_fields(head, &bytes, sight);
+            tell_fields(head, &bytes, visitor);
         }
         Ok(used)
     }
@@ -365,10 +365,10 @@ impl ResponseReader {
     }
 }
 
-/// Passes the fields of a final response to `sight`; those of an interim response are omitted.
-fn tell_fields(head: MessageHead, bytes: &[u8], sight: Option<&mut dyn Sight>) {
-    if let Some(sight) = sight.filter(|_| head.status >= 200) {
-        head::tell_fields(bytes, |name, value| sight.field(name, value));
+/// Passes the fields of a final response to `visitor`; those of an interim response are omitted.
+fn tell_fields(head: MessageHead, bytes: &[u8], visitor: Option<&mut dyn ResponseVisitor>) {
+    if let Some(visitor) = visitor.filter(|_| head.status >= 200) {
+        head::tell_fields(bytes, |name, value| visitor.field(name, value));
     }
 }
 

@@ -1,7 +1,7 @@
 //! HTTP/1.1 and HTTP/1.0 on one connection: one exchange after the other.
 
 use sixmark_http::http1::{
-    Complete, Early, Fed, Http1Violation, RequestKind, ResponseReader, Sight,
+    Complete, Early, Fed, Http1Violation, RequestKind, ResponseReader, ResponseVisitor,
 };
 
 use super::{Breach, Memory};
@@ -36,16 +36,16 @@ impl Http1 {
         self.reader.begin(kind);
     }
 
-    /// Reads what came, and tells `sight` of it where there is one.
+    /// Reads what came, and tells `visitor` of it where there is one.
     pub(crate) fn read(
         &mut self,
         bytes: &[u8],
         memory: &mut Memory,
-        sight: Option<&mut dyn Sight>,
+        visitor: Option<&mut dyn ResponseVisitor>,
     ) -> Result<Fed, Breach> {
-        let fed = match sight {
+        let fed = match visitor {
             None => self.reader.feed_knowing(bytes, &mut memory.known),
-            Some(sight) => self.reader.feed_seeing(bytes, &mut memory.known, sight),
+            Some(visitor) => self.reader.feed_seeing(bytes, &mut memory.known, visitor),
         };
         fed.map_err(Breach::from)
     }

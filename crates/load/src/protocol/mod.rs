@@ -13,7 +13,7 @@ mod streams;
 use sixmark_http::HttpVersion;
 use sixmark_http::http1::KnownHead;
 // What a response came to and who sees it, in whichever protocol.
-pub(super) use sixmark_http::http1::{Complete, Sight};
+pub(super) use sixmark_http::http1::{Complete, ResponseVisitor};
 use sixmark_http::http3::Heads;
 use sixmark_model::plan::http::Http;
 

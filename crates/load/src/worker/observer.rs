@@ -5,7 +5,7 @@ use sixmark_http::observer::{Answer, Loss, Observer, Token};
 use crate::exchange::Permit;
 use crate::notes::{ExchangeKey, NoteTaker, Notes};
 use crate::prepare::PreparedLoad;
-use crate::protocol::Sight as _;
+use crate::protocol::ResponseVisitor as _;
 use crate::scheduler::Permits;
 
 /// How an exchange ended that shares its connection.

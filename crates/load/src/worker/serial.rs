@@ -13,7 +13,7 @@ use crate::connection::State;
 use crate::exchange::Permit;
 use crate::notes::{ExchangeKey, NoteTaker};
 use crate::prepare::MessageForm;
-use crate::protocol::{Complete, Protocol, Sight};
+use crate::protocol::{Complete, Protocol, ResponseVisitor};
 
 /// Content up to this length is copied behind the head.
 const SHORT: usize = 64 * 1024;
@@ -141,8 +141,8 @@ impl<D: Driver> Worker<'_, D> {
                 let (prepared, endpoint) = (self.prepared, connection.endpoint);
                 let which = ExchangeKey { prepared, endpoint, permit, request: exchange.request };
                 let (sees, mut look) = (which.sees(), NoteTaker { notes, which });
-                let sight = sees.anything().then_some(&mut look as &mut dyn Sight);
-                (machine.read(bytes, &mut self.memory, sight), sees.content)
+                let visitor = sees.anything().then_some(&mut look as &mut dyn ResponseVisitor);
+                (machine.read(bytes, &mut self.memory, visitor), sees.content)
             }
         };
         match fed {

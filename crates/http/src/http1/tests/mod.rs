@@ -362,7 +362,7 @@ fn every_violation_says_in_few_words_what_was_wrong() {
 #[derive(Debug, Default, PartialEq)]
 struct Seen(Vec<(String, String)>, Vec<u8>);
 
-impl super::Sight for Seen {
+impl super::ResponseVisitor for Seen {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         self.0.push((text(name), text(value)));
