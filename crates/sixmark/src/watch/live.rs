@@ -30,7 +30,7 @@ const TELL: Duration = Duration::from_secs(1);
 
 /// The interfaces to watch, and how.
 #[derive(Clone, Debug)]
-pub struct Where {
+pub struct LiveSettings {
     /// The interfaces; empty means all that are up and not part of another interface.
     pub interfaces: Vec<String>,
     /// How long to watch; none means until `stop` is set.
@@ -58,7 +58,7 @@ struct Watched {
 /// # Errors
 /// Returns an error if an interface can't be captured on, or if a file can't be opened.
 pub fn live(
-    place: &Where,
+    place: &LiveSettings,
     settings: &WatchSettings,
     stop: &AtomicBool,
     begun: impl FnOnce(&[String]),
@@ -145,7 +145,10 @@ impl PacketFile {
     }
 }
 
-fn open_interfaces(place: &Where, settings: &WatchSettings) -> Result<Vec<Watched>, CommandError> {
+fn open_interfaces(
+    place: &LiveSettings,
+    settings: &WatchSettings,
+) -> Result<Vec<Watched>, CommandError> {
     let named = !place.interfaces.is_empty();
     let names = if named { place.interfaces.clone() } else { usual()? };
     let how = packets::PacketRingSettings {
@@ -179,7 +182,7 @@ fn usual() -> Result<Vec<String>, CommandError> {
 }
 
 /// Creates the file for packets. A file has one link type.
-fn file(path: &Path, place: &Where, all: &[Watched]) -> Result<CaptureWriter, CommandError> {
+fn file(path: &Path, place: &LiveSettings, all: &[Watched]) -> Result<CaptureWriter, CommandError> {
     let mut links = all.iter().map(|one| one.taker.link());
     let Some(link) = links.next().filter(|first| links.all(|link| link == *first)) else {
         let line = "-w can write packets of only one link type; choose interfaces of one type with \

@@ -16,7 +16,7 @@ use sixmark_model::watch::Progress;
 use sixmark_units::family::PerFamily;
 
 pub use file::watch_file;
-pub use live::{Where, live};
+pub use live::{LiveSettings, live};
 
 /// What to follow, and where to write it.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use super::super::files::CommandFiles;
 use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use super::super::{gates, inside, keep};
-use crate::watch::{WatchSettings, Where};
+use crate::watch::{LiveSettings, WatchSettings};
 use sixmark_machine::CommandError;
 
 /// Measure the traffic of other programs from its packets.
@@ -136,7 +136,7 @@ impl WatchArgs {
         }
     }
 
-    pub(super) fn place(&self) -> Where {
+    pub(super) fn live_settings(&self) -> LiveSettings {
         let mut interfaces: Vec<String> = Vec::new();
         for name in &self.interface {
             // Seen twice, all would seem to have been sent again.
@@ -144,7 +144,7 @@ impl WatchArgs {
                 interfaces.push(name.clone());
             }
         }
-        Where {
+        LiveSettings {
             interfaces,
             duration: self.duration,
             snap: self.snap.unwrap_or(2_048),

@@ -63,7 +63,7 @@ fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), CommandError> {
         None => {
             let begun = live.clone();
             let begun = |names: &[String]| begun.begun(names, args.quiet);
-            watch::live(&args.place(), &args.settings(), &stop, begun, |progress| {
+            watch::live(&args.live_settings(), &args.settings(), &stop, begun, |progress| {
                 tell(&progress);
                 live.see(&progress);
             })
