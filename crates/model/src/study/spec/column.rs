@@ -5,8 +5,8 @@ use crate::metric::{Metric, MetricUnit};
 use crate::plan::braces::is_name;
 use crate::study::result::At;
 
-/// Levels of some factors.
-pub type Where = Vec<At>;
+/// Levels of some factors, which select the cells that have them.
+pub type LevelFilter = Vec<At>;
 
 /// What a column has.
 #[derive(Clone, Debug, PartialEq)]

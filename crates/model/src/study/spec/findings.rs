@@ -23,7 +23,7 @@ use super::FAMILY;
 use crate::fields::{FileField, FileFields};
 use crate::metric::{Metric, MetricKind, Quantity};
 use crate::study::result::{Claim, MARGIN_PERCENT};
-use crate::study::spec::column::Where;
+use crate::study::spec::column::LevelFilter;
 use crate::study::spec::known_names::KnownNames;
 
 pub use sentence::FindingSentences;
@@ -46,7 +46,7 @@ pub struct FindingSpec {
     /// Not the measure itself is compared, but IPv6's over IPv4's.
     pub of_families: bool,
     /// Only cells of these levels.
-    pub only: Where,
+    pub only: LevelFilter,
     /// What it says in a headline.
     pub sentences: FindingSentences,
 }

@@ -1,6 +1,6 @@
 //! What names an output may use.
 
-use super::column::Where;
+use super::column::LevelFilter;
 use super::published::{PublishedFigures, PublishedOf};
 use super::{FAMILY, Factor};
 use crate::fields::{FileField, FileFields};
@@ -73,7 +73,7 @@ impl KnownNames<'_> {
     }
 
     /// Levels of some factors.
-    pub(super) fn only(&self, fields: Option<FileFields<'_>>) -> Where {
+    pub(super) fn only(&self, fields: Option<FileFields<'_>>) -> LevelFilter {
         let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
         let at = |field: &FileField<'_>| {
             if !self.is_factor(field) {

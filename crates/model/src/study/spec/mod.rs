@@ -37,7 +37,7 @@ pub use around::Hooks;
 
 use crate::plan::generated::Generated;
 pub use cell::PlannedCell;
-pub use column::{ColumnSpec, Where};
+pub use column::{ColumnSpec, LevelFilter};
 pub use findings::{FindingSentences, FindingSpec, SideLevels};
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
@@ -88,7 +88,7 @@ pub struct Study {
     /// What combinations of levels set beside.
     pub together: Vec<Together>,
     /// Combinations that are left out.
-    pub exclude: Vec<Where>,
+    pub exclude: Vec<LevelFilter>,
     /// Programs that run while the study does.
     pub services: Vec<Service>,
     /// Files made for it.
@@ -123,7 +123,7 @@ pub struct Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Together {
     /// The levels.
-    pub at: Where,
+    pub at: LevelFilter,
     /// What they set together.
     pub settings: Vec<Setting>,
 }

@@ -4,7 +4,7 @@ mod read;
 
 use super::findings::FindingSpec;
 use crate::study::spec::column::ColumnSpec;
-use crate::study::spec::column::Where;
+use crate::study::spec::column::LevelFilter;
 use crate::study::spec::known_names::Levels;
 use crate::study::spec::published::PublishedOf;
 pub(super) use read::outputs;
@@ -63,7 +63,7 @@ pub struct TableSpec {
     /// How repetitions become one figure.
     pub statistic: Statistic,
     /// Only cells of these levels.
-    pub only: Where,
+    pub only: LevelFilter,
     /// Two levels of a factor of the rows, whose difference has a row of its own.
     pub improvement: Option<Levels>,
     /// The published figures beside.
@@ -90,7 +90,7 @@ pub struct ChartSpec {
     /// How repetitions become one figure.
     pub statistic: Statistic,
     /// Only cells of these levels.
-    pub only: Where,
+    pub only: LevelFilter,
     /// The unit that the factor's numbers are in, for people.
     pub x_unit: String,
     /// Published figures drawn too.
@@ -119,7 +119,7 @@ pub struct ComparisonSpec {
     /// The difference that would not matter, percent.
     pub margin_percent: f64,
     /// Only cells of these levels.
-    pub only: Where,
+    pub only: LevelFilter,
     /// The title of an analysis of the published figures that is about the same.
     pub published: Option<String>,
 }

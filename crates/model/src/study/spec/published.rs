@@ -3,7 +3,7 @@
 use crate::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use crate::metric::{Metric, MetricKind};
 use crate::study::result::{At, PublishedRow, PublishedTable, TableColumn};
-use crate::study::spec::column::{Where, column_name, column_of};
+use crate::study::spec::column::{LevelFilter, column_name, column_of};
 use sixmark_units::family::Family;
 
 /// Figures that others published, and what is to be made of them.
@@ -72,7 +72,7 @@ pub struct ShareOf {
     /// The family.
     pub family: Family,
     /// Levels of the table's factors.
-    pub at: Where,
+    pub at: LevelFilter,
 }
 
 const FAMILIES: [(&str, Family); 2] = [("ipv6", Family::Ipv6), ("ipv4", Family::Ipv4)];
@@ -153,7 +153,7 @@ pub(crate) fn family_name(family: Family) -> &'static str {
     }
 }
 
-fn levels(mut fields: FileFields<'_>) -> Where {
+fn levels(mut fields: FileFields<'_>) -> LevelFilter {
     let at = |field: &FileField<'_>| {
         let level = text_of(field)?;
         Some(At { factor: field.name.clone(), level })
@@ -284,5 +284,5 @@ pub struct PublishedOf {
     /// The table's name.
     pub table: String,
     /// Levels of its factors that the study has not.
-    pub at: Where,
+    pub at: LevelFilter,
 }

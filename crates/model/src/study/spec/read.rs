@@ -16,7 +16,7 @@ use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
 use crate::study::result::CellOrder;
 use crate::study::setting::{Setting, SettingValue};
-use crate::study::spec::column::{Where, column_name};
+use crate::study::spec::column::{LevelFilter, column_name};
 use crate::study::spec::known_names::KnownNames;
 
 /// The most repetitions.
@@ -159,7 +159,7 @@ fn stage<'a>(
     StudyGround { lab, made, forms: Forms { quick, lab: lab_form }, services, traffic }
 }
 
-fn exclude(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<Where> {
+fn exclude(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<LevelFilter> {
     tables.into_iter().map(|fields| names.only(Some(fields))).collect()
 }
 

@@ -7,7 +7,7 @@ use crate::study::result::Statistic;
 use crate::study::spec::FAMILY;
 use crate::study::spec::column::column_name;
 use crate::study::spec::column::column_of;
-use crate::study::spec::column::{ColumnSpec, Where};
+use crate::study::spec::column::{ColumnSpec, LevelFilter};
 use crate::study::spec::findings::{findings, margin};
 use crate::study::spec::known_names::KnownNames;
 
@@ -203,7 +203,7 @@ fn interaction(
     names: &KnownNames<'_>,
     factor: &str,
     by: &[String],
-    only: &Where,
+    only: &LevelFilter,
 ) -> Option<Levels> {
     let levels = names.two_levels(fields.take("interaction"))?;
     let other = &levels.factor;
