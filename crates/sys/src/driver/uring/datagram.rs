@@ -5,7 +5,7 @@
 
 use super::mark::Operation;
 use super::ring::{Completion, Pool};
-use super::socket::{Ear, FixedFile};
+use super::socket::{FixedFile, ReceiveState};
 use super::{Filled, Uring, entry};
 use crate::driver::datagram::{self, CONTROL, Datagrams, Received};
 use crate::driver::{EventKind, Slot};
@@ -32,7 +32,7 @@ impl Uring {
     /// Handles the completion of a receive: datagrams or an error.
     pub(super) fn heard(&mut self, slot: Slot, completion: Completion) -> Option<EventKind> {
         if !completion.more {
-            self.sockets[slot as usize].ear = Ear::Closed;
+            self.sockets[slot as usize].receive_state = ReceiveState::Closed;
         }
         match (completion.result, completion.buffer) {
             (count @ 0.., Some(buffer)) => {

@@ -32,7 +32,7 @@ use self::lent::{Lent, SHORT};
 use self::mark::Operation;
 pub use self::ring::PeerWrites;
 use self::ring::{Completion, DriverRing, Pool};
-use self::socket::{Ear, FixedFile, UringSocket};
+use self::socket::{FixedFile, ReceiveState, UringSocket};
 use super::begin::{Begun, begin_connect, event_of_error};
 use super::datagram::{Datagrams, drops};
 use super::errno::errno_of;
@@ -233,19 +233,23 @@ impl Uring {
         let again = socket.lasting && !socket.hung && hears == Operation::Receive;
         let watch = (again && !socket.watched).then(|| entry::watch(socket, slot, file));
         let dropping = socket.droppable >= WORTH_DROPPING;
-        let (ear, entry) = match socket.ear {
-            Ear::Closed if dropping => {
+        let (state, entry) = match socket.receive_state {
+            ReceiveState::Closed if dropping => {
                 let most = socket.droppable.min(DROP) as u32;
-                (Ear::Discarding, entry::discard(socket, slot, file, most))
+                (ReceiveState::Discarding, entry::discard(socket, slot, file, most))
             }
-            Ear::Closed if hears == Operation::Hear => (Ear::Open, entry::hear(socket, slot, file)),
-            Ear::Closed => (Ear::Open, entry::receive_entry(socket, slot, file, again)),
-            Ear::Open if dropping => {
-                (Ear::Closing, entry::cancel(socket, slot, Operation::Receive))
+            ReceiveState::Closed if hears == Operation::Hear => {
+                (ReceiveState::Open, entry::hear(socket, slot, file))
+            }
+            ReceiveState::Closed => {
+                (ReceiveState::Open, entry::receive_entry(socket, slot, file, again))
+            }
+            ReceiveState::Open if dropping => {
+                (ReceiveState::Closing, entry::cancel(socket, slot, Operation::Receive))
             }
             _ => return,
         };
-        socket.ear = ear;
+        socket.receive_state = state;
         socket.watched |= watch.is_some();
         watch.iter().for_each(|watch| self.push(watch));
         self.push(&entry);
@@ -255,8 +259,8 @@ impl Uring {
     fn hang_up(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         socket.hung = true;
-        if socket.ear == Ear::Open {
-            socket.ear = Ear::Closing;
+        if socket.receive_state == ReceiveState::Open {
+            socket.receive_state = ReceiveState::Closing;
             let entry = entry::cancel(socket, slot, Operation::Receive);
             self.push(&entry);
         }
@@ -275,10 +279,10 @@ impl Uring {
     /// Cancels all operations in progress on a connection.
     fn cancel_all(&mut self, slot: Slot) {
         let socket = &self.sockets[slot as usize];
-        let heard = match socket.ear {
-            Ear::Closed => None,
-            Ear::Discarding => Some(Operation::Discard),
-            Ear::Open | Ear::Closing => Some(socket.hears()),
+        let heard = match socket.receive_state {
+            ReceiveState::Closed => None,
+            ReceiveState::Discarding => Some(Operation::Discard),
+            ReceiveState::Open | ReceiveState::Closing => Some(socket.hears()),
         };
         let sent = socket.sending.then_some(Operation::Send);
         let connected = socket.connecting.then_some(Operation::Connect);

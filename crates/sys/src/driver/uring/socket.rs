@@ -13,7 +13,7 @@ pub(super) struct UringSocket {
     pub(super) file: Option<FixedFile>,
     pub(super) generation: u32,
     /// The receive operation that the kernel has been given.
-    pub(super) ear: Ear,
+    pub(super) receive_state: ReceiveState,
     pub(super) connecting: bool,
     /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
@@ -58,7 +58,7 @@ pub(super) enum FixedFile {
 
 /// The receive operation that the kernel has been given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Ear {
+pub(super) enum ReceiveState {
     /// None.
     #[default]
     Closed,

@@ -2,7 +2,7 @@
 
 use super::mark::{Mark, Operation};
 use super::ring::{Completion, Pool};
-use super::socket::Ear;
+use super::socket::ReceiveState;
 use super::{Filled, Uring, ring};
 use crate::driver::begin::outcome_with_handshake;
 use crate::driver::{EventKind, Slot};
@@ -65,7 +65,7 @@ impl Uring {
     fn received(&mut self, slot: Slot, completion: Completion) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         if !completion.more {
-            socket.ear = Ear::Closed;
+            socket.receive_state = ReceiveState::Closed;
         }
         match (completion.result, completion.buffer) {
             (count @ 1.., Some(buffer)) => {
@@ -80,7 +80,7 @@ impl Uring {
 
     fn discarded(&mut self, slot: Slot, result: i32) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
-        socket.ear = Ear::Closed;
+        socket.receive_state = ReceiveState::Closed;
         match result {
             count @ 1.. => {
                 socket.droppable = socket.droppable.saturating_sub(count as u64);
@@ -92,7 +92,7 @@ impl Uring {
 
     /// Returns true if a completion will report the next bytes or the end.
     fn listens(&self, slot: Slot) -> bool {
-        self.sockets[slot as usize].ear != Ear::Closed
+        self.sockets[slot as usize].receive_state != ReceiveState::Closed
     }
 
     /// Handles a receive that completed without bytes.
