@@ -12,7 +12,7 @@ use sixmark_model::traffic::result::{
     kinds,
 };
 
-use super::Ears;
+use super::ReceivedFlows;
 use super::doubts::doubts_of_traffic;
 use crate::environment::environment;
 
@@ -33,8 +33,8 @@ pub struct Half {
 
 impl Half {
     /// Combines the figures of a sender and a receiver of one side.
-    pub fn new(sent: Vec<Sent>, ears: Ears) -> Half {
-        let Ears { flows: heard, drops, foreign, problems } = ears;
+    pub fn new(sent: Vec<Sent>, received: ReceivedFlows) -> Half {
+        let ReceivedFlows { flows: heard, drops, foreign, problems } = received;
         Half { sent, heard, drops, foreign, problems }
     }
 }

@@ -19,7 +19,7 @@ mod sender;
 pub use assemble::{Ends, Half, assemble};
 pub use doubts::FAR_SIDE_LOST;
 pub(crate) use ports::{doors, outgoing, ports};
-pub use receiver::{Ears, Port, TrafficReceiver};
+pub use receiver::{Port, ReceivedFlows, TrafficReceiver};
 pub use sender::{ReadyFlows, TrafficSender};
 
 use std::sync::atomic::{AtomicU64, Ordering};

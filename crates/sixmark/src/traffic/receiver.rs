@@ -49,12 +49,12 @@ pub struct TrafficReceiver {
     counters: Arc<Counters>,
     streams: Arc<AtomicU64>,
     addresses: Vec<(FlowProtocol, SocketAddr)>,
-    thread: Option<JoinHandle<Ears>>,
+    thread: Option<JoinHandle<ReceivedFlows>>,
 }
 
 /// What was received.
 #[derive(Clone, Debug, Default)]
-pub struct Ears {
+pub struct ReceivedFlows {
     /// The flows.
     pub flows: Vec<Heard>,
     /// Datagrams dropped at full socket buffers.
@@ -174,11 +174,11 @@ impl TrafficReceiver {
     }
 
     /// Stops listening and returns what was received.
-    pub fn stop(mut self) -> Ears {
+    pub fn stop(mut self) -> ReceivedFlows {
         self.end().unwrap_or_default()
     }
 
-    fn end(&mut self) -> Option<Ears> {
+    fn end(&mut self) -> Option<ReceivedFlows> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().and_then(|thread| thread.join().ok())
     }
@@ -239,7 +239,7 @@ impl ReceiverLoop {
         Ok(())
     }
 
-    fn run(mut self, stop: &AtomicBool, counters: &Counters, streams: &AtomicU64) -> Ears {
+    fn run(mut self, stop: &AtomicBool, counters: &Counters, streams: &AtomicU64) -> ReceivedFlows {
         clock::wake_precisely();
         let begin = clock::now();
         let mut buffer = vec![0; BUFFER];
@@ -318,14 +318,19 @@ impl ReceiverLoop {
         came
     }
 
-    fn finish(mut self) -> Ears {
+    fn finish(mut self) -> ReceivedFlows {
         self.open.iter_mut().for_each(|open| open.done = true);
         self.close();
         let heard =
             |((protocol, id, from), (to, hearing))| Heard::new((id, protocol), from, to, hearing);
         let mut flows: Vec<Heard> = self.books.flows.into_iter().map(heard).collect();
         flows.sort_by_key(|flow| (flow.id, flow.protocol, flow.source));
-        Ears { flows, drops: self.drops, foreign: self.books.foreign, problems: self.problems }
+        ReceivedFlows {
+            flows,
+            drops: self.drops,
+            foreign: self.books.foreign,
+            problems: self.problems,
+        }
     }
 }
 

@@ -45,9 +45,9 @@ fn a_sender_and_a_receiver_work_where_their_thread_is() {
         receiver.settle(Duration::from_millis(50), DEADLINE);
         (sent, receiver.stop())
     };
-    let (sent, ears) = std::thread::scope(|scope| scope.spawn(in_host).join().unwrap());
+    let (sent, received) = std::thread::scope(|scope| scope.spawn(in_host).join().unwrap());
     let near = Half { sent, ..Half::default() };
-    let ends = Ends { near, far: Some(Half::new(Vec::new(), ears)), shared_clock: true };
+    let ends = Ends { near, far: Some(Half::new(Vec::new(), received)), shared_clock: true };
     let flows = assemble(&ends);
     assert_eq!(flows.len(), 10);
     for flow in flows {
