@@ -2,7 +2,7 @@
 //! provides delay, jitter, loss, reordering and rates where the kernel has no netem.
 
 mod forwarder;
-mod nap;
+mod timer_slack;
 
 use std::io::{self, Write as _};
 use std::os::unix::net::UnixStream;

@@ -12,7 +12,7 @@ use sixmark_emulator::{Fate, Line, Traffic};
 use sixmark_model::link_report::Scheduling;
 use sixmark_sys::{clock, poll, port::Port, schedule};
 
-use super::nap::{Nap, Rest};
+use super::timer_slack::{Rest, TimerSlack};
 use super::{Orders, Snapshot};
 
 /// Forwards frames between the two ends.
@@ -41,7 +41,7 @@ impl Forwarder {
     pub(super) fn run(mut self) {
         let scheduling = self.scheduling();
         let mut frame = vec![0; LARGEST_FRAME];
-        let mut nap = Nap::new();
+        let mut slack = TimerSlack::new();
         let mut answered = 0;
         let mut ended = None;
         while !self.orders.stop.load(Ordering::Acquire) {
@@ -52,7 +52,7 @@ impl Forwarder {
             }
             // After an end has failed, the thread still answers requests for reports.
             let done = match ended {
-                None => self.work(&mut frame, &mut nap),
+                None => self.work(&mut frame, &mut slack),
                 Some(_) => poll::readable([self.woken.as_fd()], None).map(|_| self.drain()),
             };
             ended = ended.or(done.err().map(|error| error.to_string()));
@@ -70,13 +70,13 @@ impl Forwarder {
     }
 
     /// Performs one iteration: reads frames, delivers those that are due, or rests.
-    fn work(&mut self, frame: &mut [u8], nap: &mut Nap) -> io::Result<()> {
+    fn work(&mut self, frame: &mut [u8], slack: &mut TimerSlack) -> io::Result<()> {
         let mut moved = false;
         for from in [0, 1] {
             moved |= self.read(from, frame)?;
             moved |= self.deliver()?;
         }
-        if moved { Ok(()) } else { self.rest(nap) }
+        if moved { Ok(()) } else { self.rest(slack) }
     }
 
     /// Reads a batch of frames from one end. Returns whether there were any.
@@ -117,16 +117,16 @@ impl Forwarder {
     }
 
     /// Rests until a frame arrives or is due.
-    fn rest(&mut self, nap: &mut Nap) -> io::Result<()> {
+    fn rest(&mut self, slack: &mut TimerSlack) -> io::Result<()> {
         let due = self.lines.iter().filter_map(Line::next_due).min();
         let began = clock::now();
-        match nap.rest(due, began) {
+        match slack.rest(due, began) {
             Rest::Awake => Ok(()),
             Rest::Idle => self.sleep(None).map(drop),
             Rest::Sleep(time) => {
                 if !self.sleep(Some(time))? {
                     let slept = clock::now().saturating_sub(began);
-                    nap.overslept(slept.saturating_sub(time.as_nanos() as u64));
+                    slack.overslept(slept.saturating_sub(time.as_nanos() as u64));
                 }
                 Ok(())
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// An estimator of how late the timers of this machine fire.
 #[derive(Debug)]
-pub(super) struct Nap {
+pub(super) struct TimerSlack {
     /// The smoothed lateness in nanoseconds.
     late_ns: u64,
 }
@@ -26,9 +26,9 @@ const FIRST_NS: u64 = 20_000;
 /// The minimum time spent awake, used on a machine whose timers are never late.
 const SHORTEST_NS: u64 = 3_000;
 
-impl Nap {
-    pub(super) fn new() -> Nap {
-        Nap { late_ns: FIRST_NS }
+impl TimerSlack {
+    pub(super) fn new() -> TimerSlack {
+        TimerSlack { late_ns: FIRST_NS }
     }
 
     /// Returns the action to take if a frame is due at `due_ns`.
@@ -56,27 +56,27 @@ mod tests {
 
     #[test]
     fn with_nothing_due_it_sleeps_until_something_comes() {
-        assert_eq!(Nap::new().rest(None, 7), Rest::Idle);
+        assert_eq!(TimerSlack::new().rest(None, 7), Rest::Idle);
     }
 
     #[test]
     fn it_sleeps_until_shortly_before_and_stays_awake_then() {
-        let nap = Nap::new();
-        let margin = nap.margin_ns();
-        let rest = nap.rest(Some(5_000_000), 1_000_000);
+        let slack = TimerSlack::new();
+        let margin = slack.margin_ns();
+        let rest = slack.rest(Some(5_000_000), 1_000_000);
         assert_eq!(rest, Rest::Sleep(Duration::from_nanos(4_000_000 - margin)));
-        assert_eq!(nap.rest(Some(5_000_000), 5_000_000 - margin), Rest::Awake);
-        assert_eq!(nap.rest(Some(5_000_000), 9_000_000), Rest::Awake);
+        assert_eq!(slack.rest(Some(5_000_000), 5_000_000 - margin), Rest::Awake);
+        assert_eq!(slack.rest(Some(5_000_000), 9_000_000), Rest::Awake);
     }
 
     #[test]
     fn what_it_stays_awake_follows_the_timers_and_has_an_end() {
-        let mut nap = Nap::new();
-        (0..200).for_each(|_| nap.overslept(20_000));
-        assert!((25_000..=30_000).contains(&nap.margin_ns()), "{nap:?}");
-        (0..200).for_each(|_| nap.overslept(0));
-        assert_eq!(nap.margin_ns(), SHORTEST_NS);
-        (0..200).for_each(|_| nap.overslept(u64::MAX));
-        assert_eq!(nap.margin_ns(), LONGEST_NS);
+        let mut slack = TimerSlack::new();
+        (0..200).for_each(|_| slack.overslept(20_000));
+        assert!((25_000..=30_000).contains(&slack.margin_ns()), "{slack:?}");
+        (0..200).for_each(|_| slack.overslept(0));
+        assert_eq!(slack.margin_ns(), SHORTEST_NS);
+        (0..200).for_each(|_| slack.overslept(u64::MAX));
+        assert_eq!(slack.margin_ns(), LONGEST_NS);
     }
 }
