@@ -8,9 +8,9 @@ use std::time::Duration;
 use sixmark_model::plan::lab::{Lab, Net, nft, tayga};
 use sixmark_sys::interface;
 
-use super::errand::{Errand, run_errand};
 use super::host::{Host, Hosts};
 use super::part::error_of_part;
+use super::setup_command::{SetupCommand, run_setup_command};
 use super::until::until;
 use super::{TEMPORARY, converge};
 use crate::service::{ServiceGround, Services};
@@ -78,7 +78,10 @@ fn filter(host: &Host, rules: &str) -> Result<(), CommandError> {
     let file = Path::new(TEMPORARY).join("hosts").join(host.name()).join("nft.conf");
     fs::write(&file, rules).map_err(error_of_part(host.name()))?;
     let file = file.display().to_string();
-    run_errand(host, &Errand { program: "nft", package: "nftables", arguments: &["-f", &file] })
+    run_setup_command(
+        host,
+        &SetupCommand { program: "nft", package: "nftables", arguments: &["-f", &file] },
+    )
 }
 
 fn lacks_tayga(host: &Host) -> Result<Option<String>, CommandError> {

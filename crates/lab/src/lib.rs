@@ -20,12 +20,12 @@ mod duties;
 pub mod emulator;
 mod ends;
 pub mod enter;
-mod errand;
 mod host;
 pub mod netem;
 mod part;
 pub mod service;
 mod settings;
+mod setup_command;
 mod until;
 mod up;
 

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A program to run to completion.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Errand<'a> {
+pub(super) struct SetupCommand<'a> {
     pub(super) program: &'a str,
     /// The Debian package that contains it.
     pub(super) package: &'a str,
@@ -27,8 +27,8 @@ pub(super) struct Errand<'a> {
 /// # Errors
 /// Fails if the program is not installed or fails; the message includes the first line of its
 /// output.
-pub(super) fn run_errand(host: &Host, errand: &Errand<'_>) -> Result<(), CommandError> {
-    let Errand { program, package, arguments } = errand;
+pub(super) fn run_setup_command(host: &Host, setup: &SetupCommand<'_>) -> Result<(), CommandError> {
+    let SetupCommand { program, package, arguments } = setup;
     let cannot = |why: &str| {
         CommandError::Measure(format!("can't build the lab: {}: {program}: {why}", host.name()))
     };
