@@ -12,7 +12,7 @@ use sixmark_sys::mount;
 use sixmark_sys::process::lead_among;
 
 use super::TEMPORARY;
-use super::door::Way;
+use super::control_socket::HostNamespaces;
 use sixmark_machine::CommandError;
 
 /// Moves this **process**, which has one thread, into a host permanently. Programs it starts use
@@ -20,23 +20,23 @@ use sixmark_machine::CommandError;
 ///
 /// # Errors
 /// Fails if the kernel refuses, or if the process has more than one thread.
-pub fn go(way: &Way) -> Result<(), CommandError> {
+pub fn go(namespaces: &HostNamespaces) -> Result<(), CommandError> {
     let cannot = |error| CommandError::Measure(format!("can't enter the lab: {error}"));
     let walk = || {
-        if let Some(user) = &way.user {
+        if let Some(user) = &namespaces.user {
             join::join_namespace(NamespaceKind::User, user.as_fd())?;
         }
-        join::join_namespace(NamespaceKind::Network, way.network.as_fd())?;
+        join::join_namespace(NamespaceKind::Network, namespaces.network.as_fd())?;
         join::own_mounts()?;
-        mount_names(way)
+        mount_names(namespaces)
     };
     walk().map_err(cannot)
 }
 
 /// Mounts the host's name files over those outside.
-fn mount_names(way: &Way) -> io::Result<()> {
+fn mount_names(namespaces: &HostNamespaces) -> io::Result<()> {
     mount::special("tmpfs", Path::new(TEMPORARY), "mode=1777")?;
-    let files = [("hosts", &way.hosts), ("resolv.conf", &way.resolv_conf)];
+    let files = [("hosts", &namespaces.hosts), ("resolv.conf", &namespaces.resolv_conf)];
     for (name, text) in files {
         let file = Path::new(TEMPORARY).join(name);
         fs::write(&file, text)?;
@@ -54,18 +54,18 @@ fn mount_names(way: &Way) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if the program cannot be started.
-pub fn run_inside(way: &Way, command: &mut Command) -> Result<u8, CommandError> {
+pub fn run_inside(namespaces: &HostNamespaces, command: &mut Command) -> Result<u8, CommandError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let cannot =
         |error| CommandError::Measure(format!("can't run '{program}' in the lab: {error}"));
     let walk = || {
-        if let Some(user) = &way.user {
+        if let Some(user) = &namespaces.user {
             join::join_namespace(NamespaceKind::User, user.as_fd())?;
         }
-        join::join_namespace(NamespaceKind::Processes, way.processes.as_fd())
+        join::join_namespace(NamespaceKind::Processes, namespaces.processes.as_fd())
     };
     walk().map_err(cannot)?;
     command.env("TMPDIR", TEMPORARY);
-    lead_among(command, way.network.as_fd(), way.mounts.as_fd()).map_err(cannot)?;
+    lead_among(command, namespaces.network.as_fd(), namespaces.mounts.as_fd()).map_err(cannot)?;
     enclosure::attend(command).map_err(cannot)
 }

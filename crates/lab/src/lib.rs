@@ -8,14 +8,14 @@
 //! This crate contains no load generation and no measurement. The plan of a lab is parsed by
 //! `sixmark-model`.
 //!
-//! Start with [`Up::build`], which builds a lab, and [`Host`], in which programs run. [`door`] lets
-//! other commands find a lab that is up, and [`emulator`] implements links where the kernel has no
-//! netem.
+//! Start with [`Up::build`], which builds a lab, and [`Host`], in which programs run.
+//! [`control_socket`] lets other commands find a lab that is up, and [`emulator`] implements links
+//! where the kernel has no netem.
 
 mod build;
 mod cable;
+pub mod control_socket;
 mod converge;
-pub mod door;
 mod duties;
 pub mod emulator;
 mod ends;

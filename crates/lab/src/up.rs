@@ -11,7 +11,7 @@ use sixmark_sys::enclosure::Rights;
 
 use super::build;
 use super::cable::Cable;
-use super::door::{self, Answer};
+use super::control_socket::{self, Answer};
 use super::duties::{self, Duties};
 use super::host::Hosts;
 use crate::service::{self, Services, generated};
@@ -82,8 +82,8 @@ impl Up {
     }
 
     /// Returns the namespaces of a host, for a command outside the lab.
-    pub fn way(&self, host: &str) -> (Answer, Vec<OwnedFd>) {
-        door::open_way(&self.hosts, host)
+    pub fn open_namespaces(&self, host: &str) -> (Answer, Vec<OwnedFd>) {
+        control_socket::open_namespaces(&self.hosts, host)
     }
 
     /// Returns the status as text for people.

@@ -1,6 +1,6 @@
 //! `--in`: a command in a host of a lab.
 
-use sixmark_lab::{door, enter};
+use sixmark_lab::{control_socket, enter};
 use sixmark_machine::CommandError;
 
 /// Where a command runs, if not here.
@@ -39,7 +39,7 @@ impl InsideArgs {
     /// There is no such lab or host, or the kernel refuses.
     pub(super) fn go(&self) -> Result<(), CommandError> {
         let Some(host) = &self.in_host else { return Ok(()) };
-        let lab = door::choose(self.in_lab.as_deref())?;
-        enter::go(&door::way(&lab, host)?)
+        let lab = control_socket::choose(self.in_lab.as_deref())?;
+        enter::go(&control_socket::ask_namespaces(&lab, host)?)
     }
 }

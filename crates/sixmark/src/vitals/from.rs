@@ -11,7 +11,7 @@ use sixmark_sys::netns::NetNs;
 
 use super::scrape;
 use super::sources::{Sources, WantedVitals};
-use sixmark_lab::door;
+use sixmark_lab::control_socket;
 use sixmark_machine::CommandError;
 
 /// A source of vitals that has been found.
@@ -116,11 +116,11 @@ fn host(text: &str, lab: Option<&str>) -> Result<Host, CommandError> {
         Some((lab, name)) => (Some(lab), name),
         None => (lab, text),
     };
-    let way = door::way(&door::choose(lab)?, name)?;
+    let namespaces = control_socket::ask_namespaces(&control_socket::choose(lab)?, name)?;
     let cannot = |error| CommandError::Measure(format!("can't enter the host {name}: {error}"));
-    let number = std::fs::File::from(way.network.try_clone().map_err(cannot)?);
+    let number = std::fs::File::from(namespaces.network.try_clone().map_err(cannot)?);
     let number = number.metadata().map_err(cannot)?.ino();
-    Ok(Host { name: name.to_owned(), network: Arc::new(NetNs::from(way.network)), number })
+    Ok(Host { name: name.to_owned(), network: Arc::new(NetNs::from(namespaces.network)), number })
 }
 
 impl Host {

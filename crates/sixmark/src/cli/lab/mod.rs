@@ -13,7 +13,7 @@ use sixmark_model::plan::lab::{Lab, parse_lab};
 
 use super::out::{complain, print};
 use crate::study::{Source, builtin_names};
-use sixmark_lab::door::{self, Answer, Question};
+use sixmark_lab::control_socket::{self, Answer, Question};
 use sixmark_lab::enter;
 use sixmark_machine::CommandError;
 
@@ -106,22 +106,23 @@ pub(super) fn main(args: LabArgs) -> Result<u8, CommandError> {
 }
 
 fn exec(args: &ExecArgs) -> Result<u8, CommandError> {
-    let way = door::way(&door::choose(args.lab.as_deref())?, &args.host)?;
+    let namespaces =
+        control_socket::ask_namespaces(&control_socket::choose(args.lab.as_deref())?, &args.host)?;
     let [program, arguments @ ..] = args.command.as_slice() else {
         return Err(CommandError::Usage("no program to run: add one after the host".to_owned()));
     };
     let mut command = Program::new(program);
     command.args(arguments);
-    enter::run_inside(&way, &mut command)
+    enter::run_inside(&namespaces, &mut command)
 }
 
 fn show_status(name: Option<String>) -> Result<u8, CommandError> {
-    let names = name.map_or_else(door::names_of_labs, |name| Ok(vec![name]))?;
+    let names = name.map_or_else(control_socket::names_of_labs, |name| Ok(vec![name]))?;
     if names.is_empty() {
         print("No lab is up.\n")?;
     }
     for name in names {
-        if let Answer::Status(text) = door::ask(&name, &Question::Status)? {
+        if let Answer::Status(text) = control_socket::ask(&name, &Question::Status)? {
             print(&text)?;
         }
     }
@@ -129,12 +130,12 @@ fn show_status(name: Option<String>) -> Result<u8, CommandError> {
 }
 
 fn down(name: Option<&str>) -> Result<u8, CommandError> {
-    let name = door::choose(name)?;
-    let owner = door::owner(&name)?;
-    door::ask(&name, &Question::Down)?;
+    let name = control_socket::choose(name)?;
+    let owner = control_socket::owner(&name)?;
+    control_socket::ask(&name, &Question::Down)?;
     // It goes when its last process has: then nobody has its name any more.
     let began = Instant::now();
-    while door::is_there(&name)? {
+    while control_socket::is_there(&name)? {
         check_going(&name, owner, began.elapsed())?;
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -145,7 +146,8 @@ fn down(name: Option<&str>) -> Result<u8, CommandError> {
 /// Fails where a lab that was told to go does not. One whose process is stopped can't, and is waited
 /// for no longer than for an answer.
 fn check_going(name: &str, owner: u32, since: Duration) -> Result<(), CommandError> {
-    let stopped = if since >= door::ANSWER { door::stopped_process(owner) } else { None };
+    let stopped =
+        if since >= control_socket::ANSWER { control_socket::stopped_process(owner) } else { None };
     let line = match stopped {
         Some(process) => format!(
             "the lab '{name}' can't end, because its process {process} is stopped; continue it \

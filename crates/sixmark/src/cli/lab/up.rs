@@ -14,11 +14,11 @@ use sixmark_sys::enclosure::Rights;
 use super::FileArgs;
 use crate::cli::out::{complain, print};
 use crate::cli::stop_flag;
-use sixmark_lab::door::{self, Answer, Door, Question, Visit};
+use sixmark_lab::control_socket::{self, Answer, ControlSocket, Question, Visit};
 use sixmark_lab::{self as lab, Ground, TEMPORARY, Up};
 use sixmark_machine::CommandError;
 
-/// Between two looks whether a lab in the background is up, and at the door of one that is.
+/// Between two looks whether a lab in the background is up, and at the socket of one that is.
 const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(Debug, clap::Args)]
@@ -51,19 +51,19 @@ pub(super) fn main(args: &LabUpArgs) -> Result<u8, CommandError> {
         return detach(&name);
     }
     // Outside, where other commands are.
-    let door = Door::open(&name)?;
+    let socket = ControlSocket::open(&name)?;
     let rights = match lab::enclose()? {
         Ok(rights) => rights,
         Err(status) => return Ok(status),
     };
-    inside(args, &name, plan, &door, rights)
+    inside(args, &name, plan, &socket, rights)
 }
 
 fn inside(
     args: &LabUpArgs,
     name: &str,
     plan: Lab,
-    door: &Door,
+    socket: &ControlSocket,
     rights: Rights,
 ) -> Result<u8, CommandError> {
     let stop = stop_flag()?;
@@ -84,7 +84,7 @@ fn inside(
         for line in up.newly_ended()? {
             complain(&format!("{line}; the lab continues without it"));
         }
-        match door.answer(|question| answer(&up, name, question))? {
+        match socket.answer(|question| answer(&up, name, question))? {
             Visit::Leave => break,
             Visit::Answered => {}
             Visit::Nobody => std::thread::sleep(LOOK),
@@ -96,7 +96,7 @@ fn inside(
 fn answer(up: &Up, name: &str, question: &Question) -> (Answer, Vec<OwnedFd>) {
     match question {
         Question::Status => (Answer::Status(up.status(name)), Vec::new()),
-        Question::Enter(host) => up.way(host),
+        Question::Enter(host) => up.open_namespaces(host),
         Question::Down => (Answer::Down, Vec::new()),
     }
 }
@@ -121,7 +121,7 @@ fn detach(name: &str) -> Result<u8, CommandError> {
     command.args(same).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = sixmark_sys::process::start_apart(&mut command).map_err(cannot)?;
     loop {
-        let up = door::ask_process(name, child.id(), &Question::Status);
+        let up = control_socket::ask_process(name, child.id(), &Question::Status);
         if let Ok(Answer::Status(text)) = up {
             print(&text)?;
             return Ok(0);

@@ -47,7 +47,7 @@ pub enum Answer {
     /// The status as text for people.
     Status(String),
     /// The name files of a host. Descriptors of its namespaces follow, in the order of the fields
-    /// of [`Way`].
+    /// of [`HostNamespaces`].
     Enter {
         /// The content of `/etc/hosts`.
         hosts: String,
@@ -64,7 +64,7 @@ pub enum Answer {
 
 /// The namespaces and name files of a host.
 #[derive(Debug)]
-pub struct Way {
+pub struct HostNamespaces {
     /// The user namespace, or `None` if the lab uses that of its surroundings.
     pub user: Option<OwnedFd>,
     /// The PID namespace of the lab.
@@ -81,7 +81,7 @@ pub struct Way {
 
 /// The listening control socket of a lab.
 #[derive(Debug)]
-pub struct Door(UnixListener);
+pub struct ControlSocket(UnixListener);
 
 /// The result of checking for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,15 +103,15 @@ fn prefix() -> String {
     format!("sixmark-lab/{}/", join::account())
 }
 
-impl Door {
+impl ControlSocket {
     /// Opens the socket. Call this outside the enclosure, where other commands can connect.
     ///
     /// # Errors
     /// Fails if a lab of this name is up.
-    pub fn open(name: &str) -> Result<Door, CommandError> {
+    pub fn open(name: &str) -> Result<ControlSocket, CommandError> {
         let opened = address_of(name).and_then(|address| UnixListener::bind_addr(&address));
-        let opened = opened.and_then(|door| door.set_nonblocking(true).map(|()| door));
-        opened.map(Door).map_err(|error| match error.kind() {
+        let opened = opened.and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+        opened.map(ControlSocket).map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => CommandError::Usage(format!(
                 "a lab '{name}' is up: take it down with `sixmark lab down {name}`, or name this \
                  one with --name"
@@ -168,7 +168,7 @@ fn answer_one(
 }
 
 /// Returns the namespaces of a host that is up. Must be called inside the lab.
-pub(super) fn open_way(hosts: &Hosts, name: &str) -> (Answer, Vec<OwnedFd>) {
+pub(super) fn open_namespaces(hosts: &Hosts, name: &str) -> (Answer, Vec<OwnedFd>) {
     match files(hosts, name) {
         Ok(found) => found,
         Err(error) => (Answer::No(error.to_string()), Vec::new()),
@@ -306,14 +306,21 @@ fn is_stopped(process: u32) -> bool {
 ///
 /// # Errors
 /// Fails if no lab of this name is up, or if it has no such host.
-pub fn way(name: &str, host: &str) -> Result<Way, CommandError> {
+pub fn ask_namespaces(name: &str, host: &str) -> Result<HostNamespaces, CommandError> {
     let (answer, stream) = talk(name, &Question::Enter(host.to_owned()), None)?;
     let odd = || CommandError::Measure(format!("the lab '{name}' sent an invalid answer"));
     let Answer::Enter { hosts, resolv_conf, user } = answer else { return Err(odd()) };
     let mut files = handover::receive_files(&stream).map_err(|_| odd())?.into_iter();
     let user = if user { Some(files.next().ok_or_else(odd)?) } else { None };
     let mut next = || files.next().ok_or_else(odd);
-    Ok(Way { user, processes: next()?, network: next()?, mounts: next()?, hosts, resolv_conf })
+    Ok(HostNamespaces {
+        user,
+        processes: next()?,
+        network: next()?,
+        mounts: next()?,
+        hosts,
+        resolv_conf,
+    })
 }
 
 fn talk(
