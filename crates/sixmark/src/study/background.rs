@@ -11,7 +11,7 @@ use sixmark_model::traffic::{Flow, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
 use crate::traffic::{
-    Ends, Half, ReadyFlows, TrafficReceiver, TrafficSender, assemble, doors, outgoing, ports,
+    Ends, Half, ReadyFlows, TrafficReceiver, TrafficSender, assemble, open_ports, outgoing, ports,
 };
 use sixmark_lab::{Host, Up};
 use sixmark_machine::CommandError;
@@ -175,10 +175,10 @@ fn send(
     there: &TrafficReceiver,
     seed: u64,
 ) -> Result<TrafficSender, CommandError> {
-    let doors = doors(there);
+    let open = open_ports(there);
     let to = Some(SocketAddr::new(to, 0));
     let hosts = PerFamily { ipv6: to, ipv4: to };
-    let flows = outgoing(&from.flows, from.side, &hosts, &doors).map_err(CommandError::Measure)?;
+    let flows = outgoing(&from.flows, from.side, &hosts, &open).map_err(CommandError::Measure)?;
     from.host.within(|| ReadyFlows::new(flows, seed, PATIENCE)?.go())
 }
 

@@ -49,7 +49,7 @@ impl LineBound<'_> {
 
 /// A port that is open for a protocol and family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Door {
+pub(crate) struct OpenPort {
     pub(crate) protocol: FlowProtocol,
     pub(crate) family: Family,
     pub(crate) port: u16,
@@ -63,7 +63,7 @@ pub(super) enum Asks {
     /// side's addresses, one of each family, so that nobody can direct traffic to a third party.
     Hello { version: u32, session: u64 },
     /// Describes the flows, and the ports on which the near side listens.
-    Prepare { flows: Vec<Flow>, seed: u64, doors: Vec<Door> },
+    Prepare { flows: Vec<Flow>, seed: u64, doors: Vec<OpenPort> },
     /// Requests that the far side connects its streams.
     Connect,
     /// Requests that the far side starts sending.
@@ -81,7 +81,7 @@ pub(super) enum Answers {
     /// Answers a hello, with the identity of the far side's clock.
     Hello { version: u32, clock: String },
     /// The ports on which the far side listens.
-    Listening { doors: Vec<Door> },
+    Listening { doors: Vec<OpenPort> },
     /// The request was carried out.
     Done,
     /// What the far side sent and received.

@@ -11,10 +11,10 @@ use std::time::Duration;
 use sixmark_model::traffic::{Flow, MOST_FLOWS, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
-use super::control::{Answers, Asks, CONNECTING, ControlLine, Door, LineBound, VERSION, clock};
+use super::control::{Answers, Asks, CONNECTING, ControlLine, LineBound, OpenPort, VERSION, clock};
 use super::ports::{LONGEST, QUIET};
 use super::{Half, ReadyFlows, TrafficReceiver, TrafficSender};
-use crate::traffic::ports::{doors, outgoing};
+use crate::traffic::ports::{open_ports, outgoing};
 use sixmark_machine::CommandError;
 
 /// The interval at which a listening thread checks whether to stop.
@@ -145,7 +145,7 @@ fn serve(stream: TcpStream, peer: SocketAddr, sessions: &Sessions, tell: &impl F
 /// The state of a session.
 #[derive(Default)]
 struct FarSession {
-    asked: Option<(Vec<Flow>, u64, Vec<Door>)>,
+    asked: Option<(Vec<Flow>, u64, Vec<OpenPort>)>,
     receiver: Option<TrafficReceiver>,
     ready: Option<ReadyFlows>,
     sender: Option<TrafficSender>,
@@ -168,7 +168,7 @@ impl FarSession {
         done.map_or_else(|why| Answers::Failed { why }, |()| Answers::Done)
     }
 
-    fn prepare(&mut self, flows: Vec<Flow>, seed: u64, near: Vec<Door>) -> Answers {
+    fn prepare(&mut self, flows: Vec<Flow>, seed: u64, near: Vec<OpenPort>) -> Answers {
         if let Some(why) = wrong(&flows) {
             return Answers::Failed { why };
         }
@@ -177,7 +177,7 @@ impl FarSession {
         match made {
             Err(error) => Answers::Failed { why: error.to_string() },
             Ok(receiver) => {
-                let doors = doors(&receiver);
+                let doors = open_ports(&receiver);
                 self.receiver = Some(receiver);
                 Answers::Listening { doors }
             }

@@ -18,7 +18,7 @@ mod sender;
 
 pub use assemble::{Ends, Half, assemble};
 pub use doubts::FAR_SIDE_LOST;
-pub(crate) use ports::{doors, outgoing, ports};
+pub(crate) use ports::{open_ports, outgoing, ports};
 pub use receiver::{Port, ReceivedFlows, TrafficReceiver};
 pub use sender::{ReadyFlows, TrafficSender};
 

@@ -1,6 +1,6 @@
 //! The side that requests traffic.
 
-use crate::traffic::ports::doors;
+use crate::traffic::ports::open_ports;
 use crate::traffic::ports::outgoing;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -141,7 +141,7 @@ fn begin_flows(
     bound: &LineBound<'_>,
 ) -> Result<(TrafficReceiver, TrafficSender), CommandError> {
     let receiver = TrafficReceiver::start(&ports(flows, TrafficSide::Far))?;
-    let (own, seed) = (doors(&receiver), job.seed);
+    let (own, seed) = (open_ports(&receiver), job.seed);
     let prepare = Asks::Prepare { flows: flows.to_vec(), seed, doors: own };
     let Answers::Listening { doors } = ask(line, &prepare, bound)? else {
         return Err(out_of_turn());

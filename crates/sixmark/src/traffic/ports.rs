@@ -6,7 +6,7 @@ use std::time::Duration;
 use sixmark_model::traffic::{Flow, FlowProtocol, Outgoing, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
-use super::control::Door;
+use super::control::OpenPort;
 use super::{Port, TrafficReceiver};
 
 /// After the end of sending, a receiver waits until no messages have arrived for this long, but in
@@ -26,12 +26,12 @@ pub(crate) fn ports(flows: &[Flow], from: TrafficSide) -> Vec<Port> {
 }
 
 /// Returns the ports on which a receiver listens.
-pub(crate) fn doors(receiver: &TrafficReceiver) -> Vec<Door> {
-    let door = |(protocol, at): &(FlowProtocol, SocketAddr)| {
+pub(crate) fn open_ports(receiver: &TrafficReceiver) -> Vec<OpenPort> {
+    let port = |(protocol, at): &(FlowProtocol, SocketAddr)| {
         let (protocol, family, port) = (*protocol, Family::of(at.ip()), at.port());
-        Door { protocol, family, port }
+        OpenPort { protocol, family, port }
     };
-    receiver.addresses().iter().map(door).collect()
+    receiver.addresses().iter().map(port).collect()
 }
 
 /// Returns the flows that `from` sends, with the addresses and ports of the other side.
@@ -39,17 +39,17 @@ pub(crate) fn outgoing(
     flows: &[Flow],
     from: TrafficSide,
     hosts: &PerFamily<Option<SocketAddr>>,
-    doors: &[Door],
+    open: &[OpenPort],
 ) -> Result<Vec<Outgoing>, String> {
     let one = |flow: &Flow| {
         let (family, protocol) = (flow.family, flow.protocol);
         let mut to =
             hosts[family].ok_or_else(|| format!("the other side has no {family} address"))?;
-        let door = doors.iter().find(|door| (door.family, door.protocol) == (family, protocol));
-        let door = door.ok_or_else(|| {
+        let port = open.iter().find(|port| (port.family, port.protocol) == (family, protocol));
+        let port = port.ok_or_else(|| {
             format!("the other side listens on no port of {protocol} over {family}")
         })?;
-        to.set_port(door.port);
+        to.set_port(port.port);
         Ok(Outgoing {
             flow: flow.clone(),
             to,
