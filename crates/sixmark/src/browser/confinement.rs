@@ -11,7 +11,7 @@ use sixmark_http::url::{Host, Url};
 use sixmark_sys::join;
 use sixmark_sys::process::Account;
 
-use super::hand::{network, network_of_program};
+use super::threads::{network, network_of_program};
 
 /// An account without files or rights of its own.
 const NOBODY: &str = "nobody";

@@ -9,8 +9,8 @@
 mod chromium;
 mod confinement;
 mod firefox;
-mod hand;
 mod talk;
+mod threads;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use sixmark_model::study::client::{Client, Job, PageLoad};
 
 use confinement::Confinement;
-pub(crate) use hand::Browsers;
 use sixmark_machine::usage;
+pub(crate) use threads::Browsers;
 
 /// How long a browser may take for anything but a load, such as to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);

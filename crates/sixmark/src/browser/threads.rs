@@ -19,10 +19,10 @@ use sixmark_machine::CommandError;
 
 /// The browsers of all networks.
 #[derive(Default)]
-pub(crate) struct Browsers(Mutex<BTreeMap<u64, Hand>>);
+pub(crate) struct Browsers(Mutex<BTreeMap<u64, BrowserThread>>);
 
 /// The thread that owns the browsers of a network.
-struct Hand {
+struct BrowserThread {
     orders: Sender<Order>,
     thread: JoinHandle<()>,
 }
@@ -69,20 +69,20 @@ impl Browsers {
             answer,
         };
         {
-            let mut hands = self.0.lock().map_err(|_| lost())?;
-            let hand = match hands.entry(network) {
+            let mut threads = self.0.lock().map_err(|_| lost())?;
+            let thread = match threads.entry(network) {
                 Entry::Occupied(there) => there.into_mut(),
-                Entry::Vacant(free) => free.insert(hand().map_err(unable)?),
+                Entry::Vacant(free) => free.insert(start_thread().map_err(unable)?),
             };
-            hand.orders.send(order).map_err(|_| lost())?;
+            thread.orders.send(order).map_err(|_| lost())?;
         }
         told.recv().map_err(|_| lost())?.map_err(unable)
     }
 
     /// Ends all browsers.
     pub(crate) fn end(&self) {
-        let Ok(mut hands) = self.0.lock() else { return };
-        for (_, Hand { orders, thread }) in std::mem::take(&mut *hands) {
+        let Ok(mut threads) = self.0.lock() else { return };
+        for (_, BrowserThread { orders, thread }) in std::mem::take(&mut *threads) {
             drop(orders);
             // A panic of the thread has already been reported on standard error.
             let _ = thread.join();
@@ -97,11 +97,11 @@ impl Drop for Browsers {
 }
 
 /// Starts a thread in the network namespace of the calling thread.
-fn hand() -> Result<Hand, String> {
+fn start_thread() -> Result<BrowserThread, String> {
     let (orders, taken) = mpsc::channel();
     let thread = std::thread::Builder::new().name("browsers".to_owned());
     let thread = thread.spawn(move || work(&taken)).map_err(|error| error.to_string())?;
-    Ok(Hand { orders, thread })
+    Ok(BrowserThread { orders, thread })
 }
 
 fn work(orders: &Receiver<Order>) {
