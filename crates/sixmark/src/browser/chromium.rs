@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sixmark_model::study::client::PageLoad;
 use sixmark_sys::process::Running;
 
-use super::talk::{BrowserSession, Said, Way, text_field, time_left};
+use super::session::{BrowserMessage, BrowserSession, Transport, text_field, time_left};
 use super::{
     Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, loaded_bytes, page_type,
     script,
@@ -28,7 +28,7 @@ const STDERR: &str = "stderr";
 
 /// A running Chromium.
 pub(super) struct Chromium {
-    talk: BrowserSession<Pipes>,
+    session: BrowserSession<Pipes>,
     /// The open browser context, with its page.
     context: Option<String>,
     said: PathBuf,
@@ -77,9 +77,9 @@ impl Chromium {
         // Dropping the command closes this process's copies of the browser's pipe ends, so that the
         // end of the browser is noticed.
         drop(command);
-        let talk = BrowserSession::new(Pipes::new(to, from)?);
-        let mut chromium = Chromium { talk, context: None, said, confinement, running };
-        let version = chromium.talk.call("Browser.getVersion", json!({}));
+        let session = BrowserSession::new(Pipes::new(to, from)?);
+        let mut chromium = Chromium { session, context: None, said, confinement, running };
+        let version = chromium.session.call("Browser.getVersion", json!({}));
         version.map_err(|why| format!("{why}{}", last_line(&chromium.said)))?;
         Ok(chromium)
     }
@@ -87,22 +87,22 @@ impl Chromium {
     /// Synthesizes the page: intercepts the request for it, and no other, and answers it in the
     /// browser.
     fn make_up(&mut self, url: &str) -> Result<(), String> {
-        self.talk.call("Page.enable", json!({}))?;
-        self.talk.call("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]}))?;
-        self.talk.send("Page.navigate", json!({"url": url}))?;
+        self.session.call("Page.enable", json!({}))?;
+        self.session.call("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]}))?;
+        self.session.send("Page.navigate", json!({"url": url}))?;
         let until = Instant::now() + PATIENCE;
         loop {
-            let said = self.talk.listen(until)?.ok_or("no page loaded")?;
-            let Said::Event(event) = said else { continue };
+            let said = self.session.listen(until)?.ok_or("no page loaded")?;
+            let BrowserMessage::Event(event) = said else { continue };
             match event["method"].as_str() {
                 Some("Fetch.requestPaused") => {
-                    self.talk.send("Fetch.fulfillRequest", answer(&event["params"]))?;
+                    self.session.send("Fetch.fulfillRequest", answer(&event["params"]))?;
                 }
                 Some("Page.loadEventFired") => break,
                 _ => {}
             }
         }
-        self.talk.call("Fetch.disable", json!({})).map(drop)
+        self.session.call("Fetch.disable", json!({})).map(drop)
     }
 }
 
@@ -116,31 +116,32 @@ fn answer(held: &Value) -> Value {
 
 impl Browser for Chromium {
     fn open(&mut self, url: &str) -> Result<(), String> {
-        self.talk.address(None);
-        self.talk.forget();
-        let context = self.talk.call("Target.createBrowserContext", json!({}))?;
+        self.session.address(None);
+        self.session.forget();
+        let context = self.session.call("Target.createBrowserContext", json!({}))?;
         let context = text_field(&context, "browserContextId")?;
         let new = json!({"url": "about:blank", "browserContextId": context});
-        let target = text_field(&self.talk.call("Target.createTarget", new)?, "targetId")?;
+        let target = text_field(&self.session.call("Target.createTarget", new)?, "targetId")?;
         self.context = Some(context);
         let attach = json!({"targetId": target, "flatten": true});
-        let session = text_field(&self.talk.call("Target.attachToTarget", attach)?, "sessionId")?;
-        self.talk.address(Some(session));
+        let session =
+            text_field(&self.session.call("Target.attachToTarget", attach)?, "sessionId")?;
+        self.session.address(Some(session));
         self.make_up(url)?;
-        self.talk.call("Network.enable", json!({}))?;
-        self.talk.call("Network.setCacheDisabled", json!({"cacheDisabled": true})).map(drop)
+        self.session.call("Network.enable", json!({}))?;
+        self.session.call("Network.setCacheDisabled", json!({"cacheDisabled": true})).map(drop)
     }
 
     fn fetch(&mut self, url: &str, timeout: Duration) -> Result<PageLoad, String> {
-        self.talk.forget();
+        self.session.forget();
         let began = Instant::now();
         let mut until = began + timeout + PATIENCE;
         let code = json!({"expression": script(url, timeout), "awaitPromise": true, "returnByValue": true});
-        let number = self.talk.send("Runtime.evaluate", code)?;
+        let number = self.session.send("Runtime.evaluate", code)?;
         let (mut content, mut account) = (None, ChromiumEvents::default());
         while content.is_none() || !account.is_over() {
-            match self.talk.listen(until)? {
-                Some(Said::Returned(id, result)) if id == number => {
+            match self.session.listen(until)? {
+                Some(BrowserMessage::Returned(id, result)) if id == number => {
                     let result = result?;
                     let said = result["result"]["value"].as_str();
                     let said = loaded_bytes(said.unwrap_or("its script failed"));
@@ -148,7 +149,7 @@ impl Browser for Chromium {
                     until = if said.is_err() { Instant::now() + SOON } else { until };
                     content = Some(said);
                 }
-                Some(Said::Event(event)) => account.take(&event),
+                Some(BrowserMessage::Event(event)) => account.take(&event),
                 Some(_) => {}
                 None if matches!(content, Some(Err(_))) => break,
                 None => return Err("the page load did not finish".to_owned()),
@@ -164,11 +165,11 @@ impl Browser for Chromium {
     }
 
     fn close(&mut self) -> Result<(), String> {
-        self.talk.address(None);
+        self.session.address(None);
         match self.context.take() {
             Some(context) => {
                 let which = json!({"browserContextId": context});
-                self.talk.call("Target.disposeBrowserContext", which).map(drop)
+                self.session.call("Target.disposeBrowserContext", which).map(drop)
             }
             None => Ok(()),
         }
@@ -295,7 +296,7 @@ impl Pipes {
     }
 }
 
-impl Way for Pipes {
+impl Transport for Pipes {
     fn send(&mut self, message: String) -> Result<(), String> {
         let mut bytes = message.into_bytes();
         bytes.push(0);

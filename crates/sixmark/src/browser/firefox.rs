@@ -11,7 +11,7 @@ use sixmark_model::study::client::PageLoad;
 use sixmark_sys::process::Running;
 use tungstenite::{Message, WebSocket};
 
-use super::talk::{BrowserSession, Said, Way, text_field, time_left};
+use super::session::{BrowserMessage, BrowserSession, Transport, text_field, time_left};
 use super::{
     Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, loaded_bytes, page_type,
     script,
@@ -62,7 +62,7 @@ const SETTINGS: [(&str, &str); 32] = [
 
 /// A running Firefox.
 pub(super) struct Firefox {
-    talk: BrowserSession<Socket>,
+    session: BrowserSession<Socket>,
     /// The open page, and its user context, which has its own connections, cache and cookies.
     page: String,
     container: Option<String>,
@@ -93,33 +93,33 @@ impl Firefox {
         command.stderr(File::create(&said).map_err(unable)?);
         let mut running = Running::start(&mut command).map_err(unable)?;
         let address = listens(&mut running, &said)?;
-        let mut talk = BrowserSession::new(Socket::open(address)?);
+        let mut session = BrowserSession::new(Socket::open(address)?);
         let wanted = json!({"alwaysMatch": {"acceptInsecureCerts": insecure}});
-        talk.call("session.new", json!({"capabilities": wanted}))?;
+        session.call("session.new", json!({"capabilities": wanted}))?;
         let events =
             ["network.beforeRequestSent", "network.responseCompleted", "network.fetchError"];
-        talk.call("session.subscribe", json!({"events": events}))?;
-        Ok(Firefox { talk, page: String::new(), container: None, said, confinement, running })
+        session.call("session.subscribe", json!({"events": events}))?;
+        Ok(Firefox { session, page: String::new(), container: None, said, confinement, running })
     }
 
     /// Synthesizes the page: intercepts the request for it, and no other, and answers it in the
     /// browser.
     fn make_up(&mut self, url: &str) -> Result<(), String> {
         let hold = json!({"phases": ["beforeRequestSent"], "contexts": [self.page]});
-        let hold = text_field(&self.talk.call("network.addIntercept", hold)?, "intercept")?;
+        let hold = text_field(&self.session.call("network.addIntercept", hold)?, "intercept")?;
         let page = json!({"context": self.page, "url": url, "wait": "complete"});
-        let number = self.talk.send("browsingContext.navigate", page)?;
+        let number = self.session.send("browsingContext.navigate", page)?;
         let until = Instant::now() + PATIENCE;
         loop {
-            match self.talk.listen(until)?.ok_or("no page loaded")? {
-                Said::Returned(id, result) if id == number => break result.map(drop)?,
-                Said::Event(event) if event["params"]["isBlocked"] == true => {
-                    self.talk.send("network.provideResponse", answer(&event["params"]))?;
+            match self.session.listen(until)?.ok_or("no page loaded")? {
+                BrowserMessage::Returned(id, result) if id == number => break result.map(drop)?,
+                BrowserMessage::Event(event) if event["params"]["isBlocked"] == true => {
+                    self.session.send("network.provideResponse", answer(&event["params"]))?;
                 }
                 _ => {}
             }
         }
-        self.talk.call("network.removeIntercept", json!({"intercept": hold})).map(drop)
+        self.session.call("network.removeIntercept", json!({"intercept": hold})).map(drop)
     }
 }
 
@@ -157,33 +157,35 @@ fn answer(held: &Value) -> Value {
 
 impl Browser for Firefox {
     fn open(&mut self, url: &str) -> Result<(), String> {
-        self.talk.forget();
-        let container = self.talk.call("browser.createUserContext", json!({}))?;
+        self.session.forget();
+        let container = self.session.call("browser.createUserContext", json!({}))?;
         let container = text_field(&container, "userContext")?;
         let tab = json!({"type": "tab", "userContext": container});
         self.container = Some(container);
-        self.page = text_field(&self.talk.call("browsingContext.create", tab)?, "context")?;
+        self.page = text_field(&self.session.call("browsingContext.create", tab)?, "context")?;
         self.make_up(url)
     }
 
     fn fetch(&mut self, url: &str, timeout: Duration) -> Result<PageLoad, String> {
-        self.talk.forget();
+        self.session.forget();
         let began = Instant::now();
         let mut until = began + timeout + PATIENCE;
         let code = json!({"expression": script(url, timeout), "target": {"context": self.page},
             "awaitPromise": true});
-        let number = self.talk.send("script.evaluate", code)?;
+        let number = self.session.send("script.evaluate", code)?;
         let (mut content, mut account) = (None, FirefoxEvents::default());
         while content.is_none() || account.end.is_null() {
-            match self.talk.listen(until)? {
-                Some(Said::Returned(id, result)) if id == number => {
+            match self.session.listen(until)? {
+                Some(BrowserMessage::Returned(id, result)) if id == number => {
                     let said = result?["result"]["value"].as_str().map(str::to_owned);
                     let said = loaded_bytes(said.as_deref().unwrap_or("its script failed"));
                     // The reason of a failure may be reported a little later, or never.
                     until = if said.is_err() { Instant::now() + SOON } else { until };
                     content = Some(said);
                 }
-                Some(Said::Event(event)) if event["params"]["context"] == self.page.as_str() => {
+                Some(BrowserMessage::Event(event))
+                    if event["params"]["context"] == self.page.as_str() =>
+                {
                     account.take(&event);
                 }
                 Some(_) => {}
@@ -205,7 +207,7 @@ impl Browser for Firefox {
         match self.container.take() {
             Some(container) => {
                 let which = json!({"userContext": container});
-                self.talk.call("browser.removeUserContext", which).map(drop)
+                self.session.call("browser.removeUserContext", which).map(drop)
             }
             None => Ok(()),
         }
@@ -296,7 +298,7 @@ impl Socket {
     }
 }
 
-impl Way for Socket {
+impl Transport for Socket {
     fn send(&mut self, message: String) -> Result<(), String> {
         let sent = self.0.send(Message::text(message));
         sent.map_err(|error| format!("no longer reads commands: {error}"))

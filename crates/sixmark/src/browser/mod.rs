@@ -9,7 +9,7 @@
 mod chromium;
 mod confinement;
 mod firefox;
-mod talk;
+mod session;
 mod threads;
 
 use std::path::Path;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const MOST: usize = 10_000;
 
 /// A connection to a browser.
-pub(super) trait Way {
+pub(super) trait Transport {
     /// Sends a message.
     fn send(&mut self, message: String) -> Result<(), String>;
 
@@ -20,16 +20,16 @@ pub(super) trait Way {
 /// A protocol session with a browser.
 #[derive(Debug)]
 pub(super) struct BrowserSession<W> {
-    way: W,
+    transport: W,
     last: u64,
     events: VecDeque<Value>,
     /// The session id that is added to each command.
     session: Option<String>,
 }
 
-impl<W: Way> BrowserSession<W> {
-    pub(super) fn new(way: W) -> BrowserSession<W> {
-        BrowserSession { way, last: 0, events: VecDeque::new(), session: None }
+impl<W: Transport> BrowserSession<W> {
+    pub(super) fn new(transport: W) -> BrowserSession<W> {
+        BrowserSession { transport, last: 0, events: VecDeque::new(), session: None }
     }
 
     /// Sets the session that later commands are addressed to.
@@ -44,7 +44,7 @@ impl<W: Way> BrowserSession<W> {
         if let Some(session) = &self.session {
             message["sessionId"] = session.as_str().into();
         }
-        self.way.send(message.to_string())?;
+        self.transport.send(message.to_string())?;
         Ok(self.last)
     }
 
@@ -54,11 +54,11 @@ impl<W: Way> BrowserSession<W> {
         let until = Instant::now() + super::PATIENCE;
         loop {
             match self.next(until)? {
-                Some(Said::Returned(id, result)) if id == number => {
+                Some(BrowserMessage::Returned(id, result)) if id == number => {
                     return result.map_err(|why| format!("{method}: {why}"));
                 }
-                Some(Said::Returned(..)) => {}
-                Some(Said::Event(event)) => {
+                Some(BrowserMessage::Returned(..)) => {}
+                Some(BrowserMessage::Event(event)) => {
                     self.events.push_back(event);
                     if self.events.len() > MOST {
                         self.events.pop_front();
@@ -75,9 +75,9 @@ impl<W: Way> BrowserSession<W> {
     }
 
     /// Returns the next message, queued events first; none if none arrives before `until`.
-    pub(super) fn listen(&mut self, until: Instant) -> Result<Option<Said>, String> {
+    pub(super) fn listen(&mut self, until: Instant) -> Result<Option<BrowserMessage>, String> {
         match self.events.pop_front() {
-            Some(event) => Ok(Some(Said::Event(event))),
+            Some(event) => Ok(Some(BrowserMessage::Event(event))),
             None => self.next(until),
         }
     }
@@ -87,23 +87,25 @@ impl<W: Way> BrowserSession<W> {
         self.events.clear();
     }
 
-    fn next(&mut self, until: Instant) -> Result<Option<Said>, String> {
-        let Some(text) = self.way.receive(until)? else { return Ok(None) };
+    fn next(&mut self, until: Instant) -> Result<Option<BrowserMessage>, String> {
+        let Some(text) = self.transport.receive(until)? else { return Ok(None) };
         let mut message: Value = serde_json::from_str(&text)
             .map_err(|error| format!("it sent invalid JSON: {error}"))?;
-        let Some(id) = message["id"].as_u64() else { return Ok(Some(Said::Event(message))) };
+        let Some(id) = message["id"].as_u64() else {
+            return Ok(Some(BrowserMessage::Event(message)));
+        };
         let result = match message["error"].is_null() {
             true => Ok(message["result"].take()),
             // Chromium sends an object there, Firefox a word and another field.
             false => Err(format!("{} {}", message["error"], message["message"])),
         };
-        Ok(Some(Said::Returned(id, result)))
+        Ok(Some(BrowserMessage::Returned(id, result)))
     }
 }
 
 /// A message of a browser.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum BrowserMessage {
     /// The result of the command with this number.
     Returned(u64, Result<Value, String>),
     /// An event, with `method` and `params`.
