@@ -79,9 +79,9 @@ pub struct Work {
     pub seconds: Vec<PerFamily<u64>>,
 }
 
-/// Whose processor time.
+/// The processor time that is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum CpuScope {
     /// All of the machine.
     Host,
     /// Those processes that were asked for.
@@ -119,11 +119,11 @@ impl Work {
 }
 
 /// What the work cost; none where the series has nothing of its time, or knows of no processes.
-pub fn cost(work: &Work, series: &PointSeries, whose: Whose) -> Option<Cost> {
+pub fn cost(work: &Work, series: &PointSeries, scope: CpuScope) -> Option<Cost> {
     let used = series.between(work.from_us, work.to_us)?;
-    let cpu_us = match whose {
-        Whose::Host => used.host_us,
-        Whose::Processes | Whose::Own => used.processes_us?,
+    let cpu_us = match scope {
+        CpuScope::Host => used.host_us,
+        CpuScope::Processes | CpuScope::Own => used.processes_us?,
     };
     let time = (work.to_us - work.from_us) as f64;
     let mut cost = Cost::total(cpu_us, used.covered_us);
@@ -134,7 +134,7 @@ pub fn cost(work: &Work, series: &PointSeries, whose: Whose) -> Option<Cost> {
             Some(format!("only {:.0} % of the measured time is covered", covered * 100.0));
         return Some(cost);
     }
-    if used.covered_us < SHORTEST_US && whose != Whose::Own {
+    if used.covered_us < SHORTEST_US && scope != CpuScope::Own {
         cost.reason = Some(
             "less than half a second was measured: the kernel counts CPU time in hundredths of a \
              second"
@@ -144,7 +144,7 @@ pub fn cost(work: &Work, series: &PointSeries, whose: Whose) -> Option<Cost> {
     }
     // What is not covered is taken to have been as the rest.
     cost.share_out(work, cpu_us / covered);
-    cost.of_families(work, series, whose);
+    cost.of_families(work, series, scope);
     Some(cost)
 }
 
@@ -183,11 +183,11 @@ impl Cost {
         true
     }
 
-    fn of_families(&mut self, work: &Work, series: &PointSeries, whose: Whose) {
+    fn of_families(&mut self, work: &Work, series: &PointSeries, scope: CpuScope) {
         if self.alone(work) {
             return;
         }
-        match regression::fit(&seconds_of_work(work, series, whose)) {
+        match regression::fit(&seconds_of_work(work, series, scope)) {
             Ok(found) => {
                 let of = |family: Family| {
                     let (fitted, bytes) = (found[family], work.bytes[family]);
@@ -208,13 +208,13 @@ impl Cost {
 }
 
 /// The seconds that are covered whole.
-fn seconds_of_work(work: &Work, series: &PointSeries, whose: Whose) -> Vec<Second> {
+fn seconds_of_work(work: &Work, series: &PointSeries, scope: CpuScope) -> Vec<Second> {
     let second = |(number, requests): (u64, &PerFamily<u64>)| {
         let from_us = work.from_us + number * 1_000_000;
         let used = series.between(from_us, from_us + 1_000_000)?;
-        let cpu_us = match whose {
-            Whose::Host => used.host_us,
-            Whose::Processes | Whose::Own => used.processes_us?,
+        let cpu_us = match scope {
+            CpuScope::Host => used.host_us,
+            CpuScope::Processes | CpuScope::Own => used.processes_us?,
         };
         let requests = requests.map(|number| number as f64);
         (used.covered_us > 999_000.0).then_some(Second { cpu_us, requests })
@@ -250,20 +250,20 @@ mod tests {
 
     #[test]
     fn what_one_family_alone_cost_is_exact() {
-        let found = cost(&work(40_000, 0), &series(10), Whose::Host).unwrap();
+        let found = cost(&work(40_000, 0), &series(10), CpuScope::Host).unwrap();
         assert_eq!((found.cpu_s, found.cpu_share), (4.0, 1.0));
         // 4 s over 40,000 requests and over 40 MB.
         assert_eq!((found.us_per_request, found.s_per_gb), (Some(100.0), Some(100.0)));
         let own = FamilyCost { us_per_request: 100.0, interval_us: None, s_per_gb: Some(100.0) };
         assert_eq!(found.families, Families { ipv6: Some(own), ipv4: None });
         assert_eq!((found.method, found.reason), (Some(CostMethod::Alone), None));
-        let found = cost(&work(0, 40_000), &series(10), Whose::Processes).unwrap();
+        let found = cost(&work(0, 40_000), &series(10), CpuScope::Processes).unwrap();
         assert_eq!(found.families.ipv4.unwrap().us_per_request, 50.0);
     }
 
     #[test]
     fn of_a_mixed_run_the_total_is_told_and_nothing_is_invented() {
-        let found = cost(&work(20_000, 20_000), &series(10), Whose::Host).unwrap();
+        let found = cost(&work(20_000, 20_000), &series(10), CpuScope::Host).unwrap();
         assert_eq!(found.us_per_request, Some(100.0));
         assert_eq!((found.families.ipv6, found.families.ipv4, found.method), (None, None, None));
         assert!(found.reason.unwrap().contains("too few"));
@@ -271,19 +271,19 @@ mod tests {
 
     #[test]
     fn of_times_that_hardly_meet_there_is_no_cost() {
-        let found = cost(&work(40_000, 0), &series(4), Whose::Host).unwrap();
+        let found = cost(&work(40_000, 0), &series(4), CpuScope::Host).unwrap();
         assert_eq!((found.us_per_request, found.cpu_s), (None, 2.0));
         assert!(found.reason.unwrap().contains("50 %"));
-        assert_eq!(cost(&work(40_000, 0), &series(2), Whose::Host), None);
+        assert_eq!(cost(&work(40_000, 0), &series(2), CpuScope::Host), None);
         let short = Work { to_us: 2_400_000, ..work(40_000, 0) };
-        let found = cost(&short, &series(10), Whose::Host).unwrap();
+        let found = cost(&short, &series(10), CpuScope::Host).unwrap();
         assert!(found.us_per_request.is_none() && found.reason.unwrap().contains("hundredths"));
     }
 
     #[test]
     fn what_is_known_to_the_microsecond_needs_no_half_a_second() {
         let short = Work { to_us: 2_100_000, ..work(100, 0) };
-        let found = cost(&short, &series(10), Whose::Own).unwrap();
+        let found = cost(&short, &series(10), CpuScope::Own).unwrap();
         assert_eq!((found.us_per_request, found.cpu_share), (Some(500.0), 0.5));
         assert_eq!(found.busy_share, 0.5);
     }

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sixmark_model::provenance::Warning;
-use sixmark_model::vitals::cost::{Cost, Whose, Work, cost};
+use sixmark_model::vitals::cost::{Cost, CpuScope, Work, cost};
 use sixmark_model::vitals::exposition::{Exporter, processor_time};
 use sixmark_model::vitals::section::{MachineRole, Vitals, VitalsSource};
 use sixmark_model::vitals::series::{Point, PointSeries};
@@ -135,16 +135,16 @@ impl Metered {
     /// readings do not cover nearly all of the stretch.
     pub(crate) fn used(&self, work: &Work) -> (Option<f64>, Option<f64>) {
         let all = |cost: &Cost| cost.us_per_request.map(|_| cost.cpu_s * 1e6);
-        let client = self.client.place(work, Whose::Own);
-        let server = self.server.as_ref().map(|server| server.place(work, Whose::Processes));
+        let client = self.client.place(work, CpuScope::Own);
+        let server = self.server.as_ref().map(|server| server.place(work, CpuScope::Processes));
         let of = |place: &MachineRole| place.cost().and_then(all);
         (of(&client), server.as_ref().and_then(of))
     }
 
     /// Returns the cost of the work, and warnings about it.
     pub(crate) fn section(&self, work: &Work) -> (Vitals, Vec<Warning>) {
-        let client = self.client.place(work, Whose::Own);
-        let server = self.server.as_ref().map(|server| server.place(work, Whose::Processes));
+        let client = self.client.place(work, CpuScope::Own);
+        let server = self.server.as_ref().map(|server| server.place(work, CpuScope::Processes));
         let mut doubts = warning::of_client(&client);
         if let (Some(reading), Some(place)) = (&self.server, &server) {
             doubts.extend(warning::of_server(place, work, reading.problem.as_deref()));
@@ -154,14 +154,14 @@ impl Metered {
 }
 
 impl MeterReading {
-    fn place(&self, work: &Work, whose: Whose) -> MachineRole {
+    fn place(&self, work: &Work, scope: CpuScope) -> MachineRole {
         let covered = self.series.between(work.from_us, work.to_us);
         MachineRole {
             source: self.source,
             name: self.name.clone(),
             covered_s: covered.map_or(0.0, |used| used.covered_us / 1e6),
-            machine: cost(work, &self.series, Whose::Host),
-            processes: cost(work, &self.series, whose),
+            machine: cost(work, &self.series, CpuScope::Host),
+            processes: cost(work, &self.series, scope),
             change: self.change(work),
         }
     }
