@@ -15,7 +15,7 @@ use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
 use sixmark_wire::x509;
 
 use super::names;
-use super::verifier::{Anyone, GivenCertificates};
+use super::verifier::{AcceptAnyCertificate, GivenCertificates};
 use sixmark_machine::CommandError;
 
 /// What every handshake of a run has in common. Cheap to clone.
@@ -106,7 +106,7 @@ fn verifier(
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, CommandError> {
     if tls.insecure {
-        return Ok(Arc::new(Anyone(provider.clone())));
+        return Ok(Arc::new(AcceptAnyCertificate(provider.clone())));
     }
     let given = match &tls.cacert {
         Some(file) => certificates("--cacert", file)?,

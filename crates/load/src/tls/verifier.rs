@@ -140,9 +140,9 @@ impl ServerCertVerifier for GivenCertificates {
 /// Takes every chain, as OpenSSL's SSL_VERIFY_NONE does, but has the server prove that the key of
 /// its certificate is its own: without that the handshake would cost less than it does.
 #[derive(Debug)]
-pub(super) struct Anyone(pub(super) Arc<CryptoProvider>);
+pub(super) struct AcceptAnyCertificate(pub(super) Arc<CryptoProvider>);
 
-impl Anyone {
+impl AcceptAnyCertificate {
     fn algorithms(&self) -> &WebPkiSupportedAlgorithms {
         &self.0.signature_verification_algorithms
     }
@@ -158,7 +158,7 @@ fn malformed() -> Error {
     CertificateError::BadEncoding.into()
 }
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,
