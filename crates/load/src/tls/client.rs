@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::quic::Handshakes;
 use super::session::{Room, Session};
 use super::setup::Setup;
-use super::store::{Inward, Store};
+use super::store::{Store, WriteOnlyStore};
 
 /// What one worker makes its sessions of. Nothing of it is another worker's.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ fn endpoint(
         config.resumption = resumption;
         Arc::new(config)
     };
-    let full = with(Resumption::store(Arc::new(Inward(store.clone()))));
+    let full = with(Resumption::store(Arc::new(WriteOnlyStore(store.clone()))));
     let again = with(Resumption::store(store.clone()));
     Some(TlsEndpoint { name, family, full, again: Some((again, store)) })
 }

@@ -89,9 +89,9 @@ impl ClientSessionStore for Store {
 /// The same store for handshakes that are to be full: it takes in what they get and gives nothing,
 /// not even the group to begin with, which a first visitor does not know either.
 #[derive(Debug)]
-pub(super) struct Inward(pub(super) Arc<Store>);
+pub(super) struct WriteOnlyStore(pub(super) Arc<Store>);
 
-impl ClientSessionStore for Inward {
+impl ClientSessionStore for WriteOnlyStore {
     fn set_kx_hint(&self, name: ServerName<'static>, group: NamedGroup) {
         self.0.set_kx_hint(name, group);
     }
