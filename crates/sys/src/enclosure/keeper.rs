@@ -3,7 +3,7 @@
 use std::io;
 use std::process::Command;
 
-use super::signals::{self, Came, Held};
+use super::signals::{self, Held, ReceivedSignal};
 use crate::check_return;
 
 /// Runs a program to its end and forwards to it the signals that this process receives. Returns its
@@ -42,14 +42,14 @@ impl Keeper {
     pub(super) fn wait(&self, signals: &Held) -> io::Result<u8> {
         loop {
             match signals.next()? {
-                Came::Child => {
+                ReceivedSignal::Child => {
                     if let Some(status) = self.reap()? {
                         return Ok(status);
                     }
                 }
-                Came::Sent(signal) => self.send(signal),
-                Came::FromTerminal(_) if self.shares_terminal => {}
-                Came::FromTerminal(signal) => self.send(signal),
+                ReceivedSignal::Sent(signal) => self.send(signal),
+                ReceivedSignal::FromTerminal(_) if self.shares_terminal => {}
+                ReceivedSignal::FromTerminal(signal) => self.send(signal),
             }
         }
     }

@@ -19,7 +19,7 @@ pub(super) struct Held {
 
 /// A received signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum ReceivedSignal {
     /// A child may have ended.
     Child,
     /// A signal from a process, with its number.
@@ -48,17 +48,17 @@ pub(super) fn hold() -> io::Result<Held> {
 
 impl Held {
     /// Waits for the next signal.
-    pub(super) fn next(&self) -> io::Result<Came> {
+    pub(super) fn next(&self) -> io::Result<ReceivedSignal> {
         // SAFETY: siginfo_t is a struct of integers and pointers, for which all zeros is valid.
         let mut about: libc::siginfo_t = unsafe { MaybeUninit::zeroed().assume_init() };
         loop {
             // SAFETY: the set is valid, and `about` may be written.
             match check_return(unsafe { libc::sigwaitinfo(&self.wanted, &mut about) }) {
-                Ok(libc::SIGCHLD) => return Ok(Came::Child),
+                Ok(libc::SIGCHLD) => return Ok(ReceivedSignal::Child),
                 Ok(signal) if about.si_code == libc::SI_KERNEL => {
-                    return Ok(Came::FromTerminal(signal));
+                    return Ok(ReceivedSignal::FromTerminal(signal));
                 }
-                Ok(signal) => return Ok(Came::Sent(signal)),
+                Ok(signal) => return Ok(ReceivedSignal::Sent(signal)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
