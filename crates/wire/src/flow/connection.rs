@@ -3,7 +3,7 @@
 use super::Segment;
 use super::budget::Budget;
 use super::closing::Closing;
-use super::http::{About, Came, Hands, Http, is_request, may_be_request};
+use super::http::{About, Hands, Http, SentSegment, is_request, may_be_request};
 use super::observed::{Closure, Doubts, FlowObserver, Hello, Observed, Opening, Spoken};
 use super::side::Side;
 use super::stream::{Brought, Stream};
@@ -84,15 +84,15 @@ impl Connection {
         let length = segment.tcp.payload.length;
         self.doubts.coalesced += u64::from(mss.is_some_and(|mss| length > usize::from(mss)));
         let asks = by_client && length > 0 && self.asks(segment, &brought);
-        let came = Came { by_client, segment, brought, asks };
+        let sent = SentSegment { by_client, segment, brought, asks };
         if let Some(http) = self.http.as_mut().filter(|_| !asks) {
-            http.count(&came, mss);
+            http.count(&sent, mss);
         }
         if segment.tcp.flags.ack() {
-            self.acknowledge(&came, finished, hands);
+            self.acknowledge(&sent, finished, hands);
         }
         if length > 0 {
-            self.read(&came, hands);
+            self.read(&sent, hands);
         }
     }
 
@@ -114,40 +114,40 @@ impl Connection {
     }
 
     /// Processes the payload of a segment.
-    fn read<S: FlowObserver>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
-        if came.asks && !matches!(self.spoken, Spoken::Http1) {
+    fn read<S: FlowObserver>(&mut self, sent: &SentSegment<'_>, hands: &mut Hands<'_, S>) {
+        if sent.asks && !matches!(self.spoken, Spoken::Http1) {
             self.http.get_or_insert_default();
             self.spoken = Spoken::Http1;
         }
         if self.spoken == Spoken::Nothing {
-            self.tell(came, hands);
+            self.tell(sent, hands);
         }
         if let Some(mut http) = self.http.take() {
-            http.read(came, &self.about(), hands);
+            http.read(sent, &self.about(), hands);
             self.http = Some(http);
         }
-        self.read_tls(came, hands.budget);
+        self.read_tls(sent, hands.budget);
     }
 
     /// Detects the protocol, unless the segment arrived before the client's first bytes. In that
     /// case it is buffered until they arrive.
-    fn tell<S: FlowObserver>(&mut self, came: &Came<'_>, hands: &mut Hands<'_, S>) {
-        if came.by_client && self.opening.seen && came.brought.begin > FIRST {
+    fn tell<S: FlowObserver>(&mut self, sent: &SentSegment<'_>, hands: &mut Hands<'_, S>) {
+        if sent.by_client && self.opening.seen && sent.brought.begin > FIRST {
             self.http.get_or_insert_with(|| Box::new(Http::waiting(FIRST, hands.budget)));
             return;
         }
         if let Some(mut http) = self.http.take() {
             http.end(&self.about(), hands);
         }
-        self.spoken = self.words(came);
+        self.spoken = self.words(sent);
     }
 
     /// Returns the protocol that the first bytes indicate.
-    fn words(&mut self, came: &Came<'_>) -> Spoken {
-        let bytes = came.segment.tcp.payload.bytes;
+    fn words(&mut self, sent: &SentSegment<'_>) -> Spoken {
+        let bytes = sent.segment.tcp.payload.bytes;
         match bytes {
-            _ if came.by_client && self.opening.seen && is_record(bytes, true) => {
-                let mut tls = Tls::new(came.brought.begin, came.segment.at_ns);
+            _ if sent.by_client && self.opening.seen && is_record(bytes, true) => {
+                let mut tls = Tls::new(sent.brought.begin, sent.segment.at_ns);
                 // The server's stream begins after its SYN if that was seen, otherwise with its
                 // first bytes.
                 let server = self.sides.from_server.stream.as_ref();
@@ -156,15 +156,15 @@ impl Connection {
                 Spoken::Tls(Hello::default())
             }
             _ if is_record(bytes, false) => Spoken::Tls(Hello::default()),
-            _ if came.by_client && bytes.starts_with(HTTP2) => Spoken::Http2,
+            _ if sent.by_client && bytes.starts_with(HTTP2) => Spoken::Http2,
             _ => Spoken::Unknown,
         }
     }
 
-    fn read_tls(&mut self, came: &Came<'_>, budget: &mut Budget) {
+    fn read_tls(&mut self, sent: &SentSegment<'_>, budget: &mut Budget) {
         let (Some(tls), Spoken::Tls(hello)) = (&mut self.tls, &mut self.spoken) else { return };
-        let segment = (came.brought.begin, came.segment.tcp.payload, came.segment.at_ns);
-        if tls.take(came.by_client, segment, budget, hello) {
+        let segment = (sent.brought.begin, sent.segment.tcp.payload, sent.segment.at_ns);
+        if tls.take(sent.by_client, segment, budget, hello) {
             tls.end(budget);
             self.tls = None;
         }
@@ -279,14 +279,14 @@ impl Connection {
     /// Processes an ACK. `finished` is true if the same side sent a FIN earlier or in this segment.
     fn acknowledge<S: FlowObserver>(
         &mut self,
-        came: &Came<'_>,
+        sent: &SentSegment<'_>,
         finished: bool,
         hands: &mut Hands<'_, S>,
     ) {
-        let (by_client, at_ns) = (came.by_client, came.segment.at_ns);
+        let (by_client, at_ns) = (sent.by_client, sent.segment.at_ns);
         let (own, other) = self.sides.pair(by_client);
         let Some(stream) = &other.stream else { return };
-        let to = stream.position(came.segment.tcp.acknowledgement);
+        let to = stream.position(sent.segment.tcp.acknowledgement);
         let (end, payload_end) = (stream.end(), stream.payload_end());
         let acknowledged = self.acknowledged.of(!by_client);
         if to > end {
@@ -299,7 +299,7 @@ impl Connection {
         }
         let before = std::mem::replace(acknowledged, to.max(*acknowledged));
         if let Some(ns) = other.acknowledged(to, at_ns) {
-            let tcp = &came.segment.tcp;
+            let tcp = &sent.segment.tcp;
             // Of the SYN, and of the SYN-ACK.
             let opens = self.opening.seen && to == FIRST && tcp.payload.length == 0;
             if opens || own.acks_at_once(tcp, to - before) {
@@ -313,7 +313,7 @@ impl Connection {
             if by_client {
                 http.acknowledge(to, payload_end, finished, at_ns);
             }
-            http.acknowledged(came, to, &self.about(), hands);
+            http.acknowledged(sent, to, &self.about(), hands);
             self.http = Some(http);
         }
     }

@@ -4,7 +4,7 @@ use super::super::Segment;
 use super::super::observed::Opening;
 use super::super::side::Side;
 use super::super::transfer::{Ends, Transfer, Unmeasured, Way};
-use super::Came;
+use super::SentSegment;
 
 /// An exchange in progress.
 #[derive(Debug)]
@@ -64,8 +64,8 @@ impl Exchange {
     }
 
     /// Adds another segment.
-    pub(super) fn count(&mut self, came: &Came<'_>, mss: Option<u16>) {
-        let Came { by_client, segment, brought, .. } = *came;
+    pub(super) fn count(&mut self, sent: &SentSegment<'_>, mss: Option<u16>) {
+        let SentSegment { by_client, segment, brought, .. } = *sent;
         let too_long = mss.is_some_and(|mss| segment.tcp.payload.length > usize::from(mss));
         self.found.coalesced += u64::from(too_long);
         let known = if brought.repeats { segment.length } else { brought.known };

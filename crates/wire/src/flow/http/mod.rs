@@ -64,7 +64,7 @@ pub(super) struct Hands<'a, S> {
 
 /// A segment and the side that sent it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Came<'a> {
+pub(super) struct SentSegment<'a> {
     pub(super) by_client: bool,
     pub(super) segment: &'a Segment<'a>,
     pub(super) brought: Brought,
@@ -115,8 +115,8 @@ impl Http {
     }
 
     /// Attributes a segment that begins no request to the current exchange.
-    pub(super) fn count(&mut self, came: &Came<'_>, mss: Option<u16>) {
-        self.track.count(came, mss, self.responses.is_certain());
+    pub(super) fn count(&mut self, sent: &SentSegment<'_>, mss: Option<u16>) {
+        self.track.count(sent, mss, self.responses.is_certain());
     }
 
     /// Records the client's ACK up to `to` of the server's payload, which ends at `end`. `finished`
@@ -133,26 +133,26 @@ impl Http {
     /// Processes the payload of a segment.
     pub(super) fn read<S: FlowObserver>(
         &mut self,
-        came: &Came<'_>,
+        sent: &SentSegment<'_>,
         about: &About<'_>,
         hands: &mut Hands<'_, S>,
     ) {
-        if came.asks {
-            self.ask(came, about, hands);
+        if sent.asks {
+            self.ask(sent, about, hands);
         }
-        let (payload, at_ns) = (came.segment.tcp.payload, came.segment.at_ns);
+        let (payload, at_ns) = (sent.segment.tcp.payload, sent.segment.at_ns);
         if self.track.switched || payload.length == 0 {
             return;
         }
         let certain = self.responses.is_certain();
-        let lost = match came.by_client {
+        let lost = match sent.by_client {
             true => {
-                let reader = &mut Requests::new(&mut self.track, came, about, certain, hands.sink);
-                self.requests.take(came.brought.begin, payload, at_ns, hands.budget, reader)
+                let reader = &mut Requests::new(&mut self.track, sent, about, certain, hands.sink);
+                self.requests.take(sent.brought.begin, payload, at_ns, hands.budget, reader)
             }
             false => {
                 let reader = &mut Responses(&mut self.track);
-                self.responses.take(came.brought.begin, payload, at_ns, hands.budget, reader)
+                self.responses.take(sent.brought.begin, payload, at_ns, hands.budget, reader)
             }
         };
         self.settle(lost, about, hands);
@@ -162,23 +162,23 @@ impl Http {
     /// will never arrive.
     pub(super) fn acknowledged<S: FlowObserver>(
         &mut self,
-        came: &Came<'_>,
+        sent: &SentSegment<'_>,
         to: i64,
         about: &About<'_>,
         hands: &mut Hands<'_, S>,
     ) {
-        let (certain, at_ns) = (self.responses.is_certain(), came.segment.at_ns);
-        let half = if came.by_client { &self.responses } else { &self.requests };
+        let (certain, at_ns) = (self.responses.is_certain(), sent.segment.at_ns);
+        let half = if sent.by_client { &self.responses } else { &self.requests };
         if !half.lacks(to) {
             return;
         }
-        let lost = match came.by_client {
+        let lost = match sent.by_client {
             true => {
                 let reader = &mut Responses(&mut self.track);
                 self.responses.acknowledged(to, at_ns, hands.budget, reader)
             }
             false => {
-                let reader = &mut Requests::new(&mut self.track, came, about, certain, hands.sink);
+                let reader = &mut Requests::new(&mut self.track, sent, about, certain, hands.sink);
                 self.requests.acknowledged(to, at_ns, hands.budget, reader)
             }
         };
@@ -203,18 +203,18 @@ impl Http {
     /// next is the response.
     fn ask<S: FlowObserver>(
         &mut self,
-        came: &Came<'_>,
+        sent: &SentSegment<'_>,
         about: &About<'_>,
         hands: &mut Hands<'_, S>,
     ) {
-        let tcp = &came.segment.tcp;
+        let tcp = &sent.segment.tcp;
         let server = about.server.stream.as_ref();
         let quiet = server.is_none_or(|server| {
             tcp.flags.ack() && server.position(tcp.acknowledgement) >= server.payload_end()
         });
-        if !self.requests.is_between() || self.requests.next() != came.brought.begin {
+        if !self.requests.is_between() || self.requests.next() != sent.brought.begin {
             self.unparsed |= self.requests.is_certain();
-            self.requests.begin_at(came.brought.begin, hands.budget);
+            self.requests.begin_at(sent.brought.begin, hands.budget);
         }
         let follow = quiet && !self.responses.is_certain();
         if follow {
@@ -223,7 +223,7 @@ impl Http {
         if follow || !self.responses.is_certain() {
             self.track.release(about, hands.sink);
         }
-        self.track.begin(came.segment, about);
+        self.track.begin(sent.segment, about);
     }
 
     fn settle<S: FlowObserver>(&mut self, lost: bool, about: &About<'_>, hands: &mut Hands<'_, S>) {

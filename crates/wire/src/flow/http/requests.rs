@@ -6,12 +6,12 @@ use super::body::BodyState;
 use super::exchange::About;
 use super::half::{AfterHead, Reader};
 use super::track::Track;
-use super::{Came, head};
+use super::{SentSegment, head};
 
 /// Receives the parts of requests and updates the exchanges.
 pub(super) struct Requests<'a, S> {
     track: &'a mut Track,
-    came: &'a Came<'a>,
+    sent: &'a SentSegment<'a>,
     about: &'a About<'a>,
     /// True if the exchange of the first request has already begun.
     begun: bool,
@@ -23,12 +23,12 @@ pub(super) struct Requests<'a, S> {
 impl<'a, S: FlowObserver> Requests<'a, S> {
     pub(super) fn new(
         track: &'a mut Track,
-        came: &'a Came<'a>,
+        sent: &'a SentSegment<'a>,
         about: &'a About<'a>,
         certain: bool,
         sink: &'a mut S,
     ) -> Requests<'a, S> {
-        Requests { track, came, about, begun: came.asks, certain, sink }
+        Requests { track, sent, about, begun: sent.asks, certain, sink }
     }
 }
 
@@ -42,7 +42,7 @@ impl<S: FlowObserver> Reader for Requests<'_, S> {
                 true => self.track.tidy(self.about, self.sink),
                 false => self.track.release(self.about, self.sink),
             }
-            self.track.begin(&Segment { at_ns, ..*self.came.segment }, self.about);
+            self.track.begin(&Segment { at_ns, ..*self.sent.segment }, self.about);
         }
         let Some(exchange) = self.track.last() else { return false };
         // The part that is present; the rest may not have been captured.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::super::Segment;
 use super::super::observed::FlowObserver;
 use super::exchange::{About, Exchange};
-use super::{Came, Hands};
+use super::{Hands, SentSegment};
 
 /// The maximum number of requests waiting for their responses. If there are more, the first
 /// exchange is ended.
@@ -50,12 +50,12 @@ impl Track {
 
     /// Adds a segment to the last exchange. `certain` is true if responses can be attributed to
     /// their requests.
-    pub(super) fn count(&mut self, came: &Came<'_>, mss: Option<u16>, certain: bool) {
+    pub(super) fn count(&mut self, sent: &SentSegment<'_>, mss: Option<u16>, certain: bool) {
         let alone = self.pending.len() == 1;
         let Some(exchange) = self.pending.back_mut() else { return };
-        exchange.count(came, mss);
-        if !came.by_client && came.brought.is_new && (alone || !certain) {
-            exchange.is_answered(came.segment.at_ns);
+        exchange.count(sent, mss);
+        if !sent.by_client && sent.brought.is_new && (alone || !certain) {
+            exchange.is_answered(sent.segment.at_ns);
         }
     }
 
