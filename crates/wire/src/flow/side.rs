@@ -24,12 +24,12 @@ pub(super) struct Side {
     /// The round-trip times from a segment of the other side to this side's ACK.
     pub(super) answers: Times,
     /// The last ACK of this side.
-    said: Option<Said>,
+    last_ack: Option<SentAck>,
 }
 
 /// An ACK as it was sent.
 #[derive(Clone, Copy, Debug)]
-struct Said {
+struct SentAck {
     acknowledgement: u32,
     window: u16,
     at_ns: u64,
@@ -100,12 +100,12 @@ impl Side {
     }
 
     fn heard(&self, stream: &Stream, soon_ns: u64) -> Heard {
-        let said = self.said.as_ref();
+        let last_ack = self.last_ack.as_ref();
         Heard {
-            acknowledged: said.map(|said| stream.position(said.acknowledgement)),
-            acknowledged_ns: said.map_or(0, |said| said.at_ns),
-            duplicates: said.map_or(0, |said| said.duplicates),
-            closed: said.is_some_and(|said| said.window == 0),
+            acknowledged: last_ack.map(|last_ack| stream.position(last_ack.acknowledgement)),
+            acknowledged_ns: last_ack.map_or(0, |last_ack| last_ack.at_ns),
+            duplicates: last_ack.map_or(0, |last_ack| last_ack.duplicates),
+            closed: last_ack.is_some_and(|last_ack| last_ack.window == 0),
             soon_ns,
         }
     }
@@ -138,13 +138,13 @@ impl Side {
             return;
         }
         let (acknowledgement, window) = (tcp.acknowledgement, tcp.window);
-        let last = self.said.filter(|last| last.acknowledgement == acknowledgement);
+        let last = self.last_ack.filter(|last| last.acknowledgement == acknowledgement);
         let plain = !(flags.syn() || flags.fin() || flags.rst());
         let repeats = plain && at_end && window > 0 && tcp.payload.length == 0;
         let repeats = repeats && last.is_some_and(|last| last.window == window);
         let before = last.map_or(0, |last| last.duplicates);
         let duplicates = before.saturating_add(repeats.into());
-        self.said = Some(Said { acknowledgement, window, at_ns, duplicates });
+        self.last_ack = Some(SentAck { acknowledgement, window, at_ns, duplicates });
         self.sent.duplicate_acks += u64::from(repeats);
         self.sent.selective_acks += u64::from(tcp.selective().next().is_some());
     }
