@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use super::*;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{
-    Closure, Doubts, Ends, FlowObserver as _, Observed, Opening, Spoken, Transfer, Way,
+    Closure, Doubts, Ends, FlowObserver as _, Observed, Opening, PerDirection, Spoken, Transfer,
 };
 
 /// What the packets' clock is ahead.
@@ -40,8 +40,8 @@ impl Made {
             lasted_ns: 0,
             opening,
             closure: Closure::Normal,
-            sent: Way::default(),
-            round_trips: Way::default(),
+            sent: PerDirection::default(),
+            round_trips: PerDirection::default(),
             spoken: Spoken::Http1,
             exchanges: 0,
             doubts: Doubts::default(),

@@ -6,7 +6,7 @@ use crate::outcome::Outcome;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{
     Closure, Counts, Doubts, Ends, FamilyCounts, FlowObserver, Hello, Observed, Opening,
-    RoundTrips, Sent, Spoken, Transfer, Unmeasured, Way,
+    PerDirection, RoundTrips, Sent, Spoken, Transfer, Unmeasured,
 };
 
 const MS: u64 = 1_000_000;
@@ -37,8 +37,8 @@ fn connection(ends: Ends, closure: Closure) -> Observed {
             established_ns: Some(2 * MS),
         },
         closure,
-        sent: Way { from_client: sent, from_server: Sent { stream_bytes: 900, ..sent } },
-        round_trips: Way { from_client: trips.clone(), from_server: trips },
+        sent: PerDirection { from_client: sent, from_server: Sent { stream_bytes: 900, ..sent } },
+        round_trips: PerDirection { from_client: trips.clone(), from_server: trips },
         spoken: Spoken::Http1,
         exchanges: 1,
         doubts: Doubts::default(),
@@ -65,10 +65,10 @@ fn exchange(ends: Ends, after_ms: u64, whole: bool) -> Transfer {
         acknowledged_ns: None,
         left_to_fin: 0,
         unmeasured: (!whole).then_some(Unmeasured::NoAck),
-        bytes: Way { from_client: 100, from_server: 900 },
+        bytes: PerDirection { from_client: 100, from_server: 900 },
         response_bytes: 900,
-        repeated: Way::default(),
-        resets: Way::default(),
+        repeated: PerDirection::default(),
+        resets: PerDirection::default(),
         coalesced: 0,
         answered_ns: None,
         established_ns: None,

@@ -8,7 +8,7 @@ use super::observed::{Closure, Doubts, FlowObserver, Hello, Observed, Opening, S
 use super::side::Side;
 use super::stream::{Brought, Stream};
 use super::tls::{Tls, is_record};
-use super::transfer::{Ends, Way};
+use super::transfer::{Ends, PerDirection};
 
 /// The first bytes of an HTTP/2 connection in plain text (RFC 9113, 3.4). In other versions of HTTP
 /// they would be a request.
@@ -28,9 +28,9 @@ pub(super) struct Connection {
     begun: bool,
     opening: Opening,
     closing: Closing,
-    sides: Way<Side>,
+    sides: PerDirection<Side>,
     /// The positions up to which each stream has been acknowledged.
-    acknowledged: Way<i64>,
+    acknowledged: PerDirection<i64>,
     /// True if the client acknowledged data that was not captured.
     gap: bool,
     doubts: Doubts,
@@ -53,8 +53,8 @@ impl Connection {
             begun: false,
             opening: Opening::default(),
             closing: Closing::default(),
-            sides: Way::default(),
-            acknowledged: Way::default(),
+            sides: PerDirection::default(),
+            acknowledged: PerDirection::default(),
             gap: false,
             doubts: Doubts::default(),
             in_pieces: 0,
@@ -205,7 +205,7 @@ impl Connection {
         let through = self.is_through();
         let gap = self.doubts.gap || self.lacks(true) || self.lacks(false);
         let exchanges = http.map_or(0, |http| http.exchanges());
-        let Way { from_client, from_server } = self.sides;
+        let PerDirection { from_client, from_server } = self.sides;
         for (by_client, side) in [(true, &from_client), (false, &from_server)] {
             let bound = side.answers.only_bound();
             bound.into_iter().for_each(|ns| hands.sink.round_trip(&self.ends, by_client, ns));
@@ -217,8 +217,8 @@ impl Connection {
             lasted_ns: self.last_ns.saturating_sub(self.began_ns),
             opening: self.opening,
             closure: self.closing.closure(through, closure),
-            sent: Way { from_client: from_client.sent, from_server: from_server.sent },
-            round_trips: Way {
+            sent: PerDirection { from_client: from_client.sent, from_server: from_server.sent },
+            round_trips: PerDirection {
                 from_client: from_client.answers.finish(),
                 from_server: from_server.answers.finish(),
             },

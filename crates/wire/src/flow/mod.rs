@@ -37,7 +37,7 @@ pub use observed::{
 };
 pub use quic::InitialOpener;
 pub use settings::Settings;
-pub use transfer::{Ends, Repeated, Transfer, Unmeasured, Way};
+pub use transfer::{Ends, PerDirection, Repeated, Transfer, Unmeasured};
 pub use transfers::Transfers;
 
 use crate::Tcp;

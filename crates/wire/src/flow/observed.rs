@@ -1,6 +1,6 @@
 //! The report on a connection, complete once the connection or the capture is over.
 
-use super::transfer::{Ends, Transfer, Way};
+use super::transfer::{Ends, PerDirection, Transfer};
 
 /// Receives the results of a follower. Each one is reported as soon as it is complete, so that they
 /// need not be stored.
@@ -37,10 +37,10 @@ pub struct Observed {
     /// The way the connection ended.
     pub closure: Closure,
     /// The statistics of what each side sent.
-    pub sent: Way<Sent>,
+    pub sent: PerDirection<Sent>,
     /// Round-trip times between the capture point and each side: from a segment of the other side
     /// to this side's ACK. `from_client` contains those of the client's ACKs.
-    pub round_trips: Way<RoundTrips>,
+    pub round_trips: PerDirection<RoundTrips>,
     /// The protocol of the payload.
     pub spoken: Spoken,
     /// The number of exchanges seen.

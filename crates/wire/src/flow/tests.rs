@@ -49,7 +49,7 @@ impl FlowObserver for Kept {
 struct Made {
     ends: Ends,
     /// The sequence numbers of the client's and the server's SYN.
-    first: Way<u32>,
+    first: PerDirection<u32>,
     now_ns: u64,
     follower: Follower<Kept>,
     /// The window and options of segments. A SYN has options of its own if these are empty.
@@ -66,7 +66,7 @@ impl Made {
         };
         Made {
             ends: Ends { client: end(client, client_port), server: end(server, PORT) },
-            first: Way { from_client: u32::MAX - 20, from_server: u32::MAX - 500 },
+            first: PerDirection { from_client: u32::MAX - 20, from_server: u32::MAX - 500 },
             now_ns: 0,
             follower: Follower::new(settings(), Kept::default()),
             window: 0xffff,
@@ -180,14 +180,14 @@ fn an_exchange_is_from_its_get_to_the_last_ack_before_fin() {
         assert_eq!(found.delay_ns, Some(4 * MICROSECOND));
         assert_eq!(found.acknowledged_ns, found.delay_ns);
         let (from_client, from_server) = (3 * headers + 22, 2 * headers + 1_500);
-        assert_eq!(found.bytes, Way { from_client, from_server });
+        assert_eq!(found.bytes, PerDirection { from_client, from_server });
         let bits = 8.0 * (from_client + from_server) as f64;
         let rate = found.throughput_bits_per_s().unwrap();
         assert!((rate - bits / 4e-6).abs() < 1.0, "{rate}");
         assert_eq!((found.response_bytes, found.left_to_fin, found.unmeasured), (1_500, 0, None));
         assert_eq!(found.answered_ns, Some(MICROSECOND));
         assert_eq!(found.established_ns, Some(2 * MICROSECOND));
-        assert_eq!((found.coalesced, found.repeated), (0, Way::default()));
+        assert_eq!((found.coalesced, found.repeated), (0, PerDirection::default()));
     }
 }
 
@@ -221,9 +221,9 @@ fn what_is_sent_again_is_counted_and_left_out() {
         let second = made.server(ACK, 301, 19, &[b'x'; 600]);
         let ack = made.client(ACK, 19, 901, b"");
         let found = made.only();
-        let expected = Way { from_client: get + ack, from_server: first + second - 300 };
+        let expected = PerDirection { from_client: get + ack, from_server: first + second - 300 };
         assert_eq!(found.bytes, expected);
-        let repeated = Way {
+        let repeated = PerDirection {
             from_client: Repeated { segments: 1, bytes: get },
             from_server: Repeated { segments: 1, bytes: first + 300 },
         };
@@ -262,7 +262,7 @@ fn a_response_that_is_not_acknowledged_has_no_delay() {
         assert!(made.follower.is_settled());
         let found = made.only();
         assert_eq!((found.delay_ns, found.unmeasured), (None, Some(Unmeasured::NoAck)));
-        assert_eq!(found.resets, Way { from_client: 1, from_server: 0 });
+        assert_eq!(found.resets, PerDirection { from_client: 1, from_server: 0 });
     }
 }
 
@@ -326,7 +326,7 @@ fn segments_in_fragments_are_not_measured() {
 fn a_port_that_is_used_again_is_another_connection() {
     for mut made in both() {
         for n in 0..3 {
-            made.first = Way { from_client: n * 1_000_000, from_server: n * 7_000_000 };
+            made.first = PerDirection { from_client: n * 1_000_000, from_server: n * 7_000_000 };
             made.handshake();
             made.client(ACK, 1, 1, b"GET / HTTP/1.1\r\n\r\n");
             made.server(ACK, 1, 19, b"abc");

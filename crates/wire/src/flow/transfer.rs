@@ -15,14 +15,14 @@ pub struct Ends {
 
 /// A pair of values, one for each direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Way<T> {
+pub struct PerDirection<T> {
     /// From client to server.
     pub from_client: T,
     /// From server to client.
     pub from_server: T,
 }
 
-impl<T> Way<T> {
+impl<T> PerDirection<T> {
     /// Returns the value of one direction.
     pub(super) fn of(&mut self, by_client: bool) -> &mut T {
         if by_client { &mut self.from_client } else { &mut self.from_server }
@@ -143,13 +143,13 @@ pub struct Transfer {
     /// The reason why there is no delay.
     pub unmeasured: Option<Unmeasured>,
     /// Bytes of the frames that count.
-    pub bytes: Way<u64>,
+    pub bytes: PerDirection<u64>,
     /// Bytes of the response, head and content, each counted once.
     pub response_bytes: u64,
     /// Data repeated between this request and the next one, or the end of the connection.
-    pub repeated: Way<Repeated>,
+    pub repeated: PerDirection<Repeated>,
     /// Resets in the same period.
-    pub resets: Way<u64>,
+    pub resets: PerDirection<u64>,
     /// Segments with more payload than the maximum segment size of the receiver. Each was several
     /// segments on the wire, whose headers are not all counted. To avoid them, capture with
     /// segmentation and receive offload disabled.
@@ -192,10 +192,10 @@ impl Transfer {
             acknowledged_ns: None,
             left_to_fin: 0,
             unmeasured: None,
-            bytes: Way::default(),
+            bytes: PerDirection::default(),
             response_bytes: 0,
-            repeated: Way::default(),
-            resets: Way::default(),
+            repeated: PerDirection::default(),
+            resets: PerDirection::default(),
             coalesced: 0,
             answered_ns: None,
             established_ns: None,

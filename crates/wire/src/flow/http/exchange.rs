@@ -3,7 +3,7 @@
 use super::super::Segment;
 use super::super::observed::Opening;
 use super::super::side::Side;
-use super::super::transfer::{Ends, Transfer, Unmeasured, Way};
+use super::super::transfer::{Ends, PerDirection, Transfer, Unmeasured};
 use super::SentSegment;
 
 /// An exchange in progress.
@@ -17,7 +17,7 @@ pub(super) struct Exchange {
     /// The position up to which the client had acknowledged content before its FIN.
     before_fin: i64,
     /// The bytes that count so far.
-    bytes: Way<u64>,
+    bytes: PerDirection<u64>,
     /// True if nothing counts any more, because another request was sent or the connection ended.
     closed: bool,
     /// The time when the request was complete, and the time of the client's last new data before
@@ -54,7 +54,7 @@ impl Exchange {
             start,
             acknowledged: start,
             before_fin: start,
-            bytes: Way { from_client: segment.length, from_server: 0 },
+            bytes: PerDirection { from_client: segment.length, from_server: 0 },
             closed: false,
             asked_ns: None,
             sent_ns: segment.at_ns,

@@ -10,7 +10,7 @@ use header::{Long, LongPacketKind};
 
 use super::budget::Budget;
 use super::observed::{Closure, Doubts, Hello, Observed, Opening, Spoken};
-use super::transfer::{Ends, Way};
+use super::transfer::{Ends, PerDirection};
 use crate::Udp;
 
 /// Removes the protection of Initial packets. The keys are derived from fields of the packet (RFC
@@ -42,7 +42,7 @@ pub(super) struct Quic {
     began_ns: u64,
     last_ns: u64,
     opening: Opening,
-    sent: Way<super::observed::Sent>,
+    sent: PerDirection<super::observed::Sent>,
     hello: Hello,
     /// The destination connection ID of the client's first packet.
     destination: Vec<u8>,
@@ -87,7 +87,7 @@ impl Quic {
             began_ns: datagram.at_ns,
             last_ns: datagram.at_ns,
             opening: Opening { seen, ..Opening::default() },
-            sent: Way::default(),
+            sent: PerDirection::default(),
             hello: Hello { version, ..Hello::default() },
             destination,
             crypto: seen.then(Box::default),
@@ -134,7 +134,7 @@ impl Quic {
             opening: self.opening,
             closure,
             sent: self.sent,
-            round_trips: Way::default(),
+            round_trips: PerDirection::default(),
             spoken: Spoken::Quic(self.hello),
             exchanges: 0,
             doubts: Doubts { begun_before: !self.opening.seen, ..Doubts::default() },

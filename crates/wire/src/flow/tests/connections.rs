@@ -136,7 +136,7 @@ fn one_that_is_over_lingers_for_what_comes_late() {
 fn ports_that_are_used_again_are_told_apart() {
     for mut made in both() {
         for n in 0..3 {
-            made.first = Way { from_client: n * 1_000_000, from_server: n * 7_000_000 };
+            made.first = PerDirection { from_client: n * 1_000_000, from_server: n * 7_000_000 };
             made.handshake();
         }
         // The same sequence number means the same connection, until that was reset.

@@ -8,11 +8,11 @@ type ExchangeRow = (String, String, Option<u16>, Option<bool>, u64);
 impl Made {
     /// Sends a whole message at once, after what its side has sent, and acknowledges all of the
     /// other side's stream.
-    fn say(&mut self, by_client: bool, at: &mut Way<u32>, message: &str) {
+    fn say(&mut self, by_client: bool, at: &mut PerDirection<u32>, message: &str) {
         self.say_bytes(by_client, at, message.as_bytes());
     }
 
-    fn say_bytes(&mut self, by_client: bool, at: &mut Way<u32>, message: &[u8]) {
+    fn say_bytes(&mut self, by_client: bool, at: &mut PerDirection<u32>, message: &[u8]) {
         let [own, other] = [*at.of(by_client), *at.of(!by_client)];
         self.send(by_client, ACK, own, other, message);
         *at.of(by_client) += message.len() as u32;
@@ -27,10 +27,10 @@ impl Made {
 }
 
 /// Returns a capture with a handshake, and the positions of both streams after it.
-fn begun(family: Family) -> (Made, Way<u32>) {
+fn begun(family: Family) -> (Made, PerDirection<u32>) {
     let mut made = Made::new(family, 1_000);
     made.handshake();
-    (made, Way { from_client: 1, from_server: 1 })
+    (made, PerDirection { from_client: 1, from_server: 1 })
 }
 
 fn told(method: &str, path: &str, status: u16, content: u64) -> ExchangeRow {

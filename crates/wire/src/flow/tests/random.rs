@@ -22,9 +22,9 @@ struct Account {
     began_ns: u64,
     delay_ns: Option<u64>,
     /// The bytes that count up to the last ACK, and all bytes so far.
-    bytes: Way<u64>,
-    so_far: Way<u64>,
-    repeated: Way<Repeated>,
+    bytes: PerDirection<u64>,
+    so_far: PerDirection<u64>,
+    repeated: PerDirection<Repeated>,
     response: u64,
 }
 
@@ -37,7 +37,7 @@ impl Story {
             0 => random.bits() as u32,
             _ => u32::MAX - random.below(20_000) as u32,
         };
-        made.first = Way { from_client: first(), from_server: first() };
+        made.first = PerDirection { from_client: first(), from_server: first() };
         made.handshake();
         let (told, done) = (Account::default(), Vec::new());
         Story { made, random, client: 1, server: 1, acknowledged: 1, told, done }

@@ -11,10 +11,10 @@ struct Talk {
     /// The segments to capture, in order: sent by the client, position, ACK, bytes.
     segments: Vec<(bool, u32, u32, Vec<u8>)>,
     told: Vec<(String, u16, u64)>,
-    bytes: Way<u64>,
+    bytes: PerDirection<u64>,
     /// The numbers of duplicated segments and of segments that follow a later one.
-    again: Way<u64>,
-    late: Way<u64>,
+    again: PerDirection<u64>,
+    late: PerDirection<u64>,
 }
 
 fn request(random: &mut Random, n: usize) -> (String, Vec<u8>) {
