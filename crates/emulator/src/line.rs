@@ -13,8 +13,8 @@ use sixmark_units::family::Family;
 #[derive(Debug)]
 pub struct Line {
     turns: Option<Turns>,
-    ways: Vec<Way>,
-    /// The indices into `ways` for IPv6, IPv4 and other frames.
+    effects: Vec<EffectLane>,
+    /// The indices into `effects` for IPv6, IPv4 and other frames.
     way_of: [usize; 3],
     /// Reordered frames, once they have passed the rate limit.
     overtaking: Lane,
@@ -25,7 +25,7 @@ pub struct Line {
 
 /// Frames to which the same effect applies. They keep their order, except those drawn to overtake.
 #[derive(Debug)]
-struct Way {
+struct EffectLane {
     chance: Chance,
     lane: Lane,
 }
@@ -54,7 +54,7 @@ impl Line {
     pub(super) fn with_room(impairment: &Impairment, seed: u64, largest: usize) -> Line {
         let mut line = Line {
             turns: impairment.rate.as_ref().map(Turns::new),
-            ways: Vec::new(),
+            effects: Vec::new(),
             way_of: [0; 3],
             overtaking: Lane::new(largest),
             offered: 0,
@@ -62,9 +62,11 @@ impl Line {
             lateness: Timing::default(),
         };
         let mut way = |effect: &Effect, stream: u64| {
-            line.ways
-                .push(Way { chance: Chance::new(effect, seed, stream), lane: Lane::new(largest) });
-            line.ways.len() - 1
+            line.effects.push(EffectLane {
+                chance: Chance::new(effect, seed, stream),
+                lane: Lane::new(largest),
+            });
+            line.effects.len() - 1
         };
         let common = way(&impairment.common, 0);
         // A family without an effect of its own shares loss bursts and frame order with all other
@@ -93,7 +95,7 @@ impl Line {
             return Fate::Gone;
         };
         let way = self.way_of[slot(traffic)];
-        match self.ways[way].chance.draw() {
+        match self.effects[way].chance.draw() {
             Lot::Lost => {
                 counts.lost += 1;
                 Fate::Gone
@@ -123,7 +125,7 @@ impl Line {
         self.lateness.record(now_ns - held.due_ns);
         self.arrives(held.traffic);
         let lane = match at.checked_sub(1) {
-            Some(way) => &mut self.ways[way].lane,
+            Some(way) => &mut self.effects[way].lane,
             None => &mut self.overtaking,
         };
         lane.pop().map(|(held, frame)| (held.traffic, frame))
@@ -147,7 +149,7 @@ impl Line {
     }
 
     fn lanes(&self) -> impl Iterator<Item = &Lane> {
-        std::iter::once(&self.overtaking).chain(self.ways.iter().map(|way| &way.lane))
+        std::iter::once(&self.overtaking).chain(self.effects.iter().map(|way| &way.lane))
     }
 
     fn hold(
@@ -159,7 +161,7 @@ impl Line {
         now_ns: u64,
     ) -> Fate {
         let lane = match way {
-            Some(way) => &mut self.ways[way].lane,
+            Some(way) => &mut self.effects[way].lane,
             None => &mut self.overtaking,
         };
         let due_ns = due_ns.max(lane.last_due_ns());
