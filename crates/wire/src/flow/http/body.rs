@@ -34,12 +34,12 @@ pub(super) struct Took {
     /// The number of those bytes that are content.
     pub(super) content: u64,
     /// The state of the message after them.
-    pub(super) then: Then,
+    pub(super) state: MessageState,
 }
 
 /// The state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum MessageState {
     /// More bytes follow.
     More,
     /// The message is complete.
@@ -72,12 +72,14 @@ impl BodyState {
     pub(super) fn take(&mut self, all: Span<'_>) -> Took {
         let length = all.length as u64;
         match self {
-            BodyState::ToEnd => Took { used: all.length, content: length, then: Then::More },
+            BodyState::ToEnd => {
+                Took { used: all.length, content: length, state: MessageState::More }
+            }
             BodyState::Length(left) => {
                 let used = length.min(*left);
                 *left -= used;
-                let then = if *left == 0 { Then::End } else { Then::More };
-                Took { used: used as usize, content: used, then }
+                let state = if *left == 0 { MessageState::End } else { MessageState::More };
+                Took { used: used as usize, content: used, state }
             }
             BodyState::Chunked(chunk) => chunks(chunk, all),
         }
@@ -85,8 +87,8 @@ impl BodyState {
 }
 
 fn chunks(chunk: &mut Chunk, all: Span<'_>) -> Took {
-    let mut took = Took { used: 0, content: 0, then: Then::More };
-    while took.then == Then::More && took.used < all.length {
+    let mut took = Took { used: 0, content: 0, state: MessageState::More };
+    while took.state == MessageState::More && took.used < all.length {
         if let Chunk::Data(left) = chunk {
             let here = (*left).min((all.length - took.used) as u64);
             let ends = left.saturating_sub(LINE_END).min(here);
@@ -98,9 +100,9 @@ fn chunks(chunk: &mut Chunk, all: Span<'_>) -> Took {
             }
             continue;
         }
-        took.then = match all.bytes.get(took.used) {
+        took.state = match all.bytes.get(took.used) {
             Some(byte) => framing(chunk, *byte),
-            None => Then::Lost,
+            None => MessageState::Lost,
         };
         took.used += 1;
     }
@@ -108,9 +110,9 @@ fn chunks(chunk: &mut Chunk, all: Span<'_>) -> Took {
 }
 
 /// Processes a byte that is not content.
-fn framing(chunk: &mut Chunk, byte: u8) -> Then {
+fn framing(chunk: &mut Chunk, byte: u8) -> MessageState {
     *chunk = match (*chunk, byte) {
-        (Chunk::Size(_, 0), b'\n' | b'\r' | b';' | b' ' | b'\t') => return Then::Lost,
+        (Chunk::Size(_, 0), b'\n' | b'\r' | b';' | b' ' | b'\t') => return MessageState::Lost,
         (Chunk::Size(size, _) | Chunk::Extension(size), b'\n') => match size {
             0 => Chunk::Trailer(0),
             _ => Chunk::Data(size + LINE_END),
@@ -121,15 +123,15 @@ fn framing(chunk: &mut Chunk, byte: u8) -> Then {
             Some(value) if digits < MOST_DIGITS => {
                 Chunk::Size(size << 4 | u64::from(value), digits + 1)
             }
-            _ => return Then::Lost,
+            _ => return MessageState::Lost,
         },
-        (Chunk::Trailer(0), b'\n') => return Then::End,
+        (Chunk::Trailer(0), b'\n') => return MessageState::End,
         (Chunk::Trailer(_), b'\n') => Chunk::Trailer(0),
         (Chunk::Trailer(0), b'\r') => Chunk::Trailer(0),
         (Chunk::Trailer(length), _) => Chunk::Trailer(length.saturating_add(1)),
         (data @ Chunk::Data(_), _) => data,
     };
-    Then::More
+    MessageState::More
 }
 
 #[cfg(test)]
@@ -146,9 +148,9 @@ mod tests {
             for part in CHUNKED.chunks(step) {
                 let took = body.take(Span::new(part, part.len()));
                 (used, content) = (used + took.used, content + took.content);
-                match took.then {
-                    Then::End => break,
-                    then => assert_eq!((then, took.used), (Then::More, part.len())),
+                match took.state {
+                    MessageState::End => break,
+                    state => assert_eq!((state, took.used), (MessageState::More, part.len())),
                 }
             }
             assert_eq!((used, content), (END, 15), "{step}");
@@ -159,22 +161,22 @@ mod tests {
     fn of_content_only_the_length_is_needed() {
         let mut body = BodyState::Length(3_000);
         let took = body.take(Span::new(b"abc", 1_400));
-        assert_eq!(took, Took { used: 1_400, content: 1_400, then: Then::More });
+        assert_eq!(took, Took { used: 1_400, content: 1_400, state: MessageState::More });
         let took = body.take(Span::new(b"", 1_700));
-        assert_eq!(took, Took { used: 1_600, content: 1_600, then: Then::End });
+        assert_eq!(took, Took { used: 1_600, content: 1_600, state: MessageState::End });
         let mut body = BodyState::chunked();
         let took = body.take(Span::new(b"7d0\r\nabc", 1_000));
-        assert_eq!(took, Took { used: 1_000, content: 995, then: Then::More });
+        assert_eq!(took, Took { used: 1_000, content: 995, state: MessageState::More });
         assert_eq!(body.unread(), 1_007);
         assert_eq!(body.take(Span::new(b"", 1_007)).content, 1_005);
-        assert_eq!(body.take(Span::new(b"", 5)).then, Then::Lost);
+        assert_eq!(body.take(Span::new(b"", 5)).state, MessageState::Lost);
     }
 
     #[test]
     fn what_is_no_chunk_is_lost() {
         for wrong in ["\r\n", "x", ";a\r\n", "1234567890123456\r\n", "-1\r\n"] {
             let took = BodyState::chunked().take(Span::new(wrong.as_bytes(), wrong.len()));
-            assert_eq!(took.then, Then::Lost, "{wrong}");
+            assert_eq!(took.state, MessageState::Lost, "{wrong}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::budget::Budget;
 use super::super::reassembly::{Now, Reassembly};
-use super::body::{BodyState, Then};
+use super::body::{BodyState, MessageState};
 use super::head::{Collected, Head};
 use crate::Span;
 
@@ -217,10 +217,10 @@ impl Half {
         let State::Body(body) = &mut self.state else { return None };
         let took = body.take(next);
         reader.content(took.content);
-        match took.then {
-            Then::More => {}
-            Then::Lost => return None,
-            Then::End => {
+        match took.state {
+            MessageState::More => {}
+            MessageState::Lost => return None,
+            MessageState::End => {
                 self.state = State::Head;
                 reader.ends(now_ns);
             }
