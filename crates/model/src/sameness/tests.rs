@@ -11,28 +11,28 @@ const REQUESTS: usize = 500;
 
 /// What becomes of one exchange.
 #[derive(Clone, Copy)]
-enum Came {
-    Whole(u16, u64),
-    Not(Outcome, FailurePhase),
+enum ExchangeEnd {
+    Complete(u16, u64),
+    Failed(Outcome, FailurePhase),
 }
 
-use Came::{Not, Whole};
+use ExchangeEnd::{Complete, Failed};
 
 /// What a side gives: its number in the block and a draw of its own decide.
-type Manner = fn(usize, &mut Random) -> Came;
+type Manner = fn(usize, &mut Random) -> ExchangeEnd;
 
 fn block(random: &mut Random, requests: usize, manner: Manner) -> Answers {
     let mut tally = EndpointTally::default();
     for number in 0..requests {
         match manner(number, random) {
-            Whole(status, size) => {
+            Complete(status, size) => {
                 tally.status.add(status, 1);
                 match status < 400 {
                     true => tally.sizes.add(size),
                     false => tally.unaccepted += 1,
                 }
             }
-            Not(outcome, phase) => tally.failures.add(Failure::new(outcome, phase), 1),
+            Failed(outcome, phase) => tally.failures.add(Failure::new(outcome, phase), 1),
         }
     }
     answers("/page", &tally)
@@ -46,82 +46,82 @@ fn found(seed: u64, blocks: usize, requests: usize, a: Manner, b: Manner) -> Sam
     look(("ipv6", "ipv4"), &pairs, 0.05).unwrap()
 }
 
-fn healthy(_: usize, _: &mut Random) -> Came {
-    Whole(200, 20_480)
+fn healthy(_: usize, _: &mut Random) -> ExchangeEnd {
+    Complete(200, 20_480)
 }
 
 /// A nonce of 16 to 80 characters, and a clock.
-fn dynamic(_: usize, random: &mut Random) -> Came {
-    Whole(200, 5_000 + random.below(65) + if random.below(2) == 0 { 3 } else { 0 })
+fn dynamic(_: usize, random: &mut Random) -> ExchangeEnd {
+    Complete(200, 5_000 + random.below(65) + if random.below(2) == 0 { 3 } else { 0 })
 }
 
 /// Most pages are short, and some very long.
-fn skewed(_: usize, random: &mut Random) -> Came {
-    Whole(200, (1_000.0 * random.exponential().exp().min(1e5)) as u64)
+fn skewed(_: usize, random: &mut Random) -> ExchangeEnd {
+    Complete(200, (1_000.0 * random.exponential().exp().min(1e5)) as u64)
 }
 
 /// Anything from nothing to 40 kB.
-fn broad(_: usize, random: &mut Random) -> Came {
-    Whole(200, random.below(40_000))
+fn broad(_: usize, random: &mut Random) -> ExchangeEnd {
+    Complete(200, random.below(40_000))
 }
 
 /// One in twenty fails on either side alike.
-fn flapping(_: usize, random: &mut Random) -> Came {
-    if random.below(20) == 0 { Whole(503, 100) } else { Whole(200, 20_480) }
+fn flapping(_: usize, random: &mut Random) -> ExchangeEnd {
+    if random.below(20) == 0 { Complete(503, 100) } else { Complete(200, 20_480) }
 }
 
 /// What a sick side gives, and what is said of it beside a healthy one.
 const SICK: [(&str, Manner, &str); 11] = [
-    ("503 for all", |_, _| Whole(503, 9), "IPv6 answers 503 to every request; IPv4 200"),
+    ("503 for all", |_, _| Complete(503, 9), "IPv6 answers 503 to every request; IPv4 200"),
     (
         "503 for half",
-        |n, _| if n % 2 == 0 { Whole(503, 9) } else { Whole(200, 20_480) },
+        |n, _| if n % 2 == 0 { Complete(503, 9) } else { Complete(200, 20_480) },
         "IPv6 answers 503 to 50.0 % of requests; IPv4 to none",
     ),
     (
         "503 for one in a hundred",
-        |n, _| if n % 100 == 7 { Whole(503, 9) } else { Whole(200, 20_480) },
+        |n, _| if n % 100 == 7 { Complete(503, 9) } else { Complete(200, 20_480) },
         "IPv6 answers 503 to 1.0 % of requests; IPv4 to none",
     ),
     (
         "another page",
-        |_, _| Whole(200, 20),
+        |_, _| Complete(200, 20),
         "IPv6 sends 20 bytes per response; IPv4 20,480 (of /page)",
     ),
     (
         "another page, made anew each time",
-        |_, random| Whole(200, 12_000 + random.below(900)),
+        |_, random| Complete(200, 12_000 + random.below(900)),
         "IPv6 sends 12,4",
     ),
-    ("a redirect", |_, _| Whole(301, 162), "IPv6 answers 301 to every request; IPv4 200"),
+    ("a redirect", |_, _| Complete(301, 162), "IPv6 answers 301 to every request; IPv4 200"),
     (
         "nothing listens",
-        |_, _| Not(Outcome::Refused, FailurePhase::Connect),
+        |_, _| Failed(Outcome::Refused, FailurePhase::Connect),
         "IPv6 does not answer: 0 of 6,000, REFUSED in connect",
     ),
     (
         "packets are dropped",
-        |_, _| Not(Outcome::Timeout, FailurePhase::Connect),
+        |_, _| Failed(Outcome::Timeout, FailurePhase::Connect),
         "IPv6 does not answer: 0 of 6,000, TIMEOUT in connect",
     ),
     (
         "responses are cut off",
-        |_, _| Not(Outcome::Truncated, FailurePhase::Transfer),
+        |_, _| Failed(Outcome::Truncated, FailurePhase::Transfer),
         "IPv6 returns no complete response: 0 of 6,000, TRUNCATED in transfer",
     ),
     (
         "one of three addresses is dead",
         |n, _| match n % 3 {
-            0 => Not(Outcome::Refused, FailurePhase::Connect),
-            _ => Whole(200, 20_480),
+            0 => Failed(Outcome::Refused, FailurePhase::Connect),
+            _ => Complete(200, 20_480),
         },
         "IPv6 fails 33.4 % of requests (REFUSED in connect); IPv4 none",
     ),
     (
         "slow to time out for some",
         |_, random| match random.below(50) {
-            0 => Not(Outcome::Timeout, FailurePhase::Wait),
-            _ => Whole(200, 20_480),
+            0 => Failed(Outcome::Timeout, FailurePhase::Wait),
+            _ => Complete(200, 20_480),
         },
         "IPv6 fails ",
     ),
@@ -141,13 +141,13 @@ fn a_sick_side_is_told_on_either_side() {
 
 #[test]
 fn sides_that_give_errors_alone_are_not_compared() {
-    let down: Manner = |_, _| Whole(503, 9);
+    let down: Manner = |_, _| Complete(503, 9);
     let both = found(1, 2, 60, down, down);
     let said = "IPv6 returns only errors: 0 of 120 accepted; IPv4 returns only errors: \
                 0 of 120 accepted";
     assert_eq!((both.said.as_deref(), both.same), (Some(said), false));
     // One response that is accepted makes a speed.
-    let mostly: Manner = |n, _| if n == 7 { Whole(200, 20_480) } else { Whole(503, 9) };
+    let mostly: Manner = |n, _| if n == 7 { Complete(200, 20_480) } else { Complete(503, 9) };
     assert_eq!(found(1, 2, 60, mostly, mostly).said, None);
 }
 
@@ -189,8 +189,8 @@ fn sides_that_give_the_same_are_called_different_as_seldom_as_it_says() {
 #[test]
 fn what_can_not_set_speeds_apart_is_noted_and_no_more() {
     // The page shows the client's address.
-    let longer: Manner = |_, random| Whole(200, 5_030 + random.below(3));
-    let shorter: Manner = |_, random| Whole(200, 5_012 + random.below(3));
+    let longer: Manner = |_, random| Complete(200, 5_030 + random.below(3));
+    let shorter: Manner = |_, random| Complete(200, 5_012 + random.below(3));
     let here = found(3, BLOCKS, REQUESTS, longer, shorter);
     assert!(here.same, "{here:#?}");
     assert_eq!(here.differences[0].what, Trait::Size);
@@ -203,7 +203,7 @@ fn one_bad_block_is_not_a_difference() {
     let mut pairs: Vec<(Answers, Answers)> = (0..BLOCKS)
         .map(|_| (block(&mut random, 200, healthy), block(&mut random, 200, healthy)))
         .collect();
-    pairs[5].0 = block(&mut random, 200, |_, _| Whole(503, 9));
+    pairs[5].0 = block(&mut random, 200, |_, _| Complete(503, 9));
     let pairs: Vec<_> = pairs.iter().map(|(a, b)| (a, b)).collect();
     let here = look(("ipv6", "ipv4"), &pairs, 0.05).unwrap();
     assert!(here.same, "{here:#?}");

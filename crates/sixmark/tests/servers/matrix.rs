@@ -45,7 +45,7 @@ const ROWS: [Row; 5] = [
 
 /// How requests follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum RequestPacing {
     Closed,
     Open,
     /// A connection for each.
@@ -54,15 +54,16 @@ enum Way {
     Streams,
 }
 
-const WAYS: [Way; 4] = [Way::Closed, Way::Open, Way::Alone, Way::Streams];
+const PACINGS: [RequestPacing; 4] =
+    [RequestPacing::Closed, RequestPacing::Open, RequestPacing::Alone, RequestPacing::Streams];
 
-impl Way {
+impl RequestPacing {
     fn options(self) -> &'static [&'static str] {
         match self {
-            Way::Closed => &[],
-            Way::Open => &["--rate", "2000/s"],
-            Way::Alone => &["--no-keep-alive"],
-            Way::Streams => &["--streams", "3"],
+            RequestPacing::Closed => &[],
+            RequestPacing::Open => &["--rate", "2000/s"],
+            RequestPacing::Alone => &["--no-keep-alive"],
+            RequestPacing::Streams => &["--streams", "3"],
         }
     }
 }
@@ -77,15 +78,15 @@ struct Place<'a> {
 /// and how many requests.
 fn load(row: &Row, place: &Place<'_>) -> [[u64; 2]; 2] {
     let mut sums = [[0; 2]; 2];
-    for way in WAYS {
-        if way == Way::Streams && row.protocol == Protocol::Http1 {
+    for pacing in PACINGS {
+        if pacing == RequestPacing::Streams && row.protocol == Protocol::Http1 {
             continue;
         }
         for driver in ["uring", "epoll"] {
-            let result = load_once(row, place, way, driver);
+            let result = load_once(row, place, pacing, driver);
             for (sum, family) in sums.iter_mut().zip(Family::BOTH) {
                 let figures = of(&result, family);
-                check(row, way, figures);
+                check(row, pacing, figures);
                 *sum = [sum[0] + figures.connections.opened, sum[1] + EACH];
             }
         }
@@ -93,26 +94,26 @@ fn load(row: &Row, place: &Place<'_>) -> [[u64; 2]; 2] {
     sums
 }
 
-fn load_once(row: &Row, place: &Place<'_>, way: Way, driver: &str) -> RunResult {
+fn load_once(row: &Row, place: &Place<'_>, pacing: RequestPacing, driver: &str) -> RunResult {
     let (requests, connections) = ((2 * EACH).to_string(), CONNECTIONS.to_string());
     let load = ["-n", &requests, "-c", &connections, "--timeout", "60s", "--driver", driver];
     let authority = ["--cacert", place.authority.to_str().unwrap()];
     let trust = if row.secure { &authority[..] } else { &[] };
     let urls = place.urls.each_ref().map(String::as_str);
-    let result = run(&[&load, row.options, way.options(), trust, &urls].concat());
+    let result = run(&[&load, row.options, pacing.options(), trust, &urls].concat());
     assert_eq!(result.generator.driver, driver);
     result
 }
 
 /// What is the same of every protocol, and what differs.
-fn check(row: &Row, way: Way, figures: &FamilyResult) {
-    let what = format!("{} {way:?} {:?}", row.version, figures.connections);
+fn check(row: &Row, pacing: RequestPacing, figures: &FamilyResult) {
+    let what = format!("{} {pacing:?} {:?}", row.version, figures.connections);
     assert_normal(figures, EACH);
     assert_eq!(figures.status, [(200, EACH)].into(), "{what}");
     assert_eq!(figures.bytes.body, EACH * SIZE, "{what}");
     assert!(figures.bytes.received > EACH * SIZE && figures.bytes.sent > 0, "{what}");
     let opened = figures.connections.opened;
-    let expected = if way == Way::Alone { EACH..=EACH } else { 1..=CONNECTIONS };
+    let expected = if pacing == RequestPacing::Alone { EACH..=EACH } else { 1..=CONNECTIONS };
     assert!(expected.contains(&opened), "{what}");
     let ended = [figures.connections.closed, figures.connections.reset_sent];
     assert_eq!(ended, [opened, 0], "{what}");
@@ -123,7 +124,7 @@ fn check(row: &Row, way: Way, figures: &FamilyResult) {
     let counts = [&figures.wait_us, &figures.transfer_us, &figures.response_us].map(|s| s.count);
     assert_eq!(counts, [EACH; 3], "{what}");
     let of_clock = [&figures.slip_us, &figures.service_us].map(|s| s.as_ref().map(|s| s.count));
-    assert_eq!(of_clock, [(way == Way::Open).then_some(EACH); 2], "{what}");
+    assert_eq!(of_clock, [(pacing == RequestPacing::Open).then_some(EACH); 2], "{what}");
     check_tls(row, figures);
     check_quic(row, figures);
 }

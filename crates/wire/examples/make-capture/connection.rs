@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use sixmark_units::random::Random;
 
-use crate::frame::{self, Packet, Way};
+use crate::frame::{self, DirectionEnds, Packet};
 use crate::script::Script;
 use crate::stream::{self, Stream};
 
@@ -17,7 +17,7 @@ const SMALLEST: f64 = 200.0;
 /// A connection whose packets are being written.
 pub(crate) struct Connection {
     packets: std::vec::IntoIter<Packet>,
-    ways: [Way; 2],
+    directions: [DirectionEnds; 2],
     streams: [Stream; 2],
     frame: Vec<u8>,
 }
@@ -29,17 +29,18 @@ impl Connection {
         let mss: u16 = if server.is_ipv6() { 1_440 } else { 1_460 };
         let rtt_ns = (random.exponential() * 20e6) as u64 + 1_000_000;
         // Timestamps, which are in every segment, reduce the payload that fits in one.
-        let mut said = Said::new(Script::new(now_ns, rtt_ns, u64::from(mss) - 12), secure);
-        said.all(random);
+        let mut both =
+            ConnectionStreams::new(Script::new(now_ns, rtt_ns, u64::from(mss) - 12), secure);
+        both.all(random);
         let [first, other] = [random.bits() as u32, random.bits() as u32];
-        let ways = [
-            Way { from: server, to: client, first: other, other: first, mss },
-            Way { from: client, to: server, first, other, mss },
+        let directions = [
+            DirectionEnds { from: server, to: client, first: other, other: first, mss },
+            DirectionEnds { from: client, to: server, first, other, mss },
         ];
-        let mut packets = said.script.packets;
+        let mut packets = both.script.packets;
         packets.sort_by_key(|packet| packet.at_ns);
-        let (packets, streams) = (packets.into_iter(), [said.server, said.client]);
-        Connection { packets, ways, streams, frame: Vec::new() }
+        let (packets, streams) = (packets.into_iter(), [both.server, both.client]);
+        Connection { packets, directions, streams, frame: Vec::new() }
     }
 
     /// Returns the time of the next packet.
@@ -51,7 +52,7 @@ impl Connection {
     pub(crate) fn frame(&mut self) -> &[u8] {
         let packet = self.packets.next().expect("there is one that is due");
         let side = usize::from(packet.by_client);
-        frame::write(&packet, &self.ways[side], &self.streams[side], &mut self.frame);
+        frame::write(&packet, &self.directions[side], &self.streams[side], &mut self.frame);
         &self.frame
     }
 }
@@ -75,16 +76,16 @@ fn ends(random: &mut Random, number: u64, port: u16) -> (SocketAddr, SocketAddr)
 }
 
 /// The streams and packets of both sides.
-struct Said {
+struct ConnectionStreams {
     script: Script,
     client: Stream,
     server: Stream,
     secure: bool,
 }
 
-impl Said {
-    fn new(script: Script, secure: bool) -> Said {
-        Said { script, client: Stream::default(), server: Stream::default(), secure }
+impl ConnectionStreams {
+    fn new(script: Script, secure: bool) -> ConnectionStreams {
+        ConnectionStreams { script, client: Stream::default(), server: Stream::default(), secure }
     }
 
     /// Generates the connection from its SYN to its end.

@@ -26,7 +26,7 @@ pub(crate) struct Packet {
 
 /// The endpoints of one direction, and the initial sequence numbers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct DirectionEnds {
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
     pub(crate) first: u32,
@@ -35,18 +35,18 @@ pub(crate) struct Way {
 }
 
 /// Writes the frame of a packet.
-pub(crate) fn write(packet: &Packet, way: &Way, stream: &Stream, to: &mut Vec<u8>) {
+pub(crate) fn write(packet: &Packet, direction: &DirectionEnds, stream: &Stream, to: &mut Vec<u8>) {
     to.clear();
     to.extend([2, 0, 0, 0, 0, 1 + u8::from(packet.by_client)]);
     to.extend([2, 0, 0, 0, 0, 2 - u8::from(packet.by_client)]);
-    let options = options(packet, way);
+    let options = options(packet, direction);
     let length = 20 + options.len() + usize::from(packet.length);
-    let pseudo = ip(way, length as u16, packet, to);
+    let pseudo = ip(direction, length as u16, packet, to);
     let tcp = to.len();
-    to.extend(way.from.port().to_be_bytes());
-    to.extend(way.to.port().to_be_bytes());
-    to.extend(way.first.wrapping_add(1).wrapping_add(packet.at as u32).to_be_bytes());
-    let ack = way.other.wrapping_add(1).wrapping_add(packet.ack as u32);
+    to.extend(direction.from.port().to_be_bytes());
+    to.extend(direction.to.port().to_be_bytes());
+    to.extend(direction.first.wrapping_add(1).wrapping_add(packet.at as u32).to_be_bytes());
+    let ack = direction.other.wrapping_add(1).wrapping_add(packet.ack as u32);
     to.extend(if packet.flags & ACK != 0 { ack } else { 0 }.to_be_bytes());
     to.extend([(20 + options.len() as u8) << 2, packet.flags, 0x01, 0xf5, 0, 0, 0, 0]);
     to.extend(&options);
@@ -60,8 +60,8 @@ pub(crate) fn write(packet: &Packet, way: &Way, stream: &Stream, to: &mut Vec<u8
 }
 
 /// Writes the EtherType and an IP header. Returns the sum of its addresses for TCP's checksum.
-fn ip(way: &Way, length: u16, packet: &Packet, to: &mut Vec<u8>) -> u64 {
-    match (way.from.ip(), way.to.ip()) {
+fn ip(direction: &DirectionEnds, length: u16, packet: &Packet, to: &mut Vec<u8>) -> u64 {
+    match (direction.from.ip(), direction.to.ip()) {
         (IpAddr::V4(from), IpAddr::V4(other)) => {
             to.extend([0x08, 0x00]);
             let start = to.len();
@@ -84,10 +84,10 @@ fn ip(way: &Way, length: u16, packet: &Packet, to: &mut Vec<u8>) -> u64 {
     }
 }
 
-fn options(packet: &Packet, way: &Way) -> Vec<u8> {
+fn options(packet: &Packet, direction: &DirectionEnds) -> Vec<u8> {
     let mut all = Vec::with_capacity(40);
     if packet.flags & SYN != 0 {
-        let [high, low] = way.mss.to_be_bytes();
+        let [high, low] = direction.mss.to_be_bytes();
         all.extend([2, 4, high, low, 4, 2]);
     } else {
         all.extend([1, 1]);
@@ -100,7 +100,7 @@ fn options(packet: &Packet, way: &Way) -> Vec<u8> {
         all.extend([1, 3, 3, 7]);
     }
     if let Some((from, behind)) = packet.sack {
-        let place = |at: u64| way.other.wrapping_add(1).wrapping_add(at as u32).to_be_bytes();
+        let place = |at: u64| direction.other.wrapping_add(1).wrapping_add(at as u32).to_be_bytes();
         all.extend([1, 1, 5, 10]);
         all.extend([place(from), place(behind)].concat());
     }

@@ -6,7 +6,7 @@ use super::*;
 use sixmark_units::random::Random;
 
 /// A connection under construction.
-struct Talk {
+struct GeneratedConnection {
     made_port: u16,
     /// The segments to capture, in order: sent by the client, position, ACK, bytes.
     segments: Vec<(bool, u32, u32, Vec<u8>)>,
@@ -53,15 +53,16 @@ fn response(random: &mut Random, asked: &str) -> (u16, u64, Vec<u8>) {
     }
 }
 
-impl Talk {
-    fn new(random: &mut Random, port: u16) -> Talk {
+impl GeneratedConnection {
+    fn new(random: &mut Random, port: u16) -> GeneratedConnection {
         let (segments, told) = (Vec::new(), Vec::new());
         let (bytes, again, late) = Default::default();
-        let mut talk = Talk { made_port: port, segments, told, bytes, again, late };
+        let mut generated =
+            GeneratedConnection { made_port: port, segments, told, bytes, again, late };
         for _ in 0..1 + random.below(5) {
-            talk.group(random);
+            generated.group(random);
         }
-        talk
+        generated
     }
 
     /// Adds some requests, pipelined if there are several, and their responses.
@@ -120,10 +121,11 @@ fn whatever_is_cut_swapped_doubled_and_interleaved_is_told_as_it_was_said() {
         for family in Family::BOTH {
             let mut random = Random::new(seed, 0);
             let mut made = Made::new(family, 1);
-            let mut talks: Vec<Talk> = (1..6).map(|port| Talk::new(&mut random, port)).collect();
+            let mut all: Vec<GeneratedConnection> =
+                (1..6).map(|port| GeneratedConnection::new(&mut random, port)).collect();
             let room = made.follower.flows.settings.buffer_bytes;
-            for talk in &talks {
-                made.ends.client.set_port(talk.made_port);
+            for generated in &all {
+                made.ends.client.set_port(generated.made_port);
                 // Makes the round-trip time long: what arrives within it counts as reordered, not
                 // retransmitted.
                 made.client(SYN, 0, 0, b"");
@@ -134,37 +136,39 @@ fn whatever_is_cut_swapped_doubled_and_interleaved_is_told_as_it_was_said() {
             let mut next = [0; 5];
             loop {
                 let open: Vec<usize> =
-                    (0..5).filter(|n| next[*n] < talks[*n].segments.len()).collect();
+                    (0..5).filter(|n| next[*n] < all[*n].segments.len()).collect();
                 let Some(n) = open.get(random.below(open.len().max(1) as u64) as usize) else {
                     break;
                 };
-                let talk = &mut talks[*n];
-                made.ends.client.set_port(talk.made_port);
-                let (by_client, at, ack, bytes) = &talk.segments[next[*n]];
+                let generated = &mut all[*n];
+                made.ends.client.set_port(generated.made_port);
+                let (by_client, at, ack, bytes) = &generated.segments[next[*n]];
                 made.send(*by_client, ACK, *at, *ack, bytes);
                 next[*n] += 1;
             }
-            for talk in &talks {
-                made.ends.client.set_port(talk.made_port);
-                let [client, server] =
-                    [talk.bytes.from_client as u32 + 1, talk.bytes.from_server as u32 + 1];
+            for generated in &all {
+                made.ends.client.set_port(generated.made_port);
+                let [client, server] = [
+                    generated.bytes.from_client as u32 + 1,
+                    generated.bytes.from_server as u32 + 1,
+                ];
                 made.client(ACK, client, server, b"");
                 made.server(ACK | FIN, server, client, b"");
                 made.client(ACK | FIN, client, server + 1, b"");
             }
             // All buffered data was returned to the budget.
-            let all = std::mem::replace(&mut made.follower.flows.budget, Budget::new(0));
-            assert_eq!(all.left(), room, "seed {seed}");
-            check(made, &talks, seed);
+            let budget = std::mem::replace(&mut made.follower.flows.budget, Budget::new(0));
+            assert_eq!(budget.left(), room, "seed {seed}");
+            check(made, &all, seed);
         }
     }
 }
 
-fn check(made: Made, talks: &[Talk], seed: u64) {
+fn check(made: Made, all: &[GeneratedConnection], seed: u64) {
     let (kept, _) = made.follower.finish();
     let transfers = kept.transfers.finish(0);
-    for talk in talks {
-        let port = talk.made_port;
+    for generated in all {
+        let port = generated.made_port;
         let mut own: Vec<_> = transfers.iter().filter(|t| t.ends.client.port() == port).collect();
         // A later request may have been seen before the rest of an earlier one.
         own.sort_by_key(|t| t.number);
@@ -175,22 +179,22 @@ fn check(made: Made, talks: &[Talk], seed: u64) {
                 (format!("{} {}", t.method, t.path), t.status.unwrap(), t.content_bytes)
             })
             .collect();
-        assert_eq!(found, talk.told, "seed {seed} port {port}");
+        assert_eq!(found, generated.told, "seed {seed} port {port}");
         let connection = kept.connections.iter().find(|c| c.ends.client.port() == port).unwrap();
         assert_eq!(connection.closure, Closure::Normal);
         assert_eq!(connection.doubts, Doubts::default(), "seed {seed}");
         let ways = [
             (
                 connection.sent.from_client,
-                talk.bytes.from_client,
-                talk.again.from_client,
-                talk.late.from_client,
+                generated.bytes.from_client,
+                generated.again.from_client,
+                generated.late.from_client,
             ),
             (
                 connection.sent.from_server,
-                talk.bytes.from_server,
-                talk.again.from_server,
-                talk.late.from_server,
+                generated.bytes.from_server,
+                generated.again.from_server,
+                generated.late.from_server,
             ),
         ];
         for (sent, bytes, again, late) in ways {
