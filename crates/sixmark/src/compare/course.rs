@@ -152,7 +152,10 @@ impl<'a> ComparisonCourse<'a> {
     /// Makes the blocks to come longer once the warm-up blocks are over, if those showed that the
     /// responses of a side take too long for them. Returns the side with the longer responses.
     fn lengthen_blocks(&mut self) -> Option<Lengthened> {
-        let is_over = self.turns.get(self.blocks.len()).is_some_and(|next| next.pair.is_some());
+        // Blocks that are compared are all of the same length.
+        let is_warm_up = self.blocks.last().is_some_and(|block| block.pair.is_none());
+        let next = self.turns.get(self.blocks.len());
+        let is_over = is_warm_up && next.is_some_and(|next| next.pair.is_some());
         let block_s =
             self.schedule.block_s.filter(|_| is_over && self.schedule.block_requests.is_none())?;
         let of = |side| Some((side, self.mean_response_s(side)?));
@@ -401,5 +404,35 @@ mod tests {
         let different =
             |found: &&Compared| matches!(found.verdict, Verdict::Better | Verdict::Worse);
         assert!(comparison.metrics.iter().find(different).is_none());
+    }
+
+    /// In how many of the blocks so far the blocks to come became longer, where each block's responses
+    /// take longer than those of the one before.
+    fn lengthened_after(warm_up_blocks: u32) -> Vec<usize> {
+        let plan = secure_plan(PlanTls::default());
+        let schedule = BlockSchedule {
+            pairs: 6,
+            order: BlockOrder::Random,
+            block_s: Some(0.001),
+            block_requests: None,
+            requested_block_s: None,
+            warm_up_blocks,
+        };
+        let plans = ComparedSides { a: &plan, b: &plan };
+        let (mut course, mut after) = (ComparisonCourse::new(plans, &schedule, 7), Vec::new());
+        while let Some(turn) = course.next(&AtomicBool::new(false)) {
+            let loaded = made(500.0 * (1.0 + course.blocks.len() as f64), 0);
+            course.blocks.push(block_of_turn(&plan, turn, 0.0, &loaded));
+            course.loads.push(loaded);
+            after.extend(course.lengthen_blocks().map(|_| course.blocks.len()));
+        }
+        after
+    }
+
+    #[test]
+    fn blocks_become_longer_after_the_warm_up_blocks_alone() {
+        assert_eq!(lengthened_after(1), [2]);
+        assert_eq!(lengthened_after(3), [6]);
+        assert_eq!(lengthened_after(0), [0; 0]);
     }
 }

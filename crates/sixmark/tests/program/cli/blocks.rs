@@ -56,12 +56,12 @@ fn blocks_shorter_than_responses_become_longer_and_no_exchange_is_lost() {
 
 #[test]
 fn a_side_whose_exchanges_all_began_in_the_warm_up_is_told() {
-    let (requests, delay) = (AtomicU64::new(0), Duration::from_millis(300));
+    let (requests, delay) = (AtomicU64::new(0), Duration::from_secs(2));
     let server = Raw::start(move |stream| answer_slowly(stream, delay, &requests));
     let [v6, v4] = server.urls("http");
     // Without a block that is not compared none can show that blocks are too short.
     let load = ["compare", "-q", "--block", "1ms", "--blocks", "1", "--warm-up-blocks", "0"];
-    let output = sixmark(&[&load[..], &["-c", "2", "--warmup", "30ms", &v6, &v4]].concat());
+    let output = sixmark(&[&load[..], &["-c", "2", "--warmup", "500ms", &v6, &v4]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{said}");
     for part in ["no exchange over ipv6 began within a block: 2 exchanges", "a longer --block"] {
