@@ -13,8 +13,8 @@ use super::cable::Cable;
 use super::host::Host;
 use super::part::{BRIDGE, at, error_of_part};
 use super::{TEMPORARY, ends, settings};
-use sixmark_machine::CommandError;
-use sixmark_machine::netlink::Netlink;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::rtnetlink::Netlink;
 
 /// The files of which each host has its own copy.
 const OWN: [&str; 2] = ["/etc/hosts", "/etc/resolv.conf"];

@@ -15,9 +15,9 @@ use super::emulator::Emulator;
 use super::host::Host;
 use super::part::{at, error_of_part};
 use super::{ends, netem, settings};
-use sixmark_machine::CommandError;
-use sixmark_machine::netlink::Netlink;
-use sixmark_machine::program::{command_of, find_program};
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::program::{command_of, find_program};
+use sixmark_sys::rtnetlink::Netlink;
 
 /// A link that has been created.
 #[derive(Debug)]

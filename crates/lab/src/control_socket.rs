@@ -17,7 +17,7 @@ use sixmark_model::plan::lab::is_lab_name;
 use sixmark_sys::{handover, join};
 
 use super::Hosts;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The maximum time for a client to send its question.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -4,15 +4,16 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_model::plan::lab::{Lab, Net, routes};
+use sixmark_model::plan::lab::{Lab, routes};
 use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 use super::host::Hosts;
 use super::part::error_of_part;
 use super::until::until;
 use crate::service::Services;
-use sixmark_machine::CommandError;
-use sixmark_machine::netlink::Netlink;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::rtnetlink::Netlink;
 
 /// A BGP speaker, and the networks that its routing table must contain.
 struct Speaker<'a> {

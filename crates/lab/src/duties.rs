@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use sixmark_model::plan::lab::{Lab, Net, nft, tayga};
+use sixmark_model::plan::lab::{Lab, nft, tayga};
 use sixmark_sys::interface;
+use sixmark_units::net::Net;
 
 use super::host::{Host, Hosts};
 use super::part::error_of_part;
@@ -14,8 +15,8 @@ use super::setup_command::{SetupCommand, run_setup_command};
 use super::until::until;
 use super::{TEMPORARY, converge};
 use crate::service::{ServiceGround, Services};
-use sixmark_machine::CommandError;
-use sixmark_machine::netlink::{Netlink, NewRoute};
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::rtnetlink::{Netlink, NewRoute};
 
 /// The functions that run on the hosts of a lab.
 #[derive(Debug)]

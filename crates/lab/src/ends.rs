@@ -3,12 +3,13 @@
 use std::io;
 
 use sixmark_model::plan::lab::routes::routes as of_links;
-use sixmark_model::plan::lab::{Lab, LabHost, LabNode, LinkEnd, Net, Switch};
+use sixmark_model::plan::lab::{Lab, LabHost, LabNode, LinkEnd, Switch};
 use sixmark_sys::ethtool::Ethtool;
 use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 use super::part::BRIDGE;
-use sixmark_machine::netlink::{Netlink, NewRoute};
+use sixmark_sys::rtnetlink::{Netlink, NewRoute};
 
 /// Configures the interface at one end of a link, in the calling thread's namespace.
 pub(super) fn furnish(lab: &Lab, end: &LinkEnd) -> io::Result<()> {

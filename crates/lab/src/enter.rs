@@ -13,7 +13,7 @@ use sixmark_sys::process::lead_among;
 
 use super::TEMPORARY;
 use super::control_socket::HostNamespaces;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Moves this **process**, which has one thread, into a host permanently. Programs it starts use
 /// the host's network and resolve the host's names. Files are otherwise those outside the lab.

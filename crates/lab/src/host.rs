@@ -13,7 +13,7 @@ use sixmark_sys::netns::NetNs;
 use sixmark_sys::process::{Account, Place, Running, lead_among};
 
 use super::TEMPORARY;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// A host that is up, with its own network and mount namespaces.
 #[derive(Debug)]

@@ -34,7 +34,7 @@ pub use up::{Ground, Up};
 
 use sixmark_sys::enclosure::{self, Refused, Rights, Side};
 
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The directory for temporary files of a lab.
 pub const TEMPORARY: &str = enclosure::TEMPORARY;

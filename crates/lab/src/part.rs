@@ -5,7 +5,7 @@ use std::io;
 use sixmark_model::plan::lab::{Lab, LabNode};
 
 use super::host::Host;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The name of a bridge's interface in its namespace.
 pub(super) const BRIDGE: &str = "br0";

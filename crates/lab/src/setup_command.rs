@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::TEMPORARY;
 use super::host::Host;
-use sixmark_machine::CommandError;
-use sixmark_machine::program::{command_of, find_program};
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::program::{command_of, find_program};
 
 /// The maximum run time. None of these programs has much to do.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::service::Services;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The maximum time to wait. BGP among four routers takes one second, everything else less.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -15,7 +15,7 @@ use super::control_socket::{self, Answer};
 use super::duties::{self, Duties};
 use super::host::Hosts;
 use crate::service::{self, Services, generated};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// A lab that is up: hosts, links and running services. It is removed when dropped.
 #[derive(Debug)]

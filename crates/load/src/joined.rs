@@ -1,9 +1,9 @@
 //! Loads that followed one another, as one.
 
+use sixmark_document::provenance::Ended;
 use sixmark_model::clocks::Clocks;
 use sixmark_model::interval::Interval;
 use sixmark_model::lapses::Lapses;
-use sixmark_model::provenance::Ended;
 use sixmark_model::tally::Tally;
 use sixmark_model::truth::TruthBook;
 use sixmark_sys::usage::Usage;

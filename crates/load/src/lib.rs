@@ -37,11 +37,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
+use sixmark_document::provenance::Ended;
 use sixmark_model::clocks::Clocks;
 use sixmark_model::interval::Interval;
 use sixmark_model::lapses::Lapses;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::Ended;
 use sixmark_model::seconds::SliceGatherer;
 use sixmark_model::tally::{Slice, Tally};
 use sixmark_model::truth::TruthBook;

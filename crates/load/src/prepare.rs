@@ -17,7 +17,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use super::reachability::Reachability;
 use crate::tls;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Requests longer than this are sent with TCP_NODELAY: their last, short segment would else wait
 /// for an acknowledgement (RFC 9293, 3.7.4). A short one is a single segment and never waits.

@@ -14,7 +14,7 @@ use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring};
 
 use super::prepare::PreparedLoad;
 use super::worker::{Report, Worker};
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::threads::no_thread;
 
 /// From when all workers are there to when they begin, in nanoseconds: what is due at the beginning
 /// must not be late because a thread woke up late.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::{Failure, OutcomeCounts};
 use crate::plan::Request;
-use crate::timing::{Summary, Timing};
+use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
 /// The number of names with figures of their own: a mix from an access log may have thousands, and
@@ -132,13 +132,13 @@ pub struct RequestFigures {
     /// accepted.
     pub failed: u64,
     /// Exchanges by outcome: NORMAL always, the others if they occurred. They add up to sent.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Entries<crate::outcome::Outcome, u64>", extend("required" = ["NORMAL"])))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Entries<crate::outcome::Outcome, u64>", extend("required" = ["NORMAL"])))]
     pub outcomes: BTreeMap<String, u64>,
     /// Complete responses by status code.
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::StatusCode, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::StatusCode, std::num::NonZeroU64>"
         )
     )]
     pub status: BTreeMap<u16, u64>,

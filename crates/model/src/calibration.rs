@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::family_result::FamilyResult;
 use crate::tally::FamilyTally;
-use crate::timing::{Summary, Timing};
+use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::family::{Family, PerFamily};
 
 /// The noise floor: times over loopback, where only the generator, the kernel and the server

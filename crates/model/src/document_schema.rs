@@ -13,8 +13,8 @@ use crate::result::{self, RunResult};
 use crate::study::result::{self as study, StudyResult};
 use crate::traffic::result::{self as traffic, TrafficResult};
 use crate::vitals::result::{self as vitals, VitalsResult};
-use crate::warning_codes::WARNING_CODES;
 use crate::watch::document::{self as watch, WatchResult};
+use sixmark_document::warning_codes::WARNING_CODES;
 
 mod layout;
 

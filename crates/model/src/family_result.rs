@@ -12,15 +12,18 @@ use crate::outcome::{Failure, Outcome};
 use crate::quic::QuicResult;
 use crate::sizes::SizesResult;
 use crate::tcp::TcpResult;
-use crate::timing::Summary;
 use crate::tls::TlsResult;
+use sixmark_document::timing::Summary;
 
 /// The figures of one family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyResult {
     /// The addresses that requests were sent to.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema_type::SocketText>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<sixmark_document::schema_type::SocketText>")
+    )]
     pub addresses: Vec<SocketAddr>,
     /// Results of each address of each target, those with failures first, at most a hundred; empty
     /// if there is only one address.
@@ -34,7 +37,7 @@ pub struct FamilyResult {
     pub requests: RequestCounts,
     /// Exchanges by outcome: NORMAL always, the others if they occurred. They add up to
     /// requests.sent.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Entries<Outcome, u64>", extend("required" = ["NORMAL"])))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Entries<Outcome, u64>", extend("required" = ["NORMAL"])))]
     pub outcomes: BTreeMap<String, u64>,
     /// Exchanges that did not end NORMAL. They add up to requests.sent minus requests.completed.
     pub failures: Vec<FailureCount>,
@@ -54,7 +57,7 @@ pub struct FamilyResult {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::StatusCode, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::StatusCode, std::num::NonZeroU64>"
         )
     )]
     pub status: BTreeMap<u16, u64>,
@@ -133,7 +136,7 @@ impl FamilyResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AddressResult {
     /// The address.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::SocketText"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::SocketText"))]
     pub address: SocketAddr,
     /// The target's URL.
     pub url: String,

@@ -19,9 +19,9 @@ use crate::pace::Pace;
 use crate::plan::http::Http;
 use crate::plan::ratio::PlanRatio;
 use crate::plan::{Close, Connection, Driver, LoadPlan, Plan, PlanRequests, Request, Target};
-use crate::provenance::{Ended, Environment, Tool};
 use crate::result::{self, Generator, RatioResult, RunResult, family_result};
 use crate::tally::FamilyTally;
+use sixmark_document::provenance::{Ended, Environment, Tool};
 use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
 

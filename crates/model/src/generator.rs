@@ -22,7 +22,7 @@ pub struct Generator {
     pub peak_rss_bytes: u64,
     /// The largest share of a second in which a worker was not waiting for the kernel; in an open
     /// loop, of a second in which exchanges started. Parts shorter than half a second are ignored.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Part"))]
     pub busiest: f64,
     /// Exchanges of an open loop that started more than 1 ms later than due although the limit of
     /// exchanges in flight was not reached.

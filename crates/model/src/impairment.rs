@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{FileField, FileFields};
+use sixmark_document::fields::{FileField, FileFields};
 use sixmark_units::family::PerFamily;
 
 /// Bytes that Ethernet adds to a frame on the wire: preamble and start (8), check sequence (4), gap
@@ -273,7 +273,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::FileText;
+    use sixmark_document::fields::FileText;
 
     /// Returns the impairment in a link's table, and the mistakes.
     fn read(text: &str) -> (Impairment, Vec<String>) {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::tally::SliceTally;
-use crate::timing::Summary;
+use sixmark_document::timing::Summary;
 use sixmark_units::family::PerFamily;
 
 /// One second of the run.

@@ -11,7 +11,6 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
-mod buckets;
 pub mod by_request;
 pub mod calibration;
 pub mod check;
@@ -25,14 +24,12 @@ pub mod document;
 pub mod document_schema;
 mod expression;
 pub mod family_result;
-pub mod fields;
 pub mod find;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod gate;
 pub mod gate_result;
 pub mod generator;
-pub mod histogram;
 pub mod impairment;
 pub mod import;
 pub mod in_flight;
@@ -45,13 +42,10 @@ pub mod mix;
 pub mod outcome;
 pub mod pace;
 pub mod plan;
-pub mod provenance;
 pub mod quic;
 pub mod request_form;
 pub mod result;
 pub mod sameness;
-#[cfg(feature = "schema")]
-pub mod schema_type;
 pub mod search;
 pub mod seconds;
 pub mod sizes;
@@ -60,11 +54,9 @@ pub mod tally;
 pub mod tcp;
 pub mod template;
 pub mod timed_phase;
-pub mod timing;
 pub mod tls;
 pub mod traffic;
 pub mod truth;
 pub mod unanswered;
 pub mod vitals;
-pub mod warning_codes;
 pub mod watch;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::timing::Summary;
+use sixmark_document::timing::Summary;
 
 /// The mechanism that impairs a link's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

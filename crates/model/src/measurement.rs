@@ -4,10 +4,10 @@ use crate::family_result::{Families, FamilyResult};
 use crate::gate_result::GateResult;
 use crate::interval::Interval;
 use crate::plan::Plan;
-use crate::provenance::{Ended, Environment, Tool, Warning};
 use crate::result::RunResult;
 use crate::watch::Watched;
 use crate::watch::document::WatchResult;
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
 

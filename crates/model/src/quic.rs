@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::timing::{Summary, Timing};
+use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
 /// Error codes of QUIC itself (RFC 9000, 20.1), but for those of TLS, which are alerts.

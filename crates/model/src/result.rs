@@ -3,11 +3,11 @@
 use crate::family_result::Families;
 use crate::family_result::FamilyResult;
 use crate::interval::Interval;
-use crate::provenance::Ended;
-use crate::provenance::Environment;
-use crate::provenance::Lookup;
-use crate::provenance::Tool;
-use crate::provenance::Warning;
+use sixmark_document::provenance::Ended;
+use sixmark_document::provenance::Environment;
+use sixmark_document::provenance::Lookup;
+use sixmark_document::provenance::Tool;
+use sixmark_document::provenance::Warning;
 
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub struct RunResult {
     /// The program that made the document.
     pub tool: Tool,
     /// When the run began, warm-up included: RFC 3339, UTC, with milliseconds.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
     /// Seconds from the end of the warm-up to the end of the last exchange, at least to the end of
     /// the time where that ended the run: what rates are divided by.

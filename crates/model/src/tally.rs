@@ -10,8 +10,8 @@ use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::quic::QuicTally;
 use crate::sizes::Sizes;
 use crate::tcp::TcpTally;
-use crate::timing::Timing;
 use crate::tls::TlsTally;
+use sixmark_document::timing::Timing;
 use sixmark_http::redirect::is_redirect;
 use sixmark_units::family::PerFamily;
 

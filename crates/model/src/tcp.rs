@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::timing::{Summary, Timing};
+use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
 /// One connection as its kernel saw it; absent is what that does not tell.

@@ -2,7 +2,7 @@
 //! one list that gates, conditions, comparisons, studies and reports read.
 
 use crate::family_result::FamilyResult;
-use crate::timing::Summary;
+use sixmark_document::timing::Summary;
 
 /// A part of an exchange, or of a connection's life, whose durations are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::tls::PlanTls;
-use crate::timing::{Summary, Timing};
+use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 use sixmark_wire::x509::rfc3339;
 
@@ -253,7 +253,7 @@ pub struct TlsResult {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
         )
     )]
     pub versions: BTreeMap<String, u64>,
@@ -261,7 +261,7 @@ pub struct TlsResult {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
         )
     )]
     pub ciphers: BTreeMap<String, u64>,
@@ -269,7 +269,7 @@ pub struct TlsResult {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
         )
     )]
     pub groups: BTreeMap<String, u64>,
@@ -277,7 +277,7 @@ pub struct TlsResult {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
         )
     )]
     pub alpn: BTreeMap<String, u64>,
@@ -308,7 +308,7 @@ pub struct Handshakes {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CertificateCount {
     /// SHA-256 of its DER, in hexadecimal.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::SHA256)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::SHA256)))]
     pub sha256: String,
     /// The last second in which it is valid; null: it can't be read.
     #[cfg_attr(

@@ -19,7 +19,7 @@ use super::pause::Pauses;
 use super::place::Place;
 use super::queue::Queue;
 use super::{Identity, Options, http3, listen, serve};
-use sixmark_machine::threads;
+use sixmark_sys::threads;
 
 /// A port that the kernel found free for TCP may be taken for UDP; then it is asked for another.
 const TRIES: u32 = 20;

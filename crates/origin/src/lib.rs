@@ -44,7 +44,7 @@ use serde_json::{Value, json};
 use sixmark_units::family::Family;
 use tokio::sync::oneshot;
 
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::threads::no_thread;
 
 /// Where the origin listens and how much of the machine it may use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! A line for each family, for spreadsheets (RFC 4180).
 
+use sixmark_document::timing::Summary;
 use sixmark_model::csv_lines::{CsvLines, LineEnding};
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::Quantity;
 use sixmark_model::outcome::Outcome;
-use sixmark_model::timing::Summary;
 use sixmark_model::tls::TlsResult;
 
 use super::Figure;

@@ -1,7 +1,7 @@
 //! Warnings as people read them: those that cost the answer most come first, and each comes once.
 
-use sixmark_model::provenance::Warning;
-use sixmark_model::warning_codes::WARNING_CODES;
+use sixmark_document::provenance::Warning;
+use sixmark_document::warning_codes::WARNING_CODES;
 
 /// The warnings in the order of [`WARNING_CODES`], codes that are not in it first. Of warnings that differ in
 /// nothing but the family, the first is left, and names both.
@@ -41,7 +41,7 @@ fn naming_both(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_model::provenance::Warning;
+    use sixmark_document::provenance::Warning;
 
     use super::condensed;
 

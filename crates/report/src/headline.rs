@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use sixmark_document::provenance::Ended;
 use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
@@ -11,7 +12,6 @@ use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::Metric;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::Ended;
 use sixmark_model::study::result::StudyResult;
 use sixmark_units::family::Family;
 

@@ -9,11 +9,11 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::headline::ListHeadline;
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::gate_result::GateResult;
 use sixmark_model::measurement::Measurement;
-use sixmark_model::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_model::watch::Watched;
 
 /// Why a measurement that a signal ended is none.

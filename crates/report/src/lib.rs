@@ -38,7 +38,7 @@ type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
 /// Writes the figure `name` of some durations, which is `us`: `> 2.00 s` where only a lower bound is
 /// known, since it falls among exchanges that were unanswered at the end.
 fn write_bound(
-    of: &sixmark_model::timing::Summary,
+    of: &sixmark_document::timing::Summary,
     name: &str,
     us: f64,
     write: impl Fn(f64) -> String,

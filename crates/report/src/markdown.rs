@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::doubts;
 use super::sheet::table::{Column, ColumnKind, SheetCell, Table};
 use super::sheet::{self, Block, Named, Part, Sheet};
-use sixmark_model::provenance::Warning;
+use sixmark_document::provenance::Warning;
 
 /// A section a document.
 pub fn markdown_page(documents: &[Named<'_>]) -> String {

@@ -8,6 +8,9 @@ mod watched;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use sixmark_document::provenance::Ended;
+use sixmark_document::provenance::Lookup;
+use sixmark_document::timing::Summary;
 use sixmark_http::HttpVersion;
 use sixmark_model::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use sixmark_model::family_result::FamilyResult;
@@ -16,10 +19,7 @@ use sixmark_model::metric::{MetricKind, Quantity};
 use sixmark_model::outcome::Outcome;
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::Ended;
-use sixmark_model::provenance::Lookup;
 use sixmark_model::result::{Generator, RunResult};
-use sixmark_model::timing::Summary;
 use sixmark_model::watch::Watched;
 use sixmark_units::family::Family;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::sheet::{IP_COUNTERS, group_name};
 use crate::terminal::WIDTH;
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use sixmark_model::vitals::VitalsSample;
 use sixmark_model::vitals::host::{CpuTimes, MachineVitals};
 use sixmark_model::vitals::result::VitalsResult;

@@ -15,9 +15,9 @@ use std::num::NonZeroU64;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use sixmark_document::timing::Timing;
 use sixmark_model::impairment::{Effect, FrameRate, Impairment};
 use sixmark_model::link_report::LinkReport;
-use sixmark_model::timing::Timing;
 use sixmark_sys::clock;
 use sixmark_testkit::pair::{Pair, any};
 use sixmark_units::family::{Family, PerFamily};

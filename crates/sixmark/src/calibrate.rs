@@ -16,8 +16,8 @@ use sixmark_sys::limit;
 use sixmark_units::family::{Family, PerFamily};
 
 use sixmark_load::{self as load, PreparedLoad};
-use sixmark_machine::CommandError;
 use sixmark_origin::{Options, Origin};
+use sixmark_sys::command_error::CommandError;
 
 /// How long each family is measured at a time, and the warm-up before that.
 const TURN: Duration = Duration::from_millis(200);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 
-use sixmark_model::provenance::{Environment, RouteTaken};
+use sixmark_document::provenance::{Environment, RouteTaken};
 
 /// Kernel settings that affect connections, their buffers and their pace.
 const SYSCTLS: [&str; 10] = [

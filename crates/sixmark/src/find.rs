@@ -8,13 +8,13 @@ mod tests;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use sixmark_document::provenance::Ended;
 use sixmark_model::condition::Condition;
 use sixmark_model::family_result::{Families, FamilyResult};
 use sixmark_model::find::{Conduct, FindMax, FoundRate, Trial};
 use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
 use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::plan::{LoadPlan, Plan};
-use sixmark_model::provenance::Ended;
 use sixmark_model::result::{RunResult, planned_result};
 use sixmark_model::search::{AGREE, Search};
 use sixmark_model::tally::FamilyTally;
@@ -23,7 +23,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use crate::run::{self, BUSY, Measured, Runnable};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The fewest exchanges due in a trial. With fewer, the quantiles of a trial are luck.
 pub const FEWEST: f64 = 10.0;

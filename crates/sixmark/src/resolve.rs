@@ -3,10 +3,10 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::time::Instant;
 
+use sixmark_document::provenance::Lookup;
 use sixmark_http::url::{Host, Url};
-use sixmark_model::provenance::Lookup;
 
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// An answer given in advance, as in curl's `--resolve HOST:PORT:ADDR[,ADDR]…`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use sixmark_sys::{clock, route};
 use sixmark_units::family::PerFamily;
 
 use crate::capture::{Capture, CaptureSettings};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// How long to wait for connections to come to rest after the load has ended.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,9 +1,9 @@
 //! Warnings about doubtful figures. Each has a code for programs and a message for people.
 
+use sixmark_document::provenance::{Ended, Warning};
 use sixmark_http::HttpVersion;
 use sixmark_model::calibration::Below;
 use sixmark_model::plan::{Close, Plan};
-use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{duration_us, write_count};

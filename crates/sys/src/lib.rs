@@ -7,16 +7,19 @@
 //! Begin reading with [`driver`], whose trait opens, writes, reads and closes connections and is
 //! implemented over io_uring and over epoll. The other public modules can be read separately:
 //! [`packets`] captures packets, [`process`] starts programs, [`enclosure`] and [`netns`] create
-//! namespaces.
+//! namespaces, [`rtnetlink`] configures interfaces, [`command_error`] is the error that ends a
+//! command.
 
 mod buffers;
 pub mod clock;
+pub mod command_error;
 mod control;
 pub mod driver;
 pub mod enclosure;
 pub mod ending;
 pub mod ethtool;
 pub mod flows;
+pub mod group_usage;
 pub mod handover;
 pub mod interface;
 pub mod join;
@@ -29,15 +32,18 @@ mod path;
 pub mod poll;
 pub mod port;
 pub mod process;
+pub mod program;
 pub mod readable;
 mod realtime;
 mod release;
 pub mod route;
+pub mod rtnetlink;
 pub mod schedule;
 mod socket;
 mod stamp;
 pub mod standard;
 pub mod tap;
+pub mod threads;
 pub mod turbo;
 pub mod usage;
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+use sixmark_document::provenance::{Ended, Warning};
 use sixmark_model::comparison::judge::compare;
 use sixmark_model::comparison::result::{Block, ComparisonResult};
 use sixmark_model::comparison::result::{
@@ -12,7 +13,6 @@ use sixmark_model::comparison::result::{
 use sixmark_model::comparison::{BlockPair, Settings, Stretch};
 use sixmark_model::gate_result::GateResult;
 use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::result::{RunResult, planned_result};
 use sixmark_model::tally::FamilyTally;
 

@@ -10,6 +10,7 @@
 
 pub mod counts;
 pub mod family;
+pub mod net;
 pub mod quantity;
 pub mod random;
 pub mod visible;

@@ -7,7 +7,7 @@ use std::path::Path;
 use sixmark_model::plan::generated::{Generated, bytes};
 use sixmark_units::random::Random;
 
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Creates the files of a lab. An existing file is kept: it belongs to the study or to the user.
 pub(crate) fn of_lab(files: &[Generated], www: &Path) -> Result<(), CommandError> {

@@ -17,9 +17,9 @@ use sixmark_sys::process::Running;
 
 use crate::Hosts;
 use ready::Look;
-use sixmark_machine::CommandError;
-use sixmark_machine::program::{find_program, plain_command};
-use sixmark_machine::usage;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::group_usage as usage;
+use sixmark_sys::program::{find_program, plain_command};
 
 /// The interval between two checks whether a service is ready.
 const LOOK: Duration = Duration::from_millis(10);

@@ -16,7 +16,7 @@ use sixmark_wire::x509;
 
 use super::names;
 use super::verifier::{AcceptAnyCertificate, GivenCertificates};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// What every handshake of a run has in common. Cheap to clone.
 #[derive(Clone, Debug)]

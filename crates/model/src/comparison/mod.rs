@@ -19,7 +19,7 @@ use crate::metric::{Metric, Quantity};
 use crate::sameness::{Answers, Sameness};
 use crate::tally::{FamilyTally, Phases};
 use crate::timed_phase::{Quantile, TimePoint, TimedPhase};
-use crate::timing::Timing;
+use sixmark_document::timing::Timing;
 
 /// The figures of one side in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -239,22 +239,25 @@ pub struct Compared {
     pub difference: Option<Estimate>,
     /// The probability of a difference at least this large between equal sides; null for a metric
     /// that was refused.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
     /// The same after Holm's correction for all metrics of the comparison; null for a metric that
     /// was refused.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p_holm: Option<f64>,
     /// The probability of figures at least this close between sides that differ by the margin (the
     /// larger p of two one-sided tests); null for a metric that was refused.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p_equivalence: Option<f64>,
     /// The logarithm of A's figure over B's for each pair, in the order in which they were
     /// measured.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema_type::Signed>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<sixmark_document::schema_type::Signed>"))]
     pub effects: Vec<f64>,
     /// The correlation of each effect with the previous one; null if there are too few.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub autocorrelation: Option<f64>,
     /// The difference between two equal sides in the same metric, as a share, from an earlier
     /// measurement of A against itself (`--calibrate`); null if there was none.
@@ -275,13 +278,13 @@ pub struct Compared {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The value.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub value: f64,
     /// The lower end of the interval.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub low: f64,
     /// The upper end of the interval.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub high: f64,
 }
 
@@ -305,7 +308,7 @@ pub enum EffectMethod {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeaderCorrected {
     /// The ratio expected from the headers alone: 0.986 at an MTU of 1500.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Part"))]
     pub expected: f64,
     /// The measured ratio divided by the expected one.
     pub ratio: Estimate,

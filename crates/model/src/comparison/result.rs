@@ -7,8 +7,8 @@ use crate::family_result::FamilyResult;
 pub use crate::gate_result::GateResult;
 use crate::generator::Generator;
 use crate::plan::Plan;
-use crate::provenance::Lookup;
-use crate::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_document::provenance::Lookup;
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 
 /// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.comparison/1";
@@ -24,7 +24,7 @@ pub struct ComparisonResult {
     /// The program that wrote the document.
     pub tool: Tool,
     /// When the comparison began, including a calibration: RFC 3339, UTC, with milliseconds.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
     /// Seconds from the start of the first block to the end of the last one, including warm-ups and
     /// pauses but not a calibration.
@@ -171,7 +171,7 @@ pub struct Block {
     /// The figures of the block.
     pub figures: FamilyResult,
     /// The largest share of a second (0 to 1) in which a worker was not waiting for the kernel.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Part"))]
     pub busiest: f64,
     /// True if a worker was busy all the time, so that the generator rather than the server may
     /// have been the bottleneck.

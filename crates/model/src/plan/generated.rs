@@ -1,8 +1,8 @@
 //! Files that are made for a study or a lab, within the folder `{www}`.
 
-use crate::fields::{FileField, FileFields, Scalar};
 use crate::plan::braces::names_in_braces;
 use crate::plan::services::{is_inside, known};
+use sixmark_document::fields::{FileField, FileFields, Scalar};
 
 /// The largest file that may be made: what a file system's offsets can say.
 const LARGEST: u64 = 1 << 50;

@@ -109,7 +109,7 @@ pub struct Target {
     /// Where it is, in the resolver's order.
     #[cfg_attr(
         feature = "schema",
-        schemars(with = "Vec<crate::schema_type::SocketText>", length(min = 1))
+        schemars(with = "Vec<sixmark_document::schema_type::SocketText>", length(min = 1))
     )]
     pub addresses: Vec<SocketAddr>,
 }
@@ -232,7 +232,7 @@ pub enum Close {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceAddresses {
     /// The first address.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::AddressText"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::AddressText"))]
     pub address: IpAddr,
     /// How many leading bits all its addresses share: 128 or 32 for one address.
     #[cfg_attr(feature = "schema", schemars(range(max = 128)))]

@@ -24,11 +24,14 @@ pub struct Request {
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub method: String,
     /// The request target, templates as they were written; null: that of plan.targets.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Text>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Text>"))]
     pub path: Option<Template>,
     /// [name, value] of each field beside those that sixmark sends by itself, templates as they
     /// were written.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<(crate::schema_type::Text, String)>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<(sixmark_document::schema_type::Text, String)>")
+    )]
     pub headers: Vec<(String, Template)>,
     /// Content of the request, in documents its size alone: bytes, of a template those of its text;
     /// null: it has none.

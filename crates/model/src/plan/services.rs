@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::fields::{FileField, FileFields};
 use crate::plan::braces::{is_name, names_in_braces};
+use sixmark_document::fields::{FileField, FileFields};
 
 /// How long a service may take to be ready unless the file says otherwise.
 const PATIENCE: Duration = Duration::from_secs(20);

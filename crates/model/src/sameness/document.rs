@@ -16,7 +16,7 @@ pub struct GivenResult {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::StatusCode, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::StatusCode, std::num::NonZeroU64>"
         )
     )]
     pub status: BTreeMap<u16, u64>,

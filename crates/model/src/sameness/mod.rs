@@ -36,7 +36,7 @@ pub struct Sameness {
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub said: Option<String>,
     /// How often sides that give the same are called different at most.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Part"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Part"))]
     pub level: f64,
     /// Pairs of blocks that were looked at.
     pub pairs: usize,
@@ -62,7 +62,7 @@ pub struct Unlike {
     /// The same of side B.
     pub b: f64,
     /// How likely it is between sides that give the same; null where a side gave nothing.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
     /// False where so small a difference can't set a speed apart: it is noted and no more.
     pub matters: bool,

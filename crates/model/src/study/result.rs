@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::family_result::Families;
 use crate::link_report::LinkReport as Link;
 use crate::metric::Metric;
-use crate::provenance::{Ended, Environment, Tool, Warning};
 use crate::sameness::GivenResult;
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_units::family::Family;
 
 pub use finding::{Claim, ExchangeCount, FindingResult, FindingVerdict};
@@ -38,7 +38,7 @@ pub struct StudyResult {
     /// What made it.
     pub tool: Tool,
     /// The study's name: letters, digits, `-` and `_`.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::STUDY_NAME)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::STUDY_NAME)))]
     pub name: String,
     /// A line about it.
     pub title: String,
@@ -59,10 +59,10 @@ pub struct StudyResult {
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub repetitions: u32,
     /// When the first cell began, RFC 3339 in UTC.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME_OR_SECOND)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub started: String,
     /// When the document was written, RFC 3339 in UTC.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME_OR_SECOND)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub updated: String,
     /// Why it ended; null while it goes on, and after it was killed.
     pub ended: Option<Ended>,
@@ -116,7 +116,7 @@ pub struct StudyFile {
     /// The file's path as it was given, or the name of a built-in study.
     pub name: String,
     /// The SHA-256 of its text, and of the published figures beside it, in hexadecimal.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::SHA256)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::SHA256)))]
     pub sha256: String,
 }
 
@@ -174,7 +174,7 @@ pub struct CellResult {
     /// The command, word by word: for sixmark what stands behind `sixmark run`.
     pub command: Vec<String>,
     /// When it began, RFC 3339 in UTC.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME_OR_SECOND)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub started: String,
     /// Seconds that it took in all, starting the client included.
     pub took_s: f64,
@@ -350,7 +350,7 @@ pub enum RatioFinding {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resumed {
     /// When, RFC 3339 in UTC.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME_OR_SECOND)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub at: String,
     /// How many cells there were.
     pub cells: u32,

@@ -1,7 +1,7 @@
 //! What arrived of one flow.
 
 use super::Variation;
-use crate::timing::Timing;
+use sixmark_document::timing::Timing;
 
 /// Sequence numbers behind the highest in which a second copy is recognised.
 const WINDOW: u32 = 1 << 16;

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{FlowProtocol, Note, TrafficMix, TrafficSide};
-use crate::provenance::{Ended, Environment, Tool, Warning};
-use crate::timing::Summary;
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_document::timing::Summary;
 use sixmark_units::family::Family;
 
 pub use joined::kinds;
@@ -25,7 +25,7 @@ pub struct TrafficResult {
     /// What made it.
     pub tool: Tool,
     /// When it began, RFC 3339, UTC, with milliseconds.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
     /// Seconds in which messages were due.
     pub elapsed_s: f64,
@@ -67,7 +67,7 @@ pub enum OfferedTraffic {
         /// The addresses of the far side that were used.
         #[cfg_attr(
             feature = "schema",
-            schemars(with = "Vec<crate::schema_type::SocketText>", length(min = 1))
+            schemars(with = "Vec<sixmark_document::schema_type::SocketText>", length(min = 1))
         )]
         to: Vec<SocketAddr>,
     },
@@ -95,10 +95,16 @@ pub struct FlowResult {
     /// Who sent it; null where that was neither side.
     pub from: Option<TrafficSide>,
     /// The address that it came from; null where that is not known.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::SocketText>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::SocketText>")
+    )]
     pub source: Option<SocketAddr>,
     /// The address that it went to; null where that is not known.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::SocketText>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::SocketText>")
+    )]
     pub destination: Option<SocketAddr>,
     /// The size of its messages at first; null where it was only received.
     pub message_bytes: Option<u32>,
@@ -174,7 +180,10 @@ pub struct Amount {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delay {
     /// The shortest one-way delay, microseconds; null where the sides have clocks of their own.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub least_us: Option<f64>,
     /// One-way delays less the shortest one of the flow (RFC 5481, PDV).
     pub variation_us: Summary,

@@ -1,6 +1,6 @@
 //! How much one-way delays vary, by clocks that need not agree.
 
-use crate::timing::Timing;
+use sixmark_document::timing::Timing;
 
 /// Delays that are kept as they are until there are enough to know about how short they get.
 const EARLY: usize = 1_024;

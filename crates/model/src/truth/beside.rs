@@ -8,7 +8,7 @@ use super::{
     TruthCounts,
 };
 use crate::family_result::Families;
-use crate::timing::Timing;
+use sixmark_document::timing::Timing;
 use sixmark_units::family::{Family, PerFamily};
 
 /// What one clock shows a moment before the other, when both are asked.

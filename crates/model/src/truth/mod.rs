@@ -74,7 +74,10 @@ pub struct Beside {
     /// By the packets.
     pub packets_us: Brief,
     /// The client's median less that of the packets; null where either has none.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub medians_apart_us: Option<f64>,
     /// The client's time less that of the packets, of each one that is in both views.
     pub difference_us: Differences,
@@ -107,12 +110,21 @@ pub struct Differences {
     /// How many.
     pub count: u64,
     /// 1 % are not larger; null where count is 0.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub p1: Option<f64>,
     /// The median; null where count is 0.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub p50: Option<f64>,
     /// 99 % are not larger; null where count is 0.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub p99: Option<f64>,
 }

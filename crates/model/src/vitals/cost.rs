@@ -57,7 +57,10 @@ pub struct FamilyCost {
     /// Microseconds a complete response.
     pub us_per_request: f64,
     /// The ends of its 95 % interval, of a regression; else null.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<[crate::schema_type::Signed; 2]>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<[sixmark_document::schema_type::Signed; 2]>")
+    )]
     pub interval_us: Option<[f64; 2]>,
     /// Seconds a gigabyte, as many requests as there were having carried it; null where nothing was
     /// carried.

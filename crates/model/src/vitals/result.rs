@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sample::VitalsSample;
-use crate::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "sixmark.vitals/1";
@@ -17,7 +17,7 @@ pub struct VitalsHead {
     /// What made it.
     pub tool: Tool,
     /// When the first sample was taken, RFC 3339 in UTC.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
     /// The machine.
     pub environment: Environment,

@@ -6,7 +6,7 @@ use super::{Watched, WatchedFamily};
 use crate::family_result::{Families, FamilyResult};
 use crate::gate_result::GateResult;
 use crate::interval::Interval;
-use crate::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_units::family::Family;
 
 /// The name and version of the document's form.
@@ -23,7 +23,7 @@ pub struct WatchResult {
     /// The program that made the document.
     pub tool: Tool,
     /// When the watch began, by the capture's clock: RFC 3339, UTC, with milliseconds.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema_type::TIME)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
     /// Seconds from the beginning to the end of the capture: what rates are divided by.
     pub elapsed_s: f64,

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::family_result::Families;
-use crate::timing::{Summary, Timing};
+use sixmark_document::timing::{Summary, Timing};
 
 /// What packets said, beyond what the figures of a run hold.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -152,7 +152,7 @@ pub struct WatchedFamily {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
         )
     )]
     pub server_names: BTreeMap<String, u64>,
@@ -160,7 +160,7 @@ pub struct WatchedFamily {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
         )
     )]
     pub alpn: BTreeMap<String, u64>,
@@ -168,7 +168,7 @@ pub struct WatchedFamily {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::Text, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
         )
     )]
     pub versions: BTreeMap<String, u64>,
@@ -187,7 +187,7 @@ impl WatchedFamily {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedServer {
     /// Its address and port.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::SocketText"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::SocketText"))]
     pub address: SocketAddr,
     /// What was seen.
     pub figures: WatchedFamily,
@@ -195,7 +195,7 @@ pub struct WatchedServer {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "crate::schema_type::Entries<crate::schema_type::StatusCode, std::num::NonZeroU64>"
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::StatusCode, std::num::NonZeroU64>"
         )
     )]
     pub status: BTreeMap<u16, u64>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::result::{Rates, RoundTripResult, SentResult, WatchedFamily};
 use super::words::{closure, spoken};
-use crate::timing::Timing;
+use sixmark_document::timing::Timing;
 use sixmark_wire::flow::{Hello, Observed, Sent, Spoken, Transfer};
 
 /// As many names are told apart; what comes then is counted under [`OTHERS`].

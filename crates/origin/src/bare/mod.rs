@@ -29,8 +29,8 @@ use serde_json::Value;
 use sixmark_sys::readable;
 use sixmark_sys::tap::Tap;
 
-use sixmark_machine::netlink::Netlink;
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::rtnetlink::Netlink;
+use sixmark_sys::threads::no_thread;
 use stack::Stack;
 
 /// Addresses that it can have, beside a link-local one.

@@ -17,7 +17,7 @@ use sixmark_sys::turbo::Server;
 
 use super::{Options, listen};
 use request_handler::RequestHandler;
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::threads::no_thread;
 
 /// A running turbo origin. It stops when dropped.
 #[derive(Debug)]

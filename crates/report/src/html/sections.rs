@@ -5,7 +5,7 @@ use sixmark_units::visible::visible;
 
 use crate::doubts;
 use crate::sheet::{Block, Part, Sheet, SheetHeadline, Tile};
-use sixmark_model::provenance::Warning;
+use sixmark_document::provenance::Warning;
 
 use super::charts::{self, Ids};
 use super::tables;

@@ -2,10 +2,10 @@
 
 use super::phases::COMPARABLE_US;
 use crate::Figure;
+use sixmark_document::timing::Summary;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::metric::{Metric, MetricKind, Quantity};
 use sixmark_model::timed_phase::{TimePoint, TimedPhase};
-use sixmark_model::timing::Summary;
 
 use super::side::{BOTH_PLACE, Sides};
 use super::table::{Group, Row, SheetCell, Table};

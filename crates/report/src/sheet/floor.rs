@@ -1,7 +1,7 @@
 //! What the generator and chance make of nothing.
 
+use sixmark_document::timing::Summary;
 use sixmark_model::calibration::{Calibration, Difference, Floor, Leg};
-use sixmark_model::timing::Summary;
 use sixmark_units::family::Family;
 
 use super::table::{Column, Group, Row, SheetCell, Table};

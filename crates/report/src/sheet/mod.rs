@@ -30,11 +30,11 @@ mod watch;
 mod watched;
 mod write;
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::metric::Metric;
-use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_model::study::result::{Published, StudyResult};
 use sixmark_model::traffic::result::TrafficResult;

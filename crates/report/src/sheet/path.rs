@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use sixmark_document::timing::Summary;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::tcp::HandshakeResult;
-use sixmark_model::timing::Summary;
 use sixmark_model::tls::TlsResult;
 
 use super::side::{Side, Sides};

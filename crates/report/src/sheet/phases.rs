@@ -1,6 +1,6 @@
 //! How the durations of each phase are distributed: two curves of each side.
 
-use sixmark_model::histogram::Distribution;
+use sixmark_document::histogram::Distribution;
 use sixmark_model::timed_phase::TimedPhase;
 
 use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
@@ -308,9 +308,9 @@ pub(super) const COMPARABLE_US: f64 = 1.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixmark_document::timing::Timing;
     use sixmark_http::HttpVersion;
     use sixmark_model::fixture;
-    use sixmark_model::timing::Timing;
 
     #[test]
     fn the_shares_of_a_histogram_add_up_to_all_responses() {

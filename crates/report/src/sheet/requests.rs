@@ -1,7 +1,7 @@
 //! The requests of a mix, by their names.
 
+use sixmark_document::timing::Summary;
 use sixmark_model::by_request::RequestFigures;
-use sixmark_model::timing::Summary;
 
 use super::side::{Side, Sides};
 use super::table::{Column, Group, Row, SheetCell, Table};

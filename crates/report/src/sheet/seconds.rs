@@ -1,6 +1,6 @@
 //! A run over time: throughput, response times, failures.
 
-use sixmark_model::histogram::Distribution;
+use sixmark_document::histogram::Distribution;
 use sixmark_model::interval::{Interval, IntervalFamily};
 use sixmark_model::measurement::Measurement;
 use sixmark_units::family::Family;

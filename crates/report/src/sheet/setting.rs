@@ -1,11 +1,11 @@
 //! What was run, where, and by which means.
 
+use sixmark_document::provenance::Lookup;
+use sixmark_document::provenance::{Ended, Environment, Tool};
 use sixmark_http::HttpVersion;
 use sixmark_model::clocks::{PhaseClock, TimestampResult, Timestamps};
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::Lookup;
-use sixmark_model::provenance::{Ended, Environment, Tool};
 use sixmark_model::result::Generator;
 
 use super::table::{Column, Row, SheetCell, Table};
@@ -189,7 +189,7 @@ fn clock(timestamps: &TimestampResult) -> String {
 }
 
 fn routes(environment: &Environment) -> Option<Block> {
-    let row = |route: &sixmark_model::provenance::RouteTaken| {
+    let row = |route: &sixmark_document::provenance::RouteTaken| {
         let from = route.from.map_or("unknown".into(), |from| from.to_string());
         let mtu = route
             .mtu

@@ -1,5 +1,5 @@
 use super::*;
-use sixmark_model::provenance::{Environment, Tool};
+use sixmark_document::provenance::{Environment, Tool};
 use sixmark_model::study::result::{CellOrder, FactorResult, SCHEMA, StudyFile, StudyResult};
 
 /// A study of which no cell was measured.

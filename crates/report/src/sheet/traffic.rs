@@ -1,6 +1,6 @@
 //! What became of traffic: rates offered and achieved by class and family, loss, delay.
 
-use sixmark_model::timing::Summary;
+use sixmark_document::timing::Summary;
 use sixmark_model::traffic::result::{
     Amount, Delay, FlowResult, HostResult, KindResult, MessageFigures, OfferedTraffic,
     TrafficResult,

@@ -1,9 +1,9 @@
 //! Verdicts in plain words.
 
+use sixmark_document::timing::Summary;
 use sixmark_model::comparison::blocks_needed::BlocksNeeded;
 use sixmark_model::comparison::{Compared, Comparison, Estimate, Settings, Verdict};
 use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::timing::Summary;
 
 use super::side::{Sides, shown};
 use super::{SheetHeadline, write};

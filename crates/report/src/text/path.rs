@@ -5,8 +5,8 @@ use std::fmt::Display;
 
 use super::{Columns, write_line, write_whole};
 use crate::Figure;
+use sixmark_document::timing::Summary;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::timing::Summary;
 use sixmark_model::tls::TlsResult;
 use sixmark_units::quantity::duration_us;
 

@@ -1,10 +1,10 @@
 //! What is rendered: documents of runs on loopback, and others with what seldom occurs.
 
 use serde_json::{Value, json};
+use sixmark_document::provenance::Ended;
 use sixmark_model::comparison::{Comparison, Estimate, HeaderCorrected, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::fixture;
-use sixmark_model::provenance::Ended;
 use sixmark_model::study::result::StudyResult;
 
 /// A document of a run on loopback.

@@ -17,7 +17,7 @@ use super::{
     Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, loaded_bytes, page_type,
     script,
 };
-use sixmark_machine::program::{find_program, plain_command};
+use sixmark_sys::program::{find_program, plain_command};
 
 /// The command of the shell that starts it. Chromium uses descriptors 3 and 4 for the protocol; the
 /// shell moves its standard input and output there.

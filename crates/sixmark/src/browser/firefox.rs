@@ -16,7 +16,7 @@ use super::{
     Browser, Confinement, PAGE, PATIENCE, SOON, failed_load, last_of, loaded_bytes, page_type,
     script,
 };
-use sixmark_machine::program::{find_program, plain_command};
+use sixmark_sys::program::{find_program, plain_command};
 
 /// The text that it prints before the address on which it listens.
 const LISTENS: &str = "WebDriver BiDi listening on ws://";

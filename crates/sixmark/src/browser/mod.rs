@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use sixmark_model::study::client::{Client, Job, PageLoad};
 
 use confinement::Confinement;
-use sixmark_machine::usage;
+use sixmark_sys::group_usage as usage;
 pub(crate) use threads::Browsers;
 
 /// How long a browser may take for anything but a load, such as to start on a busy machine.

@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use sixmark_model::study::client::{Client, Job};
 
 use super::{Browser, Loads, load_all, start_browser};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The browsers of all networks.
 #[derive(Default)]

@@ -16,8 +16,8 @@ use sixmark_sys::packets::{self, Begin, PacketRing};
 use sixmark_wire::Link;
 use sixmark_wire::flow::{self, Counts, FlowObserver, Follower, Transfer, Transfers};
 
-use sixmark_machine::CommandError;
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::threads::no_thread;
 use taker::Taker;
 use writer::CaptureWriter;
 

@@ -4,7 +4,7 @@ use sixmark_sys::packets::{Begin, Frame, PacketRing};
 use sixmark_wire::Link;
 
 use super::unable;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The most blocks that are read at once, so that other rings get their turn.
 const BLOCKS: usize = 16;

@@ -11,7 +11,7 @@ use sixmark_wire::flow::{FlowObserver, Follower};
 use super::taker::Taker;
 use super::writer::CaptureWriter;
 use super::{CaptureResult, unable};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The longest wait for packets before the capture is told to end.
 const LONG: Duration = Duration::from_secs(3600);

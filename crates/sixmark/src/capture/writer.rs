@@ -9,7 +9,7 @@ use sixmark_wire::pcap::{self, Record};
 
 use super::taker::Taken;
 use crate::output;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Packets are buffered up to this number of bytes.
 const FULL: usize = 1 << 18;

@@ -4,8 +4,8 @@ use clap::Parser as _;
 
 use super::out::print;
 use super::{Cli, SixmarkCommand, run};
-use sixmark_machine::CommandError;
 use sixmark_origin::{Options, Origin};
+use sixmark_sys::command_error::CommandError;
 
 /// Measure a built-in server on loopback: a first look.
 #[derive(Debug, clap::Args)]

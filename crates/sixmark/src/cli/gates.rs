@@ -5,7 +5,7 @@ use sixmark_model::gate_result::GateResult;
 use sixmark_report::gates::gate_line;
 
 use super::out::{OutputPlace, complain};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The options.
 #[derive(Clone, Debug, Default, clap::Args)]

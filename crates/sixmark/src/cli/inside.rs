@@ -1,7 +1,7 @@
 //! `--in`: a command in a host of a lab.
 
 use sixmark_lab::{control_socket, enter};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Where a command runs, if not here.
 #[derive(Clone, Debug, Default, clap::Args)]

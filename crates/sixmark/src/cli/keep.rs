@@ -10,7 +10,7 @@ use sixmark_report::headline::ListHeadline;
 use super::out::{self, complain};
 use crate::output;
 use crate::store::{self, Id, NewEntry, Store};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Where the store is, for commands that read it and commands that write it.
 #[derive(Clone, Debug, Default, clap::Args)]

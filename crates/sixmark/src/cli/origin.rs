@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::out::print;
 use super::stop_flag;
-use sixmark_machine::CommandError;
 use sixmark_origin::{Bare, Identity, Limits, Options, Origin, Pause, Turbo};
+use sixmark_sys::command_error::CommandError;
 
 /// Open files that are asked for.
 const MOST: u64 = 1 << 20;

@@ -4,14 +4,14 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sixmark_model::provenance::Warning;
+use sixmark_document::provenance::Warning;
 use sixmark_report::doubts::condensed;
 use sixmark_report::terminal::hanging;
 use sixmark_units::visible::{visible, visible_json};
 
 use crate::output;
 use crate::warning::FILE_INCOMPLETE;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The exit status where the result is whole and a file beside it is not.
 pub(super) const INCOMPLETE: u8 = 3;

@@ -14,7 +14,7 @@ use super::files::CommandFiles;
 use super::history;
 use super::keep::StoreArgs;
 use super::out::{OutputPlace, print, print_document, warn};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
 const LARGEST: u64 = 256 << 20;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 
-use sixmark_machine::CommandError;
-use sixmark_machine::INTERRUPTED;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::command_error::INTERRUPTED;
 
 /// A flag that SIGINT, SIGTERM and SIGHUP set. A SIGINT or SIGTERM more than a second after the first
 /// signal ends the process at once.

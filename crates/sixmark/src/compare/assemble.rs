@@ -1,11 +1,11 @@
 //! Assembles the result of a comparison.
 
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_model::comparison::result::{
     ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName,
 };
 use sixmark_model::comparison::{Comparison, Settings, judge};
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
 
@@ -117,7 +117,7 @@ fn machine(comparing: &Comparing) -> Environment {
         for route in &side.runnable.routes {
             if !routes
                 .iter()
-                .any(|known: &sixmark_model::provenance::RouteTaken| known.to == route.to)
+                .any(|known: &sixmark_document::provenance::RouteTaken| known.to == route.to)
             {
                 routes.push(route.clone());
             }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use sixmark_document::provenance::Ended;
 use sixmark_model::comparison::pilot::longer_block;
 use sixmark_model::comparison::result::{
     Block, BlockCpu, BlockSchedule, ComparedSides, SideCost, SideCpu, SideName,
@@ -13,7 +14,6 @@ use sixmark_model::comparison::{BlockPair, Comparison, Settings, Stretch, judge}
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::Ended;
 use sixmark_model::result;
 use sixmark_model::sameness::Answers;
 use sixmark_model::tally::{FamilyTally, Slice};
@@ -24,7 +24,7 @@ use super::ComparisonEvent;
 use crate::run::{self, cannot_start};
 use crate::vitals::{Meter, Metered, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// What a block came to.
 #[derive(Debug)]

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::comparison::result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
 use sixmark_model::comparison::{Comparison, Settings};
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::Warning;
 use sixmark_model::tally::Slice;
 
 use crate::run::Runnable;
 use crate::vitals::VitalsFrom;
 use crate::warning;
 use course::{ComparisonCourse, Lengthened, Measurement};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The number of bootstrap resamples of the intervals shown during the measurement, after each
 /// pair. It is lower than that of the final result to save time.

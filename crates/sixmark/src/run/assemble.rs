@@ -1,11 +1,11 @@
 //! Assembles the result of a run.
 
+use sixmark_document::provenance::{Environment, Lookup, Tool, Warning};
 use sixmark_model::calibration::Calibration;
 use sixmark_model::comparison::Settings;
 use sixmark_model::family_result::{Families, FamilyResult};
 use sixmark_model::find::FindMax;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::{Environment, Lookup, Tool, Warning};
 use sixmark_model::result::{self, Generator, RatioResult, RunResult, SCHEMA};
 use sixmark_model::sameness::{self, Answers, Sameness};
 use sixmark_model::truth::Truth;

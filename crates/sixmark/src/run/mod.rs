@@ -20,7 +20,7 @@ use crate::calibrate;
 use crate::truth::Witness;
 use crate::vitals::{Meter, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
 /// the second it waited for the kernel.

@@ -2,14 +2,14 @@
 
 use std::time::SystemTime;
 
+use sixmark_document::provenance::{Lookup, RouteTaken, Warning};
 use sixmark_model::condition::Condition;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::{Lookup, RouteTaken, Warning};
 
 use super::Circumstances;
 use crate::{environment, preflight};
 use sixmark_load::PreparedLoad;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// A plan made from options, with names looked up. It has not been checked whether this machine can
 /// carry it out, and until then other code can't reach the plan.

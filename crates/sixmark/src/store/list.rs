@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sixmark_report::headline::{DocumentKind, Judged, ListHeadline, SideFigures};
 
 use super::{Id, Store};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// A filter of entries; without conditions it matches all of them.
 #[derive(Clone, Debug, Default)]

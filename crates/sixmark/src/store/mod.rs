@@ -24,7 +24,7 @@ use crate::output;
 pub use list::{ListFilter, ListPage, Listed};
 pub use place::{StorePlace, VARIABLE, ignored_data_home};
 use schema::FoundStore;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// How long to wait for another sixmark that writes. Each write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);

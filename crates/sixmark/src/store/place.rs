@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The environment variable that is equivalent to `--store`.
 pub const VARIABLE: &str = "SIXMARK_STORE";

@@ -14,7 +14,7 @@ use crate::traffic::{
     Ends, Half, ReadyFlows, TrafficReceiver, TrafficSender, assemble, open_ports, outgoing, ports,
 };
 use sixmark_lab::{Host, Up};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// How long connections and the first messages may take. It is longer than TCP's wait before its
 /// fourth retransmission, which a link with high loss may need.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
 
+use sixmark_document::provenance::Ended;
 use sixmark_http::url::Url;
 use sixmark_model::family_result::Families;
 use sixmark_model::link_report::LinkReport as Link;
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::plan::secrets::redact;
-use sixmark_model::provenance::Ended;
 use sixmark_model::sameness::GivenResult;
 use sixmark_model::study::client::{Client, Job};
 use sixmark_model::study::figures::figures_of_families;
@@ -31,7 +31,7 @@ use super::work::Work;
 use crate::browser::Browsers;
 use crate::capture::Capture;
 use crate::{find, run};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The environment in which cells are measured.
 pub(super) struct Bench<'a> {

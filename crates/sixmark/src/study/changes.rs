@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_model::provenance::Environment;
+use sixmark_document::provenance::Environment;
 use sixmark_model::study::result::{SetupChange, StudyResult};
 
 /// The present setup.

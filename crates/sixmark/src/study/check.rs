@@ -14,7 +14,7 @@ use sixmark_model::study::spec::words::{CellTarget, option, options};
 
 use super::Commands;
 use crate::run::{Extras, Runnable};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// A URL with which an option can be tried.
 const NOWHERE: &str = "http://[::1]:1/";

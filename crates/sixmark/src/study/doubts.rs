@@ -1,8 +1,8 @@
 //! Warnings about a study's figures.
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::link_report::LinkReport as Link;
 use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_model::study::client::{Answer, Client};
 use sixmark_model::study::result::{CellOrder, Resumed};

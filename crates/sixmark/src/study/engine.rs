@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use sixmark_model::study::outputs::{findings, outputs};
 use sixmark_model::study::result::{CellResult, StudyComparison, StudyResult};
 use sixmark_model::study::spec::PlannedCell;
@@ -27,7 +27,7 @@ use super::stage::{Stage, temporary};
 use super::start::{begin_study, resume};
 use super::work::Work;
 use crate::browser::Browsers;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The limit on open files that services inherit.
 const OPEN_FILES: u64 = 1 << 16;

@@ -12,8 +12,8 @@ use super::folder::FolderOutput;
 use super::program::client_program;
 use super::work::Work;
 use crate::browser::Browsers;
-use sixmark_machine::CommandError;
-use sixmark_machine::program::plain_command;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::program::plain_command;
 
 /// The interval at which `stop` is checked.
 const LOOK: Duration = Duration::from_millis(100);

@@ -9,7 +9,7 @@ use sixmark_model::study::spec::Study;
 
 use super::work::Work;
 use sixmark_lab::service::generated;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Creates every file that a cell names.
 pub(super) fn make(

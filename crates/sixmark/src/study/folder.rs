@@ -9,7 +9,7 @@ use sixmark_model::result::RunResult;
 use sixmark_model::study::result::{CellResult, StudyResult};
 
 use crate::output;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";

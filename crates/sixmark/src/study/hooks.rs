@@ -8,8 +8,8 @@ use sixmark_model::plan::braces::fill;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_sys::process::Running;
 
-use sixmark_machine::CommandError;
-use sixmark_machine::program::{command_of, find_program};
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::program::{command_of, find_program};
 
 /// The interval at which `stop` is checked.
 const LOOK: Duration = Duration::from_millis(100);

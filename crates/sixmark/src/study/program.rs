@@ -9,8 +9,8 @@ use sixmark_model::study::client::{Client, engine_for};
 use sixmark_model::study::spec::cells::cells;
 use sixmark_model::study::spec::{Service, Study};
 
-use sixmark_machine::CommandError;
-use sixmark_machine::program::{command_of, find_program};
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::program::{command_of, find_program};
 
 /// The environment variable that names the fio to use.
 const FIO: &str = "SIXMARK_FIO";

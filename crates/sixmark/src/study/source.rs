@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use sixmark_model::fields::FileMistake;
+use sixmark_document::fields::FileMistake;
 use sixmark_model::study::digest;
 use sixmark_model::study::spec::{ReadContext, Study, parse_study};
 
 use super::Commands;
 use super::builtin::{BUILTIN, Builtin};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The names of a copy of the study, and of the file with its published figures.
 pub(super) const STUDY: &str = "study.toml";

@@ -15,7 +15,7 @@ use super::work::Work;
 use crate::browser::Browsers;
 use sixmark_lab::service::{ServiceGround, Services};
 use sixmark_lab::{self as lab, Host, Up};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The running services, and the lab that they run in.
 pub(super) struct Stage<'a> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use sixmark_model::provenance::{Ended, Tool};
+use sixmark_document::provenance::{Ended, Tool};
 use sixmark_model::study::analyse::published;
 use sixmark_model::study::result::{
     FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult,
@@ -20,7 +20,7 @@ use super::folder::Folder;
 use super::source::Source;
 use crate::environment;
 use crate::study::options::Options;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Creates the folder and document of a new study.
 pub(super) fn begin_study(

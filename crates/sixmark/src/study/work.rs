@@ -8,7 +8,7 @@ use sixmark_sys::join;
 
 use super::folder::Folder;
 use crate::output;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The file in a study's folder that names its temporary folder, so that one left by a killed
 /// process can be found.

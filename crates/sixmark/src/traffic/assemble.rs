@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_model::provenance::{Ended, Tool};
+use sixmark_document::provenance::{Ended, Tool};
 use sixmark_model::traffic::TrafficSide;
 use sixmark_model::traffic::result::{
     FlowResult, Heard, HostResult, MessageFigures, OfferedTraffic, SCHEMA, Sent, TrafficResult,

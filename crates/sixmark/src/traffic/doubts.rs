@@ -1,11 +1,11 @@
 //! Warnings about doubtful figures of traffic.
 
-use sixmark_model::provenance::{Ended, Warning};
+use sixmark_document::provenance::{Ended, Warning};
 use sixmark_model::traffic::result::{FlowResult, OfferedTraffic, TrafficResult};
 use sixmark_model::traffic::{Basis, FlowProtocol};
 use sixmark_units::quantity::{duration_us, write_count};
 
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The largest share of late messages, or of due bytes not sent, that needs no warning. A larger
 /// share would change the rate too much.

@@ -15,7 +15,7 @@ use super::control::{Answers, Asks, CONNECTING, ControlLine, LineBound, OpenPort
 use super::ports::{LONGEST, QUIET};
 use super::{Half, ReadyFlows, TrafficReceiver, TrafficSender};
 use crate::traffic::ports::{open_ports, outgoing};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The interval at which a listening thread checks whether to stop.
 const GLANCE: Duration = Duration::from_millis(20);

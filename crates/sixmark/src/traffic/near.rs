@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use sixmark_model::traffic::result::{OfferedTraffic, TrafficResult};
 use sixmark_model::traffic::{Flow, TrafficMix, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
@@ -18,7 +18,7 @@ use super::control::{Answers, Asks, CONNECTING, ControlLine, LineBound, VERSION,
 use super::doubts::far_side_lost;
 use super::{Counters, Half, ReadyFlows, TrafficReceiver, TrafficSender};
 use crate::traffic::ports::{LONGEST, QUIET, ports};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The interval at which progress is checked.
 const GLANCE: Duration = Duration::from_millis(20);

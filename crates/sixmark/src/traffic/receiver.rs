@@ -15,8 +15,8 @@ use sixmark_sys::flows::{Arrived, Inbox, InboxSocket, Watched, wait_for_flows};
 use sixmark_units::family::Family;
 
 use super::Counters;
-use sixmark_machine::CommandError;
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::threads::no_thread;
 
 /// The interval at which a waiting thread checks whether to stop, nanoseconds.
 const GLANCE: u64 = 20_000_000;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use sixmark_model::traffic::Script;
 use sixmark_model::traffic::result::{OfferedTraffic, TrafficResult};
 
@@ -11,7 +11,7 @@ use super::assemble::{Ends, Facts, assemble_traffic};
 use super::near::watch;
 use super::{Counters, Half, Port, ReadyFlows, TrafficReceiver};
 use crate::traffic::ports::QUIET;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// A parsed script with its settings.
 #[derive(Clone, Debug)]

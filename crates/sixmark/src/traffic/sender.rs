@@ -14,8 +14,8 @@ use sixmark_sys::flows::{Watched, wait_for_flows};
 
 use super::line::{FlowLine, Waits};
 use super::{Counters, GRAIN};
-use sixmark_machine::CommandError;
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::threads::no_thread;
 
 /// The interval at which a waiting thread checks whether to stop, nanoseconds.
 const GLANCE: u64 = 20_000_000;

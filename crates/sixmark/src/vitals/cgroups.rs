@@ -6,7 +6,7 @@ use sixmark_model::vitals::group::Group;
 use sixmark_model::vitals::parse;
 
 use super::file::{KeptFile, text_of_file};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The files of a control group.
 #[derive(Debug)]

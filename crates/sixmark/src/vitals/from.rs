@@ -12,7 +12,7 @@ use sixmark_sys::netns::NetNs;
 use super::scrape;
 use super::sources::{Sources, WantedVitals};
 use sixmark_lab::control_socket;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// A source of vitals that has been found.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use netlink_packet_route::link::{LinkAttribute, Stats64};
 use sixmark_model::vitals::Counter;
 use sixmark_model::vitals::network::{Interface, InterfaceCounters};
 
-use sixmark_machine::netlink::Netlink;
+use sixmark_sys::rtnetlink::Netlink;
 
 /// A netlink socket in the namespace in which it was opened.
 pub(super) struct Links(Netlink);

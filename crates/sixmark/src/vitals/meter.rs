@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sixmark_model::provenance::Warning;
+use sixmark_document::provenance::Warning;
 use sixmark_model::vitals::cost::{Cost, CpuScope, Work, cost};
 use sixmark_model::vitals::exposition::{Exporter, processor_time};
 use sixmark_model::vitals::section::{MachineRole, Vitals, VitalsSource};
@@ -17,8 +17,8 @@ use sixmark_sys::usage::processor_us;
 use super::from::{self, FetchedPage, VitalsFrom};
 use super::sources::{Sources, WantedVitals};
 use crate::warning;
-use sixmark_machine::CommandError;
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::threads::no_thread;
 
 /// The interval at which processor time is read of this machine.
 const PAUSE: Duration = Duration::from_millis(100);

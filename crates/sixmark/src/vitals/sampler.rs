@@ -1,13 +1,13 @@
 //! Sampling at an interval.
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sixmark_model::vitals::VitalsSample;
 
 use super::sources::Sources;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The interval at which `stop` is checked.
 const LOOK: Duration = Duration::from_millis(50);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use sixmark_http::url::{Host, Scheme, Url};
 
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// How long fetching a page may take, from the connect to the last byte, over all its addresses
 /// together.

@@ -19,7 +19,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::threads::no_thread;
 
 /// The most ports to try until one is free at all addresses.
 const ATTEMPTS: u32 = 16;

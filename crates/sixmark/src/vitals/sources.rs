@@ -15,7 +15,7 @@ use super::machine::Machine;
 use super::namespace::Namespace;
 use super::processes::{Processes, WhichProcesses};
 use super::sockets::Diag;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Reading sockets takes at most one in this many parts of a processor's time.
 const SPARING: u32 = 500;

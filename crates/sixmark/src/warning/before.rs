@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::io;
 use std::net::SocketAddr;
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::import::LeftOut;
 use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::provenance::Warning;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 

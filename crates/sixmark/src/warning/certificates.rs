@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_model::tls::CertificateCount;
 

@@ -1,10 +1,10 @@
 //! Warnings about comparisons.
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::comparison::judge::{
     ComparisonDoubt, doubt_before_comparison, doubts_of_comparison,
 };
 use sixmark_model::comparison::{Comparison, Settings};
-use sixmark_model::provenance::Warning;
 use sixmark_units::quantity::duration_us;
 
 use super::warning;

@@ -1,12 +1,12 @@
 //! Warnings about the figures of one family.
 
+use sixmark_document::provenance::Warning;
 use sixmark_http::redirect::MOST_HOPS;
 use sixmark_model::check::{MOST_CONTENT, MOST_KEPT};
 use sixmark_model::content::ContentResult;
 use sixmark_model::family_result::{FailureCount, FamilyResult};
 use sixmark_model::outcome::{LocalCause, Outcome};
 use sixmark_model::plan::accept::AcceptStatus;
-use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_model::unanswered::FACTOR;
 use sixmark_units::family::Family;

@@ -1,6 +1,6 @@
 //! Warnings about sixmark's own effects on the times: it was stalled, or busy with some responses.
 
-use sixmark_model::provenance::Warning;
+use sixmark_document::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_units::quantity::duration_us;
 

@@ -1,7 +1,7 @@
 //! Warnings about a search for the highest rate.
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::find::{FindMax, FoundRate, Limit};
-use sixmark_model::provenance::Warning;
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
 

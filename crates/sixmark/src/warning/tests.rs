@@ -1,9 +1,9 @@
+use sixmark_document::provenance::Ended;
 use sixmark_http::HttpVersion;
 use sixmark_model::check::Checks;
 use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
 use sixmark_model::plan::tls::PlanTls;
 use sixmark_model::plan::{Close, PlanRequests, Request};
-use sixmark_model::provenance::Ended;
 use sixmark_model::quic::{QuicEnding, QuicTally};
 use sixmark_model::result::RunResult;
 use sixmark_model::tally::Tally;

@@ -1,7 +1,7 @@
 //! Warnings about the comparison with packets (`--truth`).
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::Warning;
 use sixmark_model::truth::{Beside, FamilyTruth, Truth, TruthCounts};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::duration_us;

@@ -1,6 +1,6 @@
 //! Warnings that follow from vitals.
 
-use sixmark_model::provenance::Warning;
+use sixmark_document::provenance::Warning;
 use sixmark_model::vitals::VitalsSample;
 use sixmark_model::vitals::cost::Work;
 use sixmark_model::vitals::doubts::{VitalsDoubt, doubts_of_change};

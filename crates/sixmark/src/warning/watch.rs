@@ -1,7 +1,7 @@
 //! Warnings about the figures of watched traffic.
 
+use sixmark_document::provenance::{Ended, Warning};
 use sixmark_model::plan::accept::AcceptStatus;
-use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::watch::document::WatchResult;
 use sixmark_model::watch::{Watched, WatchedFamily};
 use sixmark_units::family::Family;

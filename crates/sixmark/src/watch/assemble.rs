@@ -2,8 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use sixmark_document::provenance::{Ended, Tool};
 use sixmark_model::family_result::{Families, FamilyResult};
-use sixmark_model::provenance::{Ended, Tool};
 use sixmark_model::result::family_result;
 use sixmark_model::tally::FamilyTally;
 use sixmark_model::watch::document::{SCHEMA, WatchResult};

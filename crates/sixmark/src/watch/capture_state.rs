@@ -7,7 +7,7 @@ use sixmark_wire::{Link, Span};
 use super::lines::WatchFiles;
 use super::quic::Opener;
 use super::{WatchProgress, WatchSettings};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Packets from several processors may be out of order by this much without a change of the clock.
 const JITTER_NS: u64 = 1_000_000;

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use sixmark_model::watch::PacketSource;
 use sixmark_model::watch::document::WatchResult;
 use sixmark_wire::Span;
@@ -14,7 +14,7 @@ use super::assemble::{CaptureFacts, assemble};
 use super::capture_state::{CaptureState, Clock};
 use super::input::Input;
 use super::{WatchProgress, WatchSettings};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The number of bytes that are read at once, few enough to stay in the processor's cache.
 const PIECE: usize = 1 << 20;

@@ -11,8 +11,8 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use sixmark_machine::CommandError;
-use sixmark_machine::threads::no_thread;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::threads::no_thread;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];

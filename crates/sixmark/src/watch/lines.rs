@@ -9,7 +9,7 @@ use sixmark_wire::flow::{Observed, Transfer};
 
 use super::WatchSettings;
 use crate::output;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Lines are buffered up to this number of bytes, or until [`WatchFiles::flush`].
 const FULL: usize = 1 << 16;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use sixmark_model::watch::PacketSource;
 use sixmark_model::watch::document::WatchResult;
 use sixmark_sys::packets::{self, PacketRing};
@@ -17,7 +17,7 @@ use super::{WatchProgress, WatchSettings};
 use crate::capture::taker::{Taken, Taker};
 use crate::capture::unable;
 use crate::capture::writer::CaptureWriter;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The longest wait for packets, so that signals are noticed and the progress is shown in time.
 const WAIT: Duration = Duration::from_millis(100);

@@ -1,9 +1,9 @@
 //! What must hold after every run, whatever happened in it: the worker's books agree with
 //! themselves and with the world's.
 
+use sixmark_document::timing::Timing;
 use sixmark_model::outcome::Outcome;
 use sixmark_model::tally::{FamilyTally, SliceTally};
-use sixmark_model::timing::Timing;
 use sixmark_sys::driver::{Close, Handshake, TcpPath};
 use sixmark_units::counts::Counts;
 use sixmark_units::family::Family;

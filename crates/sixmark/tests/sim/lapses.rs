@@ -4,9 +4,9 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use libc::ECONNRESET;
+use sixmark_document::provenance::Ended;
 use sixmark_http::HttpVersion;
 use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
-use sixmark_model::provenance::Ended;
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, at_rate, lasting, plan};

@@ -4,12 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use libc::ECONNREFUSED;
+use sixmark_document::provenance::Ended;
 use sixmark_model::pace::{
     ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate, Timetable,
 };
 use sixmark_model::plan::Plan;
 use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_units::family::Family;
 

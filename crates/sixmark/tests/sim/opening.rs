@@ -3,9 +3,9 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use libc::ECONNREFUSED;
+use sixmark_document::provenance::Ended;
 use sixmark_model::plan::Plan;
 use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::provenance::Ended;
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, plan};

@@ -2,9 +2,9 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use sixmark_document::timing::Timing;
 use sixmark_model::clocks::Timestamps;
 use sixmark_model::plan::Plan;
-use sixmark_model::timing::Timing;
 use sixmark_sys::driver::{Handshake, SocketRoute};
 use sixmark_units::family::Family;
 

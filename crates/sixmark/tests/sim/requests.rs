@@ -4,10 +4,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use libc::ECONNRESET;
+use sixmark_document::provenance::Ended;
 use sixmark_model::outcome::Outcome;
 use sixmark_model::pace::{OpenLoop, Timetable};
 use sixmark_model::plan::{Plan, PlanRequests, Request};
-use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_model::template::Template;
 use sixmark_units::family::Family;

@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use libc::ECONNREFUSED;
+use sixmark_document::provenance::Ended;
 use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::provenance::Ended;
 use sixmark_units::family::Family;
 
 use super::balance;

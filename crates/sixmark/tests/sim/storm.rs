@@ -7,11 +7,11 @@ use std::time::Duration;
 use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
+use sixmark_document::provenance::Ended;
 use sixmark_model::check::Checks;
 use sixmark_model::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate};
 use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::plan::{Body, Close, Plan, PlanRequests, Request};
-use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_model::template::{Reading, TemplatePlace};
 

@@ -3,7 +3,7 @@
 use crate::comparison::{BlockPair, Stretch, TimedPhase};
 use crate::metric::Metric;
 use crate::timed_phase::Quantile;
-use crate::timing::Timing;
+use sixmark_document::timing::Timing;
 use sixmark_stats::{Counted, harrell_davis, quantile};
 
 /// With fewer durations than this, a quantile of a block is estimated by Harrell and Davis's

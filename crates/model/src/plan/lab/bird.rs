@@ -8,8 +8,9 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use super::segment::segments;
-use super::{Bgp, Lab, LabNode, Net, routes, tayga};
+use super::{Bgp, Lab, LabNode, routes, tayga};
 use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 /// What stands for the service's folder in its texts.
 const FOLDER: &str = "{dir}";

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::net::Net;
-use crate::fields::{FileField, FileFields, Scalar};
+use sixmark_document::fields::{FileField, FileFields, Scalar};
 use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 /// A host or a router.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A link of a lab, and the bridges that links may end at.
 
 use super::host::{OffloadPlan, offloads};
-use super::net::Net;
-use crate::fields::{FileField, FileFields};
 use crate::impairment::{Impairment, impairment};
+use sixmark_document::fields::{FileField, FileFields};
+use sixmark_units::net::Net;
 
 /// What joins the links that end at it, without looking at addresses of the network layer.
 #[derive(Clone, Debug, PartialEq, Eq)]

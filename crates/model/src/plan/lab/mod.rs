@@ -28,7 +28,6 @@ pub mod diagram;
 mod host;
 mod link;
 mod names;
-pub mod net;
 pub mod nft;
 mod number;
 mod read;
@@ -45,7 +44,7 @@ use std::net::IpAddr;
 
 pub use host::{Bgp, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64, OffloadPlan, Switch};
 pub use link::{Bridge, LabLink, LabNode, LinkEnd, LinkMechanism};
-pub use net::Net;
+
 pub use read::{is_lab_name, parse_lab};
 pub use variants::Variants;
 

@@ -1,7 +1,7 @@
 //! Names of hosts, bridges and links.
 
-use crate::fields::FileField;
 use crate::plan::braces::is_name;
+use sixmark_document::fields::FileField;
 
 /// Names of interfaces have 15 bytes at most, and interfaces are called after what is behind them.
 const LONGEST: usize = 15;

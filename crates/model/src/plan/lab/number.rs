@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::host::LabHost;
 use super::link::{LabLink, LabNode};
-use super::net::Net;
 use super::segment::segments;
 use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 /// The most segments that 10.0.0.0/16 has room for, and the most hosts in each.
 pub(super) const MOST: usize = 254;

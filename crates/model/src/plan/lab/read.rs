@@ -10,10 +10,10 @@ use super::host::{LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number_addresses;
 use super::variants::{Overlays, Variants};
-use crate::fields::{FileFields, FileMistake, FileText};
 use crate::plan::braces::is_name;
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{Service, Surroundings, services};
+use sixmark_document::fields::{FileFields, FileMistake, FileText};
 use sixmark_units::family::Family;
 
 /// The seed of a lab whose file says none.
@@ -151,7 +151,7 @@ fn network(fields: &mut FileFields<'_>) -> Option<(Vec<LabHost>, Vec<Bridge>, Ve
 }
 
 /// No two interfaces of a node have one name.
-fn interfaces(fields: &[crate::fields::FileField<'_>], links: &[LabLink]) {
+fn interfaces(fields: &[sixmark_document::fields::FileField<'_>], links: &[LabLink]) {
     let mut taken = BTreeSet::new();
     for (field, link) in fields.iter().zip(links) {
         for end in &link.ends {

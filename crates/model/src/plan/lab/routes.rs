@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 
 use super::link::LabNode;
-use super::net::Net;
 use super::segment::segments;
 use super::{Lab, LabHost};
 use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 /// A way from a host: what lies there, and the router that it begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

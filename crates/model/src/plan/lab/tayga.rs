@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::{Nat64, Net};
+use super::Nat64;
 use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 /// The interface through which packets get to it. It is there when tayga is ready, and goes with it.
 pub const INTERFACE: &str = "nat64";

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::fields::FileText;
+use sixmark_document::fields::FileText;
 
 /// What a lab may be varied in, and what has been chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

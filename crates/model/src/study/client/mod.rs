@@ -350,7 +350,9 @@ fn few(text: &str) -> Result<u32, String> {
 
 fn parse_time(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
-    let time = seconds.or_else(|| crate::fields::parse_time(text)).filter(|time| !time.is_zero());
+    let time = seconds
+        .or_else(|| sixmark_document::fields::parse_time(text))
+        .filter(|time| !time.is_zero());
     time.ok_or_else(|| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))
 }
 

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::family_result::Families;
-use crate::provenance::Ended;
 use crate::sameness::GivenResult;
 use crate::study::result::{Dot, FindingVerdict, MissingFigure, RatioFinding};
 use crate::study::spec::cells::cells;
 use crate::study::spec::published::family_name;
 use crate::study::spec::{ReadContext, parse_study};
+use sixmark_document::provenance::Ended;
 
 const PUBLISHED: &str = r#"
 title = "T"

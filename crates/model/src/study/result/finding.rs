@@ -27,7 +27,7 @@ pub struct FindingResult {
     pub ratio: Option<MeanRatio>,
     /// Two-sided, that the ratio is 1, of Student's t on the logarithms; null where there is no
     /// ratio.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Part>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
     /// What keeps the speeds from being compared, in a sentence without a full stop; there is no
     /// ratio and no p then; null: nothing.

@@ -48,13 +48,16 @@ pub struct PublishedRow {
     /// A level of each factor.
     pub levels: Vec<String>,
     /// One entry a column, in its unit; null where none was printed. Of a range its middle.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<Option<crate::schema_type::Signed>>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<Option<sixmark_document::schema_type::Signed>>")
+    )]
     pub values: Vec<Option<f64>>,
     /// The ends of what was printed as a range, an entry a column; absent where nothing was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(
         feature = "schema",
-        schemars(with = "Vec<Option<[crate::schema_type::Signed; 2]>>")
+        schemars(with = "Vec<Option<[sixmark_document::schema_type::Signed; 2]>>")
     )]
     pub ranges: Vec<Option<[f64; 2]>>,
     /// What is to be known of it; null: nothing.

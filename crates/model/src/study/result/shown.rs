@@ -113,13 +113,22 @@ pub struct Improvement {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableValue {
     /// What was measured; null where it was not.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub measured: Option<f64>,
     /// The lower end of its interval of 95 %, where there are repetitions enough; else null.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub low: Option<f64>,
     /// The upper end; null likewise.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub high: Option<f64>,
     /// Why nothing was measured though exchanges were sent; absent where something was, and where none
     /// were.
@@ -128,7 +137,10 @@ pub struct TableValue {
     /// Repetitions that it is from.
     pub n: u32,
     /// What was published; null: nothing.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub published: Option<f64>,
 }
 
@@ -205,7 +217,7 @@ pub struct ChartLine {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingDot {
     /// The level's value, or its number from 0 where levels are no numbers.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub x: f64,
     /// The level's name.
     pub label: String,
@@ -218,18 +230,24 @@ pub struct MissingDot {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dot {
     /// The level's value, or its number from 0 where levels are no numbers.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub x: f64,
     /// The level's name.
     pub label: String,
     /// The figure, in the axis's unit.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::Signed"))]
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub y: f64,
     /// The lower end of its interval, where there are repetitions enough; else null.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub low: Option<f64>,
     /// The upper end; null likewise.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::Signed>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
     pub high: Option<f64>,
     /// Why this speed must not be read beside another family's, in a sentence without a full stop: the
     /// families gave different responses there, or this one nothing but errors. Such a point is not

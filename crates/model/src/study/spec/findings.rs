@@ -20,11 +20,11 @@
 mod sentence;
 
 use super::FAMILY;
-use crate::fields::{FileField, FileFields};
 use crate::metric::{Metric, MetricKind, Quantity};
 use crate::study::result::{Claim, MARGIN_PERCENT};
 use crate::study::spec::column::LevelFilter;
 use crate::study::spec::known_names::KnownNames;
+use sixmark_document::fields::{FileField, FileFields};
 
 pub use sentence::FindingSentences;
 

@@ -3,8 +3,8 @@
 use super::column::LevelFilter;
 use super::published::{PublishedFigures, PublishedOf};
 use super::{FAMILY, Factor};
-use crate::fields::{FileField, FileFields};
 use crate::study::result::At;
+use sixmark_document::fields::{FileField, FileFields};
 
 /// What names are known.
 #[derive(Clone, Copy)]
@@ -136,8 +136,8 @@ pub(super) fn levels<'a>(factors: &'a [Factor], name: &str) -> Vec<&'a str> {
 
 pub(super) fn scalar(field: &FileField<'_>) -> Option<String> {
     Some(match field.scalar()? {
-        crate::fields::Scalar::Flag(flag) => flag.to_string(),
-        crate::fields::Scalar::Text(text) => text,
+        sixmark_document::fields::Scalar::Flag(flag) => flag.to_string(),
+        sixmark_document::fields::Scalar::Text(text) => text,
     })
 }
 

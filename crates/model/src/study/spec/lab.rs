@@ -3,9 +3,9 @@
 use crate::study::setting::VARIANT;
 use std::collections::BTreeMap;
 
-use crate::fields::{FileField, FileFields, FileText};
 use crate::plan::lab::{self, Lab};
 use crate::study::setting::{Setting, SettingValue};
+use sixmark_document::fields::{FileField, FileFields, FileText};
 
 /// A lab that a study is carried out in: every cell has a host that its load comes from.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! The published figures: a TOML file of their own in the study's folder.
 
-use crate::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use crate::metric::{Metric, MetricKind};
 use crate::study::result::{At, PublishedRow, PublishedTable, TableColumn};
 use crate::study::spec::column::{LevelFilter, column_name, column_of};
+use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use sixmark_units::family::Family;
 
 /// Figures that others published, and what is to be made of them.

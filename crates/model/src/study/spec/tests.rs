@@ -5,9 +5,9 @@ mod in_lab;
 use super::cells::{cells, schedule};
 use super::words::{CellTarget, words};
 use super::*;
-use crate::fields::FileMistake;
 use crate::study::client::Client;
 use crate::study::setting::SettingValue;
+use sixmark_document::fields::FileMistake;
 
 /// A few of those that `sixmark run` has.
 const OPTIONS: [&str; 9] = [

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::metric::Metric;
-use sixmark_model::provenance::Warning;
 use sixmark_model::study::levels::label_levels;
 use sixmark_model::study::result::{At, StudyResult};
 use sixmark_model::timed_phase::TimePoint;

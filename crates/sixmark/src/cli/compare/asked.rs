@@ -4,7 +4,7 @@ use sixmark_units::family::Family;
 
 use super::super::run;
 use super::args::CompareArgs;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// One of the two sides, as typed.
 pub(super) struct Asked<'a> {

@@ -28,7 +28,7 @@ use crate::compare::{self, Comparing, ComparisonEvent};
 use crate::vitals::VitalsFrom;
 use asked::Asked;
 use live::LiveComparison;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
 /// where a side has no NORMAL response at all, or errors only, else 1 where a gate failed.

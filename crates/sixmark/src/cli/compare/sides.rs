@@ -5,7 +5,7 @@ use super::args::CompareArgs;
 use super::asked::Asked;
 use super::words::words;
 use crate::compare::Contender;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// What a side loads: the options of both, then its own, which go before. Its URLs take the place
 /// of those of both.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use sixmark_report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_units::quantity::{duration_us, write_count};
 

@@ -4,7 +4,7 @@ use super::super::keep::StoreArgs;
 use super::when::When;
 use super::{WhichEntry, numbers, open_for, print, table};
 use crate::store::{Id, ListFilter, Listed, Store};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Delete stored results without confirmation, and print what was deleted.
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,7 @@ use super::super::keep::StoreArgs;
 use super::super::out::OutputPlace;
 use super::{WhichEntry, numbers, open_for};
 use crate::store::Id;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Write stored documents, byte for byte.
 #[derive(Debug, clap::Args)]

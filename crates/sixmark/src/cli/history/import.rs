@@ -10,7 +10,7 @@ use sixmark_report::headline::ListHeadline;
 use super::super::keep::StoreArgs;
 use super::print;
 use crate::store::{NewEntry, Store};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Store documents that --json or `sixmark history export` wrote.
 ///

@@ -12,7 +12,7 @@ use super::when::When;
 use super::{compact, open_store, print, table};
 use crate::cli::out::print_document;
 use crate::store::{ListFilter, ListPage, Listed};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// List stored results, one line each, newest last.
 #[derive(Debug, clap::Args)]

@@ -14,7 +14,7 @@ use std::str::FromStr;
 use super::keep::StoreArgs;
 use super::out::print;
 use crate::store::{Id, ListFilter, Listed, Store, StorePlace};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Find, show, export and delete stored results.
 ///

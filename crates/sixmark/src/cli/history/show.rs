@@ -8,9 +8,9 @@ use super::{WhichEntry, numbers, open_for, print, table};
 use crate::cli::detail::DetailArgs;
 use crate::cli::out::print_document;
 use crate::store::Listed;
-use sixmark_machine::CommandError;
 use sixmark_report::document_text;
 use sixmark_report::text::Detail;
+use sixmark_sys::command_error::CommandError;
 
 /// Show one result as when it was measured.
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,6 @@
 //! One entry of the store with the figures of its sides, on lines of at most 80 columns.
 
-use sixmark_model::provenance::Ended;
+use sixmark_document::provenance::Ended;
 use sixmark_report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_units::quantity::{duration_us, write_count};
 

@@ -5,7 +5,7 @@ use sixmark_model::plan::lab::diagram::{diagram_text, svg};
 use super::FileArgs;
 use crate::cli::files::CommandFiles;
 use crate::cli::out::{OutputPlace, print};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct LabDiagramArgs {

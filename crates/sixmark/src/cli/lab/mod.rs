@@ -15,7 +15,7 @@ use super::out::{complain, print};
 use crate::study::{Source, builtin_names};
 use sixmark_lab::control_socket::{self, Answer, Question};
 use sixmark_lab::enter;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// How long a lab that was told to go may take.
 const GOING: Duration = Duration::from_secs(60);

@@ -16,7 +16,7 @@ use crate::cli::out::{complain, print};
 use crate::cli::stop_flag;
 use sixmark_lab::control_socket::{self, Answer, ControlSocket, Question, Visit};
 use sixmark_lab::{self as lab, Ground, TEMPORARY, Up};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Between two looks whether a lab in the background is up, and at the socket of one that is.
 const LOOK: Duration = Duration::from_millis(20);

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::IpAddr;
 
-use sixmark_machine::CommandError;
 use sixmark_origin::{Bare, BareOptions, Congestion, Prefix, Statistics};
+use sixmark_sys::command_error::CommandError;
 
 /// Options of the bare origin.
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use sixmark_model::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, T
 
 use super::options::PlanOptions;
 use super::search::FIRST;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// What decides when exchanges begin.
 pub(super) fn pace(

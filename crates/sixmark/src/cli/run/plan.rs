@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
+use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion;
 use sixmark_http::url::{Scheme, Url};
 use sixmark_model::pace::{OpenLoop, Timetable};
@@ -12,7 +13,6 @@ use sixmark_model::plan::http::Http;
 use sixmark_model::plan::list::{self, ListEntry};
 use sixmark_model::plan::ratio::PlanRatio;
 use sixmark_model::plan::{Close, Connection, LoadPlan, Plan, Target};
-use sixmark_model::provenance::Warning;
 use sixmark_units::family::Family;
 
 use super::args::{ConnectionArgs, TargetArgs, WorkloadArgs};
@@ -25,7 +25,7 @@ use super::tls::{self, TlsArgs};
 use crate::resolve::Resolver;
 use crate::run::Draft;
 use crate::warning;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// How long a run lasts that says neither how long nor how many.
 const DURATION: Duration = Duration::from_secs(10);

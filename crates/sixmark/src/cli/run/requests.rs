@@ -6,18 +6,18 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::import::{AccessLog, Imported, Wanted, har, is_log_line};
 use sixmark_model::pace::{Speed, Timetable};
 use sixmark_model::plan::request::usual_method;
 use sixmark_model::plan::{Body, PlanRequests, Request, Target, requests};
-use sixmark_model::provenance::Warning;
 use sixmark_model::template::Template;
 
 use super::args::RequestArgs;
 use super::options::PlanOptions;
 use crate::warning;
 use crate::warning::{ENTRIES, LINES, Unit};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The beginning of a file that tells what it is, in bytes.
 const BEGINNING: usize = 64 << 10;

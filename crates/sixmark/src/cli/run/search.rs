@@ -16,7 +16,7 @@ use super::live::LiveRun;
 use super::options::PlanOptions;
 use crate::find::{self, FEWEST};
 use crate::run::Runnable;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The first rate tried where none is given: 100/s.
 pub(super) const FIRST: RequestRate = RequestRate::HUNDRED;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use sixmark_model::plan::SourceAddresses;
 use sixmark_units::family::{Family, PerFamily};
 
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// A `--source` as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]

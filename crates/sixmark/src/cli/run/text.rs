@@ -2,10 +2,10 @@
 
 mod advice;
 
+use sixmark_document::provenance::{Ended, Warning};
 use sixmark_model::family_result::{FailureCount, FamilyResult, RequestCounts};
 use sixmark_model::outcome::Outcome;
 use sixmark_model::plan::Plan;
-use sixmark_model::provenance::{Ended, Warning};
 use sixmark_model::result::RunResult;
 use sixmark_model::tls::Reason;
 use sixmark_units::family::Family;

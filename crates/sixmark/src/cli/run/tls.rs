@@ -9,7 +9,7 @@ use sixmark_model::plan::http::Http;
 use sixmark_model::plan::list::ListEntry;
 use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
 
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Options for `https://` targets.
 #[derive(Clone, Debug, clap::Args)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::SessionArgs;
 use crate::vitals::VitalsFrom;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// The host of a lab, if that is what was named: to be asked for before this process goes into a lab,
 /// whose hosts don't see the way in.

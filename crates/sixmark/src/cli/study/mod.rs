@@ -7,9 +7,9 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use sixmark_document::fields::FileMistake;
+use sixmark_document::provenance::Ended;
 use sixmark_model::document::Document;
-use sixmark_model::fields::FileMistake;
-use sixmark_model::provenance::Ended;
 use sixmark_model::study::analyse::published;
 use sixmark_model::study::result::StudyResult;
 use sixmark_model::study::spec::Study;
@@ -26,7 +26,7 @@ use super::stop_flag;
 use crate::study::{self, Commands, Finished, Form, Options, OptionsOfCells, Source, WrongOption};
 use live::LiveStudy;
 use sixmark_lab as lab;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Run an experiment from a file, or a built-in one.
 ///

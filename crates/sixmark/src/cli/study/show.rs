@@ -14,7 +14,7 @@ use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
 use crate::study::{Commands, Form, Source, builtin_names, needs};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Levels named of a factor.
 const SHOWN: usize = 20;

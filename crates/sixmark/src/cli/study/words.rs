@@ -9,7 +9,7 @@ use super::super::one_line;
 use crate::cli::run::{RunArgs, vitals_from};
 use crate::run::{Extras, Runnable};
 use crate::study::{CellOptions, Commands};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Lends `use_them` what a study has to know.
 pub(super) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {

@@ -13,7 +13,7 @@ use sixmark_units::family::{Family, PerFamily};
 use super::super::listen::Listen;
 use super::super::out::OutputPlace;
 use super::super::run::positive_time;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Generate background traffic over both families.
 ///

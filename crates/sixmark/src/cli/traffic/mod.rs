@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sixmark_model::provenance::Warning;
+use sixmark_document::provenance::Warning;
 use sixmark_model::traffic::result::TrafficResult;
 use sixmark_report::traffic::write_bit_rate;
 use sixmark_report::traffic_text;
@@ -19,7 +19,7 @@ use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
 use crate::traffic::{Counters, FAR_SIDE_LOST, far, near, script};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// How long the near side goes on unless told otherwise.
 const DURATION: Duration = Duration::from_secs(10);

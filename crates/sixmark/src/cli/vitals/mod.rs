@@ -7,7 +7,7 @@ pub(super) use args::VitalsArgs;
 
 use std::time::{Duration, SystemTime};
 
-use sixmark_model::provenance::{Tool, Warning};
+use sixmark_document::provenance::{Tool, Warning};
 use sixmark_model::vitals::result::{SCHEMA, VitalsHead, VitalsResult};
 use sixmark_model::vitals::{Total, VitalsSample};
 use sixmark_report::vitals::{live, vitals_text};
@@ -21,7 +21,7 @@ use crate::vitals::{self, Server, Sources, WantedVitals};
 use crate::warning::{FILE_INCOMPLETE, file_incomplete};
 use crate::{environment, warning};
 use lines::{Columns, JsonLines};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Between two lines on a terminal, and between two samples of the document, microseconds.
 const SECOND_US: u64 = 1_000_000;

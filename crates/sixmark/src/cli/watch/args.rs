@@ -8,7 +8,7 @@ use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use super::super::{gates, inside, keep};
 use crate::watch::{LiveSettings, WatchSettings};
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Measure the traffic of other programs from its packets.
 ///

@@ -5,9 +5,9 @@ mod live;
 
 pub(super) use args::WatchArgs;
 
+use sixmark_document::provenance::Warning;
 use sixmark_model::document::Document;
 use sixmark_model::gate::GateNames;
-use sixmark_model::provenance::Warning;
 use sixmark_model::watch::document::WatchResult;
 use sixmark_report::headline::ListHeadline;
 use sixmark_report::text::Detail;
@@ -21,7 +21,7 @@ use super::{gates, report, signals, stop_flag};
 use crate::warning::file_incomplete;
 use crate::watch::{self, WatchProgress};
 use live::LiveWatch;
-use sixmark_machine::CommandError;
+use sixmark_sys::command_error::CommandError;
 
 /// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
 /// connection, else 1 where a gate failed.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::thread;
 
 use sixmark::store::{Id, ListFilter, NewEntry, Store, StorePlace};
+use sixmark_document::provenance::Ended;
 use sixmark_model::comparison::Verdict;
-use sixmark_model::provenance::Ended;
 use sixmark_report::headline::{DocumentKind, ListHeadline};
 
 use super::{RUN, comparison, headline, ids, open};

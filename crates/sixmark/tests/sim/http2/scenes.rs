@@ -7,9 +7,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use libc::{ECONNREFUSED, ECONNRESET};
+use sixmark_document::provenance::Ended;
 use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_sys::driver::SocketRoute;
 use sixmark_units::family::Family;

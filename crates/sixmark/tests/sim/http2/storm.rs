@@ -8,11 +8,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sixmark_document::provenance::Ended;
 use sixmark_http::HttpVersion;
 use sixmark_model::outcome::Outcome;
 use sixmark_model::plan::http::Http;
 use sixmark_model::plan::{Body, Plan, PlanRequests, Request};
-use sixmark_model::provenance::Ended;
 use sixmark_model::tally::FamilyTally;
 use sixmark_units::family::Family;
 

@@ -1,8 +1,8 @@
 //! Sentences of a finding, with names in braces that its figures replace.
 
-use crate::fields::FileField;
 use crate::plan::braces::{fill, names_in_braces};
 use crate::study::result::Claim;
+use sixmark_document::fields::FileField;
 
 /// What a finding says in a headline, by its verdict; without full stops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Reads from a study's file what is made of its cells.
 
 use super::{ChartSpec, ComparisonSpec, Levels, Outputs, TableSpec};
-use crate::fields::{FileField, FileFields};
 use crate::metric::Metric;
 use crate::study::result::Statistic;
 use crate::study::spec::FAMILY;
@@ -10,6 +9,7 @@ use crate::study::spec::column::column_of;
 use crate::study::spec::column::{ColumnSpec, LevelFilter};
 use crate::study::spec::findings::{findings, margin};
 use crate::study::spec::known_names::KnownNames;
+use sixmark_document::fields::{FileField, FileFields};
 
 /// All of a file's outputs.
 pub(in crate::study::spec) fn outputs(

@@ -5,6 +5,8 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 
+use crate::interface;
+use crate::netns::NetNs;
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
     NetlinkMessage, NetlinkPayload,
@@ -19,10 +21,8 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
-use sixmark_model::plan::lab::Net;
-use sixmark_sys::interface;
-use sixmark_sys::netns::NetNs;
 use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 /// A netlink socket that serves one network namespace.
 pub struct Netlink {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use sixmark_units::family::Family;
+use crate::family::Family;
 
 /// An address and the length of its prefix: `10.0.1.2/24`, `fd00::2/64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

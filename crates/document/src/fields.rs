@@ -40,14 +40,14 @@ impl fmt::Display for FileMistake {
 }
 
 /// The text of a file, and the mistakes found in it.
-pub(crate) struct FileText<'a> {
+pub struct FileText<'a> {
     text: &'a str,
     file: Option<String>,
     wrongs: RefCell<Vec<FileMistake>>,
 }
 
 /// The keys of a table. Keys that are never taken are mistakes.
-pub(crate) struct FileFields<'a> {
+pub struct FileFields<'a> {
     book: &'a FileText<'a>,
     path: String,
     at: usize,
@@ -57,17 +57,17 @@ pub(crate) struct FileFields<'a> {
 
 /// A key and its value.
 #[derive(Clone)]
-pub(crate) struct FileField<'a> {
+pub struct FileField<'a> {
     book: &'a FileText<'a>,
     /// The key without the tables that contain it.
-    pub(crate) name: String,
+    pub name: String,
     path: String,
     at: usize,
     value: &'a DeValue<'a>,
 }
 
 /// A value that is neither a list nor a table.
-pub(crate) enum Scalar {
+pub enum Scalar {
     /// `true`, `false`.
     Flag(bool),
     /// A string, or a number as written.
@@ -76,7 +76,7 @@ pub(crate) enum Scalar {
 
 impl<'a> FileText<'a> {
     /// Creates the text of the study's own file, or of the one named `file`.
-    pub(crate) fn new(text: &'a str, file: Option<&str>) -> FileText<'a> {
+    pub fn new(text: &'a str, file: Option<&str>) -> FileText<'a> {
         FileText { text, file: file.map(str::to_owned), wrongs: RefCell::default() }
     }
 
@@ -84,7 +84,7 @@ impl<'a> FileText<'a> {
     ///
     /// # Errors
     /// The text is not valid TOML.
-    pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'a>>, FileMistake> {
+    pub fn parse(&self) -> Result<Spanned<DeTable<'a>>, FileMistake> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             self.wrong_at(at, "", &error.message().replace('\n', "; "))
@@ -92,7 +92,7 @@ impl<'a> FileText<'a> {
     }
 
     /// Returns the mistakes found, sorted by line.
-    pub(crate) fn into_wrongs(self) -> Vec<FileMistake> {
+    pub fn into_wrongs(self) -> Vec<FileMistake> {
         let mut wrongs = self.wrongs.into_inner();
         wrongs.sort_by_key(|wrong| wrong.line);
         wrongs.dedup();
@@ -100,7 +100,7 @@ impl<'a> FileText<'a> {
     }
 
     /// Returns true while no mistake was found.
-    pub(crate) fn is_clean(&self) -> bool {
+    pub fn is_clean(&self) -> bool {
         self.wrongs.borrow().is_empty()
     }
 
@@ -116,13 +116,13 @@ impl<'a> FileText<'a> {
     }
 
     /// Records a mistake at a line, from 1; 0 for the whole file.
-    pub(crate) fn wrong_line(&self, line: usize, key: &str, message: &str) {
+    pub fn wrong_line(&self, line: usize, key: &str, message: &str) {
         let wrong = FileMistake { line, ..self.wrong_at(0, key, message) };
         self.wrongs.borrow_mut().push(wrong);
     }
 
     /// Records the mistakes of another file.
-    pub(crate) fn extend(&self, wrongs: Vec<FileMistake>) {
+    pub fn extend(&self, wrongs: Vec<FileMistake>) {
         self.wrongs.borrow_mut().extend(wrongs);
     }
 
@@ -135,7 +135,7 @@ impl<'a> FileText<'a> {
 
 impl<'a> FileFields<'a> {
     /// Creates the keys of a table at a byte offset.
-    pub(crate) fn new(
+    pub fn new(
         book: &'a FileText<'a>,
         path: &str,
         at: usize,
@@ -159,14 +159,14 @@ impl<'a> FileFields<'a> {
     }
 
     /// Takes the value of a key.
-    pub(crate) fn take(&mut self, name: &'static str) -> Option<FileField<'a>> {
+    pub fn take(&mut self, name: &'static str) -> Option<FileField<'a>> {
         self.known.push(name);
         let at = self.left.iter().position(|field| field.name == name)?;
         Some(self.left.remove(at))
     }
 
     /// Takes the value of a required key, and records a mistake if it is missing.
-    pub(crate) fn need(&mut self, name: &'static str) -> Option<FileField<'a>> {
+    pub fn need(&mut self, name: &'static str) -> Option<FileField<'a>> {
         let found = self.take(name);
         if found.is_none() {
             self.wrong(&format!("{name} is missing"));
@@ -175,57 +175,57 @@ impl<'a> FileFields<'a> {
     }
 
     /// Takes a string, if it is there.
-    pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
+    pub fn text(&mut self, name: &'static str) -> Option<String> {
         self.take(name)?.text()
     }
 
     /// Takes a list of strings; empty if it is not there.
-    pub(crate) fn texts(&mut self, name: &'static str) -> Vec<String> {
+    pub fn texts(&mut self, name: &'static str) -> Vec<String> {
         self.take(name).map_or(Vec::new(), |field| field.texts())
     }
 
     /// Takes the tables of a list, `[[name]]`.
-    pub(crate) fn tables(&mut self, name: &'static str) -> Vec<FileFields<'a>> {
+    pub fn tables(&mut self, name: &'static str) -> Vec<FileFields<'a>> {
         let items = self.take(name).map_or(Vec::new(), |field| field.items());
         items.iter().filter_map(FileField::fields).collect()
     }
 
     /// Takes the table of a key, `[name]`.
-    pub(crate) fn table(&mut self, name: &'static str) -> Option<FileFields<'a>> {
+    pub fn table(&mut self, name: &'static str) -> Option<FileFields<'a>> {
         self.take(name)?.fields()
     }
 
     /// Takes every key not yet taken, whatever its name.
-    pub(crate) fn rest(&mut self) -> Vec<FileField<'a>> {
+    pub fn rest(&mut self) -> Vec<FileField<'a>> {
         std::mem::take(&mut self.left)
     }
 
     /// Records every key not yet taken as unknown.
-    pub(crate) fn end(self) {
+    pub fn end(self) {
         for field in &self.left {
             field.wrong(&format!("unknown key; allowed: {}", self.known.join(", ")));
         }
     }
 
     /// Records a mistake in the table.
-    pub(crate) fn wrong(&self, message: &str) {
+    pub fn wrong(&self, message: &str) {
         self.book.wrong(self.at, &self.path, message);
     }
 
     /// Returns the text of the whole file.
-    pub(crate) fn text_of_file(&self) -> &'a str {
+    pub fn text_of_file(&self) -> &'a str {
         self.book.text
     }
 }
 
 impl<'a> FileField<'a> {
     /// Records a mistake in the value.
-    pub(crate) fn wrong(&self, message: &str) {
+    pub fn wrong(&self, message: &str) {
         self.book.wrong(self.at, &self.path, message);
     }
 
     /// Returns the line of the value.
-    pub(crate) fn line(&self) -> usize {
+    pub fn line(&self) -> usize {
         self.book.line(self.at)
     }
 
@@ -243,17 +243,17 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns true if the value is a list.
-    pub(crate) fn is_list(&self) -> bool {
+    pub fn is_list(&self) -> bool {
         matches!(self.value, DeValue::Array(_))
     }
 
     /// Returns true if the value is a table.
-    pub(crate) fn is_table(&self) -> bool {
+    pub fn is_table(&self) -> bool {
         matches!(self.value, DeValue::Table(_))
     }
 
     /// Returns the value as a string.
-    pub(crate) fn text(&self) -> Option<String> {
+    pub fn text(&self) -> Option<String> {
         match self.value {
             DeValue::String(text) => Some(text.to_string()),
             _ => self.expected("a text in quotes"),
@@ -261,7 +261,7 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns the value as a string, a number as written, or a flag.
-    pub(crate) fn scalar(&self) -> Option<Scalar> {
+    pub fn scalar(&self) -> Option<Scalar> {
         match self.value {
             DeValue::String(text) => Some(Scalar::Text(text.to_string())),
             DeValue::Integer(number) => {
@@ -280,7 +280,7 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns the value as a number.
-    pub(crate) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         let read = match self.value {
             DeValue::Integer(number) => {
                 i64::from_str_radix(number.as_str(), number.radix()).ok().map(|n| n as f64)
@@ -298,7 +298,7 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns the value as a whole number from `least` to `most`.
-    pub(crate) fn whole(&self, least: u64, most: u64) -> Option<u64> {
+    pub fn whole(&self, least: u64, most: u64) -> Option<u64> {
         let number = self.number()?;
         let fits = number.fract() == 0.0 && number >= least as f64 && number <= most as f64;
         if !fits {
@@ -308,7 +308,7 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns the value as a flag: `true` or `false`.
-    pub(crate) fn flag(&self) -> Option<bool> {
+    pub fn flag(&self) -> Option<bool> {
         match self.value {
             DeValue::Boolean(flag) => Some(*flag),
             _ => self.expected("true or false"),
@@ -316,7 +316,7 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns the value as a duration with its unit: `"10s"`, `"500ms"`, `"2m"`.
-    pub(crate) fn time(&self) -> Option<Duration> {
+    pub fn time(&self) -> Option<Duration> {
         let text = self.text()?;
         let time = parse_time(&text);
         if time.is_none() {
@@ -326,7 +326,7 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns the value as one of several words.
-    pub(crate) fn one_of<T: Copy>(&self, allowed: &[(&str, T)]) -> Option<T> {
+    pub fn one_of<T: Copy>(&self, allowed: &[(&str, T)]) -> Option<T> {
         let text = self.text()?;
         let found = allowed.iter().find(|(name, _)| *name == text).map(|&(_, found)| found);
         if found.is_none() {
@@ -337,13 +337,13 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns the result of parsing the string.
-    pub(crate) fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+    pub fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         let text = self.text()?;
         parse(&text).map_err(|message| self.wrong(&message)).ok()
     }
 
     /// Returns the values of a list.
-    pub(crate) fn items(&self) -> Vec<FileField<'a>> {
+    pub fn items(&self) -> Vec<FileField<'a>> {
         let DeValue::Array(values) = self.value else {
             let none: Option<()> = self.expected("a list in brackets");
             return none.map_or(Vec::new(), |()| Vec::new());
@@ -357,12 +357,12 @@ impl<'a> FileField<'a> {
     }
 
     /// Returns the strings of a list.
-    pub(crate) fn texts(&self) -> Vec<String> {
+    pub fn texts(&self) -> Vec<String> {
         self.items().iter().filter_map(FileField::text).collect()
     }
 
     /// Returns the keys of a table.
-    pub(crate) fn fields(&self) -> Option<FileFields<'a>> {
+    pub fn fields(&self) -> Option<FileFields<'a>> {
         match self.value {
             DeValue::Table(table) => Some(FileFields::new(self.book, &self.path, self.at, table)),
             _ => self.expected("a table"),
@@ -371,7 +371,7 @@ impl<'a> FileField<'a> {
 }
 
 /// Parses a number and its unit of time.
-pub(crate) fn parse_time(text: &str) -> Option<Duration> {
+pub fn parse_time(text: &str) -> Option<Duration> {
     let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let number: f64 = text[..unit].parse().ok()?;
     let scale = match &text[unit..] {

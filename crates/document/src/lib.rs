@@ -1,0 +1,17 @@
+//! The parts that all documents of sixmark have: who made them and on which machine
+//! ([`provenance`]), warnings ([`warning_codes`]), durations ([`timing`], [`histogram`]), and the
+//! constraints of their JSON Schemas; and [`fields`], which reads a TOML file and reports all its
+//! mistakes.
+//!
+//! This crate contains no document, and no socket, file, thread or clock.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
+mod buckets;
+pub mod fields;
+pub mod histogram;
+pub mod provenance;
+#[cfg(feature = "schema")]
+pub mod schema_type;
+pub mod timing;
+pub mod warning_codes;
