@@ -7,6 +7,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod braces;
 mod buckets;
 pub mod fields;
 pub mod histogram;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sixmark_model::plan::lab::{Lab, LabHost as Plan, LabNode};
+use crate::plan::{Lab, LabHost as Plan, LabNode};
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::mount::{self, MountNs};
 use sixmark_sys::netns::NetNs;

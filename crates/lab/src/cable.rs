@@ -3,10 +3,11 @@
 use std::io;
 use std::process::{Command, Stdio};
 
-use sixmark_model::impairment::Impairment;
-use sixmark_model::link_report::{LinkReport, ReportedMechanism};
-use sixmark_model::plan::lab::tc::{self, Port};
-use sixmark_model::plan::lab::{Lab, LabLink, LinkEnd, LinkMechanism as Wanted};
+use crate::impairment::Impairment;
+use crate::link_report::{LinkReport, ReportedMechanism};
+use crate::plan::tc;
+use crate::plan::tc::Port;
+use crate::plan::{Lab, LabLink, LinkEnd, LinkMechanism as Wanted};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::port::{Port as Own, Raw};
 use sixmark_sys::tap::Tap;

@@ -12,8 +12,8 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
+use crate::plan::is_lab_name;
 use serde::{Deserialize, Serialize};
-use sixmark_model::plan::lab::is_lab_name;
 use sixmark_sys::{handover, join};
 
 use super::Hosts;

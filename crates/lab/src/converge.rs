@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_model::plan::lab::{Lab, routes};
+use crate::plan::{Lab, routes};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 

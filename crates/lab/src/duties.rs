@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use sixmark_model::plan::lab::{Lab, nft, tayga};
+use crate::plan::{Lab, nft, tayga};
 use sixmark_sys::interface;
 use sixmark_units::net::Net;
 

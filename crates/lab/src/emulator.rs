@@ -11,12 +11,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use crate::emulation::Line;
+use crate::impairment::Impairment;
+use crate::link_report::{LinkDirection, LinkReport, ReportedMechanism, Scheduling, WayReport};
 use sixmark_document::timing::Timing;
-use sixmark_emulator::Line;
-use sixmark_model::impairment::Impairment;
-use sixmark_model::link_report::{
-    LinkDirection, LinkReport, ReportedMechanism, Scheduling, WayReport,
-};
 use sixmark_sys::port::Port;
 
 use forwarder::Forwarder;

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use sixmark_model::plan::lab::routes::routes as of_links;
-use sixmark_model::plan::lab::{Lab, LabHost, LabNode, LinkEnd, Switch};
+use crate::plan::routes::routes as of_links;
+use crate::plan::{Lab, LabHost, LabNode, LinkEnd, Switch};
 use sixmark_sys::ethtool::Ethtool;
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;

@@ -6,7 +6,7 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::Command;
 
-use sixmark_model::plan::lab::Lab;
+use crate::plan::Lab;
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::mount::MountNs;
 use sixmark_sys::netns::NetNs;

@@ -5,24 +5,28 @@
 //! belongs to the enclosure: descriptors keep the namespaces alive, programs are its children, and
 //! temporary files are on a tmpfs.
 //!
-//! This crate contains no load generation and no measurement. The plan of a lab is parsed by
-//! `sixmark-model`.
+//! This crate contains no load generation and no measurement.
 //!
-//! Start with [`Up::build`], which builds a lab, and [`Host`], in which programs run.
-//! [`control_socket`] lets other commands find a lab that is up, and [`emulator`] implements links
-//! where the kernel has no netem.
+//! Start with [`plan`], the file of a lab as a value, its diagrams and the configuration of its
+//! daemons; [`Up::build`], which builds a lab, and [`Host`], in which programs run.
+//! [`control_socket`] lets other commands find a lab that is up. [`emulator`] implements links where
+//! the kernel has no netem; what happens to a frame there is decided in [`emulation`].
 
 mod build;
 mod cable;
 pub mod control_socket;
 mod converge;
 mod duties;
+pub mod emulation;
 pub mod emulator;
 mod ends;
 pub mod enter;
 mod host;
+pub mod impairment;
+pub mod link_report;
 pub mod netem;
 mod part;
+pub mod plan;
 pub mod service;
 mod settings;
 mod setup_command;

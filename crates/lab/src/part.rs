@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sixmark_model::plan::lab::{Lab, LabNode};
+use crate::plan::{Lab, LabNode};
 
 use super::host::Host;
 use sixmark_sys::command_error::CommandError;

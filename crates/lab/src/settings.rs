@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use sixmark_model::plan::lab::LabHost;
+use crate::plan::LabHost;
 
 /// Settings of all hosts that differ from those of a new network namespace. IPv6 is enabled,
 /// addresses are usable at once, router advertisements are ignored, and any user may bind to any

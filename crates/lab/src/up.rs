@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_model::link_report::LinkReport;
-use sixmark_model::plan::lab::Lab;
+use crate::link_report::LinkReport;
+use crate::plan::Lab;
 use sixmark_sys::enclosure::Rights;
 
 use super::build;

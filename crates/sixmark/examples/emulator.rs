@@ -16,8 +16,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use sixmark_document::timing::Timing;
-use sixmark_model::impairment::{Effect, FrameRate, Impairment};
-use sixmark_model::link_report::LinkReport;
+use sixmark_lab::impairment::{Effect, FrameRate, Impairment};
+use sixmark_lab::link_report::LinkReport;
 use sixmark_sys::clock;
 use sixmark_testkit::pair::{Pair, any};
 use sixmark_units::family::{Family, PerFamily};

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::time::Instant;
 
 use sixmark_lab::emulator::Emulator;
-use sixmark_model::impairment::Impairment;
+use sixmark_lab::impairment::Impairment;
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::tap::Tap;
 use sixmark_units::family::Family;

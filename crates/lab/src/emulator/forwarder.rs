@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use sixmark_emulator::{Fate, Line, Traffic};
-use sixmark_model::link_report::Scheduling;
+use crate::emulation::{Fate, Line, Traffic};
+use crate::link_report::Scheduling;
 use sixmark_sys::{clock, poll, port::Port, schedule};
 
 use super::timer_slack::{Rest, TimerSlack};

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
-use sixmark_model::plan::generated::{Generated, bytes};
+use crate::plan::generated::{Generated, bytes};
 use sixmark_units::random::Random;
 
 use sixmark_sys::command_error::CommandError;

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_model::plan::braces::fill;
-use sixmark_model::plan::services::Service;
+use crate::plan::services::Service;
+use sixmark_document::braces::fill;
 use sixmark_sys::process::Running;
 
 use crate::Hosts;

@@ -6,9 +6,9 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::path::Path;
 use std::time::Duration;
 
+use crate::plan::services::ReadyCheck;
+use crate::plan::storage::server;
 use sixmark_http::url::{Host, Url};
-use sixmark_model::plan::services::ReadyCheck;
-use sixmark_model::plan::storage::server;
 
 /// The maximum time for one check of a URL.
 const ANSWER: Duration = Duration::from_secs(2);

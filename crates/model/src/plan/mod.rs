@@ -1,18 +1,13 @@
 //! What to run: a value that cannot be invalid, made from text that may be.
 
 pub mod accept;
-pub mod braces;
 mod filled;
-pub mod generated;
 pub mod http;
-pub mod lab;
 pub mod list;
 pub mod ratio;
 pub mod request;
 pub mod requests;
 pub mod secrets;
-pub mod services;
-pub mod storage;
 pub mod tls;
 
 use std::net::{IpAddr, SocketAddr};

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::family_result::Families;
-use crate::link_report::LinkReport as Link;
 use crate::metric::Metric;
 use crate::sameness::GivenResult;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_units::family::Family;
 
 pub use finding::{Claim, ExchangeCount, FindingResult, FindingVerdict};

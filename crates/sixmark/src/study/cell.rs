@@ -6,8 +6,8 @@ use std::time::{Instant, SystemTime};
 
 use sixmark_document::provenance::Ended;
 use sixmark_http::url::Url;
+use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_model::family_result::Families;
-use sixmark_model::link_report::LinkReport as Link;
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::plan::secrets::redact;
 use sixmark_model::sameness::GivenResult;

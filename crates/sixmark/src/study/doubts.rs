@@ -1,7 +1,7 @@
 //! Warnings about a study's figures.
 
 use sixmark_document::provenance::Warning;
-use sixmark_model::link_report::LinkReport as Link;
+use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::result::RunResult;
 use sixmark_model::study::client::{Answer, Client};
@@ -104,7 +104,7 @@ fn of_link(before: Option<&Link>, after: &Link) -> Vec<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_model::link_report::{FrameCounts, LinkDirection, ReportedMechanism};
+    use sixmark_lab::link_report::{FrameCounts, LinkDirection, ReportedMechanism};
 
     use super::*;
 

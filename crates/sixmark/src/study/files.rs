@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_model::plan::braces::fill;
-use sixmark_model::plan::generated::bytes;
+use sixmark_document::braces::fill;
+use sixmark_lab::plan::generated::bytes;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
 

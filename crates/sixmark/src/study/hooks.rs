@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sixmark_model::plan::braces::fill;
+use sixmark_document::braces::fill;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_sys::process::Running;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use sixmark_model::plan::braces::names_in_braces;
+use sixmark_document::braces::names_in_braces;
 use sixmark_model::study::client::{Client, engine_for};
 use sixmark_model::study::spec::cells::cells;
 use sixmark_model::study::spec::{Service, Study};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sixmark_model::plan::lab::parse_lab;
+use sixmark_lab::plan::parse_lab;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::lab::{InLab, chosen};
 use sixmark_model::study::spec::{Service, Study};

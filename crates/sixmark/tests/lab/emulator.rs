@@ -6,8 +6,8 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use sixmark_model::impairment::{Effect, FrameRate, Impairment, Loss};
-use sixmark_model::link_report::{FrameCounts, LinkDirection, LinkReport, Scheduling};
+use sixmark_lab::impairment::{Effect, FrameRate, Impairment, Loss};
+use sixmark_lab::link_report::{FrameCounts, LinkDirection, LinkReport, Scheduling};
 use sixmark_testkit::pair::{Pair, any};
 use sixmark_testkit::{DEADLINE, skipped};
 use sixmark_units::family::{Family, PerFamily};

@@ -4,8 +4,8 @@
 use serde::Deserialize;
 
 use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
-use crate::plan::storage::{Storage, StorageProtocol};
 use sixmark_http::url::Host;
+use sixmark_lab::plan::storage::{Storage, StorageProtocol};
 
 /// fio's engines by the protocol that each speaks.
 const ENGINES: [(&str, StorageProtocol); 3] = [

@@ -1,9 +1,9 @@
 //! A finding's own sentence, with its figures in the place of names in braces.
 
 use super::super::average::geometric;
-use crate::plan::braces::fill;
 use crate::study::result::{ExchangeCount, FindingVerdict};
 use crate::study::spec::FindingSpec;
+use sixmark_document::braces::fill;
 use sixmark_units::quantity::write_count;
 
 /// The sentence for a verdict, if the study has one.

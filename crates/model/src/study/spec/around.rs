@@ -1,7 +1,7 @@
 //! What runs beside the cells: hooks.
 
-use crate::plan::services::known;
 use sixmark_document::fields::{FileField, FileFields};
+use sixmark_lab::plan::services::known;
 
 /// Programs run between cells, each a list of a program and its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

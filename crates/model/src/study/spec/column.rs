@@ -1,8 +1,8 @@
 //! A measure as a column of a table, and where figures stand.
 
 use crate::metric::{Metric, MetricUnit};
-use crate::plan::braces::is_name;
 use crate::study::result::At;
+use sixmark_document::braces::is_name;
 use sixmark_document::fields::FileFields;
 
 /// Levels of some factors, which select the cells that have them.

@@ -2,9 +2,9 @@
 
 use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Level};
-use crate::plan::braces::is_name;
 use crate::study::client::Client;
 use crate::study::setting::{Setting, SettingValue};
+use sixmark_document::braces::is_name;
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 
 /// Keys that are the study's, not options of `sixmark run`.

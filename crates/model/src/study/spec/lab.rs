@@ -3,9 +3,10 @@
 use crate::study::setting::VARIANT;
 use std::collections::BTreeMap;
 
-use crate::plan::lab::{self, Lab};
 use crate::study::setting::{Setting, SettingValue};
 use sixmark_document::fields::{FileField, FileFields, FileText};
+use sixmark_lab::plan as lab;
+use sixmark_lab::plan::Lab;
 
 /// A lab that a study is carried out in: every cell has a host that its load comes from.
 #[derive(Clone, Debug, PartialEq)]

@@ -32,10 +32,9 @@ use crate::study::setting::Setting;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-pub use crate::plan::services::{ReadyCheck, Service};
 pub use around::Hooks;
+pub use sixmark_lab::plan::services::{ReadyCheck, Service};
 
-use crate::plan::generated::Generated;
 pub use cell::PlannedCell;
 pub use column::{ColumnSpec, LevelFilter};
 pub use findings::{FindingSentences, FindingSpec, SideLevels};
@@ -45,6 +44,7 @@ pub use published::{
     AnalysisSpec, AnalysisSubject, PublishedFigures, PublishedOf, ShareOf, SharesSpec,
 };
 pub use read::{ReadContext, parse_study};
+use sixmark_lab::plan::generated::Generated;
 
 use crate::study::result::CellOrder;
 
@@ -141,7 +141,7 @@ impl Study {
             "port" | "port6" => Some("1".to_owned()),
             name => self.lab.as_ref().and_then(|lab| lab.lab.value(name)),
         };
-        Some(service.urls.iter().map(|url| crate::plan::braces::fill(url, value)).collect())
+        Some(service.urls.iter().map(|url| sixmark_document::braces::fill(url, value)).collect())
     }
 
     /// The names of a factor's levels; of `family` both families where no factor of that name says

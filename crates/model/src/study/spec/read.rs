@@ -10,14 +10,14 @@ use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
 use super::{FAMILY, Factor, Level, Study, Together, cells};
-use crate::plan::braces::names_in_braces;
-use crate::plan::generated::{Generated, generated};
-use crate::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
 use crate::study::result::CellOrder;
 use crate::study::setting::{Setting, SettingValue};
 use crate::study::spec::column::{LevelFilter, column_name};
 use crate::study::spec::known_names::KnownNames;
+use sixmark_document::braces::names_in_braces;
 use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText};
+use sixmark_lab::plan::generated::{Generated, generated};
+use sixmark_lab::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
 
 /// The most repetitions.
 const MOST_REPETITIONS: u64 = 100_000;

@@ -2,14 +2,14 @@
 
 use super::Study;
 use super::factors::OWN;
-use crate::plan::braces::{fill, names_in_braces};
 use crate::plan::ratio::PlanRatio;
-use crate::plan::storage::server;
 use crate::study::client::Client;
 use crate::study::setting::is_of_lab;
 use crate::study::setting::{Setting, SettingValue};
 use crate::study::spec::PlannedCell;
+use sixmark_document::braces::{fill, names_in_braces};
 use sixmark_http::url::{Host, Url};
+use sixmark_lab::plan::storage::server;
 use sixmark_units::family::Family;
 
 /// Where a cell's requests go.

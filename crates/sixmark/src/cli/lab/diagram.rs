@@ -1,6 +1,6 @@
 //! `sixmark lab diagram`.
 
-use sixmark_model::plan::lab::diagram::{diagram_text, svg};
+use sixmark_lab::plan::diagram::{diagram_text, svg};
 
 use super::FileArgs;
 use crate::cli::files::CommandFiles;

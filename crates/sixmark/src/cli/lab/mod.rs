@@ -9,7 +9,7 @@ use std::process::Command as Program;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
-use sixmark_model::plan::lab::{Lab, parse_lab};
+use sixmark_lab::plan::{Lab, parse_lab};
 
 use super::out::{complain, print};
 use crate::study::{Source, builtin_names};

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use sixmark_model::plan::lab::Lab;
+use sixmark_lab::plan::Lab;
 use sixmark_sys::enclosure::Rights;
 
 use super::FileArgs;

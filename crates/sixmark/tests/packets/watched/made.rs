@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use sixmark_model::impairment::{Effect, Impairment, Loss};
+use sixmark_lab::impairment::{Effect, Impairment, Loss};
 use sixmark_sys::netns::NetNs;
 use sixmark_testkit::pair::{self, Pair};
 use sixmark_testkit::process::{Process, program};

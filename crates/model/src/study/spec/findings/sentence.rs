@@ -1,7 +1,7 @@
 //! Sentences of a finding, with names in braces that its figures replace.
 
-use crate::plan::braces::{fill, names_in_braces};
 use crate::study::result::Claim;
+use sixmark_document::braces::{fill, names_in_braces};
 use sixmark_document::fields::FileField;
 
 /// What a finding says in a headline, by its verdict; without full stops.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sixmark_model::plan::braces::fill;
+use sixmark_document::braces::fill;
 
 use super::RunArgs;
 

@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use super::*;
-use sixmark_model::impairment::{Effect, FrameRate, Impairment, Loss};
-use sixmark_model::link_report::FrameCounts;
+use crate::impairment::{Effect, FrameRate, Impairment, Loss};
+use crate::link_report::FrameCounts;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 

@@ -22,9 +22,12 @@
 //! the file's order, N from 1, and have the prefixes 10.0.N.0/24 and fd00:0:0:N::/64, unless ends say
 //! their addresses. Hosts without BGP have the static routes of the shortest ways.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod bird;
 mod daemons;
 pub mod diagram;
+pub mod generated;
 mod host;
 mod link;
 mod names;
@@ -33,6 +36,8 @@ mod number;
 mod read;
 pub mod routes;
 pub mod segment;
+pub mod services;
+pub mod storage;
 pub mod tayga;
 pub mod tc;
 mod texts;

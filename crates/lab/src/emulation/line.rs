@@ -4,9 +4,9 @@ use super::chance::{Chance, Lot};
 use super::frame::Traffic;
 use super::lane::Lane;
 use super::turn::Turns;
+use crate::impairment::{Effect, Impairment};
+use crate::link_report::{FrameCounts, LinkDirection};
 use sixmark_document::timing::Timing;
-use sixmark_model::impairment::{Effect, Impairment};
-use sixmark_model::link_report::{FrameCounts, LinkDirection};
 use sixmark_units::family::Family;
 
 /// One direction of a link: takes frames as they come and releases each when it is due.

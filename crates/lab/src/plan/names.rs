@@ -1,6 +1,6 @@
 //! Names of hosts, bridges and links.
 
-use crate::plan::braces::is_name;
+use sixmark_document::braces::is_name;
 use sixmark_document::fields::FileField;
 
 /// Names of interfaces have 15 bytes at most, and interfaces are called after what is behind them.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
-use sixmark_model::impairment::{ETHERNET_BYTES, FrameRate};
+use crate::impairment::{ETHERNET_BYTES, FrameRate};
 
 /// The rate limit of one direction, which frames pass in the order in which they came.
 #[derive(Debug)]

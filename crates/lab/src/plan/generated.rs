@@ -1,7 +1,7 @@
 //! Files that are made for a study or a lab, within the folder `{www}`.
 
-use crate::plan::braces::names_in_braces;
 use crate::plan::services::{is_inside, known};
+use sixmark_document::braces::names_in_braces;
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 
 /// The largest file that may be made: what a file system's offsets can say.
@@ -19,7 +19,7 @@ pub struct Generated {
 }
 
 /// Files to make; `factors` may stand in their names and sizes.
-pub(crate) fn generated(tables: Vec<FileFields<'_>>, factors: &[&str]) -> Vec<Generated> {
+pub fn generated(tables: Vec<FileFields<'_>>, factors: &[&str]) -> Vec<Generated> {
     tables.into_iter().filter_map(|fields| generate(fields, factors)).collect()
 }
 

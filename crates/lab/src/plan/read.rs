@@ -10,9 +10,9 @@ use super::host::{LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number_addresses;
 use super::variants::{Overlays, Variants};
-use crate::plan::braces::is_name;
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{Service, Surroundings, services};
+use sixmark_document::braces::is_name;
 use sixmark_document::fields::{FileFields, FileMistake, FileText};
 use sixmark_units::family::Family;
 

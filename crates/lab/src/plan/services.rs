@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::plan::braces::{is_name, names_in_braces};
+use sixmark_document::braces::{is_name, names_in_braces};
 use sixmark_document::fields::{FileField, FileFields};
 
 /// How long a service may take to be ready unless the file says otherwise.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Names that stand for something in a service's texts.
-pub(crate) const OF_SERVICE: [&str; 5] = ["port", "port6", "dir", "www", "sixmark"];
+pub const OF_SERVICE: [&str; 5] = ["port", "port6", "dir", "www", "sixmark"];
 
 /// What the texts of services may speak of.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Surroundings {
+pub struct Surroundings {
     /// Names in braces beside a service's own: `server.ipv6`.
     pub(crate) names: Vec<String>,
     /// The hosts of a lab, in one of which each service runs; none where there is no lab.
@@ -60,7 +60,7 @@ pub enum ReadyCheck {
 }
 
 /// The services of a table.
-pub(crate) fn services(fields: Option<FileFields<'_>>, around: &Surroundings) -> Vec<Service> {
+pub fn services(fields: Option<FileFields<'_>>, around: &Surroundings) -> Vec<Service> {
     let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
     rest.iter().filter_map(|field| service(field, around)).collect()
 }
@@ -151,7 +151,7 @@ fn known_names(field: Option<FileField<'_>>, allowed: &[&str]) -> Vec<String> {
 }
 
 /// A text whose names in braces are all among these.
-pub(crate) fn known(field: &FileField<'_>, allowed: &[&str]) -> Option<String> {
+pub fn known(field: &FileField<'_>, allowed: &[&str]) -> Option<String> {
     let text = field.text()?;
     if let Some(name) = names_in_braces(&text).iter().find(|name| !allowed.contains(name)) {
         let allowed: Vec<_> = allowed.iter().map(|name| format!("{{{name}}}")).collect();

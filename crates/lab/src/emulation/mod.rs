@@ -4,8 +4,8 @@
 //! A frame passes three stages, in this order: the rate limit with its queue (`turn`), random loss
 //! and reordering (`chance`), and the delay (`lane`).
 //!
-//! This crate uses no device, thread or clock: its callers pass the time, and `sixmark-lab` moves
-//! the frames between interfaces. Begin with [`Line`].
+//! This module uses no device, thread or clock: its callers pass the time, and the emulator's thread
+//! (`emulator`) moves the frames between interfaces. Begin with [`Line`].
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

@@ -1,6 +1,6 @@
 //! Random effects on frames: loss, reordering and jitter.
 
-use sixmark_model::impairment::{Effect, Loss};
+use crate::impairment::{Effect, Loss};
 use sixmark_units::random::Random;
 
 /// Draws what happens to each frame of one effect. A draw depends only on the seed and on the
