@@ -3,7 +3,7 @@
 //! constraints of their JSON Schemas; and [`fields`], which reads a TOML file and reports all its
 //! mistakes.
 //!
-//! This crate contains no document, and no socket, file, thread or clock.
+//! [`verdict`] has the words and intervals in which documents answer. This crate contains no document, and no socket, file, thread or clock.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -15,4 +15,5 @@ pub mod provenance;
 #[cfg(feature = "schema")]
 pub mod schema_type;
 pub mod timing;
+pub mod verdict;
 pub mod warning_codes;

@@ -9,9 +9,7 @@ use crate::clocks::{TimestampResult, Timestamps};
 use crate::comparison::result::{
     BlockOrder, BlockSchedule, ComparedSide, ComparedSides, ComparisonResult,
 };
-use crate::comparison::{
-    Compared, Comparison, ComparisonKind, EffectMethod, Estimate, Settings, Verdict,
-};
+use crate::comparison::{Compared, Comparison, ComparisonKind, EffectMethod, Settings};
 use crate::family_result::{Families, FamilyResult};
 use crate::metric::Metric;
 use crate::outcome::{Failure, FailurePhase, Outcome};
@@ -22,6 +20,7 @@ use crate::plan::{Close, Connection, Driver, LoadPlan, Plan, PlanRequests, Reque
 use crate::result::{self, Generator, RatioResult, RunResult, family_result};
 use crate::tally::FamilyTally;
 use sixmark_document::provenance::{Ended, Environment, Tool};
+use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
 

@@ -18,7 +18,6 @@ pub mod clocks;
 pub mod comparison;
 pub mod condition;
 pub mod content;
-pub mod csv_lines;
 pub mod document;
 #[cfg(feature = "schema")]
 pub mod document_schema;

@@ -3,8 +3,9 @@
 use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::ComparisonResult;
 
-use super::sheet::{self, Sheet};
-use super::terminal;
+use super::sheet;
+use sixmark_sheet::Sheet;
+use sixmark_sheet::terminal;
 
 /// The whole report but for warnings; ends with a line feed.
 pub fn comparison_text(result: &ComparisonResult) -> String {
@@ -23,7 +24,7 @@ pub fn estimate_text(comparison: &Comparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::comparison::Estimate;
+    use sixmark_document::verdict::Estimate;
     use sixmark_model::comparison::judge::with_noise;
     use sixmark_model::fixture::{comparison, comparison_result};
 

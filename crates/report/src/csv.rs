@@ -1,15 +1,15 @@
 //! A line for each family, for spreadsheets (RFC 4180).
 
 use sixmark_document::timing::Summary;
-use sixmark_model::csv_lines::{CsvLines, LineEnding};
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::Quantity;
 use sixmark_model::outcome::Outcome;
 use sixmark_model::tls::TlsResult;
+use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 
-use super::Figure;
 use sixmark_model::timed_phase::TimedPhase;
+use sixmark_sheet::Figure;
 
 /// A summary's figures and their names in the header; times are in microseconds.
 const FIGURES: [Figure<Summary>; 9] = [

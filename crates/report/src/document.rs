@@ -4,8 +4,25 @@ use sixmark_model::document::Document;
 use sixmark_model::study::result::{Published, StudyResult};
 use sixmark_model::traffic::result::TrafficResult;
 
+use crate::sheet::Named;
 use crate::text::Detail;
-use crate::{comparison, markdown, sheet, terminal, text, vitals};
+use crate::{comparison, sheet, text, vitals};
+use sixmark_sheet::Sheet;
+use sixmark_sheet::{html, markdown, terminal};
+
+/// The page of one or several documents, the first one first.
+pub fn html_page(documents: &[Named<'_>]) -> String {
+    html::html_page(&sheets_of(documents))
+}
+
+/// One or several documents as Markdown, the first one first.
+pub fn markdown_page(documents: &[Named<'_>]) -> String {
+    markdown::markdown_page(&sheets_of(documents))
+}
+
+fn sheets_of(documents: &[Named<'_>]) -> Vec<Sheet> {
+    documents.iter().map(|named| sheet::sheet_of(*named)).collect()
+}
 
 /// What the terminal showed when the document was made, but for warnings.
 pub fn document_text(document: &Document, detail: Detail) -> String {
@@ -22,7 +39,7 @@ pub fn document_text(document: &Document, detail: Detail) -> String {
 /// What became of traffic, for a terminal, but for warnings.
 pub fn traffic_text(result: &TrafficResult) -> String {
     let named = sheet::of_traffic("", result);
-    terminal::sheet_text(&sheet::Sheet { warnings: Vec::new(), ..named })
+    terminal::sheet_text(&Sheet { warnings: Vec::new(), ..named })
 }
 
 /// A study for a terminal: what was found, the figures, what was published, doubts.
@@ -43,4 +60,23 @@ pub fn published_text(published: &Published) -> String {
 /// The same as Markdown.
 pub fn published_markdown(published: &Published) -> String {
     markdown::section(&sheet::of_published(published))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A study needs no figures, so that its page shows how words are treated.
+    #[test]
+    fn foreign_words_stand_escaped_wherever_they_are() {
+        let evil = "</script><img src=x onerror=alert(1)>\"'`&";
+        let mut study = crate::sheet::tests::empty_study();
+        study.title = evil.into();
+        study.factors[0].name = evil.into();
+        study.description = evil.into();
+        let document = Document::Study(Box::new(study));
+        let text = html_page(&[Named { name: evil, document: &document }]);
+        assert!(!text.contains("<img"));
+        assert!(text.contains("&lt;img src=x onerror=alert(1)&gt;"));
+    }
 }

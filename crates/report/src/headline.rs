@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use sixmark_document::provenance::Ended;
+use sixmark_document::verdict::Verdict;
+use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::ComparisonResult;
-use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;

@@ -12,40 +12,19 @@
 pub mod comparison;
 pub mod csv;
 mod document;
-pub mod doubts;
 pub mod find;
 pub mod gates;
 pub mod headline;
-pub mod html;
 pub mod junit;
 pub mod long;
-pub mod markdown;
 pub mod metrics;
 mod reasons;
 pub mod sheet;
-pub mod terminal;
 pub mod text;
 pub mod traffic;
 pub mod vitals;
 
 pub use document::{
-    document_text, published_markdown, published_text, study_markdown, study_text, traffic_text,
+    document_text, html_page, markdown_page, published_markdown, published_text, study_markdown,
+    study_text, traffic_text,
 };
-
-/// A named figure of something.
-type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
-
-/// Writes the figure `name` of some durations, which is `us`: `> 2.00 s` where only a lower bound is
-/// known, since it falls among exchanges that were unanswered at the end.
-fn write_bound(
-    of: &sixmark_document::timing::Summary,
-    name: &str,
-    us: f64,
-    write: impl Fn(f64) -> String,
-) -> String {
-    let is_bound = match name {
-        "mean" => of.at_least.is_some(),
-        _ => of.is_lower_bound(us),
-    };
-    if is_bound { format!("> {}", write(us)) } else { write(us) }
-}

@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::headline::DocumentKind;
 use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::{ComparisonResult, SideName};
-use sixmark_model::csv_lines::{CsvLines, LineEnding};
 use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
@@ -18,6 +17,7 @@ use sixmark_model::traffic::result::TrafficResult;
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_model::vitals::sample::VitalsSample;
 use sixmark_model::watch::Watched;
+use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_units::family::Family;
 
 use super::sheet::Named;

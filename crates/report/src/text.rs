@@ -24,10 +24,12 @@ use sixmark_model::watch::Watched;
 use sixmark_units::family::Family;
 
 use super::sheet;
-use super::terminal::{self, wrapped};
-use super::{Figure, write_bound};
 use sixmark_model::timed_phase::TimedPhase;
 use sixmark_model::watch::describe_hidden;
+use sixmark_sheet::Figure;
+use sixmark_sheet::terminal;
+use sixmark_sheet::terminal::wrapped;
+use sixmark_sheet::write::write_bound;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
 
 /// Columns of a terminal that nobody made wider.

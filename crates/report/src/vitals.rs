@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use crate::sheet::{IP_COUNTERS, group_name};
-use crate::terminal::WIDTH;
 use sixmark_document::provenance::Ended;
 use sixmark_model::vitals::VitalsSample;
 use sixmark_model::vitals::host::{CpuTimes, MachineVitals};
 use sixmark_model::vitals::result::VitalsResult;
+use sixmark_sheet::terminal::WIDTH;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::{bytes, write_count};
 

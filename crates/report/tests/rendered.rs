@@ -14,7 +14,7 @@ use sixmark_model::document::Document;
 use sixmark_model::study::result::StudyResult;
 use sixmark_report::sheet::Named;
 use sixmark_report::text::Detail;
-use sixmark_report::{csv, document_text, junit, long, markdown, vitals};
+use sixmark_report::{csv, document_text, junit, long, markdown_page, vitals};
 use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
 
 use rendered::documents::{self, Verdicts};
@@ -40,7 +40,7 @@ fn check_length(answer: &str) {
 }
 
 fn page_of_markdown(name: &str, document: &Document) {
-    assert_snapshot!(format!("{name}.md"), markdown::markdown_page(&[Named { name, document }]));
+    assert_snapshot!(format!("{name}.md"), markdown_page(&[Named { name, document }]));
 }
 
 fn page_of_html(name: &str, document: &Document) {
@@ -69,7 +69,7 @@ fn a_run_over_both_families() {
 fn a_mix_of_requests() {
     whole("run-mix", &documents::recorded("run-mix"));
     let comparison = documents::compared_mix();
-    let md = markdown::markdown_page(&[Named { name: "mix", document: &comparison }]);
+    let md = markdown_page(&[Named { name: "mix", document: &comparison }]);
     let at = md.find("**Response time of each request").unwrap();
     let end = md[at..].find("<details>").unwrap();
     assert_snapshot!("comparison-mix.md", &md[at..at + end]);

@@ -3,8 +3,9 @@
 use std::ops::AddAssign;
 use std::thread;
 
+use sixmark_document::verdict::Verdict;
 use sixmark_model::comparison::judge::compare;
-use sixmark_model::comparison::{BlockPair, Compared, Settings, Stretch, Verdict};
+use sixmark_model::comparison::{BlockPair, Compared, Settings, Stretch};
 use sixmark_units::random::Random;
 
 use crate::design::Design;

@@ -2,8 +2,9 @@
 
 use std::ops::AddAssign;
 
+use sixmark_document::verdict::Verdict;
 use sixmark_model::comparison::judge::compare;
-use sixmark_model::comparison::{BlockPair, Comparison, Settings, Stretch, Verdict};
+use sixmark_model::comparison::{BlockPair, Comparison, Settings, Stretch};
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::random::Random;

@@ -2,7 +2,8 @@
 
 use sixmark_stats::normal_quantile;
 
-use super::{Comparison, EffectMethod, Verdict};
+use super::{Comparison, EffectMethod};
+use sixmark_document::verdict::Verdict;
 
 /// The probability that this number of blocks decides, if the true difference is the margin or
 /// zero.

@@ -11,6 +11,7 @@ pub mod result;
 pub mod schedule;
 mod typical;
 
+use sixmark_document::verdict::{Estimate, Verdict};
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
@@ -152,37 +153,6 @@ impl Settings {
     }
 }
 
-/// The verdict on one metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// Side A is better than side B.
-    Better,
-    /// Side A is worse than side B.
-    Worse,
-    /// Any difference lies within the margin.
-    Equivalent,
-    /// The figures do not decide.
-    Inconclusive,
-    /// The sides do not give the same responses, so their speeds cannot be compared.
-    #[serde(rename = "not_comparable")]
-    NotComparable,
-}
-
-impl Verdict {
-    /// Returns the name used in documents, gates and test reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Better => "better",
-            Verdict::Worse => "worse",
-            Verdict::Equivalent => "equivalent",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::NotComparable => "not_comparable",
-        }
-    }
-}
-
 /// The result of comparing two sides. Every field is in the result document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -271,21 +241,6 @@ pub struct Compared {
     /// The goodput relative to the effect of IPv6's larger header alone; null for other metrics,
     /// and if no link was full.
     pub header_corrected: Option<HeaderCorrected>,
-}
-
-/// A value and the interval that includes the true value with the confidence of the settings.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Estimate {
-    /// The value.
-    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
-    pub value: f64,
-    /// The lower end of the interval.
-    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
-    pub low: f64,
-    /// The upper end of the interval.
-    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
-    pub high: f64,
 }
 
 /// How an effect was estimated from the blocks.

@@ -3,10 +3,10 @@
 use super::lexer::{begins_word, in_word, is_operator};
 use super::tree::{EstimateEnd, Function, GateSide, SideFigure};
 use super::wrong::{GateMistake, instead};
-use crate::comparison::Verdict;
 use crate::metric::{Metric, Quantity};
 use crate::outcome::Outcome;
 use crate::timed_phase::{TimePoint, TimedPhase};
+use sixmark_document::verdict::Verdict;
 use sixmark_units::family::Family;
 
 /// The sides that exist, and whether they are compared.

@@ -1,8 +1,8 @@
 //! The checked tree of a condition. Every tree that exists can be evaluated.
 
 use super::unit::{Dimension, GateUnit};
-use crate::comparison::Verdict;
 use crate::metric::{Metric, MetricKind};
+use sixmark_document::verdict::Verdict;
 
 /// A condition, which is true or false.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,8 @@ use std::fmt::{self, Display, Formatter};
 use super::tree::{
     Added, EstimateEnd, Function, GateValue, Literal, Opinion, Relation, Scaled, SideFigure, Truth,
 };
-use crate::comparison::Verdict;
 use crate::metric::Metric;
+use sixmark_document::verdict::Verdict;
 
 impl Display for Truth {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -2,8 +2,8 @@
 
 use super::show;
 use super::source::GateSource;
-use crate::comparison::Verdict;
 use crate::expression::{Added, Dimension, GateValue, Opinion, Relation, Scaled, Truth};
+use sixmark_document::verdict::Verdict;
 
 /// The result of evaluating a condition.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,13 +2,14 @@
 
 use super::show;
 use crate::comparison::result::ComparisonResult;
-use crate::comparison::{Compared, Comparison, Estimate, Verdict};
+use crate::comparison::{Compared, Comparison};
 use crate::expression::{Dimension, EstimateEnd, Function, GateSide, SideFigure, verdict_word};
 use crate::family_result::FamilyResult;
 use crate::measurement::Measurement;
 use crate::metric::{Metric, MetricKind, Quantity};
 use crate::watch::describe_hidden;
 use crate::watch::{Watched, WatchedFamily};
+use sixmark_document::verdict::{Estimate, Verdict};
 
 /// Documents use microseconds, gates seconds.
 const US_PER_S: f64 = 1e6;

@@ -8,11 +8,11 @@ use super::result::{
     Analysis, At, ComparisonEntry, Published, PublishedShare, PublishedTable, RatioFinding,
     TableColumn,
 };
-use crate::comparison::Estimate;
 use crate::metric::Metric;
 use crate::study::spec::{
     AnalysisSpec, AnalysisSubject, FAMILY, PublishedFigures, ShareOf, SharesSpec,
 };
+use sixmark_document::verdict::Estimate;
 use sixmark_units::family::Family;
 
 /// The quantile of the normal distribution for an interval of 95 %.

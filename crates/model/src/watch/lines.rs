@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::words::{closure, spoken};
-use crate::csv_lines::{CsvLines, LineEnding};
+use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_wire::flow::{Hello, Observed, RoundTrips, Sent, Spoken, Transfer};
 
 /// How lines are written.

@@ -3,11 +3,11 @@
 use sixmark_model::comparison::result::{Block as Measured, ComparisonResult, SideName};
 use sixmark_model::family_result::FamilyResult;
 
-use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::seconds::{describe_series, values};
 use super::side::shown;
-use super::table::{Column, Row, SheetCell, Table};
-use super::{Block, Part, write};
+use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// Throughput and response times of each block.
 pub(super) fn blocks_part(result: &ComparisonResult) -> Option<Part> {

@@ -4,11 +4,9 @@ use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::{BlockOrder, BlockSchedule, ComparisonResult};
 
 use super::side::{Sides, shown};
-use super::table::{Column, Row, SheetCell, Table};
-use super::{
-    Block, Part, Sheet, SheetHeadline, Tile, blocks, effects, figures, gates, outcomes, path,
-    phases, requests, setting, verdict, write,
-};
+use super::{blocks, effects, figures, gates, outcomes, path, phases, planned, requests, verdict};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 
 /// What is shown of a comparison.
 pub(super) fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
@@ -40,7 +38,7 @@ pub(super) fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
 
 /// What was loaded, once where both sides were the same.
 fn comparison_title(result: &ComparisonResult) -> String {
-    let [a, b] = [&result.sides.a, &result.sides.b].map(|side| setting::plan_title(&side.plan));
+    let [a, b] = [&result.sides.a, &result.sides.b].map(|side| planned::plan_title(&side.plan));
     if a == b { a } else { format!("{a} against {b}") }
 }
 
@@ -66,8 +64,8 @@ fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
             false => format!("{compared} of {pairs} pairs{each}"),
         },
         order.to_owned(),
-        setting::pace(&result.sides.a.plan),
-        setting::protocol(&result.sides.a.plan),
+        planned::pace(&result.sides.a.plan),
+        planned::protocol(&result.sides.a.plan),
         setting::describe_end(result.ended).to_owned(),
     ];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
@@ -106,7 +104,7 @@ fn noise_floor(result: &ComparisonResult) -> Option<String> {
 fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
     let mut tiles = figures::tiles(sides);
     for tile in &mut tiles {
-        let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric));
+        let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric.to_string()));
         if let Some(ratio) = found.and_then(|of| of.ratio) {
             tile.change = write::change(verdict::change_of(ratio).value);
         }
@@ -145,9 +143,9 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
 fn setting_of_comparison(result: &ComparisonResult) -> Vec<Block> {
     let mut blocks = Vec::new();
     for side in [&result.sides.a, &result.sides.b] {
-        blocks.push(setting::plan(&side.plan, &format!("Settings: {}", shown(&side.name))));
+        blocks.push(planned::plan(&side.plan, &format!("Settings: {}", shown(&side.name))));
     }
-    blocks.extend(setting::environment(
+    blocks.extend(planned::environment(
         &result.environment,
         Some(&result.generator),
         &result.dns,

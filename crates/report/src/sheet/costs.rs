@@ -4,8 +4,8 @@ use sixmark_model::vitals::cost::{Cost, CostMethod, FamilyCost};
 use sixmark_model::vitals::section::{MachineRole, Vitals};
 use sixmark_units::family::Family;
 
-use super::table::{Column, Row, SheetCell, Table};
-use super::{Block, Part, write};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// A row a machine; nothing where nothing is known.
 pub(super) fn costs_part(vitals: Option<&Vitals>) -> Option<Part> {

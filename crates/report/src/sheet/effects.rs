@@ -1,14 +1,16 @@
 //! What the blocks say: each metric's estimate on one scale, and each pair's effect.
 
-use sixmark_model::comparison::{Compared, Comparison, Estimate};
+use sixmark_document::verdict::Estimate;
+use sixmark_model::comparison::{Compared, Comparison};
 use sixmark_model::metric::{Metric, Quantity};
 
-use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use super::metric_text::metric_value;
 use super::repeated::Repeated;
 use super::side::shown;
-use super::table::{Column, EffectScale, Row, SheetCell, Table};
 use super::verdict::{change_of, short};
-use super::{Block, Part, write};
+use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use sixmark_sheet::table::{Column, EffectScale, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// Intervals that reach further than so many margins are cut off, so that the others can be told
 /// apart.
@@ -56,9 +58,7 @@ fn verdicts(comparison: &Comparison, repeated: &Repeated) -> Table {
 
 fn verdict_row(of: &Compared, floors: bool) -> Row {
     let figure = |value: Option<f64>| {
-        value.map_or_else(SheetCell::none, |v| {
-            SheetCell::Number(write::metric_value(of.metric, v), v)
-        })
+        value.map_or_else(SheetCell::none, |v| SheetCell::Number(metric_value(of.metric, v), v))
     };
     let change = of
         .ratio

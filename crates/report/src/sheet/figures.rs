@@ -1,15 +1,15 @@
 //! Both sides' figures beside one another.
 
 use super::phases::COMPARABLE_US;
-use crate::Figure;
 use sixmark_document::timing::Summary;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::metric::{Metric, MetricKind, Quantity};
 use sixmark_model::timed_phase::{TimePoint, TimedPhase};
+use sixmark_sheet::Figure;
 
 use super::side::{BOTH_PLACE, Sides};
-use super::table::{Group, Row, SheetCell, Table};
-use super::{Block, Part, Tile, write};
+use sixmark_sheet::table::{Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, Tile, write};
 
 /// What is shown of each phase.
 const QUANTILES: [Figure<Summary>; 7] = [
@@ -72,7 +72,8 @@ pub(super) fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     let times = |quantile: fn(&Summary) -> Option<f64>| {
         let of = |side: &super::side::Side<'_>| {
             let response = &side.figures.response_us;
-            let written = |us| crate::write_bound(response, "", us, write::write_time);
+            let written =
+                |us| sixmark_sheet::write::write_bound(response, "", us, write::write_time);
             match side.hidden {
                 true => "not seen".to_owned(),
                 false => quantile(response).map_or("none".into(), written),
@@ -124,7 +125,7 @@ fn values(
 fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: Values) -> Tile {
     let named = sides.all.iter().zip(values);
     let sides = named.map(|(side, said)| (side.place, side.name.clone(), said)).collect();
-    Tile { label, metric, sides, change: String::new() }
+    Tile { label, metric: metric.map(|of| of.to_string()), sides, change: String::new() }
 }
 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
@@ -164,7 +165,7 @@ fn times_row(
         let Some((us, of)) = summary.and_then(quantile).zip(summary) else {
             return SheetCell::none();
         };
-        SheetCell::Number(crate::write_bound(of, name, us, write::write_time), us)
+        SheetCell::Number(sixmark_sheet::write::write_bound(of, name, us, write::write_time), us)
     };
     Row::new(name, sides.all.iter().map(|side| cell(side.figures)).collect())
 }

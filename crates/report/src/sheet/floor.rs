@@ -4,8 +4,8 @@ use sixmark_document::timing::Summary;
 use sixmark_model::calibration::{Calibration, Difference, Floor, Leg};
 use sixmark_units::family::Family;
 
-use super::table::{Column, Group, Row, SheetCell, Table};
-use super::{Block, Part, write};
+use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 type FloorPhase = (&'static str, fn(&Floor) -> &Summary, fn(&Difference) -> Option<f64>);
 

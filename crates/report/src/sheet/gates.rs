@@ -2,8 +2,8 @@
 
 use sixmark_model::gate_result::GateResult;
 
-use super::table::{Column, Row, Table};
-use super::{Block, Part};
+use sixmark_sheet::table::{Column, Row, Table};
+use sixmark_sheet::{Block, Part};
 
 /// A row a condition; nothing where there was none.
 pub(super) fn gates_part(gates: &[GateResult]) -> Option<Part> {

@@ -3,10 +3,10 @@
 use sixmark_model::study::result::{Axis as Asked, Chart as Figure, ChartLine as Line, Dot};
 use sixmark_units::family::Family;
 
-use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
-use super::table::{Column, Row, SheetCell, Table};
-use super::write::figure;
-use super::{Block, Part};
+use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::write::figure;
+use sixmark_sheet::{Block, Part};
 
 /// All of them.
 pub(super) fn charts_part(figures: &[Figure]) -> Option<Part> {

@@ -3,7 +3,8 @@
 use sixmark_model::measurement::Measurement;
 
 use super::side::Sides;
-use super::{Part, figures, gates, outcomes, path, phases, requests, seconds};
+use super::{figures, gates, outcomes, path, phases, requests, seconds};
+use sixmark_sheet::Part;
 
 /// Gates, the course over time, and the figures of each family.
 pub(super) fn measured_parts(of: Measurement<'_>, sides: &Sides<'_>) -> Vec<Part> {

@@ -1,7 +1,6 @@
 //! What a report shows of a document, before it is HTML or Markdown: words, tables and charts.
 
 mod blocks;
-pub mod chart;
 mod comparison;
 mod costs;
 mod effects;
@@ -10,38 +9,34 @@ mod floor;
 mod gates;
 mod lines;
 mod measured;
+mod metric_text;
 mod outcomes;
 mod path;
 mod phases;
+mod planned;
 mod repeated;
 mod requests;
 mod run;
 mod search;
 mod seconds;
-mod setting;
 mod side;
 mod study;
-pub mod table;
 mod traffic;
 mod truth;
 mod verdict;
 mod vitals;
 mod watch;
 mod watched;
-mod write;
 
-use sixmark_document::provenance::Warning;
+use sixmark_model::comparison::Comparison;
 use sixmark_model::comparison::result::ComparisonResult;
-use sixmark_model::comparison::{Comparison, Verdict};
 use sixmark_model::document::Document;
-use sixmark_model::metric::Metric;
 use sixmark_model::result::RunResult;
 use sixmark_model::study::result::{Published, StudyResult};
 use sixmark_model::traffic::result::TrafficResult;
+use sixmark_sheet::{Part, Sheet, SheetHeadline};
 
-use chart::Chart;
 pub(crate) use figures::UNUSUAL;
-use table::Table;
 
 /// A document and the name under which it was given.
 #[derive(Clone, Copy, Debug)]
@@ -50,101 +45,6 @@ pub struct Named<'a> {
     pub name: &'a str,
     /// What is in it.
     pub document: &'a Document,
-}
-
-/// One document's report.
-#[derive(Clone, Debug, Default)]
-pub struct Sheet {
-    /// The name under which it was given.
-    pub name: String,
-    /// What kind of document it is, in a word or two.
-    pub kind: &'static str,
-    /// What was loaded.
-    pub title: String,
-    /// When it began; a terminal does not show it, as whoever looks knows it.
-    pub when: String,
-    /// For how long, how: a few short phrases.
-    pub about: Vec<String>,
-    /// What is to be said of it, before anything else.
-    pub headline: SheetHeadline,
-    /// The figures that most people look for.
-    pub tiles: Vec<Tile>,
-    /// What makes the figures doubtful.
-    pub warnings: Vec<Warning>,
-    /// Everything else.
-    pub parts: Vec<Part>,
-}
-
-/// What is to be said of a document in plain words.
-#[derive(Clone, Debug, Default)]
-pub struct SheetHeadline {
-    /// The verdict; none where nothing was judged.
-    pub verdict: Option<Verdict>,
-    /// One sentence.
-    pub sentence: String,
-    /// What has to be known beside it, a sentence each.
-    pub notes: Vec<String>,
-}
-
-/// One figure of each side.
-#[derive(Clone, Debug)]
-pub struct Tile {
-    /// What it is.
-    pub label: &'static str,
-    /// The metric of comparisons that it is.
-    pub metric: Option<Metric>,
-    /// The side's place (0 or 1), its name, and the figure.
-    pub sides: Vec<(usize, String, String)>,
-    /// How they differ, where blocks say so.
-    pub change: String,
-}
-
-/// Some blocks under a heading.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// The heading.
-    pub heading: &'static str,
-    /// Whether a terminal shows it too, and not only a page.
-    pub terminal: bool,
-    /// Whether Markdown, which has no room for everything, folds it.
-    pub folded: bool,
-    /// What is under it.
-    pub blocks: Vec<Block>,
-}
-
-/// One thing to look at.
-#[derive(Clone, Debug)]
-pub enum Block {
-    /// A smaller heading.
-    Heading(String),
-    /// A paragraph.
-    Text(String),
-    /// A paragraph that explains something, for pages alone.
-    Aside(String),
-    /// A table.
-    Table(Table),
-    /// Charts beside one another where there is room.
-    Charts(Vec<Chart>),
-    /// Blocks that are shown when asked for: what is in them, in a few words.
-    Folded(String, Vec<Block>),
-}
-
-impl Part {
-    /// A part, or nothing where it has nothing in it. A terminal shows it, Markdown folds it.
-    fn new(heading: &'static str, blocks: Vec<Block>) -> Option<Part> {
-        let part = Part { heading, terminal: true, folded: true, blocks };
-        (!part.blocks.is_empty()).then_some(part)
-    }
-
-    /// The same, which Markdown does not fold.
-    fn open(self) -> Part {
-        Part { folded: false, ..self }
-    }
-
-    /// The same, which no terminal shows.
-    fn off_terminal(self) -> Part {
-        Part { terminal: false, ..self }
-    }
 }
 
 /// What a report shows of a document.

@@ -6,8 +6,8 @@ use sixmark_model::family_result::FamilyResult;
 use sixmark_model::outcome::Outcome;
 
 use super::side::Sides;
-use super::table::{Column, Row, SheetCell, Table};
-use super::{Block, Part, write};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// Outcomes, failures in detail, checks that were not passed, status codes.
 pub(super) fn outcomes_part(sides: &Sides<'_>) -> Option<Part> {

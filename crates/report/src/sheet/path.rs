@@ -9,9 +9,9 @@ use sixmark_model::tcp::HandshakeResult;
 use sixmark_model::tls::TlsResult;
 
 use super::side::{Side, Sides};
-use super::table::{Group, Row, Table};
-use super::{Block, Part, write};
-use crate::Figure;
+use sixmark_sheet::Figure;
+use sixmark_sheet::table::{Group, Row, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// Digits of a certificate's hash: enough to tell a few apart.
 const DIGITS: usize = 16;

@@ -3,11 +3,11 @@
 use sixmark_document::histogram::Distribution;
 use sixmark_model::timed_phase::TimedPhase;
 
-use super::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
+use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
 
 use super::side::{Side, Sides};
-use super::table::{Row, SheetCell, Table};
-use super::{Block, Part, write};
+use sixmark_sheet::table::{Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// Points of the percentile curve for each factor of ten in the tail.
 const POINTS_A_DECADE: i32 = 24;
@@ -146,8 +146,8 @@ fn bucket_table(curves: &[Curve<'_>], bounds: &[f64], shares: &[Vec<f64>]) -> Ta
         Row::new(SheetCell::Number(label, bounds[at]), shares.iter().map(cell).collect())
     };
     let rows = (0..bounds.len() - 1).map(row).collect();
-    let columns = std::iter::once(super::table::Column::words("Response time"))
-        .chain(curves.iter().map(|curve| super::table::Column::number(&curve.side.name)));
+    let columns = std::iter::once(sixmark_sheet::table::Column::words("Response time"))
+        .chain(curves.iter().map(|curve| sixmark_sheet::table::Column::number(&curve.side.name)));
     Table::new("Response: share of responses by time", columns.collect(), rows)
 }
 
@@ -284,8 +284,8 @@ fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
         let shares = curves.iter().map(|curve| cell(rounded(curve.found.share_within(us))));
         Row::new(SheetCell::Number(write::write_time(us), us), shares.collect())
     };
-    let columns = std::iter::once(super::table::Column::words("Time"))
-        .chain(curves.iter().map(|curve| super::table::Column::number(&curve.side.name)));
+    let columns = std::iter::once(sixmark_sheet::table::Column::words("Time"))
+        .chain(curves.iter().map(|curve| sixmark_sheet::table::Column::number(&curve.side.name)));
     let caption = format!("{}: share within", phase_title(phase));
     Table::new(caption, columns.collect(), rows.map(row).collect())
 }

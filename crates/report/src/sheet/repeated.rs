@@ -5,8 +5,9 @@ use sixmark_model::comparison::{Compared, Comparison};
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::timed_phase::TimedPhase;
 
+use super::metric_text::metric_value;
 use super::verdict::change_of;
-use super::write;
+use sixmark_sheet::write;
 
 /// The metrics of a comparison whose rows would repeat those of another one, and what they are in a sentence.
 #[derive(Default)]
@@ -59,7 +60,7 @@ impl Repeated {
 
 fn is_same(of: &Compared, other: &Compared) -> bool {
     let figures =
-        |of: &Compared| [of.a, of.b].map(|value| value.map(|v| write::metric_value(of.metric, v)));
+        |of: &Compared| [of.a, of.b].map(|value| value.map(|v| metric_value(of.metric, v)));
     of.verdict == other.verdict && figures(of) == figures(other)
 }
 

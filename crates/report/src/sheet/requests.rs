@@ -4,9 +4,9 @@ use sixmark_document::timing::Summary;
 use sixmark_model::by_request::RequestFigures;
 
 use super::side::{Side, Sides};
-use super::table::{Column, Group, Row, SheetCell, Table};
-use super::{Block, Part, write};
-use crate::Figure;
+use sixmark_sheet::Figure;
+use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// Letters of a name: paths may be longer than a line.
 const LONGEST_NAME: usize = 60;

@@ -7,10 +7,8 @@ use sixmark_units::family::Family;
 use super::measured::measured_parts;
 use super::requests::requests_part;
 use super::side::Sides;
-use super::{
-    Block, Part, Sheet, SheetHeadline, costs, figures, floor, search, setting, truth, verdict,
-    write,
-};
+use super::{costs, figures, floor, planned, search, truth, verdict};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
 
 /// What is shown of a run.
 pub(super) fn run_sheet(name: &str, result: &RunResult) -> Sheet {
@@ -24,7 +22,7 @@ pub(super) fn run_sheet(name: &str, result: &RunResult) -> Sheet {
     Sheet {
         name: name.to_owned(),
         kind: kind(result),
-        title: setting::plan_title(&result.plan),
+        title: planned::plan_title(&result.plan),
         when: setting::when(&result.started),
         about: describe_run(result),
         headline: run_headline(result),
@@ -57,9 +55,9 @@ fn describe_run(result: &RunResult) -> Vec<String> {
     let said = [
         format!("{:.1} s", result.elapsed_s),
         format!("{} requests", write::write_count(result.total.requests.sent)),
-        setting::pace(&result.plan),
+        planned::pace(&result.plan),
         format!("IPv6 : IPv4 = {}", result.plan.ratio),
-        setting::protocol(&result.plan),
+        planned::protocol(&result.plan),
         setting::describe_end(result.ended).to_owned(),
     ];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
@@ -89,7 +87,7 @@ pub(super) fn run_headline(result: &RunResult) -> SheetHeadline {
 
 fn setting_of_run(result: &RunResult) -> Vec<Block> {
     let RunResult { environment, generator, dns, tool, .. } = result;
-    let plan = setting::plan(&result.plan, "Settings");
-    let here = setting::environment(environment, Some(generator), dns, tool);
+    let plan = planned::plan(&result.plan, "Settings");
+    let here = planned::environment(environment, Some(generator), dns, tool);
     [plan].into_iter().chain(here).collect()
 }

@@ -8,10 +8,10 @@ use sixmark_model::metric::MetricKind;
 
 use crate::find;
 
-use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
-use super::table::{Column, Group, Row, SheetCell, Table};
 use super::verdict::short;
-use super::{Block, Part, write};
+use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// Said where both families have a rate that held and one that did not, and no ratio.
 const NO_RATIO: &str = "IPv6 vs IPv4: no ratio, since the server did not limit both rates.";
@@ -286,7 +286,7 @@ mod tests {
         let families = Families { ipv6: Some(v6), ipv4: Some(v4) };
         let mut text = String::new();
         let part = search_part(&FindMax::new(conditions, 2.0, families)).unwrap();
-        crate::terminal::write_part(&mut text, &part);
+        sixmark_sheet::terminal::write_part(&mut text, &part);
         text
     }
 

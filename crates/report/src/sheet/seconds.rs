@@ -5,10 +5,10 @@ use sixmark_model::interval::{Interval, IntervalFamily};
 use sixmark_model::measurement::Measurement;
 use sixmark_units::family::Family;
 
-use super::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use super::side::{BOTH_PLACE, Sides};
-use super::table::{Column, Row, SheetCell, Table};
-use super::{Block, Part, write};
+use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 /// A rate over less is chance: a last second of a run that is shorter is put to the one before it.
 const SHORTEST_S: f64 = 0.2;

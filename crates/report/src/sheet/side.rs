@@ -8,7 +8,7 @@ use sixmark_model::outcome::Outcome;
 use sixmark_units::family::Family;
 pub(super) use sixmark_units::family::spoken as shown;
 
-use super::table::{Column, Row, SheetCell};
+use sixmark_sheet::table::{Column, Row, SheetCell};
 
 /// The place of both families together, or of what is of none, which is its colour.
 pub(super) const BOTH_PLACE: usize = 4;

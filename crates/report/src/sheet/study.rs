@@ -8,20 +8,21 @@ mod interval;
 mod published;
 mod turned;
 
-use super::write::figure;
-use sixmark_model::comparison::Estimate;
+use sixmark_document::verdict::Estimate;
 use sixmark_model::metric::Metric;
 use sixmark_model::study::levels::label_level;
 use sixmark_model::study::result::{
     At, CellOrder, CellResult, ComparisonEntry, MeanRatio, RatioFinding, StudyComparison,
     StudyResult, Table as Asked, TableValue,
 };
+use sixmark_sheet::write::figure;
 use sixmark_units::family::Family;
 
+use super::lines;
 use super::side::shown;
-use super::table::{Column, EffectScale, Group, Row, SheetCell, Table};
 use super::verdict::change_of;
-use super::{Block, Part, Sheet, lines, setting, write};
+use sixmark_sheet::table::{Column, EffectScale, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, Sheet, setting, write};
 
 /// Ratios that are further from 1 than ten times or a tenth are drawn at the edge.
 const FURTHEST: f64 = 9.0;

@@ -8,13 +8,13 @@ use sixmark_model::traffic::result::{
 use sixmark_model::traffic::{Basis, Spread};
 use sixmark_units::family::Family;
 
-use crate::Figure;
 use crate::traffic::{basis_of, counted_bytes, sender, write_bit_rate};
+use sixmark_sheet::Figure;
 
-use super::chart::{Axis, Chart, Mark, Series, Unit, rounded};
 use super::side::BOTH_PLACE;
-use super::table::{Column, Row, SheetCell, Table};
-use super::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
+use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit, rounded};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 
 /// The colours of what was offered, sent and received: no family's.
 const OFFERED_PLACE: usize = BOTH_PLACE;
@@ -431,6 +431,6 @@ fn setting(result: &TrafficResult) -> Vec<Block> {
         ],
     };
     let mut blocks = vec![Block::Table(Table::facts("Settings", facts))];
-    blocks.extend(setting::environment(&result.environment, None, &[], &result.tool));
+    blocks.extend(setting::machine(&result.environment, Vec::new(), &result.tool));
     blocks
 }

@@ -3,8 +3,8 @@
 use sixmark_model::truth::{Beside, FamilyTruth, Truth, TruthCounts};
 use sixmark_units::family::Family;
 
-use super::table::{Column, Group, Row, SheetCell, Table};
-use super::{Block, Part, write};
+use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
 
 type Phase = (&'static str, fn(&FamilyTruth) -> &Beside);
 

@@ -1,12 +1,13 @@
 //! Verdicts in plain words.
 
 use sixmark_document::timing::Summary;
+use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_model::comparison::blocks_needed::BlocksNeeded;
-use sixmark_model::comparison::{Compared, Comparison, Estimate, Settings, Verdict};
+use sixmark_model::comparison::{Compared, Comparison, Settings};
 use sixmark_model::metric::{Metric, Quantity};
 
 use super::side::{Sides, shown};
-use super::{SheetHeadline, write};
+use sixmark_sheet::{SheetHeadline, write};
 
 /// Said of figures that the generator may have set.
 pub(super) const SATURATED: &str =

@@ -7,11 +7,11 @@ use sixmark_model::vitals::network::{Interface, Ip, Sockets};
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_units::family::{Family, PerFamily};
 
-use super::chart::{Axis, Chart, Mark, Series, Unit, rounded};
 use super::seconds::{describe_series, values};
 use super::side::BOTH_PLACE;
-use super::table::{Column, Group, Row, SheetCell, Table};
-use super::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
+use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit, rounded};
+use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 
 /// A counter of a family: its name, its value, and whether it is shown only where there is any.
 pub(crate) type IpCounter = (&'static str, fn(&Ip) -> u64, bool);
@@ -473,7 +473,7 @@ fn setting(result: &VitalsResult) -> Vec<Block> {
         ),
     ];
     let mut blocks = vec![Block::Table(Table::facts("Sampling", facts))];
-    blocks.extend(setting::environment(&head.environment, None, &[], &head.tool));
+    blocks.extend(setting::machine(&head.environment, Vec::new(), &head.tool));
     blocks
 }
 

@@ -6,7 +6,8 @@ use sixmark_model::watch::document::WatchResult;
 
 use super::measured::measured_parts;
 use super::side::Sides;
-use super::{Block, Sheet, SheetHeadline, figures, setting, verdict, watched, write};
+use super::{figures, verdict, watched};
+use sixmark_sheet::{Block, Sheet, SheetHeadline, setting, write};
 
 /// What is shown of it.
 pub(super) fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
@@ -64,5 +65,5 @@ fn watch_headline(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
 }
 
 fn machine(result: &WatchResult) -> Vec<Block> {
-    setting::environment(&result.environment, None, &[], &result.tool)
+    setting::machine(&result.environment, Vec::new(), &result.tool)
 }

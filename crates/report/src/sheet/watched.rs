@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use sixmark_model::watch::{Watched, WatchedFamily};
 use sixmark_units::family::Family;
 
-use super::table::{Column, Group, Row, SheetCell, Table};
-use super::{Block, Part, Tile, write};
+use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, Tile, write};
 
 /// A figure of one family, and how it is written.
 type WatchedFigure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -> String);

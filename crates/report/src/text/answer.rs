@@ -13,9 +13,11 @@ use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, write_count};
 
 use super::{Columns, setting, targets_line, what, write_whole};
-use crate::sheet::{self, SheetHeadline};
-use crate::{Figure, gates, terminal};
+use crate::gates;
+use crate::sheet;
 use sixmark_model::measurement::Measurement;
+use sixmark_sheet::SheetHeadline;
+use sixmark_sheet::{Figure, terminal};
 
 /// Lines on what failed, at most: with the others they are at most 14 lines after the sentence.
 const MOST_FAILED: usize = 5;

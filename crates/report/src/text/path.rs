@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::{Columns, write_line, write_whole};
-use crate::Figure;
 use sixmark_document::timing::Summary;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::tls::TlsResult;
+use sixmark_sheet::Figure;
 use sixmark_units::quantity::duration_us;
 
 /// TLS handshakes by how they went. Each label stands alone: the row before it may not be there.

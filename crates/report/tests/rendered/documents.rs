@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use sixmark_document::provenance::Ended;
-use sixmark_model::comparison::{Comparison, Estimate, HeaderCorrected, Verdict};
+use sixmark_document::verdict::{Estimate, Verdict};
+use sixmark_model::comparison::{Comparison, HeaderCorrected};
 use sixmark_model::document::Document;
 use sixmark_model::fixture;
 use sixmark_model::study::result::StudyResult;

@@ -1,22 +1,22 @@
 //! Pages as snapshots have them: a tag a line, without the scripts and styles that all have.
 
 use sha2::{Digest as _, Sha256};
-use sixmark_report::html;
+use sixmark_report::html_page;
 use sixmark_report::sheet::Named;
 
 /// What `documents` look like between `<main>` and `</main>`.
 pub(crate) fn body(documents: &[Named<'_>]) -> String {
-    tidy(between(&html::html_page(documents), "<main id=\"main\">", "</main>"))
+    tidy(between(&html_page(documents), "<main id=\"main\">", "</main>"))
 }
 
 /// The part of it before the first document.
 pub(crate) fn overview(documents: &[Named<'_>]) -> String {
-    tidy(between(&html::html_page(documents), "<main id=\"main\">", "<article"))
+    tidy(between(&html_page(documents), "<main id=\"main\">", "<article"))
 }
 
 /// What is around the documents, but for the scripts and styles.
 pub(crate) fn frame(documents: &[Named<'_>]) -> String {
-    let page = html::html_page(documents);
+    let page = html_page(documents);
     let (before, rest) = page.split_once("<main id=\"main\">").unwrap();
     let (_, after) = rest.rsplit_once("</main>").unwrap();
     let frame = [("<style>", "</style>"), ("<script>", "</script>"), ("'sha256-", "'")]

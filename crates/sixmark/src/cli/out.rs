@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sixmark_document::provenance::Warning;
-use sixmark_report::doubts::condensed;
-use sixmark_report::terminal::hanging;
+use sixmark_sheet::terminal::hanging;
+use sixmark_sheet::warnings::condensed;
 use sixmark_units::visible::{visible, visible_json};
 
 use crate::output;

@@ -1,13 +1,12 @@
 //! `sixmark report`.
 
-use sixmark_report::document_text;
 use sixmark_report::text::Detail;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use sixmark_model::document::Document;
 use sixmark_report::sheet::Named;
-use sixmark_report::{html, long, markdown};
+use sixmark_report::{document_text, html_page, long, markdown_page};
 
 use super::detail::DetailArgs;
 use super::files::CommandFiles;
@@ -54,9 +53,8 @@ pub(super) fn write_page(
     place: Option<&OutputPlace>,
     document: impl FnOnce() -> Document,
 ) -> Result<(), CommandError> {
-    let write = |place: &OutputPlace| {
-        place.write(&html::html_page(&[Named { name: "", document: &document() }]))
-    };
+    let write =
+        |place: &OutputPlace| place.write(&html_page(&[Named { name: "", document: &document() }]));
     place.map_or(Ok(()), write)
 }
 
@@ -71,7 +69,7 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
     let both = args.results.iter().zip(&documents);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
     if let Some(place) = &args.html {
-        place.write(&html::html_page(&named))?;
+        place.write(&html_page(&named))?;
     }
     printed(args, &named)?;
     Ok(0)
@@ -96,7 +94,7 @@ fn check_places(args: &ReportArgs) -> Result<(), CommandError> {
 
 fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), CommandError> {
     match (args.md, args.csv) {
-        (true, _) => print(&markdown::markdown_page(named)),
+        (true, _) => print(&markdown_page(named)),
         (_, true) => print_document(&long::csv_of_figures(named)),
         _ if args.text || args.html.is_none() => tables(named, args.detail.detail()),
         _ => Ok(()),

@@ -325,8 +325,9 @@ fn work(loaded: &Loaded, metered: &Metered) -> Work {
 mod tests {
     //! Blocks whose loads are made up, so that no machine's speed decides.
 
+    use sixmark_document::verdict::Verdict;
+    use sixmark_model::comparison::Compared;
     use sixmark_model::comparison::result::BlockOrder;
-    use sixmark_model::comparison::{Compared, Verdict};
     use sixmark_model::fixture::secure_plan;
     use sixmark_model::metric::Metric;
     use sixmark_model::plan::tls::PlanTls;

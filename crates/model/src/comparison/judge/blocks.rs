@@ -2,9 +2,10 @@
 
 use super::figures::{PhaseTimes, effects, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
-use crate::comparison::{BlockPair, EffectMethod, Estimate, Stretch};
+use crate::comparison::{BlockPair, EffectMethod, Stretch};
 use crate::metric::{Metric, Quantity};
 use crate::timed_phase::Quantile;
+use sixmark_document::verdict::Estimate;
 use sixmark_stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
 
 /// Judges a quantile of a phase, block by block.

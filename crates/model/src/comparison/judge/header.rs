@@ -1,8 +1,9 @@
 //! Goodput over a full link, where IPv6 has 20 bytes less of each packet.
 
 use super::{JudgedEffect, Rules, blocks};
-use crate::comparison::{Compared, Comparison, Estimate, HeaderCorrected, Settings, Verdict};
+use crate::comparison::{Compared, Comparison, HeaderCorrected, Settings};
 use crate::metric::{Metric, Quantity};
+use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_stats::Refused;
 
 /// The sizes in bytes of an IPv6 header, an IPv4 header, and a TCP header with timestamps (RFC

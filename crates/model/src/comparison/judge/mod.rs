@@ -27,10 +27,11 @@ use family::TestFamily;
 use unlike::unlike;
 
 use super::{
-    BlockPair, COMPARED_PHASES, Compared, Comparison, ComparisonKind, EffectMethod, Estimate,
-    Metric, Settings, TimedPhase,
+    BlockPair, COMPARED_PHASES, Compared, Comparison, ComparisonKind, EffectMethod, Metric,
+    Settings, TimedPhase,
 };
 use crate::sameness;
+use sixmark_document::verdict::Estimate;
 use sixmark_stats::{Interval, Refused, holm, lag1};
 
 /// Compares side A with side B in every metric that both have figures for, the primary one and

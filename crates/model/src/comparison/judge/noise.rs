@@ -2,7 +2,8 @@
 //! reported.
 
 use super::alpha;
-use crate::comparison::{Compared, Comparison, Settings, Verdict};
+use crate::comparison::{Compared, Comparison, Settings};
+use sixmark_document::verdict::Verdict;
 
 /// Sets the noise floor of each metric, and withdraws verdicts on effects below it. The noise floor
 /// is the end of the metric's interval in `noise` (a comparison of side A with itself) that is

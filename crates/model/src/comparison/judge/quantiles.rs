@@ -3,8 +3,9 @@
 
 use super::figures::{PhaseTimes, effects, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
-use crate::comparison::{EffectMethod, Estimate};
+use crate::comparison::EffectMethod;
 use crate::timed_phase::Quantile;
+use sixmark_document::verdict::Estimate;
 use sixmark_stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
 use sixmark_units::random::Random;
 

@@ -1,11 +1,12 @@
 //! Tests with synthetic load in which every exchange has its own duration.
 
 use super::*;
+use crate::comparison::Stretch;
 use crate::comparison::blocks_needed::BlocksNeeded;
-use crate::comparison::{Stretch, Verdict};
 use crate::metric::Quantity;
 use crate::sameness::{Answers, TargetAnswers};
 use crate::timed_phase::TimePoint;
+use sixmark_document::verdict::Verdict;
 use sixmark_units::random::Random;
 
 const P50: Metric = Metric::Time(TimedPhase::Response, TimePoint::P50);

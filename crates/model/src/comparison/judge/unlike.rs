@@ -1,6 +1,7 @@
 //! Sides that do not give the same responses: their speeds are not compared.
 
-use crate::comparison::{Compared, Comparison, Verdict};
+use crate::comparison::{Compared, Comparison};
+use sixmark_document::verdict::Verdict;
 
 /// Removes verdicts and estimates of all metrics of speed if the sides are not the same, because
 /// there is no meaningful ratio between them. Failures are compared all the same.

@@ -2,8 +2,8 @@
 
 use super::family::{TestFamily, pairs_needed};
 use super::{Evidence, JudgedEffect, Rules};
-use crate::comparison::Verdict;
 use crate::metric::Metric;
+use sixmark_document::verdict::Verdict;
 
 /// Returns the verdict on one metric, and the reason if it is inconclusive.
 ///

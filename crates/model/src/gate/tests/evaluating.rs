@@ -1,13 +1,14 @@
 //! Tests of evaluation: the result of a gate and its description.
 
 use super::reading::families;
-use crate::comparison::{Comparison, Verdict};
+use crate::comparison::Comparison;
 use crate::fixture::{comparison, comparison_result, run, silent};
 use crate::gate::source::GateSource;
 use crate::gate::{Gate, GateNames};
 use crate::gate_result::GateResult;
 use crate::result::RunResult;
 use crate::sameness::Sameness;
+use sixmark_document::verdict::Verdict;
 
 fn of(run: &RunResult, text: &str) -> GateResult {
     let gate = Gate::parse(text, &families()).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonEntry, TableColumn};
-use crate::comparison::Estimate;
+use sixmark_document::verdict::Estimate;
 
 /// What was published of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,10 +2,11 @@
 
 use sixmark_model::study::result::{ExchangeCount, FindingResult, FindingVerdict};
 
-use super::super::Block;
-use super::super::table::{Column, Row, SheetCell, Table};
-use super::super::write::{self, figure, write_count};
 use super::interval;
+use sixmark_sheet::Block;
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::write;
+use sixmark_sheet::write::{figure, write_count};
 
 const CAPTION: &str = "Confirmed where the whole 95 % interval of the ratio agrees with the claim, \
                        or every exchange that was counted does";

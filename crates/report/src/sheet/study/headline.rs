@@ -1,12 +1,12 @@
 //! What a study says before anything else: its findings, or its first comparison.
 
-use sixmark_model::comparison::Verdict;
+use sixmark_document::verdict::Verdict;
 use sixmark_model::study::result::{
     ComparisonEntry, FindingResult, FindingVerdict, RatioFinding, StudyComparison, StudyResult,
 };
 
-use super::super::SheetHeadline;
-use super::super::write::capitalised;
+use sixmark_sheet::SheetHeadline;
+use sixmark_sheet::write::capitalised;
 
 /// Repetitions below which an interval is as good as none.
 const FEWEST: u32 = 3;

@@ -1,9 +1,9 @@
 //! Rows that say what one level is better by than another.
 
-use super::super::table::{Row, SheetCell};
-use super::super::write;
 use super::{labelled, shown};
 use sixmark_model::study::result::{Row as Better, Table, TableValue};
+use sixmark_sheet::table::{Row, SheetCell};
+use sixmark_sheet::write;
 
 /// What stands in such a row in the place of a level.
 const NAME: &str = "%\u{a0}improvement";

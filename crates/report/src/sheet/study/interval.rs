@@ -6,7 +6,7 @@
 use sixmark_model::metric::{Metric, MetricKind};
 use sixmark_model::study::result::{MeanRatio, Table, TableValue};
 
-use super::super::write::figure;
+use sixmark_sheet::write::figure;
 
 /// An interval of a ratio whose ends are further apart than so many times says nothing.
 const WIDEST_RATIO: f64 = 25.0;

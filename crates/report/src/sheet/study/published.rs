@@ -1,14 +1,15 @@
 //! What others published, and what their figures say.
 
-use sixmark_model::comparison::Estimate;
+use sixmark_document::verdict::Estimate;
 use sixmark_model::study::result::{
     Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable,
 };
 
 use super::{entries, entry_columns, factor_columns, labelled, scale, with_unit};
-use crate::sheet::table::{Column, Row, SheetCell, Table};
-use crate::sheet::write::{self, figure};
-use crate::sheet::{Block, Part, Sheet, SheetHeadline};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::write;
+use sixmark_sheet::write::figure;
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline};
 
 /// Said where published figures stand beside others.
 const ELSEWHERE: &str = "The published machines and networks differ: compare directions and \

@@ -14,9 +14,8 @@ use sixmark_model::study::analyse::published;
 use sixmark_model::study::result::StudyResult;
 use sixmark_model::study::spec::Study;
 use sixmark_report::headline::ListHeadline;
-use sixmark_report::html;
 use sixmark_report::sheet::Named;
-use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
+use sixmark_report::{html_page, published_markdown, published_text, study_markdown, study_text};
 
 use super::files::CommandFiles;
 use super::keep::{self, Keeper};
@@ -210,7 +209,7 @@ fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result
     };
     let name = folder.display().to_string();
     let parsed = Document::Study(Box::new(document.clone()));
-    let page = html::html_page(&[Named { name: &name, document: &parsed }]);
+    let page = html_page(&[Named { name: &name, document: &parsed }]);
     let written = OutputPlace::File(folder.join("report.html")).write(&page);
     let also = args.html.as_ref().map_or(Ok(()), |place| place.write(&page));
     out::do_all([kept, written, also])

@@ -9,7 +9,7 @@ use sixmark_model::study::setting::SettingValue;
 use sixmark_model::study::spec::PlannedCell;
 use sixmark_model::study::spec::Study;
 use sixmark_model::study::spec::cells::cells;
-use sixmark_report::terminal::{WIDTH, hanging, wrapped};
+use sixmark_sheet::terminal::{WIDTH, hanging, wrapped};
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::out::OutputPlace;
 use crate::output;
-use sixmark_model::csv_lines::{CsvLines, LineEnding};
+use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_sys::command_error::CommandError;
 
 /// A file, or standard output, that is written line by line.

@@ -6,7 +6,7 @@ use std::thread;
 
 use sixmark::store::{Id, ListFilter, NewEntry, Store, StorePlace};
 use sixmark_document::provenance::Ended;
-use sixmark_model::comparison::Verdict;
+use sixmark_document::verdict::Verdict;
 use sixmark_report::headline::{DocumentKind, ListHeadline};
 
 use super::{RUN, comparison, headline, ids, open};

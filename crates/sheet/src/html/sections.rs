@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use sixmark_units::visible::visible;
 
-use crate::doubts;
-use crate::sheet::{Block, Part, Sheet, SheetHeadline, Tile};
+use crate::warnings as doubts;
+use crate::{Block, Part, Sheet, SheetHeadline, Tile};
 use sixmark_document::provenance::Warning;
 
 use super::charts::{self, Ids};

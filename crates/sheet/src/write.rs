@@ -1,58 +1,53 @@
 //! Numbers as a page has them.
 
-use sixmark_model::comparison::Verdict;
-use sixmark_model::metric::Metric;
+use sixmark_document::timing::Summary;
+use sixmark_document::verdict::Verdict;
 use sixmark_units::quantity as number;
 
 /// A line as a sentence of a page.
-pub(crate) fn write_sentence(line: &str) -> String {
+pub fn write_sentence(line: &str) -> String {
     format!("{}.", capitalised(line).replace('\'', "’"))
 }
 
 /// With a capital at the start.
-pub(super) fn capitalised(line: &str) -> String {
+pub fn capitalised(line: &str) -> String {
     let mut letters = line.chars();
     let first = letters.next().map_or(String::new(), |first| first.to_uppercase().to_string());
     format!("{first}{}", letters.as_str())
 }
 
 /// A duration in microseconds.
-pub(super) fn write_time(us: f64) -> String {
+pub fn write_time(us: f64) -> String {
     together(number::duration_us(us).replace(" us", " µs"))
 }
 
 /// Bytes a second.
-pub(super) fn write_rate(bytes_per_s: f64) -> String {
+pub fn write_rate(bytes_per_s: f64) -> String {
     together(number::bytes(bytes_per_s) + "/s")
 }
 
 /// A number of bytes.
-pub(super) fn write_bytes(bytes: f64) -> String {
+pub fn write_bytes(bytes: f64) -> String {
     together(number::bytes(bytes))
 }
 
-/// The value of a metric with its unit.
-pub(super) fn metric_value(metric: Metric, value: f64) -> String {
-    together(metric.write_value(value).replace(" us", " µs"))
-}
-
 /// A number that may be large, without decimals where they say nothing.
-pub(super) fn per_s(value: f64) -> String {
+pub fn per_s(value: f64) -> String {
     number::write_per_s(value)
 }
 
 /// A whole number.
-pub(super) fn write_count(value: u64) -> String {
+pub fn write_count(value: u64) -> String {
     number::write_count(value)
 }
 
 /// A share (0 to 1) in percent.
-pub(super) fn write_percent(share: f64) -> String {
+pub fn write_percent(share: f64) -> String {
     together(number::write_percent(share))
 }
 
 /// A change as a share, in percent with its sign: 0.034 is +3.4 %.
-pub(super) fn change(share: f64) -> String {
+pub fn change(share: f64) -> String {
     let text = match share * 100.0 {
         p if p.abs() >= 999.5 => format!("{}{} %", sign(p), write_count(p.abs().round() as u64)),
         p if p.abs() >= 99.95 => format!("{p:+.0} %"),
@@ -66,18 +61,18 @@ fn sign(value: f64) -> char {
 }
 
 /// The quantile at `q` (0 to 1), in percent.
-pub(super) fn quantile(q: f64) -> String {
+pub fn quantile(q: f64) -> String {
     let text = format!("{:.6}", q * 100.0);
     together(format!("{} %", text.trim_end_matches('0').trim_end_matches('.')))
 }
 
 /// A number and its unit stay on one line.
-fn together(text: String) -> String {
+pub fn together(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
 /// Four digits that matter, thousands apart.
-pub(super) fn figure(value: f64) -> String {
+pub fn figure(value: f64) -> String {
     let digits = match value.abs() {
         v if v == 0.0 || v >= 1e3 => 0,
         v => (3 - v.log10().floor() as i32).clamp(0, 6) as usize,
@@ -90,6 +85,16 @@ pub(super) fn figure(value: f64) -> String {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
     }
+}
+
+/// Writes the figure `name` of some durations, which is `us`: `> 2.00 s` where only a lower bound is
+/// known, since it falls among exchanges that were unanswered at the end.
+pub fn write_bound(of: &Summary, name: &str, us: f64, write: impl Fn(f64) -> String) -> String {
+    let is_bound = match name {
+        "mean" => of.at_least.is_some(),
+        _ => of.is_lower_bound(us),
+    };
+    if is_bound { format!("> {}", write(us)) } else { write(us) }
 }
 
 /// A verdict in a word.

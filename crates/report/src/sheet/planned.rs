@@ -1,15 +1,15 @@
-//! What was run, where, and by which means.
+//! What was to be run, and by which means.
 
 use sixmark_document::provenance::Lookup;
-use sixmark_document::provenance::{Ended, Environment, Tool};
+use sixmark_document::provenance::{Environment, Tool};
 use sixmark_http::HttpVersion;
 use sixmark_model::clocks::{PhaseClock, TimestampResult, Timestamps};
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
 use sixmark_model::result::Generator;
 
-use super::table::{Column, Row, SheetCell, Table};
-use super::{Block, Part, write};
+use sixmark_sheet::table::Table;
+use sixmark_sheet::{Block, setting, write};
 
 /// Targets named one by one.
 const SHOWN: usize = 8;
@@ -44,33 +44,10 @@ pub(super) fn environment(
     dns: &[Lookup],
     tool: &Tool,
 ) -> Vec<Block> {
-    let mut blocks = machine(environment, generator.map(generator_facts).unwrap_or_default(), tool);
-    blocks.extend(lookups(dns));
+    let mut blocks =
+        setting::machine(environment, generator.map(generator_facts).unwrap_or_default(), tool);
+    blocks.extend(setting::lookups(dns));
     blocks
-}
-
-/// The machine and its routes, and more of it.
-pub(super) fn machine(
-    environment: &Environment,
-    more: Vec<(&'static str, String)>,
-    tool: &Tool,
-) -> Vec<Block> {
-    let mut facts = vec![
-        ("Made by", format!("{} {}", tool.name, tool.version)),
-        ("Kernel", environment.kernel.clone()),
-        ("Processor", format!("{}, {} cores used", environment.cpu, environment.cores)),
-    ];
-    let caption = if more.is_empty() { "Machine" } else { "Load generator" };
-    facts.extend(more);
-    let mut blocks = vec![Block::Table(Table::facts(caption, facts))];
-    blocks.extend(routes(environment));
-    blocks.extend(sysctls(environment));
-    blocks
-}
-
-/// The part that both make, at the end.
-pub(super) fn setting_part(blocks: Vec<Block>) -> Option<Part> {
-    Part::new("How it was measured", blocks).map(Part::off_terminal)
 }
 
 /// The first target, and how many more there are.
@@ -104,22 +81,6 @@ pub(super) fn protocol(plan: &Plan) -> String {
         streams => format!(", {streams} streams"),
     };
     format!("{}{secured}{streams}", plan.http.version.name())
-}
-
-/// A word where it did not end as it should.
-pub(super) fn describe_end(ended: Ended) -> &'static str {
-    match ended {
-        Ended::Complete => "",
-        Ended::Interrupted => "interrupted",
-        Ended::Hopeless => "given up",
-    }
-}
-
-/// A time of RFC 3339 for people.
-pub(super) fn when(time: &str) -> String {
-    let (day, clock) = time.split_once('T').unwrap_or((time, ""));
-    let clock = clock.split(['.', 'Z']).next().unwrap_or_default();
-    format!("{day} {clock} UTC")
 }
 
 fn targets(plan: &Plan, between: &str) -> String {
@@ -186,44 +147,4 @@ fn clock(timestamps: &TimestampResult) -> String {
         by(PhaseClock::User),
         by(PhaseClock::Both),
     )
-}
-
-fn routes(environment: &Environment) -> Option<Block> {
-    let row = |route: &sixmark_document::provenance::RouteTaken| {
-        let from = route.from.map_or("unknown".into(), |from| from.to_string());
-        let mtu = route
-            .mtu
-            .map_or_else(SheetCell::none, |mtu| SheetCell::Number(mtu.to_string(), mtu.into()));
-        Row::new(route.to.to_string(), vec![from.into(), mtu])
-    };
-    let rows: Vec<Row> = environment.routes.iter().map(row).collect();
-    let columns =
-        vec![Column::words("To"), Column::words("From"), Column::number("Path MTU, bytes")];
-    (!rows.is_empty()).then(|| Block::Table(Table::new("Routes", columns, rows)))
-}
-
-fn lookups(dns: &[Lookup]) -> Option<Block> {
-    let row = |found: &Lookup| {
-        let count = |n: usize| SheetCell::Number(n.to_string(), n as f64);
-        let cells = vec![
-            SheetCell::Number(write::write_time(found.us), found.us),
-            count(found.ipv6),
-            count(found.ipv4),
-        ];
-        Row::new(found.host.clone(), cells)
-    };
-    let columns = std::iter::once(Column::words("Name"))
-        .chain(["Took", "IPv6 addresses", "IPv4 addresses"].map(Column::number));
-    let rows: Vec<Row> = dns.iter().map(row).collect();
-    let caption = "Name resolution, not part of other times";
-    (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns.collect(), rows)))
-}
-
-fn sysctls(environment: &Environment) -> Option<Block> {
-    let row =
-        |(name, value): (&String, &String)| Row::new(name.clone(), vec![value.clone().into()]);
-    let rows: Vec<Row> = environment.sysctls.iter().map(row).collect();
-    let columns = vec![Column::words("Setting"), Column::words("Value")];
-    let table = Block::Table(Table::new("Kernel settings", columns, rows));
-    (!environment.sysctls.is_empty()).then(|| Block::Folded("Kernel settings".into(), vec![table]))
 }

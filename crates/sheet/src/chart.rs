@@ -241,7 +241,7 @@ impl Axis {
 const WIDE: f64 = 12.0;
 
 /// Six digits are more than a screen can show.
-pub(super) fn rounded(value: f64) -> f64 {
+pub fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
     }

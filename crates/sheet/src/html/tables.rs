@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use sixmark_units::visible::visible;
 
-use crate::sheet::table::{Column, ColumnKind, EffectScale, Row, SheetCell, Table};
-use sixmark_model::comparison::Verdict;
+use crate::table::{Column, ColumnKind, EffectScale, Row, SheetCell, Table};
+use sixmark_document::verdict::Verdict;
 
 use super::effect;
 

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use sixmark_units::visible::visible;
 
-use crate::sheet::chart::{Band, Chart, Mark, Series};
+use crate::chart::{Band, Chart, Mark, Series};
 
 use super::tables;
 

@@ -2,20 +2,19 @@
 
 use std::fmt::Write as _;
 
-use super::doubts;
-use super::sheet::table::{Column, ColumnKind, SheetCell, Table};
-use super::sheet::{self, Block, Named, Part, Sheet};
+use crate::table::{Column, ColumnKind, SheetCell, Table};
+use crate::warnings as doubts;
+use crate::{Block, Part, Sheet};
 use sixmark_document::provenance::Warning;
 
 /// A section a document.
-pub fn markdown_page(documents: &[Named<'_>]) -> String {
-    let sections: Vec<String> =
-        documents.iter().map(|named| section(&sheet::sheet_of(*named))).collect();
+pub fn markdown_page(sheets: &[Sheet]) -> String {
+    let sections: Vec<String> = sheets.iter().map(section).collect();
     sections.join("\n---\n\n")
 }
 
 /// One document's.
-pub(super) fn section(sheet: &Sheet) -> String {
+pub fn section(sheet: &Sheet) -> String {
     let mut text = format!("### {}: {}\n\n", sheet.kind, escape(&sheet.title));
     let verdict =
         sheet.headline.verdict.map(|verdict| SheetCell::Verdict(verdict).text().to_owned());
@@ -124,7 +123,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::table::Row;
+    use crate::table::Row;
 
     #[test]
     fn foreign_text_is_no_markup() {

@@ -1,6 +1,6 @@
 //! Tables: what they hold, not what they look like.
 
-use sixmark_model::comparison::{Estimate, Verdict};
+use sixmark_document::verdict::{Estimate, Verdict};
 
 /// Rows under a head. The first column names the row.
 #[derive(Clone, Debug, Default)]

@@ -6,16 +6,16 @@ mod columns;
 
 use columns::GridColumns;
 
-use super::doubts;
-use super::sheet::table::{Column, ColumnKind, Group, Row, SheetCell, Table};
-use super::sheet::{Block, Part, Sheet, SheetHeadline};
+use crate::table::{Column, ColumnKind, Group, Row, SheetCell, Table};
+use crate::warnings as doubts;
+use crate::{Block, Part, Sheet, SheetHeadline};
 
 /// Columns of a terminal that nobody made wider.
 pub const WIDTH: usize = 80;
 
 /// What a terminal shows of a sheet, at most 80 columns wide but for URLs and tables; ends with a line
 /// feed. The answer comes last, where it is still on the screen, and what makes it doubtful under it.
-pub(super) fn sheet_text(of: &Sheet) -> String {
+pub fn sheet_text(of: &Sheet) -> String {
     let mut text = String::new();
     paragraph(&mut text, &format!("{}: {}", of.kind, of.title));
     paragraph(&mut text, &of.about.join(", "));
@@ -38,14 +38,14 @@ fn write_headline(text: &mut String, of: &SheetHeadline) {
 }
 
 /// The verdict, if there is one, and the sentence; no notes.
-pub(super) fn write_sentence(text: &mut String, of: &SheetHeadline) {
+pub fn write_sentence(text: &mut String, of: &SheetHeadline) {
     let verdict = of.verdict.map(|verdict| SheetCell::Verdict(verdict).text().to_uppercase());
     let verdict = verdict.map_or(String::new(), |word| format!("{word}: "));
     paragraph(text, &format!("{verdict}{}", of.sentence));
 }
 
 /// A part under its heading, with an empty line before it; nothing of what only a page shows.
-pub(super) fn write_part(text: &mut String, of: &Part) {
+pub fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
     of.blocks.iter().for_each(|one| write_block(&mut inner, one));
     if of.terminal && !inner.is_empty() {
@@ -65,7 +65,8 @@ fn write_block(text: &mut String, of: &Block) {
     }
 }
 
-pub(super) fn paragraph(text: &mut String, words: &str) {
+/// Writes a paragraph, wrapped at the width of a terminal, without the marks of Markdown.
+pub fn paragraph(text: &mut String, words: &str) {
     // What must not be parted is still together here.
     let lines = plain(&wrapped(&words.replace('`', ""), WIDTH));
     if !lines.is_empty() {
@@ -159,7 +160,7 @@ fn row_words(row: &Row, shown: &[usize], grouped: bool) -> Vec<String> {
 }
 
 /// In letters that every terminal has.
-pub(super) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let visible = sixmark_units::visible::visible(text);
     visible.replace('\u{a0}', " ").replace('−', "-").replace('’', "'").replace('µ', "u")
 }

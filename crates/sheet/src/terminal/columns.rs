@@ -1,7 +1,7 @@
 //! The columns of a table, as narrow as the terminal needs them.
 
-use super::super::sheet::table::{Column, ColumnKind};
 use super::wrapped;
+use crate::table::{Column, ColumnKind};
 
 /// Columns of the terminal between two columns of a table.
 const GAP: usize = 2;

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::sheet::table::EffectScale;
-use sixmark_model::comparison::Estimate;
+use crate::table::EffectScale;
+use sixmark_document::verdict::Estimate;
 
 /// Ends of the scale, beneath the column's head.
 pub(super) fn axis(scale: &EffectScale) -> Markup {

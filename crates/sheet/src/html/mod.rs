@@ -11,7 +11,7 @@ use maud::{Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 use sixmark_units::visible::visible;
 
-use super::sheet::{self, Named, Sheet};
+use crate::Sheet;
 
 const STYLE: &str = include_str!("page.css");
 const CHART_STYLE: &str = include_str!("vendor/uplot/uPlot.min.css");
@@ -20,13 +20,12 @@ const CHART_SCRIPT: &str = include_str!("vendor/uplot/uPlot.iife.min.js");
 const CHART_LICENSE: &str = include_str!("vendor/uplot/LICENSE");
 
 /// The page of one or several documents, the first one first.
-pub fn html_page(documents: &[Named<'_>]) -> String {
-    let sheets: Vec<Sheet> = documents.iter().map(|named| sheet::sheet_of(*named)).collect();
+pub fn html_page(sheets: &[Sheet]) -> String {
     let script = format!("{CHART_SCRIPT}\n{SCRIPT}");
     let page = html! {
         (PreEscaped("<!doctype html>\n"))
         html lang="en" {
-            (page_head(&page_title(&sheets), &script))
+            (page_head(&page_title(sheets), &script))
             body {
                 a.skip href="#main" { "Skip to the results" }
                 div.bar role="banner" {
@@ -34,7 +33,7 @@ pub fn html_page(documents: &[Named<'_>]) -> String {
                     button type="button" id="theme" hidden { "Theme: " span { "automatic" } }
                 }
                 main #main {
-                    @match sheets.as_slice() {
+                    @match sheets {
                         [one] => (sections::sheet_markup(one, 1, 1)),
                         many => (sections::all(many)),
                     }

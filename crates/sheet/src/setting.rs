@@ -1,0 +1,88 @@
+//! The machine on which a document was made, its routes, and the names it looked up.
+
+use sixmark_document::provenance::Lookup;
+use sixmark_document::provenance::{Ended, Environment, Tool};
+
+use super::table::{Column, Row, SheetCell, Table};
+use super::{Block, Part, write};
+
+/// The machine and its routes, and more of it.
+pub fn machine(
+    environment: &Environment,
+    more: Vec<(&'static str, String)>,
+    tool: &Tool,
+) -> Vec<Block> {
+    let mut facts = vec![
+        ("Made by", format!("{} {}", tool.name, tool.version)),
+        ("Kernel", environment.kernel.clone()),
+        ("Processor", format!("{}, {} cores used", environment.cpu, environment.cores)),
+    ];
+    let caption = if more.is_empty() { "Machine" } else { "Load generator" };
+    facts.extend(more);
+    let mut blocks = vec![Block::Table(Table::facts(caption, facts))];
+    blocks.extend(routes(environment));
+    blocks.extend(sysctls(environment));
+    blocks
+}
+
+/// The part that both make, at the end.
+pub fn setting_part(blocks: Vec<Block>) -> Option<Part> {
+    Part::new("How it was measured", blocks).map(Part::off_terminal)
+}
+
+/// A word where it did not end as it should.
+pub fn describe_end(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Complete => "",
+        Ended::Interrupted => "interrupted",
+        Ended::Hopeless => "given up",
+    }
+}
+
+/// A time of RFC 3339 for people.
+pub fn when(time: &str) -> String {
+    let (day, clock) = time.split_once('T').unwrap_or((time, ""));
+    let clock = clock.split(['.', 'Z']).next().unwrap_or_default();
+    format!("{day} {clock} UTC")
+}
+
+fn routes(environment: &Environment) -> Option<Block> {
+    let row = |route: &sixmark_document::provenance::RouteTaken| {
+        let from = route.from.map_or("unknown".into(), |from| from.to_string());
+        let mtu = route
+            .mtu
+            .map_or_else(SheetCell::none, |mtu| SheetCell::Number(mtu.to_string(), mtu.into()));
+        Row::new(route.to.to_string(), vec![from.into(), mtu])
+    };
+    let rows: Vec<Row> = environment.routes.iter().map(row).collect();
+    let columns =
+        vec![Column::words("To"), Column::words("From"), Column::number("Path MTU, bytes")];
+    (!rows.is_empty()).then(|| Block::Table(Table::new("Routes", columns, rows)))
+}
+
+/// The names that were looked up.
+pub fn lookups(dns: &[Lookup]) -> Option<Block> {
+    let row = |found: &Lookup| {
+        let count = |n: usize| SheetCell::Number(n.to_string(), n as f64);
+        let cells = vec![
+            SheetCell::Number(write::write_time(found.us), found.us),
+            count(found.ipv6),
+            count(found.ipv4),
+        ];
+        Row::new(found.host.clone(), cells)
+    };
+    let columns = std::iter::once(Column::words("Name"))
+        .chain(["Took", "IPv6 addresses", "IPv4 addresses"].map(Column::number));
+    let rows: Vec<Row> = dns.iter().map(row).collect();
+    let caption = "Name resolution, not part of other times";
+    (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns.collect(), rows)))
+}
+
+fn sysctls(environment: &Environment) -> Option<Block> {
+    let row =
+        |(name, value): (&String, &String)| Row::new(name.clone(), vec![value.clone().into()]);
+    let rows: Vec<Row> = environment.sysctls.iter().map(row).collect();
+    let columns = vec![Column::words("Setting"), Column::words("Value")];
+    let table = Block::Table(Table::new("Kernel settings", columns, rows));
+    (!environment.sysctls.is_empty()).then(|| Block::Folded("Kernel settings".into(), vec![table]))
+}
