@@ -1,7 +1,7 @@
 //! Scripts of MGEN's: nothing panics, what is refused is told in one line with the line it is in, what is
 //! read has messages whose due times ascend, and what those look like is read back however it is cut.
 
-use sixmark_model::traffic::{FlowSchedule, Stream, parse_script, put_message};
+use sixmark_traffic::{FlowSchedule, Stream, parse_script, put_message};
 
 /// Reads an input. Panics where what this module says does not hold.
 pub fn check(input: &[u8]) {
@@ -36,7 +36,7 @@ fn message(id: u32, sequence: u32, bytes: usize, to: &std::net::SocketAddr) {
     put_message(&mut written, (id, sequence), 1, to, bytes);
     let mut stream = Stream::default();
     for piece in written.chunks(1_448) {
-        let each = |header: sixmark_model::traffic::Header, size| found.push((header.flow, size));
+        let each = |header: sixmark_traffic::Header, size| found.push((header.flow, size));
         assert!(stream.feed(piece, each).is_ok());
     }
     assert_eq!(found, [(id, bytes)]);

@@ -3,12 +3,15 @@
 //! constraints of their JSON Schemas; and [`fields`], which reads a TOML file and reports all its
 //! mistakes.
 //!
-//! [`verdict`] has the words and intervals in which documents answer. This crate contains no document, and no socket, file, thread or clock.
+//! [`verdict`] has the words and intervals in which documents answer. Only [`environment`], which
+//! describes this machine, reads files.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod braces;
 mod buckets;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod environment;
 pub mod fields;
 pub mod histogram;
 pub mod provenance;

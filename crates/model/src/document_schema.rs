@@ -11,10 +11,11 @@ use serde_json::{Map, Value, json};
 use crate::comparison::result::{self as compared, ComparisonResult};
 use crate::result::{self, RunResult};
 use crate::study::result::{self as study, StudyResult};
-use crate::traffic::result::{self as traffic, TrafficResult};
 use crate::vitals::result::{self as vitals, VitalsResult};
 use crate::watch::document::{self as watch, WatchResult};
 use sixmark_document::warning_codes::WARNING_CODES;
+use sixmark_traffic::result as traffic;
+use sixmark_traffic::result::TrafficResult;
 
 mod layout;
 

@@ -52,7 +52,6 @@ pub mod tcp;
 pub mod template;
 pub mod timed_phase;
 pub mod tls;
-pub mod traffic;
 pub mod truth;
 pub mod unanswered;
 pub mod vitals;

@@ -2,7 +2,6 @@
 
 use sixmark_model::document::Document;
 use sixmark_model::study::result::{Published, StudyResult};
-use sixmark_model::traffic::result::TrafficResult;
 
 use crate::sheet::Named;
 use crate::text::Detail;
@@ -32,14 +31,8 @@ pub fn document_text(document: &Document, detail: Detail) -> String {
         Document::Comparison(result) => comparison::comparison_text(result),
         Document::Study(result) => study_text(result),
         Document::Vitals(result) => vitals::vitals_text(result),
-        Document::Traffic(result) => traffic_text(result),
+        Document::Traffic(result) => sixmark_traffic::sheet::traffic_text(result),
     }
-}
-
-/// What became of traffic, for a terminal, but for warnings.
-pub fn traffic_text(result: &TrafficResult) -> String {
-    let named = sheet::of_traffic("", result);
-    terminal::sheet_text(&Sheet { warnings: Vec::new(), ..named })
 }
 
 /// A study for a terminal: what was found, the figures, what was published, doubts.

@@ -21,10 +21,9 @@ pub mod metrics;
 mod reasons;
 pub mod sheet;
 pub mod text;
-pub mod traffic;
 pub mod vitals;
 
 pub use document::{
     document_text, html_page, markdown_page, published_markdown, published_text, study_markdown,
-    study_text, traffic_text,
+    study_text,
 };

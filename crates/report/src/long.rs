@@ -13,15 +13,15 @@ use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
 use sixmark_model::study::result::StudyResult;
-use sixmark_model::traffic::result::TrafficResult;
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_model::vitals::sample::VitalsSample;
 use sixmark_model::watch::Watched;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
+use sixmark_traffic::result::TrafficResult;
 use sixmark_units::family::Family;
 
 use super::sheet::Named;
-use super::traffic::sender;
+use sixmark_traffic::text::sender;
 
 const HEADER: [&str; 8] =
     ["document", "kind", "started", "part", "number", "side", "metric", "value"];

@@ -249,3 +249,19 @@ pub fn rounded(value: f64) -> f64 {
     let rounded = (value * scale).round() / scale;
     if rounded.is_finite() { rounded } else { value }
 }
+
+/// The values of all lines.
+pub fn values(series: &[Series]) -> impl Iterator<Item = f64> {
+    series.iter().flat_map(|series| series.ys.iter().flatten().copied())
+}
+
+/// The range of each line.
+pub fn describe_series(series: &[Series], unit: &str, write: impl Fn(f64) -> String) -> String {
+    let of = |series: &Series| {
+        let all = || series.ys.iter().flatten().copied();
+        let (low, high) = (all().fold(f64::MAX, f64::min), all().fold(f64::MIN, f64::max));
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        (low <= high).then(|| format!("{}: {} to {}{unit}.", series.name, write(low), write(high)))
+    };
+    series.iter().filter_map(of).collect::<Vec<_>>().join(" ")
+}

@@ -119,5 +119,8 @@ impl Part {
     }
 }
 
+/// The place of both families together, or of what is of none, which is its colour.
+pub const BOTH_PLACE: usize = 4;
+
 /// A named figure of something.
 pub type Figure<T> = (&'static str, fn(&T) -> Option<f64>);

@@ -3,9 +3,9 @@
 use sixmark_model::comparison::result::{Block as Measured, ComparisonResult, SideName};
 use sixmark_model::family_result::FamilyResult;
 
-use super::seconds::{describe_series, values};
 use super::side::shown;
 use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 

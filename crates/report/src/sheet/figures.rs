@@ -7,7 +7,8 @@ use sixmark_model::metric::{Metric, MetricKind, Quantity};
 use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 use sixmark_sheet::Figure;
 
-use super::side::{BOTH_PLACE, Sides};
+use super::side::Sides;
+use sixmark_sheet::BOTH_PLACE;
 use sixmark_sheet::table::{Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Tile, write};
 

@@ -21,7 +21,6 @@ mod search;
 mod seconds;
 mod side;
 mod study;
-mod traffic;
 mod truth;
 mod verdict;
 mod vitals;
@@ -33,7 +32,6 @@ use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::document::Document;
 use sixmark_model::result::RunResult;
 use sixmark_model::study::result::{Published, StudyResult};
-use sixmark_model::traffic::result::TrafficResult;
 use sixmark_sheet::{Part, Sheet, SheetHeadline};
 
 pub(crate) use figures::UNUSUAL;
@@ -55,7 +53,7 @@ pub fn sheet_of(named: Named<'_>) -> Sheet {
         Document::Comparison(result) => comparison::comparison_sheet(named.name, result),
         Document::Study(result) => study::sheet(named.name, result),
         Document::Vitals(result) => vitals::vitals_sheet(named.name, result),
-        Document::Traffic(result) => traffic::traffic_sheet(named.name, result),
+        Document::Traffic(result) => sixmark_traffic::sheet::traffic_sheet(named.name, result),
     }
 }
 
@@ -100,11 +98,6 @@ pub(crate) fn estimate(comparison: &Comparison) -> String {
 /// What a report shows of a study.
 pub(crate) fn of_study(name: &str, study: &StudyResult) -> Sheet {
     study::sheet(name, study)
-}
-
-/// What a report shows of traffic.
-pub(crate) fn of_traffic(name: &str, result: &TrafficResult) -> Sheet {
-    traffic::traffic_sheet(name, result)
 }
 
 /// What is shown of published figures that nothing was measured beside.

@@ -5,8 +5,10 @@ use sixmark_model::interval::{Interval, IntervalFamily};
 use sixmark_model::measurement::Measurement;
 use sixmark_units::family::Family;
 
-use super::side::{BOTH_PLACE, Sides};
+use super::side::Sides;
+use sixmark_sheet::BOTH_PLACE;
 use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
@@ -236,25 +238,6 @@ impl SecondCharts<'_> {
         let rows = xs.iter().enumerate().map(row).collect();
         Table::new(format!("{title} over time"), columns.collect(), rows)
     }
-}
-
-pub(super) fn values(series: &[Series]) -> impl Iterator<Item = f64> {
-    series.iter().flat_map(|series| series.ys.iter().flatten().copied())
-}
-
-/// The range of each line.
-pub(super) fn describe_series(
-    series: &[Series],
-    unit: &str,
-    write: impl Fn(f64) -> String,
-) -> String {
-    let of = |series: &Series| {
-        let all = || series.ys.iter().flatten().copied();
-        let (low, high) = (all().fold(f64::MAX, f64::min), all().fold(f64::MIN, f64::max));
-        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-        (low <= high).then(|| format!("{}: {} to {}{unit}.", series.name, write(low), write(high)))
-    };
-    series.iter().filter_map(of).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -10,9 +10,6 @@ pub(super) use sixmark_units::family::spoken as shown;
 
 use sixmark_sheet::table::{Column, Row, SheetCell};
 
-/// The place of both families together, or of what is of none, which is its colour.
-pub(super) const BOTH_PLACE: usize = 4;
-
 /// One side.
 #[derive(Clone, Debug)]
 pub(super) struct Side<'a> {

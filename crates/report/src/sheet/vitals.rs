@@ -7,9 +7,9 @@ use sixmark_model::vitals::network::{Interface, Ip, Sockets};
 use sixmark_model::vitals::result::VitalsResult;
 use sixmark_units::family::{Family, PerFamily};
 
-use super::seconds::{describe_series, values};
-use super::side::BOTH_PLACE;
+use sixmark_sheet::BOTH_PLACE;
 use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit, rounded};
+use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 

@@ -12,7 +12,8 @@ use sixmark_units::family::Family;
 use super::course::ComparisonCourse;
 use super::{Comparing, Contender, without_repeats};
 use crate::run::{self, Circumstances, Measured};
-use crate::{environment, warning};
+use crate::warning;
+use sixmark_document::environment;
 use sixmark_load as load;
 
 /// The mean size in bytes from which contents fill most packets.

@@ -7,7 +7,8 @@ use sixmark_model::condition::Condition;
 use sixmark_model::plan::Plan;
 
 use super::Circumstances;
-use crate::{environment, preflight};
+use crate::preflight;
+use sixmark_document::environment;
 use sixmark_load::PreparedLoad;
 use sixmark_sys::command_error::CommandError;
 

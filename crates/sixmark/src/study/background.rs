@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use sixmark_model::study::result::CellTraffic;
 use sixmark_model::study::spec::traffic::Traffic;
-use sixmark_model::traffic::result::FlowResult;
-use sixmark_model::traffic::{Flow, TrafficSide};
+use sixmark_traffic::result::FlowResult;
+use sixmark_traffic::{Flow, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::traffic::{
-    Ends, Half, ReadyFlows, TrafficReceiver, TrafficSender, assemble, open_ports, outgoing, ports,
-};
 use sixmark_lab::{Host, Up};
 use sixmark_sys::command_error::CommandError;
+use sixmark_traffic::engine::{
+    Ends, Half, ReadyFlows, TrafficReceiver, TrafficSender, assemble, open_ports, outgoing, ports,
+};
 
 /// How long connections and the first messages may take. It is longer than TCP's wait before its
 /// fourth retransmission, which a link with high loss may need.
@@ -205,8 +205,8 @@ pub(super) fn go_on(time: Duration, stop: &AtomicBool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_model::traffic::FlowProtocol;
-    use sixmark_model::traffic::result::Sent;
+    use sixmark_traffic::FlowProtocol;
+    use sixmark_traffic::result::Sent;
 
     use super::*;
 

@@ -18,8 +18,8 @@ use super::changes::{self, Now};
 use super::doubts;
 use super::folder::Folder;
 use super::source::Source;
-use crate::environment;
 use crate::study::options::Options;
+use sixmark_document::environment;
 use sixmark_sys::command_error::CommandError;
 
 /// Creates the folder and document of a new study.

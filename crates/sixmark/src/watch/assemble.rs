@@ -11,7 +11,8 @@ use sixmark_model::watch::{Gathered, PacketSource, Watched, WatchedServer};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::capture_state::CaptureState;
-use crate::{environment, warning};
+use crate::warning;
+use sixmark_document::environment;
 
 /// What is known about a capture besides its packets.
 pub(super) struct CaptureFacts {

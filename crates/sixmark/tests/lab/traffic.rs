@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use sixmark::traffic::{Ends, Half, Port, ReadyFlows, TrafficReceiver, assemble};
-use sixmark_model::traffic::{BitRate, FlowProtocol, Outgoing, TrafficDirection, TrafficMix};
 use sixmark_sys::netns::NetNs;
 use sixmark_testkit::{DEADLINE, skipped};
+use sixmark_traffic::engine::{Ends, Half, Port, ReadyFlows, TrafficReceiver, assemble};
+use sixmark_traffic::{BitRate, FlowProtocol, Outgoing, TrafficDirection, TrafficMix};
 use sixmark_units::family::Family;
 
 /// Loopback of the calling thread's namespace, up.

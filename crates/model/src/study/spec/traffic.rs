@@ -17,9 +17,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::traffic::{Arrivals, Basis, Percent, TrafficMix};
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_lab::plan::Lab;
+use sixmark_traffic::{Arrivals, Basis, Percent, TrafficMix};
 use sixmark_units::family::{Family, PerFamily};
 
 /// How long traffic goes on before a cell is measured, without a word.

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sixmark_model::traffic::{
-    Arrivals, Basis, BitRate, Percent, Spread, TrafficDirection, TrafficMix,
-};
+use sixmark_traffic::{Arrivals, Basis, BitRate, Percent, Spread, TrafficDirection, TrafficMix};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::super::listen::Listen;

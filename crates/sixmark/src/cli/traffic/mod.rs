@@ -9,17 +9,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sixmark_document::provenance::Warning;
-use sixmark_model::traffic::result::TrafficResult;
-use sixmark_report::traffic::write_bit_rate;
-use sixmark_report::traffic_text;
+use sixmark_traffic::result::TrafficResult;
+use sixmark_traffic::sheet::traffic_text;
+use sixmark_traffic::text::write_bit_rate;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::files::CommandFiles;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
-use crate::traffic::{Counters, FAR_SIDE_LOST, far, near, script};
 use sixmark_sys::command_error::CommandError;
+use sixmark_traffic::engine::{Counters, FAR_SIDE_LOST, far, near, script};
 
 /// How long the near side goes on unless told otherwise.
 const DURATION: Duration = Duration::from_secs(10);
@@ -106,7 +106,7 @@ fn of_script(
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| CommandError::Usage(format!("can't read '{file}': {error}")))?;
-    let script = sixmark_model::traffic::parse_script(&text)
+    let script = sixmark_traffic::parse_script(&text)
         .map_err(|wrong| CommandError::Usage(format!("{file}: {wrong}")))?;
     if script.flows.is_empty() && script.listening.is_empty() {
         let line = format!("{file} neither sends nor listens; add an ON or a LISTEN event");

@@ -18,9 +18,10 @@ use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
 use crate::vitals::{self, Server, Sources, WantedVitals};
+use crate::warning;
 use crate::warning::{FILE_INCOMPLETE, file_incomplete};
-use crate::{environment, warning};
 use lines::{Columns, JsonLines};
+use sixmark_document::environment;
 use sixmark_sys::command_error::CommandError;
 
 /// Between two lines on a terminal, and between two samples of the document, microseconds.

@@ -8,7 +8,7 @@ use sixmark_testkit::forms::TRAFFIC;
 use super::Far;
 
 const DOUBTS: [&str; 2] = [
-    include_str!("../../../src/traffic/doubts.rs"),
+    include_str!("../../../../traffic/src/warnings.rs"),
     include_str!("../../../src/cli/traffic/mod.rs"),
 ];
 const PAGE: &str = include_str!("../../../../../docs/traffic.md");

@@ -1,23 +1,23 @@
 //! The side that requests traffic.
 
-use crate::traffic::ports::open_ports;
-use crate::traffic::ports::outgoing;
+use crate::engine::ports::open_ports;
+use crate::engine::ports::outgoing;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::result::{OfferedTraffic, TrafficResult};
+use crate::{Flow, TrafficMix, TrafficSide};
 use sixmark_document::provenance::Ended;
-use sixmark_model::traffic::result::{OfferedTraffic, TrafficResult};
-use sixmark_model::traffic::{Flow, TrafficMix, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::assemble::{Ends, Facts, assemble_traffic};
 use super::control::{Answers, Asks, CONNECTING, ControlLine, LineBound, VERSION, clock};
-use super::doubts::far_side_lost;
 use super::{Counters, Half, ReadyFlows, TrafficReceiver, TrafficSender};
-use crate::traffic::ports::{LONGEST, QUIET, ports};
+use crate::engine::ports::{LONGEST, QUIET, ports};
+use crate::warnings::far_side_lost;
 use sixmark_sys::command_error::CommandError;
 
 /// The interval at which progress is checked.

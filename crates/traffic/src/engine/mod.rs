@@ -7,18 +7,18 @@
 
 mod assemble;
 mod control;
-mod doubts;
 pub mod far;
 mod line;
 pub mod near;
-mod ports;
+pub mod ports;
 mod receiver;
 pub mod script;
 mod sender;
 
+pub use crate::warnings::FAR_SIDE_LOST;
 pub use assemble::{Ends, Half, assemble};
-pub use doubts::FAR_SIDE_LOST;
-pub(crate) use ports::{open_ports, outgoing, ports};
+pub use control::OpenPort;
+pub use ports::{open_ports, outgoing, ports};
 pub use receiver::{Port, ReceivedFlows, TrafficReceiver};
 pub use sender::{ReadyFlows, TrafficSender};
 

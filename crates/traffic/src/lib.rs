@@ -1,6 +1,13 @@
 //! Background traffic: how much of it, of which kinds, when each message is due, what it looks like,
-//! and what became of it. Sockets and clocks are elsewhere.
+//! and what became of it.
+//!
+//! Begin with [`TrafficMix`], what is asked for, and [`Flow`]; [`result`] is the document, [`sheet`]
+//! shows it, [`warnings`] reports doubts. Only [`engine`] uses sockets, threads and clocks.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod engine;
 mod flow;
 mod heard;
 mod message;
@@ -9,9 +16,12 @@ mod rate;
 pub mod result;
 mod schedule;
 mod script;
+pub mod sheet;
 mod split;
 mod stream;
+pub mod text;
 mod variation;
+pub mod warnings;
 mod wire;
 
 pub use flow::{Burst, Flow, FlowPhase, Gap, Length, Pattern, Steady};

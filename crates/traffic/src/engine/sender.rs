@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sixmark_model::traffic::Outgoing;
-use sixmark_model::traffic::result::Sent;
+use crate::Outgoing;
+use crate::result::Sent;
 use sixmark_sys::clock;
 use sixmark_sys::flows::{Watched, wait_for_flows};
 

@@ -1,8 +1,8 @@
 //! Warnings about doubtful figures of traffic.
 
+use crate::result::{FlowResult, OfferedTraffic, TrafficResult};
+use crate::{Basis, FlowProtocol};
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_model::traffic::result::{FlowResult, OfferedTraffic, TrafficResult};
-use sixmark_model::traffic::{Basis, FlowProtocol};
 use sixmark_units::quantity::{duration_us, write_count};
 
 use sixmark_sys::command_error::CommandError;

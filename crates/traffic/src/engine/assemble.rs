@@ -5,16 +5,16 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_document::provenance::{Ended, Tool};
-use sixmark_model::traffic::TrafficSide;
-use sixmark_model::traffic::result::{
+use crate::TrafficSide;
+use crate::result::{
     FlowResult, Heard, HostResult, MessageFigures, OfferedTraffic, SCHEMA, Sent, TrafficResult,
     kinds,
 };
+use sixmark_document::provenance::{Ended, Tool};
 
 use super::ReceivedFlows;
-use super::doubts::doubts_of_traffic;
-use crate::environment::environment;
+use crate::warnings::doubts_of_traffic;
+use sixmark_document::environment::environment;
 
 /// The final figures of one side.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

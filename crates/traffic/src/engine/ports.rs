@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixmark_model::traffic::{Flow, FlowProtocol, Outgoing, TrafficSide};
+use crate::{Flow, FlowProtocol, Outgoing, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::control::OpenPort;
@@ -17,7 +17,7 @@ pub(super) const QUIET: Duration = Duration::from_millis(100);
 pub(super) const LONGEST: Duration = Duration::from_secs(5);
 
 /// Returns a free port for each protocol and family that `from` sends.
-pub(crate) fn ports(flows: &[Flow], from: TrafficSide) -> Vec<Port> {
+pub fn ports(flows: &[Flow], from: TrafficSide) -> Vec<Port> {
     let mut kinds: Vec<_> =
         flows.iter().filter(|f| f.from == from).map(|f| (f.protocol, f.family)).collect();
     kinds.sort_unstable();
@@ -26,7 +26,7 @@ pub(crate) fn ports(flows: &[Flow], from: TrafficSide) -> Vec<Port> {
 }
 
 /// Returns the ports on which a receiver listens.
-pub(crate) fn open_ports(receiver: &TrafficReceiver) -> Vec<OpenPort> {
+pub fn open_ports(receiver: &TrafficReceiver) -> Vec<OpenPort> {
     let port = |(protocol, at): &(FlowProtocol, SocketAddr)| {
         let (protocol, family, port) = (*protocol, Family::of(at.ip()), at.port());
         OpenPort { protocol, family, port }
@@ -35,7 +35,7 @@ pub(crate) fn open_ports(receiver: &TrafficReceiver) -> Vec<OpenPort> {
 }
 
 /// Returns the flows that `from` sends, with the addresses and ports of the other side.
-pub(crate) fn outgoing(
+pub fn outgoing(
     flows: &[Flow],
     from: TrafficSide,
     hosts: &PerFamily<Option<SocketAddr>>,

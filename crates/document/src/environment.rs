@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 
-use sixmark_document::provenance::{Environment, RouteTaken};
+use crate::provenance::{Environment, RouteTaken};
 
 /// Kernel settings that affect connections, their buffers and their pace.
 const SYSCTLS: [&str; 10] = [
@@ -20,7 +20,7 @@ const SYSCTLS: [&str; 10] = [
 ];
 
 /// Returns what can be read about this machine; what can't be read is omitted.
-pub(crate) fn environment(routes: Vec<RouteTaken>) -> Environment {
+pub fn environment(routes: Vec<RouteTaken>) -> Environment {
     Environment {
         kernel: format!("Linux {}", read_line("/proc/sys/kernel/osrelease").unwrap_or_default()),
         cpu: cpu().unwrap_or_default(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use sixmark_model::traffic::{Flow, FlowProtocol};
+use crate::{Flow, FlowProtocol};
 use sixmark_units::family::Family;
 
 use super::Half;
@@ -49,7 +49,7 @@ impl LineBound<'_> {
 
 /// A port that is open for a protocol and family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OpenPort {
+pub struct OpenPort {
     pub(crate) protocol: FlowProtocol,
     pub(crate) family: Family,
     pub(crate) port: u16,

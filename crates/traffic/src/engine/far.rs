@@ -1,20 +1,20 @@
 //! The side that accepts requests for traffic: it listens for other sixmarks and carries out what
 //! each of them requests.
 
-use crate::traffic::ports::ports;
+use crate::engine::ports::ports;
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sixmark_model::traffic::{Flow, MOST_FLOWS, TrafficSide};
+use crate::{Flow, MOST_FLOWS, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::control::{Answers, Asks, CONNECTING, ControlLine, LineBound, OpenPort, VERSION, clock};
 use super::ports::{LONGEST, QUIET};
 use super::{Half, ReadyFlows, TrafficReceiver, TrafficSender};
-use crate::traffic::ports::{open_ports, outgoing};
+use crate::engine::ports::{open_ports, outgoing};
 use sixmark_sys::command_error::CommandError;
 
 /// The interval at which a listening thread checks whether to stop.

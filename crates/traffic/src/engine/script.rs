@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::Script;
+use crate::result::{OfferedTraffic, TrafficResult};
 use sixmark_document::provenance::Ended;
-use sixmark_model::traffic::Script;
-use sixmark_model::traffic::result::{OfferedTraffic, TrafficResult};
 
 use super::assemble::{Ends, Facts, assemble_traffic};
 use super::near::watch;
 use super::{Counters, Half, Port, ReadyFlows, TrafficReceiver};
-use crate::traffic::ports::QUIET;
+use crate::engine::ports::QUIET;
 use sixmark_sys::command_error::CommandError;
 
 /// A parsed script with its settings.

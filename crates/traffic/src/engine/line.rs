@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind};
 
-use sixmark_model::traffic::result::Sent;
-use sixmark_model::traffic::{FlowProtocol, FlowSchedule, Outgoing, put_message};
+use crate::result::Sent;
+use crate::{FlowProtocol, FlowSchedule, Outgoing, put_message};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{BATCH, FlowSocketSettings, Outlet, Watched};
 

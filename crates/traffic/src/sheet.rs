@@ -1,20 +1,20 @@
 //! What became of traffic: rates offered and achieved by class and family, loss, delay.
 
-use sixmark_document::timing::Summary;
-use sixmark_model::traffic::result::{
+use crate::result::{
     Amount, Delay, FlowResult, HostResult, KindResult, MessageFigures, OfferedTraffic,
     TrafficResult,
 };
-use sixmark_model::traffic::{Basis, Spread};
+use crate::{Basis, Spread};
+use sixmark_document::timing::Summary;
 use sixmark_units::family::Family;
 
-use crate::traffic::{basis_of, counted_bytes, sender, write_bit_rate};
+use crate::text::{basis_of, counted_bytes, sender, write_bit_rate};
 use sixmark_sheet::Figure;
 
-use super::side::BOTH_PLACE;
+use sixmark_sheet::BOTH_PLACE;
 use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit, rounded};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
-use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, terminal, write};
 
 /// The colours of what was offered, sent and received: no family's.
 const OFFERED_PLACE: usize = BOTH_PLACE;
@@ -30,8 +30,13 @@ const MOST_DRAWN: usize = 120;
 const QUANTILES: [Figure<Summary>; 3] =
     [("median", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
 
+/// What became of traffic, for a terminal, but for warnings.
+pub fn traffic_text(result: &TrafficResult) -> String {
+    terminal::sheet_text(&Sheet { warnings: Vec::new(), ..traffic_sheet("", result) })
+}
+
 /// What is shown of it.
-pub(super) fn traffic_sheet(name: &str, result: &TrafficResult) -> Sheet {
+pub fn traffic_sheet(name: &str, result: &TrafficResult) -> Sheet {
     let parts =
         [classes_part(result), delay_part(result), flows_part(result), hosts_part(&result.hosts)];
     let parts = parts.into_iter().chain([setting::setting_part(setting(result))]);
@@ -313,7 +318,7 @@ fn delay_chart(timed: &[(&FlowResult, &Delay)]) -> Chart {
         .collect();
     Chart {
         title: "Variation of the delay of each flow".to_owned(),
-        about: super::seconds::describe_series(&series, "", write::write_time),
+        about: sixmark_sheet::chart::describe_series(&series, "", write::write_time),
         table: Table::new("Variation of the delay of each flow", columns, rows.collect()),
         x: Axis::linear("flow", Unit::Label, -0.5, timed.len() as f64 - 0.5),
         y: Axis::durations("", 0.1, values.into_iter()),

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sixmark_model::traffic::result::Heard;
-use sixmark_model::traffic::{FlowProtocol, Header, Hearing, Listening, Stream};
+use crate::result::Heard;
+use crate::{FlowProtocol, Header, Hearing, Listening, Stream};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{Arrived, Inbox, InboxSocket, Watched, wait_for_flows};
 use sixmark_units::family::Family;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::{Amount, Delay, FlowResult, Heard, KindResult, MessageFigures, Sent};
-use crate::traffic::{Basis, FlowProtocol, Hearing, TrafficSide};
+use crate::{Basis, FlowProtocol, Hearing, TrafficSide};
 use sixmark_units::family::Family;
 
 impl Heard {

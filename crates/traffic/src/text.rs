@@ -1,7 +1,7 @@
 //! Words for traffic: its rates, and who sent it.
 
-use sixmark_model::traffic::result::OfferedTraffic;
-use sixmark_model::traffic::{Basis, TrafficSide};
+use crate::result::OfferedTraffic;
+use crate::{Basis, TrafficSide};
 
 /// What rates count.
 pub(crate) fn basis_of(asked: &OfferedTraffic) -> Basis {
@@ -12,7 +12,7 @@ pub(crate) fn basis_of(asked: &OfferedTraffic) -> Basis {
 }
 
 /// The side that sent something, where it is one of the two.
-pub(crate) fn sender(side: Option<TrafficSide>) -> String {
+pub fn sender(side: Option<TrafficSide>) -> String {
     side.map_or("elsewhere".to_owned(), |side| side.to_string())
 }
 
