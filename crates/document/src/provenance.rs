@@ -89,3 +89,9 @@ pub struct Warning {
     #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\n]+$")))]
     pub message: String,
 }
+
+/// Returns a warning. Callers pass the code as a literal: a test collects all codes from the
+/// sources.
+pub fn warning(code: &str, message: String) -> Warning {
+    Warning { code: code.to_owned(), message }
+}

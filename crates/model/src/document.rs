@@ -6,11 +6,12 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use crate::comparison::result::{self as comparison, ComparisonResult};
 use crate::result::{self, RunResult};
 use crate::study::result::{self as study, StudyResult};
-use crate::vitals::result::{self as vitals, VitalsResult};
 use crate::watch::document::{self as watch, WatchResult};
 use sixmark_document::provenance::Warning;
 use sixmark_traffic::result as traffic;
 use sixmark_traffic::result::TrafficResult;
+use sixmark_vitals::result as vitals;
+use sixmark_vitals::result::VitalsResult;
 
 /// A document of any kind.
 #[derive(Clone, Debug)]

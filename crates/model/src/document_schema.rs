@@ -11,11 +11,12 @@ use serde_json::{Map, Value, json};
 use crate::comparison::result::{self as compared, ComparisonResult};
 use crate::result::{self, RunResult};
 use crate::study::result::{self as study, StudyResult};
-use crate::vitals::result::{self as vitals, VitalsResult};
 use crate::watch::document::{self as watch, WatchResult};
 use sixmark_document::warning_codes::WARNING_CODES;
 use sixmark_traffic::result as traffic;
 use sixmark_traffic::result::TrafficResult;
+use sixmark_vitals::result as vitals;
+use sixmark_vitals::result::VitalsResult;
 
 mod layout;
 

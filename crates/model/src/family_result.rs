@@ -300,36 +300,5 @@ pub struct ByteCounts {
     pub sent: u64,
 }
 
-/// One value for each family that was used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(inline))]
-pub struct Families<T = FamilyResult> {
-    /// IPv6, if it was used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ipv6: Option<T>,
-    /// IPv4, if it was used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ipv4: Option<T>,
-}
-
-impl<T> Default for Families<T> {
-    fn default() -> Self {
-        Families { ipv6: None, ipv4: None }
-    }
-}
-
-impl<T> Families<T> {
-    /// Returns the value of one family.
-    pub fn of(&self, family: Family) -> Option<&T> {
-        match family {
-            Family::Ipv6 => self.ipv6.as_ref(),
-            Family::Ipv4 => self.ipv4.as_ref(),
-        }
-    }
-
-    /// Returns the families that were used, IPv6 first.
-    pub fn iter(&self) -> impl Iterator<Item = (Family, &T)> {
-        Family::BOTH.into_iter().filter_map(|family| Some((family, self.of(family)?)))
-    }
-}
+/// One value for each family that was used: by default its figures.
+pub type Families<T = FamilyResult> = sixmark_units::family::Families<T>;

@@ -54,5 +54,5 @@ pub mod timed_phase;
 pub mod tls;
 pub mod truth;
 pub mod unanswered;
-pub mod vitals;
 pub mod watch;
+pub mod work;

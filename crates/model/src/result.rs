@@ -18,8 +18,8 @@ pub use crate::generator::Generator;
 use crate::plan::Plan;
 use crate::sameness::Sameness;
 use crate::truth::Truth;
-use crate::vitals::section::Vitals;
 use sixmark_units::family::Family;
+use sixmark_vitals::section::Vitals;
 
 mod counted;
 

@@ -5,9 +5,10 @@ use sixmark_model::study::result::{Published, StudyResult};
 
 use crate::sheet::Named;
 use crate::text::Detail;
-use crate::{comparison, sheet, text, vitals};
+use crate::{comparison, sheet, text};
 use sixmark_sheet::Sheet;
 use sixmark_sheet::{html, markdown, terminal};
+use sixmark_vitals::text as vitals;
 
 /// The page of one or several documents, the first one first.
 pub fn html_page(documents: &[Named<'_>]) -> String {

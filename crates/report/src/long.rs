@@ -13,12 +13,12 @@ use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::measurement::Measurement;
 use sixmark_model::study::result::StudyResult;
-use sixmark_model::vitals::result::VitalsResult;
-use sixmark_model::vitals::sample::VitalsSample;
 use sixmark_model::watch::Watched;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_traffic::result::TrafficResult;
 use sixmark_units::family::Family;
+use sixmark_vitals::result::VitalsResult;
+use sixmark_vitals::sample::VitalsSample;
 
 use super::sheet::Named;
 use sixmark_traffic::text::sender;

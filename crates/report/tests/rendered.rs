@@ -14,8 +14,9 @@ use sixmark_model::document::Document;
 use sixmark_model::study::result::StudyResult;
 use sixmark_report::sheet::Named;
 use sixmark_report::text::Detail;
-use sixmark_report::{csv, document_text, junit, long, markdown_page, vitals};
+use sixmark_report::{csv, document_text, junit, long, markdown_page};
 use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
+use sixmark_vitals::text as vitals;
 
 use rendered::documents::{self, Verdicts};
 use rendered::pages;

@@ -22,6 +22,5 @@ pub mod run;
 pub mod store;
 pub mod study;
 mod truth;
-pub mod vitals;
 mod warning;
 pub mod watch;

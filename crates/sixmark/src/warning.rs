@@ -1,6 +1,6 @@
 //! Warnings about doubtful figures. Each has a code for programs and a message for people.
 
-use sixmark_document::provenance::{Ended, Warning};
+use sixmark_document::provenance::{Ended, Warning, warning};
 use sixmark_http::HttpVersion;
 use sixmark_model::calibration::Below;
 use sixmark_model::plan::{Close, Plan};
@@ -17,7 +17,6 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod truth;
-mod vitals;
 mod watch;
 
 pub(crate) use before::{
@@ -31,7 +30,6 @@ use family::of_family;
 use lapses::{slow_checks, stood_still};
 use search::of_search;
 use truth::of_truth;
-pub(crate) use vitals::{of_change, of_client, of_server};
 pub(crate) use watch::of_watched;
 
 /// The code of [`file_incomplete`].
@@ -43,12 +41,6 @@ const MANY: f64 = 0.001;
 
 /// The most hosts or certificates that a message names.
 const NAMED: usize = 3;
-
-/// Returns a warning. Callers pass the code as a literal: a test collects all codes from these
-/// files.
-fn warning(code: &str, message: String) -> Warning {
-    Warning { code: code.to_owned(), message }
-}
 
 /// Formats a number with its noun in the singular or plural.
 pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {

@@ -2,7 +2,6 @@
 
 mod blocks;
 mod comparison;
-mod costs;
 mod effects;
 mod figures;
 mod floor;
@@ -23,7 +22,6 @@ mod side;
 mod study;
 mod truth;
 mod verdict;
-mod vitals;
 mod watch;
 mod watched;
 
@@ -52,13 +50,12 @@ pub fn sheet_of(named: Named<'_>) -> Sheet {
         Document::Watch(result) => watch::watch_sheet(named.name, result),
         Document::Comparison(result) => comparison::comparison_sheet(named.name, result),
         Document::Study(result) => study::sheet(named.name, result),
-        Document::Vitals(result) => vitals::vitals_sheet(named.name, result),
+        Document::Vitals(result) => sixmark_vitals::sheet::vitals_sheet(named.name, result),
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_sheet(named.name, result),
     }
 }
 
 pub(crate) use run::run_caution;
-pub(crate) use vitals::{IP_COUNTERS, group_name};
 
 /// What is to be said of a run before anything else.
 pub(crate) fn run_headline(result: &RunResult) -> SheetHeadline {
@@ -82,7 +79,7 @@ pub(crate) fn search(result: &RunResult) -> Option<Part> {
 
 /// What a run cost of processor time, where that is known.
 pub(crate) fn costs(result: &RunResult) -> Option<Part> {
-    costs::costs_part(result.vitals.as_ref())
+    sixmark_vitals::costs_sheet::costs_part(result.vitals.as_ref())
 }
 
 /// What a report shows of a comparison.

@@ -7,8 +7,9 @@ use sixmark_units::family::Family;
 use super::measured::measured_parts;
 use super::requests::requests_part;
 use super::side::Sides;
-use super::{costs, figures, floor, planned, search, truth, verdict};
+use super::{figures, floor, planned, search, truth, verdict};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
+use sixmark_vitals::costs_sheet as costs;
 
 /// What is shown of a run.
 pub(super) fn run_sheet(name: &str, result: &RunResult) -> Sheet {

@@ -17,14 +17,14 @@ use sixmark_model::plan::Plan;
 use sixmark_model::result;
 use sixmark_model::sameness::Answers;
 use sixmark_model::tally::{FamilyTally, Slice};
-use sixmark_model::vitals::cost::Work;
 use sixmark_units::family::PerFamily;
+use sixmark_vitals::cost::Work;
 
 use super::ComparisonEvent;
 use crate::run::{self, cannot_start};
-use crate::vitals::{Meter, Metered, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::{Meter, Metered, VitalsFrom};
 
 /// What a block came to.
 #[derive(Debug)]

@@ -15,10 +15,10 @@ use sixmark_model::plan::Plan;
 use sixmark_model::tally::Slice;
 
 use crate::run::Runnable;
-use crate::vitals::VitalsFrom;
 use crate::warning;
 use course::{ComparisonCourse, Lengthened, Measurement};
 use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::VitalsFrom;
 
 /// The number of bootstrap resamples of the intervals shown during the measurement, after each
 /// pair. It is lower than that of the final result to save time.

@@ -9,8 +9,8 @@ use sixmark_model::plan::Plan;
 use sixmark_model::result::{self, Generator, RatioResult, RunResult, SCHEMA};
 use sixmark_model::sameness::{self, Answers, Sameness};
 use sixmark_model::truth::Truth;
-use sixmark_model::vitals::section::Vitals;
 use sixmark_units::family::Family;
+use sixmark_vitals::section::Vitals;
 
 use super::BUSY;
 use crate::warning;

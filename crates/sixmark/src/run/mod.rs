@@ -14,13 +14,13 @@ use sixmark_model::plan::Plan;
 use sixmark_model::result::RunResult;
 use sixmark_model::tally::Slice;
 use sixmark_model::truth::Truth;
-use sixmark_model::vitals::cost::Work;
+use sixmark_model::work::work_of_run;
 
 use crate::calibrate;
 use crate::truth::Witness;
-use crate::vitals::{Meter, VitalsFrom};
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::{Meter, VitalsFrom};
 
 /// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
 /// the second it waited for the kernel.
@@ -69,7 +69,7 @@ pub fn run_plan(
         let elapsed_s = measured.elapsed_s();
         let (families, intervals) = (&measured.families, &measured.loaded.intervals);
         let began_us = metered.began_us(elapsed_s);
-        metered.section(&Work::of(families, intervals, elapsed_s, began_us))
+        metered.section(&work_of_run(families, intervals, elapsed_s, began_us))
     });
     Ok(assemble(known, Measured { vitals, ..measured }))
 }

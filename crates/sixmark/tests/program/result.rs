@@ -187,7 +187,7 @@ fn every_warning_is_documented() {
         include_str!("../../src/warning/search.rs"),
         include_str!("../../src/warning/truth.rs"),
         include_str!("../../src/warning/watch.rs"),
-        include_str!("../../src/warning/vitals.rs"),
+        include_str!("../../../vitals/src/warnings.rs"),
     );
     let calls = source.split("warning(").skip(1).filter(|call| !call.starts_with("code: &str"));
     let code = |call: &'static str| call.trim_start().strip_prefix('"')?.split('"').next();

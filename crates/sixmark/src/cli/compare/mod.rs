@@ -25,10 +25,10 @@ use super::{gates, report, run, signals, stop_flag};
 use crate::cli::run::SessionArgs;
 use crate::cli::run::vitals_from;
 use crate::compare::{self, Comparing, ComparisonEvent};
-use crate::vitals::VitalsFrom;
 use asked::Asked;
 use live::LiveComparison;
 use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::VitalsFrom;
 
 /// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
 /// where a side has no NORMAL response at all, or errors only, else 1 where a gate failed.

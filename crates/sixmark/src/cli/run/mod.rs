@@ -34,9 +34,9 @@ use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 
 use crate::run::{Draft, Extras, Runnable};
-use crate::vitals::VitalsFrom;
 use live::LiveRun;
 use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::VitalsFrom;
 
 /// Plans, runs and shows. The status is 130 where a signal ended the run, else 3 where a family has no
 /// NORMAL response at all, or errors only, else 1 where a gate failed.

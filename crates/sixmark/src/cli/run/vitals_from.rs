@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::args::SessionArgs;
-use crate::vitals::VitalsFrom;
 use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::VitalsFrom;
 
 /// The host of a lab, if that is what was named: to be asked for before this process goes into a lab,
 /// whose hosts don't see the way in.

@@ -8,21 +8,22 @@ pub(super) use args::VitalsArgs;
 use std::time::{Duration, SystemTime};
 
 use sixmark_document::provenance::{Tool, Warning};
-use sixmark_model::vitals::result::{SCHEMA, VitalsHead, VitalsResult};
-use sixmark_model::vitals::{Total, VitalsSample};
-use sixmark_report::vitals::{live, vitals_text};
+use sixmark_vitals::result::{SCHEMA, VitalsHead, VitalsResult};
+use sixmark_vitals::text::{live, vitals_text};
+use sixmark_vitals::{Total, VitalsSample};
 
 use super::files::CommandFiles;
 use super::listen::Listen;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
-use crate::vitals::{self, Server, Sources, WantedVitals};
-use crate::warning;
 use crate::warning::{FILE_INCOMPLETE, file_incomplete};
 use lines::{Columns, JsonLines};
 use sixmark_document::environment;
 use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine as vitals;
+use sixmark_vitals::engine::{Server, Sources, WantedVitals};
+use sixmark_vitals::warnings::warn_of_change;
 
 /// Between two lines on a terminal, and between two samples of the document, microseconds.
 const SECOND_US: u64 = 1_000_000;
@@ -202,7 +203,7 @@ impl Taking {
             own_cpu_share: share,
             busiest,
             busiest_core,
-            warnings: [self.lost, warning::of_change(&change)].concat(),
+            warnings: [self.lost, warn_of_change(&change)].concat(),
             change,
             samples: self.samples,
         })

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, TcpStream};
 
-use sixmark_model::vitals::exposition::{Exporter, parse_exposition, processor_time};
+use sixmark_vitals::exposition::{Exporter, parse_exposition, processor_time};
 
 use super::Serving;
 

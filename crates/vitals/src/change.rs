@@ -1,0 +1,105 @@
+//! What changed over many samples.
+
+use super::host::CpuTimes;
+use super::sample::VitalsSample;
+
+/// Changes from one sample to the next, added up, so that a counter which begins anew takes nothing
+/// away.
+#[derive(Clone, Debug, Default)]
+pub struct Total {
+    last: Option<VitalsSample>,
+    /// The last sample whose sockets were read.
+    sockets: Option<VitalsSample>,
+    /// What changed since the first sample; none before the second.
+    pub change: Option<VitalsSample>,
+    /// How often a counter began anew.
+    pub resets: u64,
+    /// The largest part (0 to 1) of a second in which the processors were busy, by the seconds' own
+    /// changes.
+    pub busiest: f64,
+    /// The same of the busiest processor alone.
+    pub busiest_core: f64,
+}
+
+impl Total {
+    /// Takes in the next sample; what changed since the one before.
+    pub fn see(&mut self, sample: &VitalsSample) -> Option<&VitalsSample> {
+        let Some(last) = self.last.replace(sample.clone()) else {
+            self.sockets = sample.network.sockets.is_some().then(|| sample.clone());
+            return None;
+        };
+        let mut step = sample.since(&last, &mut self.resets);
+        self.of_sockets(sample, &mut step);
+        self.look_at(&step);
+        match &mut self.change {
+            Some(sum) => sum.add(&step),
+            sum @ None => *sum = Some(step),
+        }
+        self.change.as_ref()
+    }
+
+    /// Sockets may be read less often than the rest: their change is since they were last.
+    fn of_sockets(&mut self, sample: &VitalsSample, step: &mut VitalsSample) {
+        if sample.network.sockets.is_none() {
+            return;
+        }
+        if let Some(before) = self.sockets.replace(sample.clone()) {
+            let mut spare = 0;
+            step.network.sockets = sample.network.since(&before.network, &mut spare).sockets;
+        }
+    }
+
+    fn look_at(&mut self, step: &VitalsSample) {
+        let share = |cpu: &CpuTimes| cpu.busy_share().unwrap_or(0.0);
+        // Ticks are hundredths of a second: a shorter time says little.
+        if step.since_us >= 90_000 {
+            self.busiest = self.busiest.max(share(&step.host.cpu));
+            let cores = step.host.cores.iter().map(share);
+            self.busiest_core = cores.fold(self.busiest_core, f64::max);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counter::Counter;
+    use crate::network::Sockets;
+    use sixmark_units::family::{Family, PerFamily};
+
+    fn sample(at: u64, in_packets: u64, again: Option<u64>) -> VitalsSample {
+        let mut sample = VitalsSample { at_us: at, since_us: at, ..VitalsSample::default() };
+        sample.network.families[Family::Ipv6].in_packets = Counter(in_packets);
+        sample.network.sockets = again.map(|again| {
+            let mut sockets = PerFamily::<Sockets>::default();
+            sockets.ipv6.counters.retransmitted = Counter(again);
+            sockets
+        });
+        sample.host.cpu.user_us = Counter(at);
+        sample
+    }
+
+    #[test]
+    fn changes_add_up_over_a_counter_that_begins_anew() {
+        let mut total = Total::default();
+        assert!(total.see(&sample(0, 100, None)).is_none());
+        for (at, packets) in [(100_000, 150), (200_000, 20), (300_000, 30)] {
+            let _ = total.see(&sample(at, packets, None));
+        }
+        let change = total.change.unwrap();
+        assert_eq!(change.network.families.ipv6.in_packets, Counter(50 + 20 + 10));
+        assert_eq!((total.resets, change.since_us), (1, 300_000));
+        assert_eq!(change.host.cpu.busy_us(), 300_000);
+        assert!((total.busiest - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn sockets_that_are_read_less_often_lose_nothing() {
+        let mut total = Total::default();
+        for (at, again) in [(0, Some(5)), (1, None), (2, Some(9)), (3, None), (4, Some(10))] {
+            let _ = total.see(&sample(at, 0, again));
+        }
+        let sockets = total.change.unwrap().network.sockets.unwrap();
+        assert_eq!(sockets.ipv6.counters.retransmitted, Counter(5));
+    }
+}

@@ -1,0 +1,141 @@
+//! Counters: numbers that only grow, until whatever counts begins anew.
+
+use serde::{Deserialize, Serialize};
+
+/// How often something happened since some beginning, or in a change how often it did meanwhile.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Counter(pub u64);
+
+impl Counter {
+    /// How much it grew since `before`. None where it fell: it was set to 0 in between, and what
+    /// happened before that is not known.
+    pub fn since(self, before: Counter) -> Option<Counter> {
+        self.0.checked_sub(before.0).map(Counter)
+    }
+}
+
+/// Several counters of one thing.
+pub trait Counters: Copy {
+    /// Calls `see` with the name and value of each.
+    fn each(&self, see: &mut dyn FnMut(&'static str, Counter));
+
+    /// Calls `change` with each and the same one of `other`.
+    fn with(&mut self, other: &Self, change: &mut dyn FnMut(&mut Counter, Counter));
+
+    /// How much each grew since `before`; one that fell counts from 0 and is counted in `resets`.
+    #[must_use]
+    fn since(&self, before: &Self, resets: &mut u64) -> Self {
+        let mut grown = *self;
+        grown.with(before, &mut |now, before| match now.since(before) {
+            Some(by) => *now = by,
+            None => *resets += 1,
+        });
+        grown
+    }
+
+    /// Adds each of another change.
+    fn add(&mut self, other: &Self) {
+        self.with(other, &mut |sum, by| sum.0 = sum.0.saturating_add(by.0));
+    }
+}
+
+/// Makes a structure whose fields are all counters.
+macro_rules! counters {
+    ($(#[$about:meta])* pub struct $name:ident { $($(#[$of:meta])* $field:ident,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct $name {
+            $($(#[$of])* pub $field: $crate::counter::Counter,)*
+        }
+
+        impl $crate::counter::Counters for $name {
+            fn each(&self, see: &mut dyn FnMut(&'static str, $crate::counter::Counter)) {
+                $(see(stringify!($field), self.$field);)*
+            }
+
+            fn with(
+                &mut self,
+                other: &Self,
+                change: &mut dyn FnMut(
+                    &mut $crate::counter::Counter,
+                    $crate::counter::Counter,
+                ),
+            ) {
+                $(change(&mut self.$field, other.$field);)*
+            }
+        }
+    };
+}
+pub(crate) use counters;
+
+/// Counters of 32 bits that the kernel keeps for each processor, as one that does not wrap.
+#[derive(Clone, Debug, Default)]
+pub struct Widened {
+    last: Vec<u32>,
+    sum: u64,
+}
+
+impl Widened {
+    /// Takes in what each of them shows now; the sum of all since the kernel's beginning, wraps that
+    /// were seen included. It has to be called before one of them wraps twice.
+    pub fn see(&mut self, now: &[u32]) -> Counter {
+        if self.last.len() == now.len() {
+            let grown = now.iter().zip(&self.last).map(|(now, last)| now.wrapping_sub(*last));
+            self.sum = self.sum.saturating_add(grown.map(u64::from).sum());
+        } else {
+            // Processors came or went: those that stay can't be told from the others.
+            self.sum = self.sum.max(now.iter().copied().map(u64::from).sum());
+        }
+        self.last = now.to_vec();
+        Counter(self.sum)
+    }
+}
+
+#[cfg(test)]
+#[allow(unreachable_pub)]
+mod tests {
+    use super::*;
+
+    counters! {
+        /// For tests.
+        pub struct Two {
+            /// One.
+            one,
+            /// The other.
+            other,
+        }
+    }
+
+    #[test]
+    fn a_counter_that_fell_counts_from_nothing_and_is_told_of() {
+        let before = Two { one: Counter(10), other: Counter(100) };
+        let now = Two { one: Counter(15), other: Counter(3) };
+        let mut resets = 0;
+        let grown = now.since(&before, &mut resets);
+        assert_eq!(grown, Two { one: Counter(5), other: Counter(3) });
+        assert_eq!(resets, 1);
+    }
+
+    #[test]
+    fn changes_add_up_and_have_names() {
+        let mut sum = Two { one: Counter(1), other: Counter(u64::MAX) };
+        sum.add(&Two { one: Counter(2), other: Counter(7) });
+        let mut seen = Vec::new();
+        sum.each(&mut |name, value| seen.push((name, value.0)));
+        assert_eq!(seen, [("one", 3), ("other", u64::MAX)]);
+    }
+
+    #[test]
+    fn a_narrow_counter_that_wraps_goes_on() {
+        let mut widened = Widened::default();
+        assert_eq!(widened.see(&[u32::MAX - 1, 10]), Counter(u64::from(u32::MAX) + 9));
+        assert_eq!(widened.see(&[3, 12]), Counter(u64::from(u32::MAX) + 9 + 5 + 2));
+        // A processor less: it never falls.
+        assert_eq!(widened.see(&[4]), Counter(u64::from(u32::MAX) + 16));
+    }
+}

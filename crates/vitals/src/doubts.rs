@@ -1,0 +1,158 @@
+//! What in a change makes figures doubtful.
+
+use super::sample::VitalsSample;
+use sixmark_units::family::Family;
+
+/// Busier than this part of the time (0 to 1), processors are full.
+const FULL: f64 = 0.95;
+
+/// More stolen time than this part (0 to 1) is worth a word.
+const STOLEN: f64 = 0.02;
+
+/// Fewer drops than this part of the packets are no news.
+const FEW: f64 = 1e-5;
+
+/// A larger part of a family's segments sent again, and this many times the other's, is worth a word.
+const AGAIN: f64 = 0.001;
+const TIMES: f64 = 3.0;
+
+/// A reason to doubt, as the `Display` of it tells people.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VitalsDoubt {
+    /// The processors were full for so large a part of the time, 0 to 1.
+    CpuFull(f64),
+    /// So large a part was stolen, 0 to 1.
+    Stolen(f64),
+    /// Packets dropped since a processor's queue was full.
+    SoftnetDrops(u64),
+    /// Packets dropped at an interface.
+    InterfaceDrops(String, u64),
+    /// Connections that found a listener's queue full.
+    ListenOverflows(u64),
+    /// A family's live sockets sent far more again than the other's: both parts, 0 to 1.
+    Retransmissions(Family, f64, f64),
+    /// Connections that found no place in the table.
+    ConntrackFull(u64),
+}
+
+/// The doubts that a change gives reason for.
+pub fn doubts_of_change(change: &VitalsSample) -> Vec<VitalsDoubt> {
+    let mut found = Vec::new();
+    let cpu = &change.host.cpu;
+    found.extend(cpu.busy_share().filter(|share| *share > FULL).map(VitalsDoubt::CpuFull));
+    found.extend(cpu.steal_share().filter(|share| *share > STOLEN).map(VitalsDoubt::Stolen));
+    let softnet = &change.host.softnet;
+    if is_much(softnet.dropped.0, softnet.processed.0) {
+        found.push(VitalsDoubt::SoftnetDrops(softnet.dropped.0));
+    }
+    for interface in &change.network.interfaces {
+        let of = &interface.counters;
+        let dropped = of.in_dropped.0 + of.out_dropped.0 + of.in_missed.0 + of.in_fifo_errors.0;
+        if is_much(dropped, of.in_packets.0 + of.out_packets.0) {
+            found.push(VitalsDoubt::InterfaceDrops(interface.name.clone(), dropped));
+        }
+    }
+    let overflows = change.network.tcp.listen_overflows.0;
+    found.extend((overflows > 0).then_some(VitalsDoubt::ListenOverflows(overflows)));
+    let full = change.network.conntrack.map_or(0, |of| of.counters.dropped.0);
+    found.extend((full > 0).then_some(VitalsDoubt::ConntrackFull(full)));
+    found.extend(retransmissions(change));
+    found
+}
+
+fn is_much(dropped: u64, of: u64) -> bool {
+    dropped > 0 && dropped as f64 > of as f64 * FEW
+}
+
+fn retransmissions(change: &VitalsSample) -> Option<VitalsDoubt> {
+    Family::BOTH.into_iter().find_map(|family| {
+        let own = change.network.retransmitted_share(family)?;
+        let other = change.network.retransmitted_share(family.other())?;
+        (own > AGAIN && own > TIMES * other)
+            .then_some(VitalsDoubt::Retransmissions(family, own, other))
+    })
+}
+
+impl std::fmt::Display for VitalsDoubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = sixmark_units::quantity::write_count;
+        match self {
+            VitalsDoubt::CpuFull(share) => {
+                write!(f, "the CPUs were busy for {:.0} % of the time", share * 1e2)
+            }
+            VitalsDoubt::Stolen(share) => write!(
+                f,
+                "the host of this virtual machine took {:.1} % of its CPU time (steal)",
+                share * 1e2
+            ),
+            VitalsDoubt::SoftnetDrops(packets) => write!(
+                f,
+                "{} packets were dropped because a CPU's queue was full \
+                 (net.core.netdev_max_backlog)",
+                count(*packets)
+            ),
+            VitalsDoubt::InterfaceDrops(name, packets) => {
+                write!(f, "the interface {name} dropped {} packets", count(*packets))
+            }
+            VitalsDoubt::ListenOverflows(times) => write!(
+                f,
+                "{} connections found a listener's queue full (its backlog, net.core.somaxconn)",
+                count(*times)
+            ),
+            VitalsDoubt::Retransmissions(family, own, other) => write!(
+                f,
+                "{family} retransmitted {:.2} % of its segments, {} {:.2} %",
+                own * 1e2,
+                family.other(),
+                other * 1e2
+            ),
+            VitalsDoubt::ConntrackFull(packets) => write!(
+                f,
+                "{} packets were dropped because the connection tracking table was full \
+                 (net.netfilter.nf_conntrack_max)",
+                count(*packets)
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counter::Counter;
+    use crate::network::{Interface, Sockets};
+    use sixmark_units::family::PerFamily;
+
+    #[test]
+    fn nothing_much_is_no_reason() {
+        let mut change = VitalsSample::default();
+        change.host.cpu.user_us = Counter(50);
+        change.host.cpu.idle_us = Counter(50);
+        change.host.softnet.processed = Counter(10_000_000);
+        change.host.softnet.dropped = Counter(7);
+        assert_eq!(doubts_of_change(&change), []);
+    }
+
+    #[test]
+    fn each_reason_is_found_and_told() {
+        let mut change = VitalsSample::default();
+        change.host.cpu.softirq_us = Counter(96);
+        change.host.cpu.steal_us = Counter(4);
+        change.host.softnet.dropped = Counter(1_000);
+        let mut interface = Interface { name: "eth0".into(), ..Interface::default() };
+        interface.counters.in_missed = Counter(5);
+        change.network.interfaces.push(interface);
+        change.network.tcp.listen_overflows = Counter(3);
+        let mut sockets = PerFamily::<Sockets>::default();
+        sockets.ipv6.counters.segments_out = Counter(1_000);
+        sockets.ipv6.counters.retransmitted = Counter(10);
+        sockets.ipv4.counters.segments_out = Counter(1_000);
+        change.network.sockets = Some(sockets);
+        let found = doubts_of_change(&change);
+        assert_eq!(found.len(), 6);
+        let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(told[2].starts_with("1,000 packets"), "{told:?}");
+        assert!(told[3].contains("eth0 dropped 5"), "{told:?}");
+        assert_eq!(told[5], "IPv6 retransmitted 1.00 % of its segments, IPv4 0.00 %");
+    }
+}

@@ -1,0 +1,27 @@
+//! Readings of the kernel's counters: the sources, samples at an interval, and the places from
+//! which runs read vitals.
+//!
+//! A [`Sources`] belongs to the network namespace of the thread that opened it, whichever thread
+//! takes the samples.
+
+mod cgroups;
+mod file;
+mod from;
+mod links;
+mod machine;
+mod meter;
+mod namespace;
+mod offloads;
+mod processes;
+mod sampler;
+mod scrape;
+mod serve;
+mod sockets;
+mod sources;
+
+pub use from::VitalsFrom;
+pub use meter::{Meter, Metered};
+pub use offloads::offloads;
+pub use sampler::{SamplingEnd, every};
+pub use serve::Server;
+pub use sources::{Sources, WantedVitals};

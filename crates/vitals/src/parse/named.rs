@@ -1,0 +1,70 @@
+//! Numbers with names, as snmp, snmp6 and netstat have them.
+
+use std::collections::HashMap;
+
+use crate::counter::Counter;
+
+/// Numbers by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedNumbers<'a>(HashMap<(&'a str, &'a str), u64>);
+
+impl NamedNumbers<'_> {
+    /// One of them, 0 where the kernel does not have it.
+    pub fn get(&self, group: &str, name: &str) -> Counter {
+        Counter(self.0.get(&(group, name)).copied().unwrap_or(0))
+    }
+}
+
+/// Lines in pairs, as in snmp and netstat: names, then numbers, both behind the group's name. A number
+/// below 0 is a setting, and left out.
+pub fn paired(text: &str) -> NamedNumbers<'_> {
+    let mut found = HashMap::new();
+    let mut lines = text.lines();
+    while let (Some(names), Some(values)) = (lines.next(), lines.next()) {
+        let (Some((group, names)), Some((_, values))) =
+            (names.split_once(':'), values.split_once(':'))
+        else {
+            continue;
+        };
+        for (name, value) in names.split_whitespace().zip(values.split_whitespace()) {
+            if let Ok(value) = value.parse() {
+                found.insert((group, name), value);
+            }
+        }
+    }
+    NamedNumbers(found)
+}
+
+/// A name and a number a line, as in snmp6; their group has no name.
+pub fn flat(text: &str) -> NamedNumbers<'_> {
+    let pair = |line: &'_ str| {
+        let at = line.find(char::is_whitespace)?;
+        let (name, value) = line.split_at(at);
+        Some((name.len(), value.trim().parse().ok()?))
+    };
+    let of = |line| {
+        let (length, value): (usize, u64) = pair(line)?;
+        Some((("", line.get(..length)?), value))
+    };
+    NamedNumbers(text.lines().filter_map(of).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_find_each_other() {
+        let text = "Tcp: MaxConn ActiveOpens\nTcp: -1 52567683\nOdd\nIp: A\nIp: 1 2\n";
+        let found = paired("Tcp: MaxConn ActiveOpens\nTcp: -1 52567683\nIp: A B C\nIp: 1 2\n");
+        assert_eq!(found.get("Tcp", "ActiveOpens"), Counter(52_567_683));
+        assert_eq!(found.get("Tcp", "MaxConn"), Counter(0));
+        assert_eq!(found.get("Ip", "B"), Counter(2));
+        assert_eq!(found.get("Ip", "C"), Counter(0));
+        // Nonsense is no reason to fail.
+        assert_eq!(paired(text).get("Tcp", "ActiveOpens"), Counter(52_567_683));
+        let found = flat("Ip6InReceives                   \t835662289\nodd\nIp6InOctets\tx\n");
+        assert_eq!(found.get("", "Ip6InReceives"), Counter(835_662_289));
+        assert_eq!(found.get("", "Ip6InOctets"), Counter(0));
+    }
+}

@@ -1,0 +1,482 @@
+//! What the kernel counted: each family's packets, the machine, its processes, over time.
+
+use crate::VitalsSample;
+use crate::group::{Group as Processes, GroupKind};
+use crate::host::CpuTimes;
+use crate::network::{Interface, Ip, Sockets};
+use crate::result::VitalsResult;
+use sixmark_units::family::{Family, PerFamily};
+
+use sixmark_sheet::BOTH_PLACE;
+use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit, rounded};
+use sixmark_sheet::chart::{describe_series, values};
+use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
+
+/// A counter of a family: its name, its value, and whether it is shown only where there is any.
+pub(crate) type IpCounter = (&'static str, fn(&Ip) -> u64, bool);
+
+/// What IP, ICMP and UDP of a family counted.
+pub(crate) const IP_COUNTERS: [IpCounter; 18] = [
+    ("packets in", |ip| ip.in_packets.0, false),
+    ("packets out", |ip| ip.out_packets.0, false),
+    ("bytes in", |ip| ip.in_octets.0, false),
+    ("bytes out", |ip| ip.out_octets.0, false),
+    ("forwarded", |ip| ip.forwarded.0, true),
+    ("fragments in", |ip| ip.reassembly_needed.0, true),
+    ("reassembled", |ip| ip.reassembled.0, true),
+    ("not reassembled", |ip| ip.reassembly_failed.0, true),
+    ("fragments out", |ip| ip.fragments_made.0, true),
+    ("too big in", |ip| ip.packet_too_big_in.0, true),
+    ("too big out", |ip| ip.packet_too_big_out.0, true),
+    ("unreachable in", |ip| ip.unreachable_in.0, true),
+    ("errors in", |ip| ip.in_header_errors.0 + ip.in_address_errors.0, true),
+    ("discarded in", |ip| ip.in_discards.0, true),
+    ("discarded out", |ip| ip.out_discards.0, true),
+    ("no route", |ip| ip.out_no_routes.0, true),
+    ("udp in", |ip| ip.udp_in.0, true),
+    ("udp no room", |ip| ip.udp_receive_buffer_errors.0 + ip.udp_send_buffer_errors.0, true),
+];
+
+/// The most points of a curve: more samples are put together.
+const MOST: usize = 120;
+
+/// What is shown of them.
+pub fn vitals_sheet(name: &str, result: &VitalsResult) -> Sheet {
+    let parts = [over_time(result), families(result), machine(result), processes(result)];
+    let parts = parts.into_iter().chain([setting::setting_part(setting(result))]);
+    Sheet {
+        name: name.to_owned(),
+        kind: "Vitals",
+        title: match &result.head.host {
+            Some(host) => format!("Kernel counters of {host}"),
+            None => "Kernel counters of this machine".to_owned(),
+        },
+        when: setting::when(&result.head.started),
+        about: describe_vitals(result),
+        headline: vitals_headline(result),
+        tiles: tiles(&result.change),
+        warnings: result.warnings.clone(),
+        parts: parts.flatten().collect(),
+    }
+}
+
+fn describe_vitals(result: &VitalsResult) -> Vec<String> {
+    let said = [
+        format!("{:.1} s", result.elapsed_s),
+        format!("{} samples", write::write_count(result.taken)),
+        setting::describe_end(result.ended).to_owned(),
+    ];
+    said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
+}
+
+/// How busy the machine was, and what each family carried.
+fn vitals_headline(result: &VitalsResult) -> SheetHeadline {
+    let change = &result.change;
+    let seconds = seconds_of(change);
+    let busy = change.host.cpu.busy_share().unwrap_or(0.0);
+    let family = |family: Family| {
+        let ip = &change.network.families[family];
+        let rate = |octets: u64| write::write_rate(octets as f64 / seconds);
+        format!("{family} {} in and {} out", rate(ip.in_octets.0), rate(ip.out_octets.0))
+    };
+    let [six, four] = Family::BOTH.map(family);
+    let sentence = format!(
+        "The processors were busy {} of the time, at most {}; {six}, {four}.",
+        write::write_percent(busy),
+        write::write_percent(result.busiest)
+    );
+    SheetHeadline { verdict: None, sentence, notes: Vec::new() }
+}
+
+fn tiles(change: &VitalsSample) -> Vec<Tile> {
+    let seconds = seconds_of(change);
+    let per_s = |value: u64| format!("{}/s", write::per_s(value as f64 / seconds));
+    let rate = |value: u64| write::write_rate(value as f64 / seconds);
+    let tile = |label, of: fn(&Ip) -> u64, written: &dyn Fn(u64) -> String| {
+        let side = |family: Family| {
+            let value = written(of(&change.network.families[family]));
+            (usize::from(family == Family::Ipv4), family.to_string(), value)
+        };
+        Tile { label, metric: None, sides: Family::BOTH.map(side).into(), change: String::new() }
+    };
+    vec![
+        tile("Packets in", |ip| ip.in_packets.0, &per_s),
+        tile("Packets out", |ip| ip.out_packets.0, &per_s),
+        tile("Bytes in", |ip| ip.in_octets.0, &rate),
+        tile("Bytes out", |ip| ip.out_octets.0, &rate),
+    ]
+}
+
+/// A chart's line: its name, its colour, and its points.
+type SampleLine<'a> = (String, usize, Box<dyn Fn(&VitalsSample) -> f64 + 'a>);
+
+/// What changed from one sample to the next.
+fn over_time(result: &VitalsResult) -> Option<Part> {
+    let each = result.samples.len().div_ceil(MOST).max(1);
+    let kept: Vec<&VitalsSample> = result.samples.iter().step_by(each).collect();
+    let mut resets = 0;
+    let spans: Vec<VitalsSample> =
+        kept.windows(2).map(|pair| pair[1].since(pair[0], &mut resets)).collect();
+    if spans.len() < 2 {
+        return None;
+    }
+    let begins: Vec<f64> = kept.iter().map(|sample| sample.since_us as f64 / 1e6).collect();
+    let over = SampleCharts { spans: &spans, begins: &begins[..spans.len()] };
+    let rates = |of: fn(&Ip) -> u64| -> Vec<SampleLine<'_>> {
+        let line = |family: Family| -> SampleLine<'_> {
+            let side = usize::from(family == Family::Ipv4);
+            let at = move |of_span: &VitalsSample| {
+                of(&of_span.network.families[family]) as f64 / seconds_of(of_span)
+            };
+            (family.to_string(), side, Box::new(at))
+        };
+        Family::BOTH.map(line).into()
+    };
+    let bytes = |title, of| over.chart(title, "", Unit::BytesPerS, &rates(of), write::write_rate);
+    let packets = |title, of| over.chart(title, "packets/s", Unit::PerS, &rates(of), write::per_s);
+    let charts = vec![
+        over.chart("Processors busy", "", Unit::Share, &busy_lines(result), write::write_percent),
+        over.chart("Memory used", "", Unit::Bytes, &memory_lines(result), write::write_bytes),
+        packets("Packets in", |ip| ip.in_packets.0),
+        packets("Packets out", |ip| ip.out_packets.0),
+        bytes("Bytes in", |ip| ip.in_octets.0),
+        bytes("Bytes out", |ip| ip.out_octets.0),
+    ];
+    Part::new("Over time", vec![Block::Charts(charts)]).map(Part::off_terminal)
+}
+
+/// The machine's processors, and what each group of processes took of all of them.
+fn busy_lines(result: &VitalsResult) -> Vec<SampleLine<'_>> {
+    let all: SampleLine<'_> = (
+        "the machine".to_owned(),
+        BOTH_PLACE,
+        Box::new(|of: &VitalsSample| of.host.cpu.busy_share().unwrap_or(0.0)),
+    );
+    let group = |(at, group): (usize, &Processes)| -> SampleLine<'_> {
+        let name = group_name(group);
+        let group = group.clone();
+        let share = move |of: &VitalsSample| {
+            let used = of.groups.iter().find(|other| other.is(&group)).map_or(0, Processes::cpu_us);
+            used as f64 / of.host.cpu.all_us().max(1) as f64
+        };
+        (name, place_of_group(at), Box::new(share))
+    };
+    std::iter::once(all).chain(result.change.groups.iter().enumerate().map(group)).collect()
+}
+
+fn memory_lines(result: &VitalsResult) -> Vec<SampleLine<'_>> {
+    let all: SampleLine<'_> = (
+        "the machine".to_owned(),
+        BOTH_PLACE,
+        Box::new(|of: &VitalsSample| {
+            let memory = &of.host.memory;
+            let available = memory.available_bytes.unwrap_or(memory.free_bytes);
+            memory.total_bytes.saturating_sub(available) as f64
+        }),
+    );
+    let group = |(at, group): (usize, &Processes)| -> SampleLine<'_> {
+        let name = group_name(group);
+        let group = group.clone();
+        let used = move |of: &VitalsSample| {
+            of.groups.iter().find(|other| other.is(&group)).map_or(0.0, |of| of.memory_bytes as f64)
+        };
+        (name, place_of_group(at), Box::new(used))
+    };
+    std::iter::once(all).chain(result.change.groups.iter().enumerate().map(group)).collect()
+}
+
+/// Colours of processes: neither a family's nor the machine's.
+fn place_of_group(at: usize) -> usize {
+    [2, 3, 5, 6, 7][at % 5]
+}
+
+/// Changes one after the other, and when each began.
+struct SampleCharts<'a> {
+    spans: &'a [VitalsSample],
+    begins: &'a [f64],
+}
+
+impl SampleCharts<'_> {
+    fn chart(
+        &self,
+        title: &str,
+        unit: &str,
+        kind: Unit,
+        lines: &[SampleLine<'_>],
+        write: fn(f64) -> String,
+    ) -> Chart {
+        let series: Vec<Series> = lines
+            .iter()
+            .map(|(name, side, at)| {
+                let ys = self.spans.iter().map(|of| Some(rounded(at(of)))).collect();
+                Series::new(name.clone(), *side, Mark::Points, ys)
+            })
+            .collect();
+        let xs: Vec<f64> = self.begins.iter().copied().map(rounded).collect();
+        let [from, to] = [xs.first(), xs.last()].map(|x| x.copied().unwrap_or(0.0));
+        Chart {
+            title: title.to_owned(),
+            about: describe_series(&series, unit, write),
+            table: self.table(title, &series, write),
+            x: Axis::linear("seconds from the first sample", Unit::S, from, to.max(from + 1.0)),
+            y: Axis::from_zero(unit, kind, values(&series)),
+            labels: Vec::new(),
+            xs,
+            series,
+            bands: Vec::new(),
+        }
+    }
+
+    fn table(&self, title: &str, series: &[Series], write: fn(f64) -> String) -> Table {
+        let row = |(at, &begin): (usize, &f64)| {
+            let values = series.iter().map(|of| of.ys[at].unwrap_or(0.0));
+            let cells = values.map(|value| SheetCell::Number(write(value), value)).collect();
+            Row::new(SheetCell::Number(format!("{begin:.1}"), rounded(begin)), cells)
+        };
+        let columns = std::iter::once(Column::words("Second"))
+            .chain(series.iter().map(|of| Column::number(&of.name)));
+        let rows = self.begins.iter().enumerate().map(row).collect();
+        Table::new(format!("{title} from each sample to the next"), columns.collect(), rows)
+    }
+}
+
+/// What each family's IP counted, and its sockets at the end.
+fn families(result: &VitalsResult) -> Option<Part> {
+    let network = &result.change.network;
+    let counted = IP_COUNTERS.into_iter().filter_map(|(name, of, if_any)| {
+        let both = Family::BOTH.map(|family| of(&network.families[family]));
+        (!if_any || both != [0, 0]).then(|| both_row(name, both))
+    });
+    let mut groups = vec![Group { name: Some("IP, ICMP, UDP".into()), rows: counted.collect() }];
+    groups.extend(network.sockets.as_ref().map(sockets));
+    let names = Family::BOTH.map(|family| Column::number(family.to_string()));
+    let columns = std::iter::once(Column::words("Counter")).chain(names).collect();
+    let caption = "What changed from the first sample to the last".to_owned();
+    let table = Table { caption, columns, groups, scale: None };
+    Part::new("Each family", vec![Block::Table(table)]).map(Part::open)
+}
+
+fn both_row(name: impl Into<SheetCell>, both: [u64; 2]) -> Row {
+    let cell = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
+    Row::new(name, both.map(cell).into())
+}
+
+fn sockets(sockets: &PerFamily<Sockets>) -> Group {
+    let both = |of: &dyn Fn(&Sockets) -> u64| Family::BOTH.map(|family| of(&sockets[family]));
+    let states = sockets.ipv6.states().into_iter().enumerate().filter_map(|(at, (state, _))| {
+        let both = both(&|of| of.states()[at].1);
+        (both != [0, 0]).then(|| both_row(format!("{} at the end", state.replace('_', "-")), both))
+    });
+    let again =
+        both_row("retransmissions of live sockets", both(&|of| of.counters.retransmitted.0));
+    Group { name: Some("Sockets".into()), rows: states.chain([again]).collect() }
+}
+
+/// Processors, memory, what TCP counts of both families together, disks, interfaces.
+fn machine(result: &VitalsResult) -> Option<Part> {
+    let change = &result.change;
+    let blocks = [
+        Some(machine_table(result)),
+        tcp_table(change),
+        interfaces_table(change),
+        disks_table(change),
+    ];
+    Part::new("The machine", blocks.into_iter().flatten().collect())
+}
+
+fn machine_table(result: &VitalsResult) -> Block {
+    let host = &result.change.host;
+    let seconds = seconds_of(&result.change);
+    let memory = &host.memory;
+    let available = memory.available_bytes.unwrap_or(memory.free_bytes);
+    let rate = |count: u64| format!("{}/s", write::per_s(count as f64 / seconds));
+    let any = |count: u64| if count > 0 { write::write_count(count) } else { String::new() };
+    let facts = vec![
+        ("Processors busy", busy_parts(&host.cpu)),
+        ("Busiest between two samples", write::write_percent(result.busiest)),
+        ("Busiest core between two samples", write::write_percent(result.busiest_core)),
+        (
+            "Memory available at the end",
+            format!(
+                "{} of {}",
+                write::write_bytes(available as f64),
+                write::write_bytes(memory.total_bytes as f64)
+            ),
+        ),
+        ("Pages swapped", any(host.paging.swapped_in_pages.0 + host.paging.swapped_out_pages.0)),
+        ("Major page faults", any(host.paging.major_faults.0)),
+        ("Context switches", rate(host.events.context_switches.0)),
+        ("Interrupts", rate(host.events.interrupts.0)),
+        ("Packets taken from interfaces", rate(host.softnet.processed.0)),
+        ("Packets dropped, queue full", any(host.softnet.dropped.0)),
+        ("Times out of budget for packets", any(host.softnet.squeezed.0)),
+    ];
+    Block::Table(Table::facts("Processors, memory, kernel", facts))
+}
+
+/// `12 %: user 7 %, system 4 %, softirq 1 %`.
+fn busy_parts(cpu: &CpuTimes) -> String {
+    let all = cpu.all_us().max(1) as f64;
+    let parts = [
+        ("user", cpu.user_us),
+        ("nice", cpu.nice_us),
+        ("system", cpu.system_us),
+        ("irq", cpu.irq_us),
+        ("softirq", cpu.softirq_us),
+    ];
+    let parts = parts.into_iter().filter(|(_, us)| us.0 > 0);
+    let parts =
+        parts.map(|(name, us)| format!("{name} {}", write::write_percent(us.0 as f64 / all)));
+    let busy = write::write_percent(cpu.busy_us() as f64 / all);
+    let stolen = (cpu.steal_us.0 > 0)
+        .then(|| format!("; stolen {}", write::write_percent(cpu.steal_us.0 as f64 / all)));
+    format!("{busy}: {}{}", parts.collect::<Vec<_>>().join(", "), stolen.unwrap_or_default())
+}
+
+/// The kernel has no counters of TCP for each family.
+fn tcp_table(change: &VitalsSample) -> Option<Block> {
+    let tcp = &change.network.tcp;
+    let counters = [
+        ("connections opened", tcp.active_opens),
+        ("connections accepted", tcp.passive_opens),
+        ("connections not established", tcp.attempt_fails),
+        ("segments in", tcp.in_segments),
+        ("segments out", tcp.out_segments),
+        ("retransmissions", tcp.retransmitted),
+        ("retransmission timeouts", tcp.timeouts),
+        ("resets sent", tcp.out_resets),
+        ("connections reset", tcp.established_resets),
+        ("listen queue overflows", tcp.listen_overflows),
+        ("segments out of order", tcp.out_of_order),
+        ("zero windows announced", tcp.zero_windows),
+    ];
+    let conntrack = change.network.conntrack.iter().flat_map(|of| {
+        [
+            ("conntrack entries at the end", of.entries),
+            ("conntrack entries allowed", of.limit),
+            ("packets dropped by conntrack", of.counters.dropped.0),
+        ]
+    });
+    let all = counters.into_iter().map(|(name, counter)| (name, counter.0)).chain(conntrack);
+    let rows: Vec<Row> = all
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| {
+            Row::new(name, vec![SheetCell::Number(write::write_count(count), count as f64)])
+        })
+        .collect();
+    let columns = vec![Column::words("Counter"), Column::number("Both families")];
+    let caption = "TCP, which the kernel counts for both families together";
+    (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns, rows)))
+}
+
+fn interfaces_table(change: &VitalsSample) -> Option<Block> {
+    let seconds = seconds_of(change);
+    let number = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
+    let rate = |bytes: u64| {
+        let rate = bytes as f64 / seconds;
+        SheetCell::Number(write::write_rate(rate), rate)
+    };
+    let row = |of: &Interface| {
+        let counted = &of.counters;
+        let dropped = counted.in_dropped.0 + counted.out_dropped.0 + counted.in_missed.0;
+        let cells = vec![
+            number(counted.in_packets.0),
+            number(counted.out_packets.0),
+            rate(counted.in_bytes.0),
+            rate(counted.out_bytes.0),
+            number(dropped),
+            number(counted.in_errors.0 + counted.out_errors.0),
+        ];
+        Row::new(of.name.clone(), cells)
+    };
+    let used = |of: &&Interface| of.counters.in_packets.0 + of.counters.out_packets.0 > 0;
+    let rows: Vec<Row> = change.network.interfaces.iter().filter(used).map(row).collect();
+    let columns = ["Packets in", "Packets out", "Bytes in", "Bytes out", "Dropped", "Errors"];
+    let columns = columns.map(Column::number).into_iter();
+    let columns = std::iter::once(Column::words("Interface")).chain(columns).collect();
+    (!rows.is_empty()).then(|| Block::Table(Table::new("Interfaces", columns, rows)))
+}
+
+fn disks_table(change: &VitalsSample) -> Option<Block> {
+    let seconds = seconds_of(change);
+    let rows: Vec<Row> = change
+        .host
+        .disks
+        .iter()
+        .filter(|disk| disk.counters.reads.0 + disk.counters.writes.0 > 0)
+        .map(|disk| {
+            let rate = |bytes: u64| {
+                let rate = bytes as f64 / seconds;
+                SheetCell::Number(write::write_rate(rate), rate)
+            };
+            let busy = disk.counters.busy_us.0 as f64 / seconds / 1e6;
+            let cells = vec![
+                rate(disk.counters.read_bytes.0),
+                rate(disk.counters.written_bytes.0),
+                SheetCell::Number(write::write_percent(busy), busy),
+            ];
+            Row::new(disk.name.clone(), cells)
+        })
+        .collect();
+    let columns = ["Read", "Written", "Busy"].map(Column::number).into_iter();
+    let columns = std::iter::once(Column::words("Disk")).chain(columns).collect();
+    (!rows.is_empty()).then(|| Block::Table(Table::new("Disks", columns, rows)))
+}
+
+/// The processes that were asked for; times are shares of one core.
+fn processes(result: &VitalsResult) -> Option<Part> {
+    let seconds = seconds_of(&result.change);
+    let row = |group: &Processes| {
+        let core = |us: u64| {
+            let share = us as f64 / seconds / 1e6;
+            SheetCell::Number(write::write_percent(share), share)
+        };
+        let memory = group.memory_bytes as f64;
+        let cells = vec![
+            core(group.cpu_us()),
+            core(group.counters.user_us.0),
+            core(group.counters.system_us.0),
+            SheetCell::Number(write::write_count(group.processes), group.processes as f64),
+            SheetCell::Number(write::write_bytes(memory), memory),
+        ];
+        Row::new(group_name(group), cells)
+    };
+    let rows: Vec<Row> = result.change.groups.iter().map(row).collect();
+    let columns = ["CPU", "User", "System", "Processes", "Memory at the end"];
+    let columns = columns.map(Column::number).into_iter();
+    let columns = std::iter::once(Column::words("Group")).chain(columns).collect();
+    let table = Table::new("Groups of processes, of one core", columns, rows);
+    let any = !result.change.groups.is_empty();
+    any.then(|| Part::new("Processes", vec![Block::Table(table)])).flatten()
+}
+
+/// `pid 1234` of a number, else what was asked for.
+pub(crate) fn group_name(group: &Processes) -> String {
+    match group.kind {
+        GroupKind::Pid => format!("pid {}", group.name),
+        _ => group.name.clone(),
+    }
+}
+
+fn setting(result: &VitalsResult) -> Vec<Block> {
+    let head = &result.head;
+    let any = |count: u64| if count > 0 { write::write_count(count) } else { String::new() };
+    let facts = vec![
+        ("Interval", write::write_time(head.interval_s * 1e6)),
+        ("Samples", write::write_count(result.taken)),
+        ("Samples missed", any(result.missed)),
+        ("Counters that restarted", any(result.resets)),
+        (
+            "CPU time of sampling",
+            format!("{} of a core", write::write_percent(result.own_cpu_share)),
+        ),
+    ];
+    let mut blocks = vec![Block::Table(Table::facts("Sampling", facts))];
+    blocks.extend(setting::machine(&head.environment, Vec::new(), &head.tool));
+    blocks
+}
+
+fn seconds_of(change: &VitalsSample) -> f64 {
+    change.seconds().max(1e-3)
+}
