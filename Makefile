@@ -90,7 +90,7 @@ accuracy: build ## clock against packets (run --truth), into docs/accuracy.md; a
 	scripts/accuracy --sixmark $(SIXMARK) docs/accuracy.md $(ACCURACY)
 
 calibrate: ## how often verdicts are wrong, into docs/statistics.md; CALIBRATE="4000 whole" for a part
-	$(CARGO) run --release -p sixmark-model --example calibrate -- docs/statistics.md $(CALIBRATE)
+	$(CARGO) run --release -p sixmark-compare --example calibrate -- docs/statistics.md $(CALIBRATE)
 
 instructions: ## instructions a request, one thread and server against two, under valgrind
 	scripts/install-test-packages instructions

@@ -1,6 +1,6 @@
 //! Whatever a file of packets holds: reading it never panics, always goes on, and follows what is in it.
 
-use sixmark_model::watch::Gatherer;
+use sixmark_watch::Gatherer;
 use sixmark_wire::Span;
 use sixmark_wire::file::{CaptureFile, ReadStep};
 use sixmark_wire::flow::{Follower, Settings};

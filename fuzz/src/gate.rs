@@ -1,8 +1,8 @@
 //! Gates: no text uses up the stack or panics, what is refused is told in one line that points into
 //! the text, and what is read is written so that it reads the same.
 
+use sixmark_compare::gate::{Gate, GateNames, MOST_BYTES};
 use sixmark_model::condition::Condition;
-use sixmark_model::gate::{Gate, GateNames, MOST_BYTES};
 use sixmark_units::family::Family;
 
 /// Reads an input. Panics where what this module says does not hold.

@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use sixmark_model::study::client::{Blocks, Client, Job, ProgramOutput};
-use sixmark_model::study::outputs::outputs;
-use sixmark_model::study::spec::cells::{cells, schedule};
-use sixmark_model::study::spec::words::{CellTarget, words};
-use sixmark_model::study::spec::{ReadContext, parse_study};
+use sixmark_study::client::{Blocks, Client, Job, ProgramOutput};
+use sixmark_study::outputs::outputs;
+use sixmark_study::spec::cells::{cells, schedule};
+use sixmark_study::spec::words::{CellTarget, words};
+use sixmark_study::spec::{ReadContext, parse_study};
 use sixmark_units::family::Family;
 
 /// Reads an input. Panics where what this module says does not hold.

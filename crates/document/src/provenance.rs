@@ -95,3 +95,11 @@ pub struct Warning {
 pub fn warning(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
 }
+
+/// The code of [`file_incomplete`].
+pub const FILE_INCOMPLETE: &str = "file_incomplete";
+
+/// Warns that a file besides the result could not be written to its end.
+pub fn file_incomplete(why: &str) -> Warning {
+    warning("file_incomplete", format!("{why}; the file is incomplete, the run continued"))
+}

@@ -1,6 +1,5 @@
 //! The figures of one family.
 
-use sixmark_units::family::Family;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 

@@ -111,7 +111,7 @@ impl TimedPhase {
     }
 
     /// The same, to be changed.
-    pub(crate) fn durations_mut(self, of: &mut FamilyResult) -> Option<&mut Summary> {
+    pub fn durations_mut(self, of: &mut FamilyResult) -> Option<&mut Summary> {
         match self {
             TimedPhase::Connect => Some(&mut of.connect_us),
             TimedPhase::Tls => of.tls.as_mut().map(|tls| &mut tls.tls_us),

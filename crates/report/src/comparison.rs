@@ -1,7 +1,7 @@
 //! A comparison on the screen: its verdict in plain words, and a line for each metric.
 
-use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::result::ComparisonResult;
+use sixmark_compare::Comparison;
+use sixmark_compare::result::ComparisonResult;
 
 use super::sheet;
 use sixmark_sheet::Sheet;
@@ -24,9 +24,9 @@ pub fn estimate_text(comparison: &Comparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixmark_compare::fixture::{comparison, comparison_result};
+    use sixmark_compare::judge::with_noise;
     use sixmark_document::verdict::Estimate;
-    use sixmark_model::comparison::judge::with_noise;
-    use sixmark_model::fixture::{comparison, comparison_result};
 
     /// A against itself, in the median between these.
     fn noise(low: f64, high: f64) -> Comparison {

@@ -2,11 +2,11 @@
 
 use sixmark_document::timing::Summary;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::Quantity;
 use sixmark_model::outcome::Outcome;
 use sixmark_model::tls::TlsResult;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
+use sixmark_watch::measurement::Measurement;
 
 use sixmark_model::timed_phase::TimedPhase;
 use sixmark_sheet::Figure;

@@ -1,7 +1,7 @@
 //! Any document as text.
 
-use sixmark_model::document::Document;
-use sixmark_model::study::result::{Published, StudyResult};
+use crate::documents::Document;
+use sixmark_study::result::{Published, StudyResult};
 
 use crate::sheet::Named;
 use crate::text::Detail;

@@ -4,17 +4,17 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::documents::Document;
+use sixmark_compare::Comparison;
+use sixmark_compare::result::ComparisonResult;
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::Verdict;
-use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::result::ComparisonResult;
-use sixmark_model::document::Document;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::Metric;
 use sixmark_model::plan::Plan;
-use sixmark_model::study::result::StudyResult;
+use sixmark_study::result::StudyResult;
 use sixmark_units::family::Family;
+use sixmark_watch::measurement::Measurement;
 
 /// What a list says of one document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

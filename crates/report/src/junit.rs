@@ -9,12 +9,12 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::headline::ListHeadline;
+use sixmark_compare::result::ComparisonResult;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::gate_result::GateResult;
-use sixmark_model::measurement::Measurement;
-use sixmark_model::watch::Watched;
+use sixmark_watch::Watched;
+use sixmark_watch::measurement::Measurement;
 
 /// Why a measurement that a signal ended is none.
 const INTERRUPTED: &str = "interrupted by a signal";
@@ -240,7 +240,8 @@ mod tests {
     use roxmltree::{Document, Node};
 
     use super::*;
-    use sixmark_model::fixture::{comparison_result, run, silent};
+    use sixmark_compare::fixture::comparison_result;
+    use sixmark_model::fixture::{run, silent};
     use sixmark_model::result::RunResult;
 
     fn gate(failed: bool, because: &str) -> GateResult {

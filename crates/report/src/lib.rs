@@ -12,6 +12,8 @@
 pub mod comparison;
 pub mod csv;
 mod document;
+pub mod document_schema;
+pub mod documents;
 pub mod find;
 pub mod gates;
 pub mod headline;

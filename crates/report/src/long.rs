@@ -6,19 +6,19 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::documents::Document;
 use crate::headline::DocumentKind;
-use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::result::{ComparisonResult, SideName};
-use sixmark_model::document::Document;
+use sixmark_compare::Comparison;
+use sixmark_compare::result::{ComparisonResult, SideName};
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::measurement::Measurement;
-use sixmark_model::study::result::StudyResult;
-use sixmark_model::watch::Watched;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
+use sixmark_study::result::StudyResult;
 use sixmark_traffic::result::TrafficResult;
 use sixmark_units::family::Family;
 use sixmark_vitals::result::VitalsResult;
 use sixmark_vitals::sample::VitalsSample;
+use sixmark_watch::Watched;
+use sixmark_watch::measurement::Measurement;
 
 use super::sheet::Named;
 use sixmark_traffic::text::sender;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sixmark_model::comparison::compared_metrics;
+use sixmark_model::metric::compared::compared_metrics;
 use sixmark_model::metric::{METRIC_POINTS, Metric, MetricKind, Quantity};
 use sixmark_model::timed_phase::{TimePoint, TimedPhase};
 

@@ -1,6 +1,6 @@
 //! Why metrics have no verdict.
 
-use sixmark_model::comparison::Comparison;
+use sixmark_compare::Comparison;
 use sixmark_model::metric::Metric;
 
 /// Each reason once, with the metrics that have it, in their order.

@@ -14,23 +14,23 @@ use sixmark_document::timing::Summary;
 use sixmark_http::HttpVersion;
 use sixmark_model::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::measurement::Measurement;
 use sixmark_model::metric::{MetricKind, Quantity};
 use sixmark_model::outcome::Outcome;
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
 use sixmark_model::result::{Generator, RunResult};
-use sixmark_model::watch::Watched;
 use sixmark_units::family::Family;
+use sixmark_watch::Watched;
+use sixmark_watch::measurement::Measurement;
 
 use super::sheet;
 use sixmark_model::timed_phase::TimedPhase;
-use sixmark_model::watch::describe_hidden;
 use sixmark_sheet::Figure;
 use sixmark_sheet::terminal;
 use sixmark_sheet::terminal::wrapped;
 use sixmark_sheet::write::write_bound;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
+use sixmark_watch::describe_hidden;
 
 /// Columns of a terminal that nobody made wider.
 const WIDTH: usize = 80;

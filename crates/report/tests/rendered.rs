@@ -10,12 +10,12 @@ mod rendered {
 
 use insta::assert_snapshot;
 use serde_json::json;
-use sixmark_model::document::Document;
-use sixmark_model::study::result::StudyResult;
+use sixmark_report::documents::Document;
 use sixmark_report::sheet::Named;
 use sixmark_report::text::Detail;
 use sixmark_report::{csv, document_text, junit, long, markdown_page};
 use sixmark_report::{published_markdown, published_text, study_markdown, study_text};
+use sixmark_study::result::StudyResult;
 use sixmark_vitals::text as vitals;
 
 use rendered::documents::{self, Verdicts};

@@ -11,16 +11,11 @@
 
 mod browser;
 mod calibrate;
-pub mod capture;
 pub mod cli;
 pub mod compare;
 pub mod find;
-mod output;
 mod preflight;
 mod resolve;
 pub mod run;
 pub mod store;
 pub mod study;
-mod truth;
-mod warning;
-pub mod watch;

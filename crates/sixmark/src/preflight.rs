@@ -12,8 +12,8 @@ use sixmark_sys::driver::{Epoll, PeerWrites, Uring};
 use sixmark_sys::{limit, route};
 use sixmark_units::family::Family;
 
-use crate::warning;
 use sixmark_load::PreparedLoad;
+use sixmark_model::warnings as warning;
 use sixmark_sys::command_error::CommandError;
 
 /// How long, in seconds, Linux keeps a connection in TIME-WAIT that this side closed

@@ -27,6 +27,7 @@ pub mod limit;
 pub mod mount;
 mod netlink;
 pub mod netns;
+pub mod output;
 pub mod packets;
 mod path;
 pub mod poll;

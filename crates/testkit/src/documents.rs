@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+use sixmark_compare::judge::compare;
+use sixmark_compare::result::{Block, ComparisonResult};
+use sixmark_compare::result::{BlockOrder, BlockSchedule, ComparedSide, ComparedSides, SideName};
+use sixmark_compare::{BlockPair, Settings, Stretch};
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_model::comparison::judge::compare;
-use sixmark_model::comparison::result::{Block, ComparisonResult};
-use sixmark_model::comparison::result::{
-    BlockOrder, BlockSchedule, ComparedSide, ComparedSides, SideName,
-};
-use sixmark_model::comparison::{BlockPair, Settings, Stretch};
 use sixmark_model::gate_result::GateResult;
 use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_model::result::{RunResult, planned_result};
@@ -79,7 +77,7 @@ pub fn comparison() -> Value {
     };
     let (side_a, side_b) = (side("ipv6", &a), side("ipv4", &b));
     let document = ComparisonResult {
-        schema: sixmark_model::comparison::result::SCHEMA.into(),
+        schema: sixmark_compare::result::SCHEMA.into(),
         tool: run.tool.clone(),
         started: run.started.clone(),
         elapsed_s: 27.5,

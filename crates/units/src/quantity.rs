@@ -56,6 +56,11 @@ fn three(value: f64) -> String {
     }
 }
 
+/// Formats a number with its noun in the singular or plural.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", write_count(number), if number == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

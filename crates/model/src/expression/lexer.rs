@@ -7,8 +7,8 @@ use super::wrong::{GateMistake, instead};
 /// A token and the byte offset at which it begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Token<'a> {
-    pub(crate) at: usize,
-    pub(crate) kind: TokenKind<'a>,
+    pub at: usize,
+    pub kind: TokenKind<'a>,
 }
 
 /// The kind of a token.

@@ -2,21 +2,21 @@
 //! are such trees, and the conditions of a search are a subset of them.
 
 mod lexer;
-pub(crate) mod names;
+pub mod names;
 mod parser;
 mod tree;
-pub(crate) mod unit;
+pub mod unit;
 mod write;
 mod wrong;
 
 pub use names::GateNames;
-pub(crate) use parser::parse_condition;
-pub(crate) use tree::{
+pub use parser::parse_condition;
+pub use tree::{
     Added, EstimateEnd, Function, GateSide, GateValue, Literal, Opinion, Relation, Scaled,
     SideFigure, Truth,
 };
-pub(crate) use unit::Dimension;
-pub(crate) use write::verdict_word;
+pub use unit::Dimension;
+pub use write::verdict_word;
 pub use wrong::GateMistake;
 
 /// The longest text that is accepted as a condition, in bytes.

@@ -14,8 +14,9 @@ use sixmark_units::family::Family;
 pub struct GateNames {
     sides: Vec<(String, GateSide)>,
     /// The side of figures without a side's name, if there is only one side.
-    pub(crate) alone: Option<GateSide>,
-    pub(crate) compared: bool,
+    pub alone: Option<GateSide>,
+    /// Whether it is compared.
+    pub compared: bool,
 }
 
 impl GateNames {
@@ -44,17 +45,17 @@ impl GateNames {
 
     /// Returns the names of a trial of `--find-max`: figures without a side's name, because a trial
     /// has one family.
-    pub(crate) fn of_trial() -> GateNames {
+    pub fn of_trial() -> GateNames {
         GateNames { sides: Vec::new(), alone: Some(GateSide::Total), compared: false }
     }
 
     /// Returns a side's name for examples.
-    pub(crate) fn example(&self) -> &str {
+    pub fn example(&self) -> &str {
         self.sides.first().map_or("total", |(name, _)| name)
     }
 
     /// Returns the names of all sides.
-    pub(crate) fn sides(&self) -> Vec<&str> {
+    pub fn sides(&self) -> Vec<&str> {
         self.sides.iter().map(|(name, _)| name.as_str()).collect()
     }
 
@@ -64,12 +65,7 @@ impl GateNames {
 
     /// Parses `SIDE.FIGURE`, or `FIGURE` if there is only one side. The word begins at byte `at` of
     /// `text`.
-    pub(crate) fn figure(
-        &self,
-        text: &str,
-        at: usize,
-        word: &str,
-    ) -> Result<SideFigure, GateMistake> {
+    pub fn figure(&self, text: &str, at: usize, word: &str) -> Result<SideFigure, GateMistake> {
         if let Some(side) = self.alone {
             return Ok(SideFigure {
                 name: String::new(),
@@ -186,7 +182,7 @@ fn outcome(text: &str, at: usize, (side, word): (&str, &str)) -> Result<Metric, 
 }
 
 /// The functions of a metric other than its verdict.
-pub(crate) const FUNCTIONS: [Function; 8] = [
+pub const FUNCTIONS: [Function; 8] = [
     Function::Ratio(EstimateEnd::Value),
     Function::Ratio(EstimateEnd::Low),
     Function::Ratio(EstimateEnd::High),
@@ -198,7 +194,7 @@ pub(crate) const FUNCTIONS: [Function; 8] = [
 ];
 
 /// The verdicts that a metric can have.
-pub(crate) const VERDICTS: [Verdict; 5] = [
+pub const VERDICTS: [Verdict; 5] = [
     Verdict::Better,
     Verdict::Worse,
     Verdict::Equivalent,

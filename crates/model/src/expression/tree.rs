@@ -2,11 +2,11 @@
 
 use super::unit::{Dimension, GateUnit};
 use crate::metric::{Metric, MetricKind};
-use sixmark_document::verdict::Verdict;
+use sixmark_document::verdict::{Estimate, Verdict};
 
 /// A condition, which is true or false.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Truth {
+pub enum Truth {
     /// True if at least one of them is.
     Any(Vec<Truth>),
     /// True if all of them are.
@@ -21,18 +21,38 @@ pub(crate) enum Truth {
 
 /// The relation of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Relation {
+pub enum Relation {
+    /// `<`.
     Below,
+    /// `<=`.
     AtMost,
+    /// `>`.
     Above,
+    /// `>=`.
     AtLeast,
+    /// `==`.
     Equal,
+    /// `!=`.
     Unequal,
+}
+
+impl Relation {
+    /// Returns whether the relation holds between two values.
+    pub fn holds(self, one: f64, two: f64) -> bool {
+        match self {
+            Relation::Below => one < two,
+            Relation::AtMost => one <= two,
+            Relation::Above => one > two,
+            Relation::AtLeast => one >= two,
+            Relation::Equal => one == two,
+            Relation::Unequal => one != two,
+        }
+    }
 }
 
 /// A verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Opinion {
+pub enum Opinion {
     /// The verdict of the comparison on a metric.
     Of(Metric),
     /// A literal verdict.
@@ -41,11 +61,14 @@ pub(crate) enum Opinion {
 
 /// A number with a dimension.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum GateValue {
+pub enum GateValue {
+    /// A number with its unit.
     Literal(Literal),
+    /// A figure of the result.
     Figure(SideFigure),
     /// A function of a compared metric.
     Compared(Function, Metric),
+    /// The negative of a value.
     Minus(Box<GateValue>),
     /// A sum and differences, from left to right. This is a list rather than a tree of pairs, whose
     /// depth would be proportional to the length of the text.
@@ -56,69 +79,100 @@ pub(crate) enum GateValue {
 
 /// A number as it was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Literal {
-    pub(crate) number: f64,
-    pub(crate) unit: Option<&'static GateUnit>,
+pub struct Literal {
+    /// The number as written.
+    pub number: f64,
+    /// Its unit, if it has one.
+    pub unit: Option<&'static GateUnit>,
 }
 
 /// How a term is part of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Added {
+pub enum Added {
+    /// `+`.
     Plus,
+    /// `-`.
     Less,
 }
 
 /// How a factor is part of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scaled {
+pub enum Scaled {
+    /// `*`.
     Times,
+    /// `/`.
     Over,
 }
 
 /// A figure of a side.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SideFigure {
+pub struct SideFigure {
     /// The side's name as written; empty if there is only one side.
-    pub(crate) name: String,
+    pub name: String,
     /// The side that the name refers to.
-    pub(crate) side: GateSide,
-    pub(crate) metric: Metric,
+    pub side: GateSide,
+    /// The metric.
+    pub metric: Metric,
 }
 
 /// The location of a side's figures in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GateSide {
+pub enum GateSide {
+    /// The figures over IPv6.
     Ipv6,
+    /// The figures over IPv4.
     Ipv4,
+    /// The figures of both families together.
     Total,
+    /// Side A of a comparison.
     A,
+    /// Side B of a comparison.
     B,
 }
 
 /// A figure of a compared metric other than its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Function {
+pub enum Function {
+    /// The ratio of the sides.
     Ratio(EstimateEnd),
+    /// The difference of the sides.
     Difference(EstimateEnd),
+    /// The p-value.
     P,
+    /// The p-value after Holm's correction.
     PHolm,
 }
 
 /// The part of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EstimateEnd {
+pub enum EstimateEnd {
+    /// The estimate itself.
     Value,
+    /// The lower end of its interval.
     Low,
+    /// The upper end of its interval.
     High,
+}
+
+impl EstimateEnd {
+    /// Returns that part.
+    pub fn of(self, estimate: &Estimate) -> f64 {
+        match self {
+            EstimateEnd::Value => estimate.value,
+            EstimateEnd::Low => estimate.low,
+            EstimateEnd::High => estimate.high,
+        }
+    }
 }
 
 impl Literal {
     /// Returns the value in seconds, bytes, and units derived from these.
-    pub(crate) fn value(&self) -> f64 {
+    pub fn value(&self) -> f64 {
         self.unit.map_or(self.number, |unit| unit.value(self.number))
     }
 
-    pub(crate) fn dimension(&self) -> Dimension {
+    /// Returns the dimension of the number.
+    pub fn dimension(&self) -> Dimension {
         self.unit.map_or(Dimension::Bare, |unit| unit.dimension)
     }
 }
@@ -135,7 +189,8 @@ pub(crate) fn dimension_of(metric: Metric) -> Dimension {
 }
 
 impl Function {
-    pub(crate) fn dimension(self, metric: Metric) -> Dimension {
+    /// Returns the dimension of the function's value for a metric.
+    pub fn dimension(self, metric: Metric) -> Dimension {
         match self {
             Function::Ratio(_) | Function::P | Function::PHolm => Dimension::Number,
             Function::Difference(_) => dimension_of(metric),
@@ -146,7 +201,7 @@ impl Function {
 impl GateValue {
     /// Returns the dimension, or `None` if the parts do not fit together, which never happens in a
     /// checked tree.
-    pub(crate) fn dimension(&self) -> Option<Dimension> {
+    pub fn dimension(&self) -> Option<Dimension> {
         match self {
             GateValue::Literal(literal) => Some(literal.dimension()),
             GateValue::Figure(figure) => Some(dimension_of(figure.metric)),
@@ -164,7 +219,7 @@ impl GateValue {
     }
 
     /// Returns the figures and functions in the value, from left to right.
-    pub(crate) fn figures(&self) -> Vec<&GateValue> {
+    pub fn figures(&self) -> Vec<&GateValue> {
         match self {
             GateValue::Literal(_) => Vec::new(),
             GateValue::Figure(_) | GateValue::Compared(..) => vec![self],
@@ -183,7 +238,7 @@ impl GateValue {
 
 impl Scaled {
     /// Returns the dimension of the product or quotient.
-    pub(crate) fn of(self, one: Dimension, two: Dimension) -> Option<Dimension> {
+    pub fn of(self, one: Dimension, two: Dimension) -> Option<Dimension> {
         match self {
             Scaled::Times => one.times(two),
             Scaled::Over => one.over(two),

@@ -4,7 +4,7 @@ use Dimension::{Bare, Bytes, BytesPerS, Count, Number, Rate, Share, Time};
 
 /// The dimension of a value. Values are in seconds, bytes, and units derived from these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dimension {
+pub enum Dimension {
     /// Seconds.
     Time,
     /// A number per second.
@@ -26,7 +26,7 @@ pub(crate) enum Dimension {
 
 impl Dimension {
     /// Returns the noun for messages.
-    pub(crate) fn noun(self) -> &'static str {
+    pub fn noun(self) -> &'static str {
         match self {
             Time => "a time",
             Rate => "a rate",
@@ -39,7 +39,7 @@ impl Dimension {
     }
 
     /// Returns a unit that gives a number this dimension.
-    pub(crate) fn usual_unit(self) -> &'static str {
+    pub fn usual_unit(self) -> &'static str {
         match self {
             Time => "ms",
             Rate => "/s",
@@ -50,7 +50,7 @@ impl Dimension {
     }
 
     /// Returns the common dimension of both if they can be compared or added.
-    pub(crate) fn joint(self, other: Dimension) -> Option<Dimension> {
+    pub fn joint(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (one, two) if one == two => Some(one),
             (Bare, Count) | (Count, Bare) => Some(Count),
@@ -61,7 +61,7 @@ impl Dimension {
     }
 
     /// Returns the dimension of the product, or `None` if it is not measured here.
-    pub(crate) fn times(self, other: Dimension) -> Option<Dimension> {
+    pub fn times(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (Bare, any) | (any, Bare) => Some(any),
             (Share | Number, Share | Number) => Some(Number),
@@ -75,7 +75,7 @@ impl Dimension {
     }
 
     /// Returns the dimension of the quotient, or `None` if it is not measured here.
-    pub(crate) fn over(self, other: Dimension) -> Option<Dimension> {
+    pub fn over(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (any, Bare) => Some(any),
             (one, two) if one == two => Some(Number),
@@ -94,11 +94,11 @@ impl Dimension {
 
 /// A unit that may follow a number.
 #[derive(Debug, PartialEq)]
-pub(crate) struct GateUnit {
+pub struct GateUnit {
     /// The unit's name as written.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The dimension that it gives to the number.
-    pub(crate) dimension: Dimension,
+    pub dimension: Dimension,
     times: f64,
     /// A separate divisor, because dividing by 1,000 is exact whereas multiplying by 0.001 is not.
     by: f64,
@@ -106,7 +106,7 @@ pub(crate) struct GateUnit {
 
 impl GateUnit {
     /// Converts a number of this unit to the base unit.
-    pub(crate) fn value(&self, number: f64) -> f64 {
+    pub fn value(&self, number: f64) -> f64 {
         number * self.times / self.by
     }
 }
@@ -116,7 +116,7 @@ const fn unit(name: &'static str, dimension: Dimension, times: f64, by: f64) -> 
 }
 
 /// All units.
-pub(crate) const UNITS: [GateUnit; 21] = [
+pub const UNITS: [GateUnit; 21] = [
     unit("ns", Time, 1.0, 1e9),
     unit("us", Time, 1.0, 1e6),
     unit("ms", Time, 1.0, 1e3),
@@ -141,7 +141,7 @@ pub(crate) const UNITS: [GateUnit; 21] = [
 ];
 
 /// Returns the unit named `name`.
-pub(crate) fn find_unit(name: &str) -> Option<&'static GateUnit> {
+pub fn find_unit(name: &str) -> Option<&'static GateUnit> {
     static ALL: [GateUnit; 21] = UNITS;
     ALL.iter().find(|unit| unit.name == name)
 }

@@ -124,13 +124,13 @@ impl Display for Opinion {
 }
 
 /// Returns the name of a verdict in conditions.
-pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
+pub fn verdict_word(verdict: Verdict) -> &'static str {
     verdict.word()
 }
 
 impl Function {
     /// Returns the function's name in conditions.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Function::Ratio(EstimateEnd::Value) => "ratio",
             Function::Ratio(EstimateEnd::Low) => "ratio_low",
@@ -146,7 +146,7 @@ impl Function {
 
 impl Relation {
     /// Returns the operator's text.
-    pub(crate) fn sign(self) -> &'static str {
+    pub fn sign(self) -> &'static str {
         match self {
             Relation::Below => "<",
             Relation::AtMost => "<=",

@@ -13,7 +13,7 @@ pub struct GateMistake {
 
 impl GateMistake {
     /// Creates a mistake at a byte offset of `text`.
-    pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> GateMistake {
+    pub fn at(text: &str, byte: usize, what: impl Into<String>) -> GateMistake {
         let before = text.get(..byte).unwrap_or(text);
         GateMistake { column: before.chars().count() + 1, what: what.into() }
     }

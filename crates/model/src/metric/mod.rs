@@ -7,6 +7,7 @@
 //! [`crate::outcome`]. There is no other list of figures. A command that accepts only some of them
 //! selects these by a rule on the entries.
 
+pub mod compared;
 mod quantity;
 mod unit;
 

@@ -1,6 +1,6 @@
 //! A comparison's blocks in their order: throughput and response times.
 
-use sixmark_model::comparison::result::{Block as Measured, ComparisonResult, SideName};
+use sixmark_compare::result::{Block as Measured, ComparisonResult, SideName};
 use sixmark_model::family_result::FamilyResult;
 
 use super::side::shown;

@@ -1,7 +1,7 @@
 //! A comparison's report.
 
-use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::result::{BlockOrder, BlockSchedule, ComparisonResult};
+use sixmark_compare::Comparison;
+use sixmark_compare::result::{BlockOrder, BlockSchedule, ComparisonResult};
 
 use super::side::{Sides, shown};
 use super::{blocks, effects, figures, gates, outcomes, path, phases, planned, requests, verdict};
@@ -116,7 +116,7 @@ fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
 fn noise(noise: Option<&Comparison>) -> Option<Part> {
     let noise = noise?;
     let name = shown(&noise.a);
-    let row = |of: &sixmark_model::comparison::Compared| {
+    let row = |of: &sixmark_compare::Compared| {
         let change = of.ratio.map(verdict::change_of)?;
         let range = format!("{} to {}", write::change(change.low), write::change(change.high));
         let cells = vec![

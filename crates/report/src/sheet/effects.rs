@@ -1,7 +1,7 @@
 //! What the blocks say: each metric's estimate on one scale, and each pair's effect.
 
+use sixmark_compare::{Compared, Comparison};
 use sixmark_document::verdict::Estimate;
-use sixmark_model::comparison::{Compared, Comparison};
 use sixmark_model::metric::{Metric, Quantity};
 
 use super::metric_text::metric_value;

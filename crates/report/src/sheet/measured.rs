@@ -1,6 +1,6 @@
 //! The parts that a run and a watch have alike.
 
-use sixmark_model::measurement::Measurement;
+use sixmark_watch::measurement::Measurement;
 
 use super::side::Sides;
 use super::{figures, gates, outcomes, path, phases, requests, seconds};

@@ -25,12 +25,12 @@ mod verdict;
 mod watch;
 mod watched;
 
-use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::result::ComparisonResult;
-use sixmark_model::document::Document;
+use crate::documents::Document;
+use sixmark_compare::Comparison;
+use sixmark_compare::result::ComparisonResult;
 use sixmark_model::result::RunResult;
-use sixmark_model::study::result::{Published, StudyResult};
 use sixmark_sheet::{Part, Sheet, SheetHeadline};
+use sixmark_study::result::{Published, StudyResult};
 
 pub(crate) use figures::UNUSUAL;
 

@@ -1,7 +1,7 @@
 //! Metrics that say what another one says already: the wait of connections that are kept is the response, and
 //! goodput follows requests/s where all responses are alike.
 
-use sixmark_model::comparison::{Compared, Comparison};
+use sixmark_compare::{Compared, Comparison};
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::timed_phase::TimedPhase;
 

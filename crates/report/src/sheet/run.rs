@@ -1,8 +1,8 @@
 //! A run's report.
 
-use sixmark_model::measurement::Measurement;
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
+use sixmark_watch::measurement::Measurement;
 
 use super::measured::measured_parts;
 use super::requests::requests_part;

@@ -2,8 +2,8 @@
 
 use sixmark_document::histogram::Distribution;
 use sixmark_model::interval::{Interval, IntervalFamily};
-use sixmark_model::measurement::Measurement;
 use sixmark_units::family::Family;
+use sixmark_watch::measurement::Measurement;
 
 use super::side::Sides;
 use sixmark_sheet::BOTH_PLACE;

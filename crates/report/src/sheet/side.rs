@@ -1,12 +1,12 @@
 //! What is beside what: IPv6 and IPv4, or the two sides of a comparison.
 
+use sixmark_compare::result::ComparisonResult;
 use sixmark_http::HttpVersion;
-use sixmark_model::comparison::result::ComparisonResult;
 use sixmark_model::family_result::FamilyResult;
-use sixmark_model::measurement::Measurement;
 use sixmark_model::outcome::Outcome;
 use sixmark_units::family::Family;
 pub(super) use sixmark_units::family::spoken as shown;
+use sixmark_watch::measurement::Measurement;
 
 use sixmark_sheet::table::{Column, Row, SheetCell};
 
@@ -55,14 +55,13 @@ impl<'a> Sides<'a> {
     /// The sides of a comparison.
     pub(super) fn of_comparison(result: &'a ComparisonResult) -> Sides<'a> {
         let both = [&result.sides.a, &result.sides.b].into_iter().enumerate();
-        let side =
-            |(place, side): (usize, &'a sixmark_model::comparison::result::ComparedSide)| Side {
-                place,
-                name: shown(&side.name),
-                figures: &side.figures,
-                version: side.plan.http.version,
-                hidden: false,
-            };
+        let side = |(place, side): (usize, &'a sixmark_compare::result::ComparedSide)| Side {
+            place,
+            name: shown(&side.name),
+            figures: &side.figures,
+            version: side.plan.http.version,
+            hidden: false,
+        };
         Sides { all: both.map(side).collect(), both: None }
     }
 

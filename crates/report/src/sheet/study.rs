@@ -10,12 +10,12 @@ mod turned;
 
 use sixmark_document::verdict::Estimate;
 use sixmark_model::metric::Metric;
-use sixmark_model::study::levels::label_level;
-use sixmark_model::study::result::{
+use sixmark_sheet::write::figure;
+use sixmark_study::levels::label_level;
+use sixmark_study::result::{
     At, CellOrder, CellResult, ComparisonEntry, MeanRatio, RatioFinding, StudyComparison,
     StudyResult, Table as Asked, TableValue,
 };
-use sixmark_sheet::write::figure;
 use sixmark_units::family::Family;
 
 use super::lines;
@@ -195,7 +195,7 @@ fn asked_table(of: &Asked) -> Vec<Block> {
             columns.push(Column::number("published"));
         }
     }
-    let row = |row: &sixmark_model::study::result::Row| {
+    let row = |row: &sixmark_study::result::Row| {
         let values = row.values.iter().zip(&of.columns).zip(&beside);
         let cells = values.flat_map(|((value, of), &beside)| pair(value, of.measure, beside));
         labelled(&row.levels, cells)
@@ -203,7 +203,7 @@ fn asked_table(of: &Asked) -> Vec<Block> {
     let at: Vec<String> =
         of.at.iter().map(|at| format!("{} {}", at.factor, shown(&at.level))).collect();
     let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
-    let better = |row: &sixmark_model::study::result::Row| {
+    let better = |row: &sixmark_study::result::Row| {
         let better = of.improvement_below(row)?;
         Some(improvement::improvement_row(of, better, &beside))
     };
@@ -302,7 +302,7 @@ fn setting_of_study(result: &StudyResult) -> Vec<Block> {
 }
 
 fn resumed(result: &StudyResult) -> Option<Block> {
-    let row = |of: &sixmark_model::study::result::Resumed| {
+    let row = |of: &sixmark_study::result::Resumed| {
         let changes = of.changes.iter().map(|c| format!("{}: {} → {}", c.what, c.before, c.now));
         let changes: Vec<String> = changes.collect();
         let cells = vec![

@@ -1,9 +1,9 @@
 //! Verdicts in plain words.
 
+use sixmark_compare::blocks_needed::BlocksNeeded;
+use sixmark_compare::{Compared, Comparison, Settings};
 use sixmark_document::timing::Summary;
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_model::comparison::blocks_needed::BlocksNeeded;
-use sixmark_model::comparison::{Compared, Comparison, Settings};
 use sixmark_model::metric::{Metric, Quantity};
 
 use super::side::{Sides, shown};
@@ -303,7 +303,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::comparison::{ComparisonKind, EffectMethod};
+    use sixmark_compare::{ComparisonKind, EffectMethod};
     use sixmark_model::timed_phase::TimePoint;
     use sixmark_model::timed_phase::TimedPhase;
 

@@ -1,8 +1,8 @@
 //! A report of what was watched.
 
-use sixmark_model::measurement::Measurement;
-use sixmark_model::watch::describe_hidden;
-use sixmark_model::watch::document::WatchResult;
+use sixmark_watch::describe_hidden;
+use sixmark_watch::document::WatchResult;
+use sixmark_watch::measurement::Measurement;
 
 use super::measured::measured_parts;
 use super::side::Sides;

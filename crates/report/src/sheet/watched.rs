@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use sixmark_model::watch::{Watched, WatchedFamily};
 use sixmark_units::family::Family;
+use sixmark_watch::{Watched, WatchedFamily};
 
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Tile, write};
@@ -184,7 +184,7 @@ fn figure_row(
 }
 
 fn sources(watched: &Watched) -> Block {
-    let row = |source: &sixmark_model::watch::PacketSource| {
+    let row = |source: &sixmark_watch::PacketSource| {
         let number = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
         let whole = if source.whole { "" } else { "cut short" };
         let cells = vec![
@@ -204,7 +204,7 @@ fn sources(watched: &Watched) -> Block {
 }
 
 fn servers(watched: &Watched) -> Option<Block> {
-    let row = |server: &sixmark_model::watch::WatchedServer| {
+    let row = |server: &sixmark_watch::WatchedServer| {
         let time = |us: Option<f64>| {
             us.map_or_else(SheetCell::none, |us| SheetCell::Number(write::write_time(us), us))
         };

@@ -15,9 +15,9 @@ use sixmark_units::quantity::{bytes, write_count};
 use super::{Columns, setting, targets_line, what, write_whole};
 use crate::gates;
 use crate::sheet;
-use sixmark_model::measurement::Measurement;
 use sixmark_sheet::SheetHeadline;
 use sixmark_sheet::{Figure, terminal};
+use sixmark_watch::measurement::Measurement;
 
 /// Lines on what failed, at most: with the others they are at most 14 lines after the sentence.
 const MOST_FAILED: usize = 5;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use sixmark_model::watch::{PacketSource, Watched, WatchedFamily};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
+use sixmark_watch::{PacketSource, Watched, WatchedFamily};
 
 use super::write_line;
 

@@ -1,12 +1,13 @@
 //! What is rendered: documents of runs on loopback, and others with what seldom occurs.
 
 use serde_json::{Value, json};
+use sixmark_compare::fixture::comparison_result;
+use sixmark_compare::{Comparison, HeaderCorrected};
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_model::comparison::{Comparison, HeaderCorrected};
-use sixmark_model::document::Document;
 use sixmark_model::fixture;
-use sixmark_model::study::result::StudyResult;
+use sixmark_report::documents::Document;
+use sixmark_study::result::StudyResult;
 
 /// A document of a run on loopback.
 pub(crate) fn recorded(name: &str) -> Document {
@@ -103,7 +104,7 @@ impl Verdicts {
 }
 
 fn compared(change: fn(&mut Comparison)) -> Document {
-    let mut result = fixture::comparison_result();
+    let mut result = comparison_result();
     change(&mut result.comparison);
     result.gates = serde_json::from_value(json!([
         {"fail_if": "verdict(response.p50) == worse", "failed": true, "because": "it is worse"}

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_model::study::client::PageLoad;
+use sixmark_study::client::PageLoad;
 use sixmark_sys::process::Running;
 
 use super::session::{BrowserMessage, BrowserSession, Transport, text_field, time_left};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_model::study::client::PageLoad;
+use sixmark_study::client::PageLoad;
 use sixmark_sys::process::Running;
 use tungstenite::{Message, WebSocket};
 

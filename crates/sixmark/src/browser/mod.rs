@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixmark_model::study::client::{Client, Job, PageLoad};
+use sixmark_study::client::{Client, Job, PageLoad};
 
 use confinement::Confinement;
 use sixmark_sys::group_usage as usage;

@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use sixmark_model::study::client::{Client, Job};
+use sixmark_study::client::{Client, Job};
 
 use super::{Browser, Loads, load_all, start_browser};
 use sixmark_sys::command_error::CommandError;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::keep::StoreArgs;
 use super::out::OutputPlace;
-use crate::output;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output;
 
 /// What SQLite appends to the name of a store for the files beside it.
 const BESIDE_STORE: [&str; 3] = ["-wal", "-shm", "-journal"];

@@ -1,6 +1,6 @@
 //! `--fail-if` and `--junit`: what a pipeline is to stop for.
 
-use sixmark_model::gate::{Gate, GateNames};
+use sixmark_compare::gate::{Gate, GateNames};
 use sixmark_model::gate_result::GateResult;
 use sixmark_report::gates::gate_line;
 

@@ -8,9 +8,9 @@ use sixmark_model::plan::secrets::redact;
 use sixmark_report::headline::ListHeadline;
 
 use super::out::{self, complain};
-use crate::output;
 use crate::store::{self, Id, NewEntry, Store};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output;
 
 /// Where the store is, for commands that read it and commands that write it.
 #[derive(Clone, Debug, Default, clap::Args)]

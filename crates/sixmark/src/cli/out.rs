@@ -9,9 +9,9 @@ use sixmark_sheet::terminal::hanging;
 use sixmark_sheet::warnings::condensed;
 use sixmark_units::visible::{visible, visible_json};
 
-use crate::output;
-use crate::warning::FILE_INCOMPLETE;
+use sixmark_document::provenance::FILE_INCOMPLETE;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output;
 
 /// The exit status where the result is whole and a file beside it is not.
 pub(super) const INCOMPLETE: u8 = 3;

@@ -4,7 +4,7 @@ use sixmark_report::text::Detail;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use sixmark_model::document::Document;
+use sixmark_report::documents::Document;
 use sixmark_report::sheet::Named;
 use sixmark_report::{document_text, html_page, long, markdown_page};
 

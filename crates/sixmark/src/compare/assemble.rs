@@ -1,10 +1,8 @@
 //! Assembles the result of a comparison.
 
+use sixmark_compare::result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
+use sixmark_compare::{Comparison, Settings, judge};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_model::comparison::result::{
-    ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName,
-};
-use sixmark_model::comparison::{Comparison, Settings, judge};
 use sixmark_model::plan::Plan;
 use sixmark_model::result::RunResult;
 use sixmark_units::family::Family;
@@ -12,7 +10,7 @@ use sixmark_units::family::Family;
 use super::course::ComparisonCourse;
 use super::{Comparing, Contender, without_repeats};
 use crate::run::{self, Circumstances, Measured};
-use crate::warning;
+use sixmark_compare::warnings::{cut_short, of_comparison};
 use sixmark_document::environment;
 use sixmark_load as load;
 
@@ -147,13 +145,12 @@ fn warnings(
             .collect::<Vec<_>>()
     };
     let both = [of(a, &results.a), of(b, &results.b)].concat();
-    let cut_short = course
-        .interrupted()
-        .then(|| warning::cut_short(comparison.pairs, comparing.schedule.pairs));
+    let cut_short =
+        course.interrupted().then(|| cut_short(comparison.pairs, comparing.schedule.pairs));
     let lengthened = course.lengthened.map(|by| comparing.warn_of(by)).into_iter().collect();
     let doubts = comparing.doubts();
     let is_known = |code: &str| doubts.iter().any(|doubt| doubt.code == code);
-    let mut compared = warning::of_comparison(comparison);
+    let mut compared = of_comparison(comparison);
     compared.retain(|warning| !is_known(&warning.code));
     let cut_short = cut_short.into_iter().collect();
     without_repeats([doubts, lengthened, before, cut_short, both, compared].concat())

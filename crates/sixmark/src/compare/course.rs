@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_document::provenance::Ended;
-use sixmark_model::comparison::pilot::longer_block;
-use sixmark_model::comparison::result::{
+use sixmark_compare::pilot::longer_block;
+use sixmark_compare::result::{
     Block, BlockCpu, BlockSchedule, ComparedSides, SideCost, SideCpu, SideName,
 };
-use sixmark_model::comparison::schedule::{BlockTurn, turns};
-use sixmark_model::comparison::{BlockPair, Comparison, Settings, Stretch, judge};
+use sixmark_compare::schedule::{BlockTurn, turns};
+use sixmark_compare::{BlockPair, Comparison, Settings, Stretch, judge};
+use sixmark_document::provenance::Ended;
 use sixmark_model::family_result::FamilyResult;
 use sixmark_model::pace::Pace;
 use sixmark_model::plan::Plan;
@@ -325,9 +325,9 @@ fn work(loaded: &Loaded, metered: &Metered) -> Work {
 mod tests {
     //! Blocks whose loads are made up, so that no machine's speed decides.
 
+    use sixmark_compare::Compared;
+    use sixmark_compare::result::BlockOrder;
     use sixmark_document::verdict::Verdict;
-    use sixmark_model::comparison::Compared;
-    use sixmark_model::comparison::result::BlockOrder;
     use sixmark_model::fixture::secure_plan;
     use sixmark_model::metric::Metric;
     use sixmark_model::plan::tls::PlanTls;

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use sixmark_compare::result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
+use sixmark_compare::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
-use sixmark_model::comparison::result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
-use sixmark_model::comparison::{Comparison, Settings};
 use sixmark_model::plan::Plan;
 use sixmark_model::tally::Slice;
 
 use crate::run::Runnable;
-use crate::warning;
 use course::{ComparisonCourse, Lengthened, Measurement};
+use sixmark_compare::warnings::{blocks_lengthened, too_few_blocks};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
@@ -86,7 +86,7 @@ impl Comparing {
     /// Returns the warnings known before the run; the result's warnings begin with them.
     pub fn doubts(&self) -> Vec<Warning> {
         let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.runnable.doubts().to_vec());
-        let few = warning::too_few_blocks(self.schedule.pairs as usize, &self.settings);
+        let few = too_few_blocks(self.schedule.pairs as usize, &self.settings);
         without_repeats([a, b, few.into_iter().collect()].concat())
     }
 
@@ -100,7 +100,7 @@ impl Comparing {
         let (a, b) = self.names();
         let name = if lengthened.side == SideName::A { a } else { b };
         let Lengthened { response_s, requested_s, longer_s, .. } = lengthened;
-        warning::blocks_lengthened(name, response_s, [requested_s, longer_s])
+        blocks_lengthened(name, response_s, [requested_s, longer_s])
     }
 
     /// Returns the most workers that load a block.

@@ -242,7 +242,7 @@ fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
     }
     assert_eq!(result.find_max.as_ref().unwrap().ratio, None);
     assert!(!result.is_saturated());
-    let warnings = crate::warning::of_result(&result);
+    let warnings = sixmark_model::warnings::of_result(&result);
     let limited = warnings.iter().filter(|warning| warning.code == "generator_limited");
     assert_eq!(limited.count(), 2);
 }
@@ -280,7 +280,7 @@ fn connections_that_nobody_asked_for_are_not_the_limit() {
             assert_eq!(places > 400, more_places, "{places}");
         }
         assert_eq!(result.find_max.as_ref().unwrap().ratio.is_some(), more_places);
-        let limited = crate::warning::of_result(&result);
+        let limited = sixmark_model::warnings::of_result(&result);
         let limited = limited.iter().any(|warning| warning.code == "connections_limited");
         assert_eq!(limited, !more_places);
     }

@@ -1,8 +1,8 @@
 //! Assembles the result of a run.
 
+use sixmark_compare::Settings;
 use sixmark_document::provenance::{Environment, Lookup, Tool, Warning};
 use sixmark_model::calibration::Calibration;
-use sixmark_model::comparison::Settings;
 use sixmark_model::family_result::{Families, FamilyResult};
 use sixmark_model::find::FindMax;
 use sixmark_model::plan::Plan;
@@ -13,8 +13,8 @@ use sixmark_units::family::Family;
 use sixmark_vitals::section::Vitals;
 
 use super::BUSY;
-use crate::warning;
 use sixmark_load::Loaded;
+use sixmark_model::warnings as warning;
 
 /// What is known about a run before it is measured.
 #[derive(Clone, Debug, Default)]

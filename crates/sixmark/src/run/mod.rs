@@ -2,6 +2,8 @@
 
 mod assemble;
 mod runnable;
+#[cfg(test)]
+mod warning_tests;
 
 pub(crate) use assemble::{Circumstances, Measured, assemble, generator};
 pub use runnable::{Draft, Runnable};
@@ -17,10 +19,10 @@ use sixmark_model::truth::Truth;
 use sixmark_model::work::work_of_run;
 
 use crate::calibrate;
-use crate::truth::Witness;
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::{Meter, VitalsFrom};
+use sixmark_watch::truth::Witness;
 
 /// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
 /// the second it waited for the kernel.

@@ -20,11 +20,11 @@ use rusqlite::{
 use serde::Serialize;
 use sixmark_report::headline::{ListHeadline, SideFigures};
 
-use crate::output;
 pub use list::{ListFilter, ListPage, Listed};
 pub use place::{StorePlace, VARIABLE, ignored_data_home};
 use schema::FoundStore;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output;
 
 /// How long to wait for another sixmark that writes. Each write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);

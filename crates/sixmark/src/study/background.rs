@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_model::study::result::CellTraffic;
-use sixmark_model::study::spec::traffic::Traffic;
+use sixmark_study::result::CellTraffic;
+use sixmark_study::spec::traffic::Traffic;
 use sixmark_traffic::result::FlowResult;
 use sixmark_traffic::{Flow, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};

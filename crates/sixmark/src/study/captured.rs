@@ -7,15 +7,15 @@ use sixmark_document::provenance::Warning;
 use sixmark_http::url::Url;
 use sixmark_model::family_result::Families;
 use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::study::result::CellResult;
 use sixmark_model::timed_phase::TimePoint;
+use sixmark_study::result::CellResult;
 use sixmark_units::family::Family;
 use sixmark_wire::flow::{Transfer, Unmeasured};
 
 use super::doubts::doubt;
-use crate::capture::{Capture, CaptureSettings, Captured};
 use sixmark_lab::Up;
 use sixmark_sys::command_error::CommandError;
+use sixmark_watch::capture::{Capture, CaptureSettings, Captured};
 
 /// How long to wait for connections to come to rest.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -11,12 +11,12 @@ use sixmark_model::family_result::Families;
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::plan::secrets::redact;
 use sixmark_model::sameness::GivenResult;
-use sixmark_model::study::client::{Client, Job};
-use sixmark_model::study::figures::figures_of_families;
-use sixmark_model::study::result::CellResult;
-use sixmark_model::study::spec::PlannedCell;
-use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::words::{CellTarget, words};
+use sixmark_study::client::{Client, Job};
+use sixmark_study::figures::figures_of_families;
+use sixmark_study::result::CellResult;
+use sixmark_study::spec::PlannedCell;
+use sixmark_study::spec::Study;
+use sixmark_study::spec::words::{CellTarget, words};
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
@@ -29,9 +29,9 @@ use super::folder::KeptCell;
 use super::stage::Stage;
 use super::work::Work;
 use crate::browser::Browsers;
-use crate::capture::Capture;
 use crate::{find, run};
 use sixmark_sys::command_error::CommandError;
+use sixmark_watch::capture::Capture;
 
 /// The environment in which cells are measured.
 pub(super) struct Bench<'a> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sixmark_document::provenance::Environment;
-use sixmark_model::study::result::{SetupChange, StudyResult};
+use sixmark_study::result::{SetupChange, StudyResult};
 
 /// The present setup.
 pub(super) struct Now<'a> {

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use sixmark_model::study::client::Client;
-use sixmark_model::study::spec::PlannedCell;
-use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::cells::cells;
-use sixmark_model::study::spec::words::{CellTarget, option, options};
+use sixmark_study::client::Client;
+use sixmark_study::spec::PlannedCell;
+use sixmark_study::spec::Study;
+use sixmark_study::spec::cells::cells;
+use sixmark_study::spec::words::{CellTarget, option, options};
 
 use super::Commands;
 use crate::run::{Extras, Runnable};

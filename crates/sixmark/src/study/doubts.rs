@@ -4,9 +4,9 @@ use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_model::metric::{Metric, Quantity};
 use sixmark_model::result::RunResult;
-use sixmark_model::study::client::{Answer, Client};
-use sixmark_model::study::result::{CellOrder, Resumed};
-use sixmark_model::study::spec::Study;
+use sixmark_study::client::{Answer, Client};
+use sixmark_study::result::{CellOrder, Resumed};
+use sixmark_study::spec::Study;
 
 /// The number of repetitions below which there is no useful interval.
 const FEWEST: u32 = 3;

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sixmark_document::provenance::Ended;
-use sixmark_model::study::outputs::{findings, outputs};
-use sixmark_model::study::result::{CellResult, StudyComparison, StudyResult};
-use sixmark_model::study::spec::PlannedCell;
-use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::cells::{cells, schedule};
+use sixmark_study::outputs::{findings, outputs};
+use sixmark_study::result::{CellResult, StudyComparison, StudyResult};
+use sixmark_study::spec::PlannedCell;
+use sixmark_study::spec::Study;
+use sixmark_study::spec::cells::{cells, schedule};
 use sixmark_sys::enclosure::Rights;
 
 use super::cell::{Bench, id};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_model::study::client::{Answer, Client, Job, ProgramOutput};
+use sixmark_study::client::{Answer, Client, Job, ProgramOutput};
 use sixmark_sys::process::Running;
 
 use super::folder::FolderOutput;

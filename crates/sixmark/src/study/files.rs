@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use sixmark_document::braces::fill;
 use sixmark_lab::plan::generated::bytes;
-use sixmark_model::study::spec::PlannedCell;
-use sixmark_model::study::spec::Study;
+use sixmark_study::spec::PlannedCell;
+use sixmark_study::spec::Study;
 
 use super::work::Work;
 use sixmark_lab::service::generated;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sixmark_model::result::RunResult;
-use sixmark_model::study::result::{CellResult, StudyResult};
+use sixmark_study::result::{CellResult, StudyResult};
 
-use crate::output;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output;
 
 const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";

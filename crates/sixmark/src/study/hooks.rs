@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sixmark_document::braces::fill;
-use sixmark_model::study::spec::PlannedCell;
+use sixmark_study::spec::PlannedCell;
 use sixmark_sys::process::Running;
 
 use sixmark_sys::command_error::CommandError;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use sixmark_document::braces::names_in_braces;
-use sixmark_model::study::client::{Client, engine_for};
-use sixmark_model::study::spec::cells::cells;
-use sixmark_model::study::spec::{Service, Study};
+use sixmark_study::client::{Client, engine_for};
+use sixmark_study::spec::cells::cells;
+use sixmark_study::spec::{Service, Study};
 
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::program::{command_of, find_program};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use sixmark_document::fields::FileMistake;
-use sixmark_model::study::digest;
-use sixmark_model::study::spec::{ReadContext, Study, parse_study};
+use sixmark_study::digest;
+use sixmark_study::spec::{ReadContext, Study, parse_study};
 
 use super::Commands;
 use super::builtin::{BUILTIN, Builtin};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sixmark_lab::plan::parse_lab;
-use sixmark_model::study::spec::PlannedCell;
-use sixmark_model::study::spec::lab::{InLab, chosen};
-use sixmark_model::study::spec::{Service, Study};
+use sixmark_study::spec::PlannedCell;
+use sixmark_study::spec::lab::{InLab, chosen};
+use sixmark_study::spec::{Service, Study};
 use sixmark_sys::enclosure::Rights;
 
 use super::folder::Folder;

@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use sixmark_document::provenance::{Ended, Tool};
-use sixmark_model::study::analyse::published;
-use sixmark_model::study::result::{
-    FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult,
-};
-use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::cells::cells;
-use sixmark_model::study::spec::lab::InLab;
+use sixmark_study::analyse::published;
+use sixmark_study::result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
+use sixmark_study::spec::Study;
+use sixmark_study::spec::cells::cells;
+use sixmark_study::spec::lab::InLab;
 use sixmark_sys::enclosure::Rights;
 
 use super::changes::{self, Now};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use sixmark_sys::join;
 
 use super::folder::Folder;
-use crate::output;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output;
 
 /// The file in a study's folder that names its temporary folder, so that one left by a killed
 /// process can be found.

@@ -9,11 +9,11 @@ use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use sixmark::capture::{Capture, CaptureSettings, Captured};
 use sixmark_sys::netns::NetNs;
 use sixmark_testkit::process::{Process, program};
 use sixmark_testkit::{DEADLINE, command, finish, signal, skipped};
 use sixmark_units::family::Family;
+use sixmark_watch::capture::{Capture, CaptureSettings, Captured};
 use sixmark_wire::flow::Transfer;
 use tempfile::TempDir;
 

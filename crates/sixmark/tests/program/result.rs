@@ -178,15 +178,16 @@ fn agrees(summary: &Value) {
 #[test]
 fn every_warning_is_documented() {
     let source = concat!(
-        include_str!("../../src/warning.rs"),
-        include_str!("../../src/warning/before.rs"),
-        include_str!("../../src/warning/certificates.rs"),
-        include_str!("../../src/warning/comparison.rs"),
-        include_str!("../../src/warning/family.rs"),
-        include_str!("../../src/warning/lapses.rs"),
-        include_str!("../../src/warning/search.rs"),
-        include_str!("../../src/warning/truth.rs"),
-        include_str!("../../src/warning/watch.rs"),
+        include_str!("../../../model/src/warnings.rs"),
+        include_str!("../../../model/src/warnings/before.rs"),
+        include_str!("../../../model/src/warnings/certificates.rs"),
+        include_str!("../../../compare/src/warnings.rs"),
+        include_str!("../../../model/src/warnings/family.rs"),
+        include_str!("../../../model/src/warnings/lapses.rs"),
+        include_str!("../../../model/src/warnings/search.rs"),
+        include_str!("../../../model/src/warnings/truth.rs"),
+        include_str!("../../../watch/src/warnings.rs"),
+        include_str!("../../../document/src/provenance.rs"),
         include_str!("../../../vitals/src/warnings.rs"),
     );
     let calls = source.split("warning(").skip(1).filter(|call| !call.starts_with("code: &str"));

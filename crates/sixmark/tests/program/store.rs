@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::{Value, json as value};
 use sixmark::store::{Id, ListFilter, Listed, Store, StorePlace};
-use sixmark_model::document::Document;
+use sixmark_report::documents::Document;
 use sixmark_report::headline::ListHeadline;
 
 /// What `sixmark run` wrote once: 20 requests in a closed loop.

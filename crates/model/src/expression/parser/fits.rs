@@ -9,7 +9,7 @@ use crate::expression::write::verdict_word;
 use crate::expression::wrong::GateMistake;
 
 impl<'a> Parser<'a> {
-    pub(super) fn truth(&self, part: ParsedPart) -> Result<Truth, GateMistake> {
+    pub(crate) fn truth(&self, part: ParsedPart) -> Result<Truth, GateMistake> {
         let what = match part.node {
             ParsedNode::Truth(truth) => return Ok(truth),
             ParsedNode::Value(value, of) => format!("{} is {}", brief(&value, "this"), of.noun()),
@@ -18,7 +18,7 @@ impl<'a> Parser<'a> {
         Err(self.wrong(part.at, format!("{what}, not a condition: compare it with something")))
     }
 
-    pub(super) fn value(&self, part: ParsedPart) -> Result<(GateValue, Dimension), GateMistake> {
+    pub(crate) fn value(&self, part: ParsedPart) -> Result<(GateValue, Dimension), GateMistake> {
         match part.node {
             ParsedNode::Value(value, of) => Ok((value, of)),
             ParsedNode::Truth(_) => {
@@ -30,7 +30,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn compared(
+    pub(crate) fn compared(
         &self,
         left: ParsedPart,
         relation: Relation,
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn unlike(
+    pub(crate) fn unlike(
         &self,
         at: usize,
         (one, two): (Dimension, Dimension),
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         )
     }
 
-    pub(super) fn meaningless(
+    pub(crate) fn meaningless(
         &self,
         at: usize,
         (one, two): (Dimension, Dimension),

@@ -11,7 +11,7 @@ use super::wrong::GateMistake;
 use super::{MOST_BYTES, MOST_NESTED};
 
 /// Parses a whole condition.
-pub(crate) fn parse_condition(text: &str, names: &GateNames) -> Result<Truth, GateMistake> {
+pub fn parse_condition(text: &str, names: &GateNames) -> Result<Truth, GateMistake> {
     if text.len() > MOST_BYTES {
         return Err(GateMistake::at("", 0, format!("a gate has at most {MOST_BYTES} bytes")));
     }

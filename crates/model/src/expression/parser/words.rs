@@ -1,16 +1,16 @@
 //! Parsing of words: figures, verdicts, functions and their metrics.
 
 use super::{ParsedNode, ParsedPart, Parser};
-use crate::comparison::{compared_metrics, parse_compared_metric};
 use crate::expression::lexer::TokenKind;
 use crate::expression::names::{FUNCTIONS, VERDICTS};
 use crate::expression::tree::{Function, GateValue, Opinion, dimension_of};
 use crate::expression::write::verdict_word;
 use crate::expression::wrong::{GateMistake, instead};
+use crate::metric::compared::{compared_metrics, parse_compared_metric};
 use crate::metric::{Metric, Quantity};
 
 impl<'a> Parser<'a> {
-    pub(super) fn word(&mut self, at: usize, word: &str) -> Result<ParsedPart, GateMistake> {
+    pub(crate) fn word(&mut self, at: usize, word: &str) -> Result<ParsedPart, GateMistake> {
         self.next += 1;
         if self.is("(") {
             let node = self.function(at, word)?;

@@ -1,6 +1,6 @@
 //! What was claimed, and what came of it.
 
-use sixmark_model::study::result::{ExchangeCount, FindingResult, FindingVerdict};
+use sixmark_study::result::{ExchangeCount, FindingResult, FindingVerdict};
 
 use super::interval;
 use sixmark_sheet::Block;

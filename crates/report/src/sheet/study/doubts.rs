@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use sixmark_document::provenance::Warning;
 use sixmark_model::metric::Metric;
-use sixmark_model::study::levels::label_levels;
-use sixmark_model::study::result::{At, StudyResult};
 use sixmark_model::timed_phase::TimePoint;
+use sixmark_study::levels::label_levels;
+use sixmark_study::result::{At, StudyResult};
 
 /// Says that quantiles of the tail rest on few responses.
 const FEW_SAMPLES: &str = "few_samples";

@@ -1,7 +1,7 @@
 //! What a study says before anything else: its findings, or its first comparison.
 
 use sixmark_document::verdict::Verdict;
-use sixmark_model::study::result::{
+use sixmark_study::result::{
     ComparisonEntry, FindingResult, FindingVerdict, RatioFinding, StudyComparison, StudyResult,
 };
 

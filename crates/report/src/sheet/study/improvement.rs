@@ -1,9 +1,9 @@
 //! Rows that say what one level is better by than another.
 
 use super::{labelled, shown};
-use sixmark_model::study::result::{Row as Better, Table, TableValue};
 use sixmark_sheet::table::{Row, SheetCell};
 use sixmark_sheet::write;
+use sixmark_study::result::{Row as Better, Table, TableValue};
 
 /// What stands in such a row in the place of a level.
 const NAME: &str = "%\u{a0}improvement";

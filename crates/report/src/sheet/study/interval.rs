@@ -4,7 +4,7 @@
 //! figure. It says no more than that there are too few.
 
 use sixmark_model::metric::{Metric, MetricKind};
-use sixmark_model::study::result::{MeanRatio, Table, TableValue};
+use sixmark_study::result::{MeanRatio, Table, TableValue};
 
 use sixmark_sheet::write::figure;
 

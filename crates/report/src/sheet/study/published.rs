@@ -1,9 +1,7 @@
 //! What others published, and what their figures say.
 
 use sixmark_document::verdict::Estimate;
-use sixmark_model::study::result::{
-    Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable,
-};
+use sixmark_study::result::{Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable};
 
 use super::{entries, entry_columns, factor_columns, labelled, scale, with_unit};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};

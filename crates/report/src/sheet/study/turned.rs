@@ -1,6 +1,6 @@
 //! Where what was measured says something else than what was published.
 
-use sixmark_model::study::result::{ComparisonEntry, RatioFinding, StudyComparison};
+use sixmark_study::result::{ComparisonEntry, RatioFinding, StudyComparison};
 
 /// A sentence each; none where both say the same, or nothing was published.
 pub(super) fn notes(of: &StudyComparison) -> impl Iterator<Item = String> {
@@ -53,7 +53,7 @@ fn rows(entries: &[ComparisonEntry], is: impl Fn(&ComparisonEntry) -> bool) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::study::result::MeanRatio;
+    use sixmark_study::result::MeanRatio;
 
     fn entry(label: &str, finding: RatioFinding, [low, high]: [f64; 2]) -> ComparisonEntry {
         let ratio =

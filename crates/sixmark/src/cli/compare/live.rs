@@ -1,7 +1,7 @@
 //! How far a comparison is, and what it says by then.
 
-use sixmark_model::comparison::Comparison;
-use sixmark_model::comparison::result::SideName;
+use sixmark_compare::Comparison;
+use sixmark_compare::result::SideName;
 use sixmark_model::tally::{Slice, SliceTally};
 use sixmark_report as report;
 

@@ -11,10 +11,10 @@ mod words;
 pub(super) use args::{CompareArgs, adapt};
 pub(super) use lacks::of_comparison as explain_lack;
 
-use sixmark_model::comparison::Settings;
-use sixmark_model::comparison::result::{BlockSchedule, ComparedSides, ComparisonResult};
-use sixmark_model::document::Document;
-use sixmark_model::gate::GateNames;
+use sixmark_compare::Settings;
+use sixmark_compare::gate::GateNames;
+use sixmark_compare::result::{BlockSchedule, ComparedSides, ComparisonResult};
+use sixmark_report::documents::Document;
 use sixmark_report::headline::ListHeadline;
 use sixmark_report::{comparison, junit};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read as _;
 
 use serde::de::IgnoredAny;
-use sixmark_model::document::Document;
+use sixmark_report::documents::Document;
 use sixmark_report::headline::ListHeadline;
 
 use super::super::keep::StoreArgs;

@@ -1,6 +1,6 @@
 //! `sixmark history show`.
 
-use sixmark_model::document::Document;
+use sixmark_report::documents::Document;
 use sixmark_units::visible::visible_json;
 
 use super::super::keep::{StoreArgs, quoted};

@@ -21,9 +21,9 @@ pub(super) use plan::{draft, only_family, random_seed};
 pub(super) use text::silent;
 pub(super) use values::{positive, positive_time};
 
-use sixmark_model::document::Document;
-use sixmark_model::gate::GateNames;
+use sixmark_compare::gate::GateNames;
 use sixmark_model::result::RunResult;
+use sixmark_report::documents::Document;
 use sixmark_report::headline::ListHeadline;
 use sixmark_report::text::Detail;
 use sixmark_report::{csv, junit, text as shown};

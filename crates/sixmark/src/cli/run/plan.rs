@@ -24,7 +24,7 @@ use super::source;
 use super::tls::{self, TlsArgs};
 use crate::resolve::Resolver;
 use crate::run::Draft;
-use crate::warning;
+use sixmark_model::warnings as warning;
 use sixmark_sys::command_error::CommandError;
 
 /// How long a run lasts that says neither how long nor how many.

@@ -15,8 +15,8 @@ use sixmark_model::template::Template;
 
 use super::args::RequestArgs;
 use super::options::PlanOptions;
-use crate::warning;
-use crate::warning::{ENTRIES, LINES, Unit};
+use sixmark_model::warnings as warning;
+use sixmark_model::warnings::{ENTRIES, LINES, Unit};
 use sixmark_sys::command_error::CommandError;
 
 /// The beginning of a file that tells what it is, in bytes.

@@ -11,8 +11,9 @@ use sixmark_model::tls::Reason;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
-use crate::warning::{counted, most_failed};
 use advice::Case;
+use sixmark_model::warnings::most_failed;
+use sixmark_units::quantity::counted;
 
 /// The warnings worth a line after the first `shown`, and besides what [`nothing_normal`] says.
 pub(super) fn new_doubts(result: &RunResult, shown: usize) -> impl Iterator<Item = &Warning> {

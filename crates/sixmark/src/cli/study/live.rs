@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sixmark_model::study::levels::label_level;
-use sixmark_model::study::result::{CellResult, ComparisonEntry, StudyComparison};
+use sixmark_study::levels::label_level;
+use sixmark_study::result::{CellResult, ComparisonEntry, StudyComparison};
 use sixmark_units::quantity::write_count;
 
 use super::super::out::complain;

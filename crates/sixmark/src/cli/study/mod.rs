@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use sixmark_document::fields::FileMistake;
 use sixmark_document::provenance::Ended;
-use sixmark_model::document::Document;
-use sixmark_model::study::analyse::published;
-use sixmark_model::study::result::StudyResult;
-use sixmark_model::study::spec::Study;
+use sixmark_report::documents::Document;
 use sixmark_report::headline::ListHeadline;
 use sixmark_report::sheet::Named;
 use sixmark_report::{html_page, published_markdown, published_text, study_markdown, study_text};
+use sixmark_study::analyse::published;
+use sixmark_study::result::StudyResult;
+use sixmark_study::spec::Study;
 
 use super::files::CommandFiles;
 use super::keep::{self, Keeper};

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use sixmark_model::study::client::Client;
-use sixmark_model::study::result::CellOrder;
-use sixmark_model::study::setting::SettingValue;
-use sixmark_model::study::spec::PlannedCell;
-use sixmark_model::study::spec::Study;
-use sixmark_model::study::spec::cells::cells;
 use sixmark_sheet::terminal::{WIDTH, hanging, wrapped};
+use sixmark_study::client::Client;
+use sixmark_study::result::CellOrder;
+use sixmark_study::setting::SettingValue;
+use sixmark_study::spec::PlannedCell;
+use sixmark_study::spec::Study;
+use sixmark_study::spec::cells::cells;
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;

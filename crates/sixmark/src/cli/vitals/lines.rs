@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::out::OutputPlace;
-use crate::output;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output;
 
 /// A file, or standard output, that is written line by line.
 pub(super) struct JsonLines {

@@ -7,8 +7,8 @@ use super::super::files::CommandFiles;
 use super::super::out::OutputPlace;
 use super::super::run::positive_time;
 use super::super::{gates, inside, keep};
-use crate::watch::{LiveSettings, WatchSettings};
 use sixmark_sys::command_error::CommandError;
+use sixmark_watch::engine::{LiveSettings, WatchSettings};
 
 /// Measure the traffic of other programs from its packets.
 ///

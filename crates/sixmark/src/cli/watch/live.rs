@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use sixmark_model::watch::Progress;
 use sixmark_units::family::PerFamily;
 use sixmark_units::quantity::write_count;
+use sixmark_watch::Progress;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
-use crate::watch::WatchProgress;
+use sixmark_watch::engine::WatchProgress;
 
 /// Between two lines while a file is read.
 const EVERY: Duration = Duration::from_millis(200);

@@ -5,23 +5,24 @@ mod live;
 
 pub(super) use args::WatchArgs;
 
+use sixmark_compare::gate::GateNames;
 use sixmark_document::provenance::Warning;
-use sixmark_model::document::Document;
-use sixmark_model::gate::GateNames;
-use sixmark_model::watch::document::WatchResult;
+use sixmark_report::documents::Document;
 use sixmark_report::headline::ListHeadline;
 use sixmark_report::text::Detail;
 use sixmark_report::{csv, junit, text};
 use sixmark_units::family::Family;
+use sixmark_watch::document::WatchResult;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
-use crate::warning::file_incomplete;
-use crate::watch::{self, WatchProgress};
 use live::LiveWatch;
+use sixmark_document::provenance::file_incomplete;
 use sixmark_sys::command_error::CommandError;
+use sixmark_watch::engine as watch;
+use sixmark_watch::engine::WatchProgress;
 
 /// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
 /// connection, else 1 where a gate failed.
@@ -101,7 +102,7 @@ fn nothing(result: &WatchResult) -> Option<CommandError> {
     let watched = &result.watched;
     let connections: u64 = watched.families.iter().map(|(_, of)| of.connections).sum();
     (connections == 0).then(|| {
-        let packets = crate::warning::counted(watched.packets, "packet", "packets");
+        let packets = sixmark_units::quantity::counted(watched.packets, "packet", "packets");
         let ports = watched.ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
         let (to, what) = match watched.ports.is_empty() {
             true => (String::new(), "is it the right interface or file?"),

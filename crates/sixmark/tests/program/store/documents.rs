@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use sixmark_model::document::Document;
+use sixmark_report::documents::Document;
 use sixmark_report::headline::{DocumentKind, ListHeadline};
 use sixmark_report::text::Detail;
 use sixmark_report::{csv, text};

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use sixmark::store::NewEntry;
-use sixmark_model::document::Document;
+use sixmark_report::documents::Document;
 use sixmark_testkit::{command, finish, signal};
 
 use super::{RUN, headline, open};

@@ -1,0 +1,156 @@
+//! The figures that gates use, read from documents.
+
+use super::show;
+use crate::result::ComparisonResult;
+use crate::{Compared, Comparison};
+use sixmark_document::verdict::{Estimate, Verdict};
+use sixmark_model::expression::{Dimension, Function, GateSide, SideFigure, verdict_word};
+use sixmark_model::family_result::FamilyResult;
+use sixmark_model::metric::{Metric, MetricKind, Quantity};
+use sixmark_watch::describe_hidden;
+use sixmark_watch::measurement::Measurement;
+use sixmark_watch::{Watched, WatchedFamily};
+
+/// Documents use microseconds, gates seconds.
+const US_PER_S: f64 = 1e6;
+
+/// The figures of a document.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GateSource<'a> {
+    ipv6: Option<&'a FamilyResult>,
+    ipv4: Option<&'a FamilyResult>,
+    total: Option<&'a FamilyResult>,
+    a: Option<&'a FamilyResult>,
+    b: Option<&'a FamilyResult>,
+    /// Figures from packets, if the traffic was watched.
+    watched: Option<&'a Watched>,
+    pub(super) comparison: Option<&'a Comparison>,
+}
+
+impl<'a> GateSource<'a> {
+    pub(super) fn of_measurement(measurement: Measurement<'a>) -> GateSource<'a> {
+        GateSource {
+            ipv6: measurement.families().ipv6.as_ref(),
+            ipv4: measurement.families().ipv4.as_ref(),
+            total: Some(measurement.total()),
+            watched: measurement.watched(),
+            ..GateSource::default()
+        }
+    }
+
+    pub(super) fn of_comparison(result: &'a ComparisonResult) -> GateSource<'a> {
+        GateSource {
+            a: Some(&result.sides.a.figures),
+            b: Some(&result.sides.b.figures),
+            comparison: Some(&result.comparison),
+            ..GateSource::default()
+        }
+    }
+
+    fn side(&self, place: GateSide) -> Option<&'a FamilyResult> {
+        match place {
+            GateSide::Ipv6 => self.ipv6,
+            GateSide::Ipv4 => self.ipv4,
+            GateSide::Total => self.total,
+            GateSide::A => self.a,
+            GateSide::B => self.b,
+        }
+    }
+
+    /// Returns a figure of a side, or why there is none.
+    pub(super) fn figure(&self, figure: &SideFigure) -> Result<f64, String> {
+        let side = self.side(figure.side);
+        let side = side.ok_or_else(|| format!("nothing was measured for {}", figure.name))?;
+        if let Some(hidden) = self.hidden(figure) {
+            return Err(format!("{figure} was not measured: {hidden}"));
+        }
+        let found = figure.metric.value(side).map(|value| value / per_gate_unit(figure.metric));
+        found.map_err(|why| format!("{figure} was not measured: {why}"))
+    }
+
+    /// Returns why a figure of exchanges is unknown although it reads 0: exchanges that cannot be
+    /// seen are not zero.
+    fn hidden(&self, figure: &SideFigure) -> Option<String> {
+        if figure.metric.is_of_connection() {
+            return None;
+        }
+        let families = &self.watched?.families;
+        let of: Vec<&WatchedFamily> = match figure.side {
+            GateSide::Ipv6 => families.ipv6.iter().collect(),
+            GateSide::Ipv4 => families.ipv4.iter().collect(),
+            _ => families.iter().map(|(_, of)| of).collect(),
+        };
+        if of.iter().any(|of| of.hides_all()) { describe_hidden(&of) } else { None }
+    }
+
+    /// Returns the comparison of a metric.
+    fn metric(&self, metric: Metric) -> Result<&'a Compared, String> {
+        let comparison = self.comparison.ok_or("nothing was compared")?;
+        let found = comparison.metrics.iter().find(|compared| compared.metric == metric);
+        found.ok_or_else(|| match comparison.not_same() {
+            Some(said) => format!("{metric} is not comparable: {said}"),
+            None => format!("{metric} was not compared: it is missing on at least one side"),
+        })
+    }
+
+    /// Returns an estimate or a probability, or why there is none.
+    pub(super) fn compared(&self, function: Function, metric: Metric) -> Result<f64, String> {
+        let compared = self.metric(metric)?;
+        let found = match function {
+            Function::Ratio(end) => compared.ratio.map(|ratio| end.of(&ratio)),
+            Function::Difference(end) => {
+                compared.difference.map(|difference| end.of(&difference) / per_gate_unit(metric))
+            }
+            Function::P => compared.p,
+            Function::PHolm => compared.p_holm,
+        };
+        let missing =
+            || format!("there is no {}({metric}): {}", function.name(), why_not(compared));
+        found.ok_or_else(missing)
+    }
+
+    /// Returns the verdict on a metric, and its description. A metric that was refused has no
+    /// verdict: treating it as inconclusive would let a gate pass that tests for worse.
+    pub(super) fn verdict(&self, metric: Metric) -> Result<(Verdict, String), String> {
+        let compared = self.metric(metric)?;
+        if compared.verdict == Verdict::NotComparable {
+            return Ok((compared.verdict, not_comparable(compared)));
+        }
+        if compared.ratio.is_none() && compared.difference.is_none() {
+            return Err(format!("{metric} could not be compared: {}", why_not(compared)));
+        }
+        let verdict = compared.verdict;
+        let shown = format!("{metric} is {}{}", verdict_word(verdict), describe_estimate(compared));
+        Ok((verdict, shown))
+    }
+}
+
+/// Returns how many of the metric's units make one unit of the gate language.
+fn per_gate_unit(metric: Metric) -> f64 {
+    if metric.kind() == MetricKind::Time { US_PER_S } else { 1.0 }
+}
+
+/// Describes a metric whose sides do not give the same responses.
+fn not_comparable(compared: &Compared) -> String {
+    format!("{} is not comparable: {}", compared.metric, why_not(compared))
+}
+
+fn why_not(compared: &Compared) -> &str {
+    compared.reason.as_deref().unwrap_or("it could not be estimated")
+}
+
+/// Returns ` (ratio 1.12, 1.08 to 1.16)`, with the reason if there is one.
+fn describe_estimate(compared: &Compared) -> String {
+    let shown = |what: &str, of: Dimension, estimate: &Estimate| {
+        let [value, low, high] =
+            [estimate.value, estimate.low, estimate.high].map(|value| show::show_value(value, of));
+        format!("{what} {value}, {low} to {high}")
+    };
+    let ratio = compared.ratio.map(|ratio| shown("ratio", Dimension::Number, &ratio));
+    let of_failures =
+        compared.difference.filter(|_| compared.metric == Metric::Quantity(Quantity::Failures));
+    let share = of_failures.map(|found| shown("difference", Dimension::Share, &found));
+    let said: Vec<String> =
+        [ratio.or(share), compared.reason.clone()].into_iter().flatten().collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
+}

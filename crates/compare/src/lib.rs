@@ -1,0 +1,276 @@
+//! The comparison of two sides: its input, block by block, and its result.
+//!
+//! A *block* is one short period of load on one side. Requests within a block are correlated, so
+//! only whole blocks count as independent. A block of side A and the nearest block of side B form a
+//! [`BlockPair`]. Each pair yields one effect, the logarithm of A's figure over B's.
+
+pub mod blocks_needed;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+pub mod gate;
+pub mod judge;
+pub mod pilot;
+pub mod result;
+pub mod schedule;
+mod typical;
+pub mod warnings;
+
+use sixmark_document::verdict::{Estimate, Verdict};
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use sixmark_document::timing::Timing;
+use sixmark_model::metric::Metric;
+use sixmark_model::sameness::{Answers, Sameness};
+use sixmark_model::tally::{FamilyTally, Phases};
+use sixmark_model::timed_phase::{TimePoint, TimedPhase};
+
+/// The figures of one side in one block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stretch {
+    /// How long the block was measured, in seconds.
+    pub elapsed_s: f64,
+    /// Exchanges started.
+    pub sent: u64,
+    /// Exchanges with a complete response.
+    pub completed: u64,
+    /// Exchanges that failed: that did not end NORMAL, or that have a status that is not accepted.
+    /// Excludes those that the end of the block cut off (ABANDONED), whose number is that of the
+    /// places, however fast a side is.
+    pub failed: u64,
+    /// Exchanges among `failed` with a complete response whose status is not accepted.
+    pub unaccepted: u64,
+    /// Content bytes of complete responses.
+    pub body_bytes: u64,
+    /// Durations of each phase except TLS.
+    pub phases: Phases,
+    /// Durations of TLS or QUIC handshakes, full and resumed ones together.
+    pub tls: Timing,
+    /// Processor time of the server, in microseconds; `None` if no source reported it.
+    pub server_cpu_us: Option<f64>,
+    /// The responses of each target; empty if they were not recorded.
+    pub answers: Answers,
+}
+
+impl Stretch {
+    /// Creates a stretch from a tally of `elapsed_s` seconds.
+    pub fn new(tally: &FamilyTally, elapsed_s: f64) -> Stretch {
+        let mut tls = tally.tls.full.clone();
+        tls += &tally.tls.resumed;
+        Stretch {
+            elapsed_s,
+            sent: tally.sent,
+            completed: tally.completed(),
+            failed: tally.failed(),
+            unaccepted: tally.unaccepted,
+            body_bytes: tally.bytes.body,
+            phases: tally.phases.clone(),
+            tls,
+            server_cpu_us: None,
+            answers: Answers::default(),
+        }
+    }
+
+    /// Returns the durations of one phase.
+    pub fn timing(&self, phase: TimedPhase) -> &Timing {
+        match phase {
+            TimedPhase::Connect => &self.phases.connect,
+            TimedPhase::Tls => &self.tls,
+            TimedPhase::Wait => &self.phases.wait,
+            TimedPhase::Ttfb => &self.phases.ttfb,
+            TimedPhase::Transfer => &self.phases.transfer,
+            TimedPhase::Slip => &self.phases.slip,
+            TimedPhase::Service => &self.phases.service,
+            TimedPhase::Response => &self.phases.response,
+            TimedPhase::Lifetime => &self.phases.lifetime,
+        }
+    }
+}
+
+/// A block of each side, adjacent in time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlockPair {
+    /// The side that is judged.
+    pub a: Stretch,
+    /// The side that it is judged against.
+    pub b: Stretch,
+}
+
+impl AddAssign<&Stretch> for Stretch {
+    fn add_assign(&mut self, next: &Stretch) {
+        self.elapsed_s += next.elapsed_s;
+        self.sent += next.sent;
+        self.completed += next.completed;
+        self.failed += next.failed;
+        self.unaccepted += next.unaccepted;
+        self.body_bytes += next.body_bytes;
+        self.phases += &next.phases;
+        self.tls += &next.tls;
+        self.answers += &next.answers;
+        self.server_cpu_us = self.server_cpu_us.zip(next.server_cpu_us).map(|(a, b)| a + b);
+    }
+}
+
+/// How the two sides shared the time. Sides that are loaded at the same time are never compared:
+/// statistics over one run cannot detect effects that last as long as the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ComparisonKind {
+    /// One side at a time, in turns.
+    Isolated,
+}
+
+/// Settings chosen before anything is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Settings {
+    /// Sides whose figures differ by less than this share (0 to 1, exclusive) count as equivalent.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
+    pub margin: f64,
+    /// The share of intervals that include the true value, and 1 minus the share of comparisons of
+    /// equal sides that may find a difference; usually 0.95.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
+    pub confidence: f64,
+    /// The metric that the headline is about.
+    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_model::metric::compared::compared_pattern())))]
+    pub primary: Metric,
+    /// The seed of the resampling.
+    pub seed: u64,
+    /// How often the blocks are resampled for an interval.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub resamples: u32,
+}
+
+impl Settings {
+    /// Returns the default settings: a margin of 5 %, a confidence of 95 %, and the median response
+    /// time as the primary metric.
+    pub fn usual(seed: u64) -> Settings {
+        Settings {
+            margin: 0.05,
+            confidence: 0.95,
+            primary: Metric::Time(TimedPhase::Response, TimePoint::P50),
+            seed,
+            resamples: 4_000,
+        }
+    }
+}
+
+/// The result of comparing two sides. Every field is in the result document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// How the sides shared the time.
+    pub kind: ComparisonKind,
+    /// The name of the side that is judged: `ipv6` unless configured otherwise.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub a: String,
+    /// The name of the side that it is judged against.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub b: String,
+    /// Settings chosen before anything was measured.
+    pub settings: Settings,
+    /// Pairs of blocks that were compared.
+    pub pairs: usize,
+    /// Pairs that were not compared because one of their sides was cut short.
+    pub left_out: usize,
+    /// Whether both sides give the same responses; if they do not, no metric of speed is compared.
+    /// Null if this was not examined.
+    #[serde(default)]
+    pub sameness: Option<Sameness>,
+    /// One entry for each metric that both sides have, the primary one first.
+    pub metrics: Vec<Compared>,
+}
+
+impl Comparison {
+    /// Returns why the sides are not comparable, as a sentence without a full stop.
+    pub fn not_same(&self) -> Option<&str> {
+        self.sameness.as_ref().and_then(|found| found.said.as_deref())
+    }
+}
+
+/// One metric of two sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Compared {
+    /// The metric.
+    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_model::metric::compared::compared_pattern())))]
+    pub metric: Metric,
+    /// The figure of side A in microseconds, responses per second or bytes per second, or as a
+    /// share. With method `blocks` it is that of a typical pair, which is centred on the median
+    /// level of all pairs and as far apart as the estimate; otherwise it is over all blocks of the
+    /// side.
+    pub a: Option<f64>,
+    /// The figure of side B. If there is a ratio, it is `a` divided by `b`.
+    pub b: Option<f64>,
+    /// How the effect was estimated.
+    pub method: EffectMethod,
+    /// A divided by B; null for failures and for a metric that was refused.
+    pub ratio: Option<Estimate>,
+    /// A minus B, in the metric's unit; for failures the difference of the shares; null for a
+    /// metric that was refused.
+    pub difference: Option<Estimate>,
+    /// The probability of a difference at least this large between equal sides; null for a metric
+    /// that was refused.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
+    pub p: Option<f64>,
+    /// The same after Holm's correction for all metrics of the comparison; null for a metric that
+    /// was refused.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
+    pub p_holm: Option<f64>,
+    /// The probability of figures at least this close between sides that differ by the margin (the
+    /// larger p of two one-sided tests); null for a metric that was refused.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
+    pub p_equivalence: Option<f64>,
+    /// The logarithm of A's figure over B's for each pair, in the order in which they were
+    /// measured.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<sixmark_document::schema_type::Signed>"))]
+    pub effects: Vec<f64>,
+    /// The correlation of each effect with the previous one; null if there are too few.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
+    pub autocorrelation: Option<f64>,
+    /// The difference between two equal sides in the same metric, as a share, from an earlier
+    /// measurement of A against itself (`--calibrate`); null if there was none.
+    pub noise_floor: Option<f64>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// A human-readable reason if the verdict is inconclusive for lack of data or because of the
+    /// noise floor, or if the sides cannot be compared; null if there is nothing to add.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub reason: Option<String>,
+    /// The goodput relative to the effect of IPv6's larger header alone; null for other metrics,
+    /// and if no link was full.
+    pub header_corrected: Option<HeaderCorrected>,
+}
+
+/// How an effect was estimated from the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum EffectMethod {
+    /// Hodges and Lehmann's estimate over the effects of the pairs, and Wilcoxon's signed-rank
+    /// test.
+    Blocks,
+    /// The quantile of all blocks of a side together, with resampled pairs, and sides swapped
+    /// within pairs.
+    PooledQuantile,
+    /// Two proportions: Newcombe's interval and Fisher's exact test.
+    Proportions,
+}
+
+/// Goodput over a full link: IPv6 has 20 bytes less of each packet for content.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HeaderCorrected {
+    /// The ratio expected from the headers alone: 0.986 at an MTU of 1500.
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Part"))]
+    pub expected: f64,
+    /// The measured ratio divided by the expected one.
+    pub ratio: Estimate,
+    /// The verdict on that ratio.
+    pub verdict: Verdict,
+}

@@ -1,0 +1,142 @@
+//! Reading any kind of document that sixmark writes.
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use sixmark_compare::result as comparison;
+use sixmark_compare::result::ComparisonResult;
+use sixmark_document::provenance::Warning;
+use sixmark_model::result;
+use sixmark_model::result::RunResult;
+use sixmark_study::result as study;
+use sixmark_study::result::StudyResult;
+use sixmark_traffic::result as traffic;
+use sixmark_traffic::result::TrafficResult;
+use sixmark_vitals::result as vitals;
+use sixmark_vitals::result::VitalsResult;
+use sixmark_watch::document as watch;
+use sixmark_watch::document::WatchResult;
+
+/// A document of any kind.
+#[derive(Clone, Debug)]
+pub enum Document {
+    /// `sixmark.result/1`, of `sixmark run`.
+    Run(Box<RunResult>),
+    /// `sixmark.watch/1`, of `sixmark watch`.
+    Watch(Box<WatchResult>),
+    /// `sixmark.comparison/1`, of `sixmark compare`.
+    Comparison(Box<ComparisonResult>),
+    /// `sixmark.study/1`, of `sixmark study run`.
+    Study(Box<StudyResult>),
+    /// `sixmark.vitals/1`, of `sixmark vitals`.
+    Vitals(Box<VitalsResult>),
+    /// `sixmark.traffic/1`, of `sixmark traffic`.
+    Traffic(Box<TrafficResult>),
+}
+
+/// The formats that [`Document::parse`] reads, by name and version.
+const SCHEMAS: [&str; 6] = [
+    result::SCHEMA,
+    watch::SCHEMA,
+    comparison::SCHEMA,
+    study::SCHEMA,
+    vitals::SCHEMA,
+    traffic::SCHEMA,
+];
+
+/// The field that every document has, and one that only documents of watches have.
+#[derive(Deserialize)]
+struct SchemaField {
+    schema: String,
+    watched: Option<IgnoredAny>,
+}
+
+impl Document {
+    /// Parses a document.
+    ///
+    /// # Errors
+    /// The text is not JSON, is not a document of sixmark, has a version that this program does not
+    /// support, or lacks a field. The message is one line.
+    pub fn parse(text: &str) -> Result<Document, String> {
+        if is_lines_of_vitals(text) {
+            return Err(format!(
+                "has the lines of a {}, a sample each; a report needs the document \
+                 (`sixmark vitals --json FILE` without --jsonl)",
+                vitals::SCHEMA
+            ));
+        }
+        let SchemaField { schema, watched } = serde_json::from_str(text)
+            .map_err(|error| format!("is not a document of sixmark ({error})"))?;
+        match schema.as_str() {
+            // Earlier versions wrote watches in this format.
+            result::SCHEMA if watched.is_some() => Ok(Document::Watch(read_document(text)?)),
+            result::SCHEMA => Ok(Document::Run(read_document(text)?)),
+            watch::SCHEMA => Ok(Document::Watch(read_document(text)?)),
+            comparison::SCHEMA => Ok(Document::Comparison(read_document(text)?)),
+            study::SCHEMA => Ok(Document::Study(read_document(text)?)),
+            vitals::SCHEMA => Ok(Document::Vitals(read_document(text)?)),
+            traffic::SCHEMA => Ok(Document::Traffic(read_document(text)?)),
+            other if other.starts_with("sixmark.") => Err(format!(
+                "is a {other}, which this version does not read ({})",
+                SCHEMAS.join(", ")
+            )),
+            other => Err(format!("is a '{other}', not one of sixmark's documents")),
+        }
+    }
+
+    /// Returns the name and version of the document's format.
+    pub fn schema(&self) -> &'static str {
+        match self {
+            Document::Run(_) => result::SCHEMA,
+            Document::Watch(_) => watch::SCHEMA,
+            Document::Comparison(_) => comparison::SCHEMA,
+            Document::Study(_) => study::SCHEMA,
+            Document::Vitals(_) => vitals::SCHEMA,
+            Document::Traffic(_) => traffic::SCHEMA,
+        }
+    }
+
+    /// Returns what makes the figures doubtful.
+    pub fn warnings(&self) -> &[Warning] {
+        match self {
+            Document::Run(result) => &result.warnings,
+            Document::Watch(result) => &result.warnings,
+            Document::Comparison(result) => &result.warnings,
+            Document::Study(result) => &result.warnings,
+            Document::Vitals(result) => &result.warnings,
+            Document::Traffic(result) => &result.warnings,
+        }
+    }
+}
+
+/// True of what `sixmark vitals --jsonl` writes: a head, and samples on lines of their own.
+fn is_lines_of_vitals(text: &str) -> bool {
+    let Some((first, rest)) = text.split_once('\n') else { return false };
+    let head = serde_json::from_str::<SchemaField>(first);
+    !rest.trim().is_empty() && head.is_ok_and(|head| head.schema == vitals::SCHEMA)
+}
+
+fn read_document<T: DeserializeOwned>(text: &str) -> Result<Box<T>, String> {
+    serde_json::from_str(text).map(Box::new).map_err(|error| format!("can't be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_document_is_told_why() {
+        for (text, why) in [
+            ("", "not a document"),
+            ("{}", "not a document"),
+            ("{\"schema\":\"har\"}", "'har'"),
+            ("{\"schema\":\"sixmark.result/9\"}", "does not read"),
+            ("{\"schema\":\"sixmark.result/1\"}", "can't be read: missing field"),
+            ("{\"schema\":\"sixmark.traffic/1\"}", "can't be read: missing field"),
+            ("{\"schema\":\"sixmark.vitals/1\"}\n{\"at_us\":1}\n", "without --jsonl"),
+        ] {
+            let said = Document::parse(text).unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Several values made one, with its interval.
+
+use super::result::{ComparisonEntry, MeanRatio, RatioFinding, Statistic};
+use sixmark_model::metric::Bounds;
+use sixmark_stats::t_quantile;
+
+/// The share of intervals that hold the true value.
+const CONFIDENCE: f64 = 0.95;
+
+/// One value and its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Average {
+    /// The mean or the median.
+    pub value: f64,
+    /// The interval; none of too few values.
+    pub interval: Option<(f64, f64)>,
+    /// How many values.
+    pub n: u32,
+}
+
+/// What values come to; none of no values. The interval stays within `bounds`, those of what can be:
+/// few values far apart have one of Student's that reaches below nothing.
+pub fn average(values: &[f64], statistic: Statistic, bounds: Bounds) -> Option<Average> {
+    let found = match statistic {
+        Statistic::Mean => mean(values),
+        Statistic::Median => median(values),
+    }?;
+    let within = |(low, high): (f64, f64)| (low.max(bounds.least), high.min(bounds.most));
+    Some(Average { interval: found.interval.map(within), ..found })
+}
+
+/// The arithmetic mean with a t interval, of two values or more.
+fn mean(values: &[f64]) -> Option<Average> {
+    if values.is_empty() {
+        return None;
+    }
+    let n = values.len() as f64;
+    let value = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - value).powi(2)).sum();
+    let t = (n > 1.0).then(|| t_quantile(0.5 + CONFIDENCE / 2.0, n - 1.0));
+    let half = t.map(|t| t * (squares / (n - 1.0) / n).sqrt());
+    let interval = half.map(|half| (value - half, value + half));
+    Some(Average { value, interval, n: values.len() as u32 })
+}
+
+/// The median with the narrowest interval between two of the values that holds the true one with
+/// 95 % at least: six values are needed for one.
+fn median(values: &[f64]) -> Option<Average> {
+    if values.is_empty() {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let value = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
+    let interval = rank(n).map(|rank| (sorted[rank], sorted[n - 1 - rank]));
+    Some(Average { value, interval, n: n as u32 })
+}
+
+/// How many values may be left out on either side: the signs of the differences to the true median
+/// are binomial.
+fn rank(n: usize) -> Option<usize> {
+    let mut term = 0.5_f64.powi(n.min(1_000) as i32);
+    let (mut tail, mut found) = (0.0, None);
+    if n > 1_000 {
+        // The normal approximation; exact terms would be too small for their type.
+        let rank = (n as f64 / 2.0 - 1.96 * (n as f64).sqrt() / 2.0 - 1.0).floor();
+        return Some(rank as usize);
+    }
+    for rank in 0..n / 2 {
+        tail += term;
+        if tail > (1.0 - CONFIDENCE) / 2.0 {
+            break;
+        }
+        found = Some(rank);
+        term *= (n - rank) as f64 / (rank + 1) as f64;
+    }
+    found
+}
+
+/// The geometric mean of ratios A to B with a t interval on their logarithms. Pairs that have no
+/// ratio, a figure being 0, are left out.
+pub fn geometric(pairs: &[(f64, f64)]) -> Option<MeanRatio> {
+    let logs: Vec<f64> =
+        pairs.iter().map(|(a, b)| (a / b).ln()).filter(|x| x.is_finite()).collect();
+    let Average { value, interval, .. } = mean(&logs)?;
+    let [low, high] = [interval.map(|(low, _)| low.exp()), interval.map(|(_, high)| high.exp())];
+    Some(MeanRatio { value: value.exp(), low, high })
+}
+
+/// What pairs of A's and B's figures say. `better` tells whether a higher figure is the better one;
+/// a difference within `margin`, percent, is none.
+pub fn entry(
+    label: &str,
+    [a, b]: [&str; 2],
+    pairs: &[(f64, f64)],
+    better: Option<bool>,
+    margin: Option<f64>,
+) -> ComparisonEntry {
+    let pairs: Vec<(f64, f64)> =
+        pairs.iter().copied().filter(|(a, b)| *a > 0.0 && *b > 0.0).collect();
+    let higher = pairs.iter().filter(|(a, b)| a > b).count() as u32;
+    let ratio = geometric(&pairs);
+    let finding = ratio_finding(ratio, margin);
+    let sentence = describe_average([a, b], ratio, finding, pairs.len(), (better, margin));
+    ComparisonEntry {
+        label: label.to_owned(),
+        pairs: pairs.len() as u32,
+        higher,
+        ratio,
+        finding,
+        sentence,
+    }
+}
+
+/// What a ratio's interval lets one say, where a difference of `margin` percent does not matter.
+pub fn ratio_finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFinding {
+    match ratio {
+        Some(ratio) if margin.is_some_and(|margin| ratio.is_within(margin)) => {
+            RatioFinding::Equivalent
+        }
+        Some(MeanRatio { low: Some(low), .. }) if low > 1.0 => RatioFinding::Higher,
+        Some(MeanRatio { high: Some(high), .. }) if high < 1.0 => RatioFinding::Lower,
+        _ => RatioFinding::Unshown,
+    }
+}
+
+/// Says no more than the interval does.
+fn describe_average(
+    [a, b]: [&str; 2],
+    ratio: Option<MeanRatio>,
+    finding: RatioFinding,
+    pairs: usize,
+    (better, margin): (Option<bool>, Option<f64>),
+) -> String {
+    let Some(ratio) = ratio else { return "there are no pairs of figures".to_owned() };
+    let percent = (ratio.value - 1.0).abs() * 100.0;
+    let by = if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") };
+    let worth = |higher: bool| match better {
+        Some(better) if better == higher => ", which is better",
+        Some(_) => ", which is worse",
+        None => "",
+    };
+    match finding {
+        RatioFinding::Higher => format!("{a} is higher than {b} by {by}{}", worth(true)),
+        RatioFinding::Lower => format!("{a} is lower than {b} by {by}{}", worth(false)),
+        RatioFinding::Equivalent => {
+            let margin = margin.unwrap_or_default();
+            format!("{a} and {b} are equivalent, within {margin} %")
+        }
+        RatioFinding::Unshown if pairs < 2 => "one pair is too few for a result".to_owned(),
+        RatioFinding::Unshown => format!("{a} vs {b} is inconclusive"),
+        RatioFinding::NotComparable => format!("{a} and {b} are not comparable"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_has_student_s_interval() {
+        let Average { value, interval, n } =
+            average(&[1.0, 2.0, 3.0, 4.0], Statistic::Mean, Bounds::NONE).unwrap();
+        let (low, high) = interval.unwrap();
+        // 2.5 +- 3.1824 * 1.29099 / 2
+        assert_eq!((value, n), (2.5, 4));
+        assert!((low - 0.44576).abs() < 1e-4 && (high - 4.55424).abs() < 1e-4, "{low} {high}");
+        let one = average(&[5.0], Statistic::Mean, Bounds::NONE).unwrap();
+        assert_eq!((one.value, one.interval), (5.0, None));
+        assert_eq!(average(&[], Statistic::Mean, Bounds::NONE), None);
+    }
+
+    #[test]
+    fn a_median_has_the_binomial_s_interval() {
+        for (n, left_out) in [(5, None), (6, Some(0)), (9, Some(1)), (10, Some(1)), (20, Some(5))] {
+            assert_eq!(rank(n), left_out, "{n}");
+        }
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        let median = average(&values, Statistic::Median, Bounds::NONE).unwrap();
+        assert_eq!((median.value, median.interval), (5.5, Some((2.0, 9.0))));
+        assert_eq!(rank(1_000).unwrap(), 468);
+        assert_eq!(rank(1_001).unwrap(), 468);
+    }
+
+    #[test]
+    fn a_claim_needs_its_interval() {
+        let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true), None);
+        let higher = of(&[(2.0, 1.0), (2.1, 1.0), (2.05, 1.0)]);
+        assert_eq!((higher.finding, higher.higher), (RatioFinding::Higher, 3));
+        assert!(higher.sentence.contains("IPv6 is higher than IPv4"), "{}", higher.sentence);
+        assert_eq!(of(&[(2.0, 1.0), (1.0, 2.0), (1.0, 1.0)]).finding, RatioFinding::Unshown);
+        assert_eq!(of(&[(2.0, 1.0)]).finding, RatioFinding::Unshown);
+        assert_eq!(of(&[(0.0, 1.0), (1.0, 0.0)]).ratio, None);
+        let lower = of(&[(1.0, 2.0), (1.01, 2.0)]);
+        assert!(lower.sentence.contains("worse"), "{}", lower.sentence);
+    }
+
+    #[test]
+    fn a_difference_within_the_margin_is_none() {
+        let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true), Some(5.0));
+        let little = of(&[(997.0, 1_000.0), (996.0, 1_000.0), (997.5, 1_000.0)]);
+        assert_eq!(little.finding, RatioFinding::Equivalent);
+        assert_eq!(little.sentence, "IPv6 and IPv4 are equivalent, within 5 %");
+        let more = of(&[(940.0, 1_000.0), (960.0, 1_000.0), (950.0, 1_000.0)]);
+        assert_eq!(more.finding, RatioFinding::Lower);
+    }
+
+    #[test]
+    fn an_interval_holds_nothing_that_cannot_be() {
+        let rate = Bounds { least: 0.0, most: f64::INFINITY };
+        let far_apart = average(&[1.0, 1.0, 600.0], Statistic::Mean, rate).unwrap();
+        let (low, high) = far_apart.interval.unwrap();
+        assert!(low == 0.0 && high > 600.0, "{low} {high}");
+        let share = Bounds { least: 0.0, most: 1.0 };
+        let all = average(&[1.0, 1.0, 0.5], Statistic::Mean, share).unwrap();
+        assert_eq!(all.interval.unwrap().1, 1.0);
+    }
+}

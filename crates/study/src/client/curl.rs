@@ -1,0 +1,111 @@
+//! curl: transfers one after the other, each with a line of its own (`--write-out`).
+
+use super::{Answer, ClientFigures, Job, MOST_LISTED, ProgramOutput};
+use crate::client::{Quantity, TimePoint, TimedPhase};
+
+/// What curl is to say of each transfer.
+const LINE: &str = "%{exitcode} %{http_code} %{size_download} %{size_header} %{time_connect} \
+                    %{time_appconnect} %{time_pretransfer} %{time_starttransfer} %{time_total} \
+                    %{num_connects}\\n";
+
+pub(super) fn curl_arguments(job: &Job) -> Result<Vec<String>, String> {
+    job.one_at_a_time()?;
+    job.speaks(&["http/1.0", "http/1.1", "http/2", "h2c"])?;
+    if job.duration.is_some() {
+        return Err("ends after a number of requests: count = N, without duration".into());
+    }
+    let count = job.count.unwrap_or(1);
+    if count > MOST_LISTED {
+        return Err(format!("fetches at most {MOST_LISTED} in a row"));
+    }
+    let family = if job.family == sixmark_units::family::Family::Ipv6 { "-6" } else { "-4" };
+    // -q: whatever stands in ~/.curlrc is no part of the study. -g: brackets are an address's.
+    let mut words = ["-q", "-g", "-s", family].map(str::to_owned).to_vec();
+    words.extend(version(job).map(str::to_owned));
+    words.extend(["--max-time".into(), format!("{}", job.timeout.as_secs_f64())]);
+    words.extend(["--noproxy".to_owned(), "*".to_owned(), "-w".to_owned(), LINE.to_owned()]);
+    words.extend(job.insecure.then(|| "-k".to_owned()));
+    let close = (!job.keep_alive).then(|| "Connection: close".to_owned());
+    for header in job.headers.iter().cloned().chain(close) {
+        words.extend(["-H".to_owned(), header]);
+    }
+    for _ in 0..count {
+        words.extend(["-o".to_owned(), "/dev/null".to_owned(), job.url.clone()]);
+    }
+    Ok(words)
+}
+
+fn version(job: &Job) -> Option<&'static str> {
+    match job.protocol.as_deref()? {
+        "http/1.0" => Some("--http1.0"),
+        "http/1.1" => Some("--http1.1"),
+        "http/2" => Some("--http2"),
+        _ => Some("--http2-prior-knowledge"),
+    }
+}
+
+/// One transfer. Times in seconds from its start.
+struct Transfer {
+    code: u32,
+    status: u32,
+    body: f64,
+    head: f64,
+    connect: f64,
+    tls: f64,
+    sent: f64,
+    first: f64,
+    total: f64,
+    connects: f64,
+}
+
+pub(super) fn read_curl(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
+    let transfers = said.out.lines().map(transfer).collect::<Result<Vec<_>, _>>()?;
+    let sent = job.count.unwrap_or(1);
+    if transfers.len() as u64 != sent {
+        return Err(format!("reported {} transfers, {sent} were requested", transfers.len()));
+    }
+    let good: Vec<&Transfer> = transfers.iter().filter(|transfer| transfer.code == 0).collect();
+    let elapsed_s: f64 = transfers.iter().map(|transfer| transfer.total).sum();
+    let mut figures = ClientFigures::default();
+    figures.counts(sent, good.len() as u64, elapsed_s);
+    let sum = |of: fn(&Transfer) -> f64| good.iter().map(|t| of(t)).sum::<f64>();
+    if elapsed_s > 0.0 {
+        figures.quantity(Quantity::Goodput, sum(|t| t.body) / elapsed_s);
+        figures.quantity(Quantity::TransferRate, sum(|t| t.body + t.head) / elapsed_s);
+    }
+    figures.quantity(Quantity::Opened, transfers.iter().map(|transfer| transfer.connects).sum());
+    let opened: Vec<&Transfer> = good.iter().copied().filter(|t| t.connects > 0.0).collect();
+    mean(&mut figures, TimedPhase::Connect, opened.iter().map(|t| t.connect));
+    mean(
+        &mut figures,
+        TimedPhase::Tls,
+        opened.iter().filter(|t| t.tls > 0.0).map(|t| t.tls - t.connect),
+    );
+    mean(&mut figures, TimedPhase::Wait, good.iter().map(|t| t.first - t.sent));
+    mean(&mut figures, TimedPhase::Transfer, good.iter().map(|t| t.total - t.first));
+    mean(&mut figures, TimedPhase::Response, good.iter().map(|t| t.total));
+    let refused = good.iter().filter(|transfer| transfer.status >= 300).count();
+    Ok(figures.answer(said, refused as u64))
+}
+
+fn mean(figures: &mut ClientFigures, phase: TimedPhase, seconds: impl Iterator<Item = f64>) {
+    let seconds: Vec<f64> = seconds.collect();
+    if !seconds.is_empty() {
+        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+        figures.time_us(phase, TimePoint::Mean, mean * 1e6);
+    }
+}
+
+fn transfer(line: &str) -> Result<Transfer, String> {
+    let wrong = || format!("its output has the unexpected line '{line}'");
+    let words: Vec<f64> =
+        line.split(' ').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
+    let [code, status, body, head, connect, tls, sent, first, total, connects] = words[..] else {
+        return Err(wrong());
+    };
+    if words.iter().any(|number| !number.is_finite() || *number < 0.0) {
+        return Err(wrong());
+    }
+    let (code, status) = (code as u32, status as u32);
+    Ok(Transfer { code, status, body, head, connect, tls, sent, first, total, connects })
+}

@@ -1,0 +1,77 @@
+//! A cell's figures from the result of its run.
+
+use std::collections::BTreeMap;
+
+use sixmark_model::family_result::{Families, FamilyResult};
+use sixmark_model::metric::{METRIC_POINTS, Metric, Quantity};
+use sixmark_model::outcome::Outcome;
+use sixmark_model::plan::request::Body;
+use sixmark_model::result::RunResult;
+use sixmark_model::timed_phase::TimedPhase;
+use sixmark_units::family::Family;
+
+/// The figures of each family by the names of [`Metric`].
+pub fn figures_of_families(result: &RunResult) -> Families<BTreeMap<String, f64>> {
+    let alone = result.families.iter().count() == 1;
+    let of = |family: Family| {
+        let mut figures = of_family(result.families.of(family)?);
+        let mut put =
+            |quantity, value| figures.insert(Metric::Quantity(quantity).to_string(), value);
+        put(Quantity::Elapsed, result.elapsed_s_of(family));
+        // What both families cost together can't be told apart.
+        if alone {
+            let cpu_s = result.generator.cpu_user_s + result.generator.cpu_sys_s;
+            put(Quantity::Cpu, cpu_s);
+            if result.elapsed_s > 0.0 {
+                put(Quantity::CpuShare, cpu_s / result.elapsed_s);
+            }
+        }
+        let received = result.families.of(family)?.bytes.received as f64;
+        if result.elapsed_s_of(family) > 0.0 {
+            put(Quantity::TransferRate, received / result.elapsed_s_of(family));
+        }
+        put(Quantity::Iops, result.families.of(family)?.requests_per_s);
+        if let Some(rate) = content_rate(result, family) {
+            put(Quantity::ContentRate, rate);
+        }
+        Some(figures)
+    };
+    Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }
+}
+
+/// Content both ways, bytes a second; none where requests have contents of several lengths.
+fn content_rate(result: &RunResult, family: Family) -> Option<f64> {
+    let (of, elapsed_s) = (result.families.of(family)?, result.elapsed_s_of(family));
+    let requests = &result.plan.requests;
+    let mut lengths = requests.iter().map(|request| match &request.body {
+        None => Some(0),
+        Some(Body::Constant(bytes)) => Some(bytes.len()),
+        Some(Body::Template(_)) => None,
+    });
+    let length = lengths.next().flatten().filter(|first| lengths.all(|l| l == Some(*first)))?;
+    let content = of.requests.completed as f64 * length as f64 + of.bytes.body as f64;
+    (elapsed_s > 0.0).then(|| content / elapsed_s)
+}
+
+fn of_family(result: &FamilyResult) -> BTreeMap<String, f64> {
+    let mut figures = BTreeMap::new();
+    let mut put = |metric: Metric, value: f64| figures.insert(metric.to_string(), value);
+    for quantity in Quantity::all() {
+        if let Some(value) = quantity.value(result) {
+            put(Metric::Quantity(quantity), value);
+        }
+    }
+    for outcome in Outcome::ALL {
+        let count = result.outcomes.get(outcome.name()).copied().unwrap_or(0);
+        put(Metric::Outcome(outcome), count as f64);
+    }
+    for phase in TimedPhase::ALL {
+        let Some(durations) = phase.durations(result) else { continue };
+        for point in METRIC_POINTS {
+            if let Some(us) = point.value_us(durations) {
+                put(Metric::Time(phase, point), us);
+            }
+        }
+    }
+    figures
+}

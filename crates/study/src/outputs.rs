@@ -1,0 +1,384 @@
+//! From cells to tables, charts and comparisons.
+
+mod charts;
+mod improvement;
+mod interaction;
+mod missing;
+
+use super::analyse::{self, PublishedFigure};
+use super::average::{Average, average, entry};
+use super::findings::find_claim;
+use super::levels::{label_level, label_levels};
+use super::result::{
+    At, CellResult, Chart, ComparisonEntry, FindingResult, Published, RatioFinding, Row, Statistic,
+    StudyComparison, Table, TableColumn, TableValue,
+};
+use super::unlike;
+use crate::observation::Observation;
+use crate::observation::observations;
+use crate::spec::{
+    ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
+};
+use sixmark_model::metric::{Bounds, Metric};
+use sixmark_units::family::Family;
+
+/// Everything that a study asks for.
+pub fn outputs(
+    study: &Study,
+    cells: &[CellResult],
+) -> (Vec<Table>, Vec<Chart>, Vec<StudyComparison>) {
+    let seen = observations(cells);
+    let published = study.published.as_ref();
+    let outputs = &study.outputs;
+    let tables =
+        outputs.tables.iter().flat_map(|spec| tables(study, spec, &seen, published)).collect();
+    let charts =
+        outputs.charts.iter().map(|spec| charts::chart(study, spec, &seen, published)).collect();
+    (tables, charts, comparisons(study, cells))
+}
+
+/// The findings, tested.
+pub fn findings(study: &Study, cells: &[CellResult]) -> Vec<FindingResult> {
+    study.outputs.findings.iter().map(|spec| find_claim(spec, cells)).collect()
+}
+
+/// The comparisons alone.
+pub fn comparisons(study: &Study, cells: &[CellResult]) -> Vec<StudyComparison> {
+    let seen = observations(cells);
+    let again = study.published.as_ref().map(analyse::published);
+    let specs = study.outputs.comparisons.iter();
+    specs.map(|spec| compare_levels(study, spec, &seen, again.as_ref())).collect()
+}
+
+/// All combinations of the levels of some factors, in the order of the file.
+fn combinations(study: &Study, factors: &[String]) -> Vec<Vec<At>> {
+    let mut all = vec![Vec::new()];
+    for factor in factors {
+        let levels = study.level_names(factor);
+        let with = |at: Vec<At>| {
+            let next =
+                levels.iter().map(|level| At { factor: factor.clone(), level: (*level).into() });
+            next.map(|next| at.iter().cloned().chain([next]).collect()).collect::<Vec<Vec<At>>>()
+        };
+        all = all.into_iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// Factors of several levels that are not among those named.
+fn others(study: &Study, named: &[&str]) -> Vec<String> {
+    let factors = study.factors.iter().filter(|factor| factor.levels.len() > 1);
+    let names = factors.map(|factor| factor.name.clone());
+    let mut others: Vec<String> = names.filter(|name| !named.contains(&name.as_str())).collect();
+    if !named.contains(&FAMILY) && !others.iter().any(|name| name == FAMILY) {
+        others.push(FAMILY.to_owned());
+    }
+    others
+}
+
+/// What is measured at some levels, over its repetitions.
+fn measured_value(
+    seen: &[Observation<'_>],
+    at: &[At],
+    measure: Metric,
+    statistic: Statistic,
+) -> Option<Average> {
+    let here = seen.iter().filter(|one| one.is_at(at));
+    let values: Vec<f64> = here.filter_map(|one| one.cell.figure(one.family, measure)).collect();
+    average(&values, statistic, measure.bounds())
+}
+
+/// Published figures of one table, at the levels that a study's table has fixed.
+struct Beside {
+    figures: Vec<PublishedFigure>,
+    fixed: Vec<At>,
+}
+
+impl Beside {
+    fn new(published: Option<&PublishedFigures>, of: Option<&PublishedOf>) -> Option<Beside> {
+        let of = of?;
+        let table = published?.tables.iter().find(|table| table.name == of.table)?;
+        Some(Beside { figures: analyse::published_figures(table), fixed: of.at.clone() })
+    }
+
+    /// The figure whose levels are all among these; factors that were not varied in the published
+    /// study hold for all levels.
+    fn figure(&self, at: &[At], measure: Metric) -> Option<f64> {
+        self.found(at, measure).map(|figure| figure.value)
+    }
+
+    fn found(&self, at: &[At], measure: Metric) -> Option<&PublishedFigure> {
+        let is = |figure: &&PublishedFigure| {
+            let here = |wanted: &At| at.contains(wanted) || self.fixed.contains(wanted);
+            figure.measure == measure
+                && figure.at.iter().all(here)
+                && self.fixed.iter().all(|fixed| figure.at.contains(fixed))
+        };
+        self.figures.iter().find(is)
+    }
+}
+
+fn tables(
+    study: &Study,
+    spec: &TableSpec,
+    seen: &[Observation<'_>],
+    published: Option<&PublishedFigures>,
+) -> Vec<Table> {
+    let fixed = spec.only.iter().map(|at| &at.factor);
+    let named: Vec<&str> =
+        spec.rows.iter().chain(&spec.columns).chain(fixed).map(String::as_str).collect();
+    let beside = Beside::new(published, spec.published.as_ref());
+    let splits = combinations(study, &others(study, &named)).into_iter();
+    let table = |split: Vec<At>| {
+        let at: Vec<At> = spec.only.iter().cloned().chain(split).collect();
+        make_table(study, spec, seen, at, beside.as_ref())
+    };
+    let tables = splits.map(table);
+    // A combination that was left out, and a family that nothing loads, have no table.
+    tables.filter(|table| !table.rows.is_empty()).collect()
+}
+
+fn make_table(
+    study: &Study,
+    spec: &TableSpec,
+    seen: &[Observation<'_>],
+    at: Vec<At>,
+    beside: Option<&Beside>,
+) -> Table {
+    let across = combinations(study, &spec.columns);
+    let columns: Vec<TableColumn> = spec
+        .measures
+        .iter()
+        .flat_map(|measure| across.iter().map(|levels| column(measure, levels)))
+        .collect();
+    let rows = combinations(study, &spec.rows).into_iter().filter_map(|levels| {
+        let value = |column: &TableColumn| {
+            let here: Vec<At> = at.iter().chain(&levels).chain(&column.at).cloned().collect();
+            cell_value(seen, &here, column, spec.statistic, beside)
+        };
+        let values: Vec<TableValue> = columns.iter().map(value).collect();
+        let known = |value: &TableValue| value.measured.is_some();
+        let levels = levels.into_iter().map(|at| at.level).collect();
+        values.iter().any(known).then_some(Row { levels, values })
+    });
+    let rows: Vec<Row> = rows.collect();
+    let levels = spec.improvement.as_ref().filter(|_| !rows.is_empty());
+    let improvement = levels
+        .map(|levels| improvement::improvement(study, spec, seen, &at, &columns, (levels, beside)));
+    Table {
+        improvement,
+        name: spec.name.clone(),
+        title: spec.title.clone(),
+        factors: spec.rows.clone(),
+        rows,
+        at,
+        columns,
+        statistic: spec.statistic,
+        published: spec.published.as_ref().map(PublishedOf::label),
+        remarks: spec.remarks.clone(),
+    }
+}
+
+fn column(spec: &ColumnSpec, at: &[At]) -> TableColumn {
+    let levels = label_levels(at);
+    let label =
+        if levels.is_empty() { spec.label.clone() } else { format!("{} {levels}", spec.label) };
+    let family = at.iter().find(|at| at.factor == FAMILY).and_then(|at| family_of_level(&at.level));
+    let (measure, unit) = (spec.measure, spec.unit.name.to_owned());
+    TableColumn { label, measure, unit, family, at: at.to_vec() }
+}
+
+fn family_of_level(level: &str) -> Option<Family> {
+    match level {
+        "ipv6" => Some(Family::Ipv6),
+        "ipv4" => Some(Family::Ipv4),
+        _ => None,
+    }
+}
+
+fn cell_value(
+    seen: &[Observation<'_>],
+    at: &[At],
+    column: &TableColumn,
+    statistic: Statistic,
+    beside: Option<&Beside>,
+) -> TableValue {
+    let scale = column.measure.unit(&column.unit).map_or(1.0, |unit| unit.scale);
+    let found = measured_value(seen, at, column.measure, statistic);
+    let interval = found.and_then(|found| found.interval);
+    let published = beside.and_then(|beside| beside.figure(at, column.measure));
+    let missing = match found {
+        Some(_) => None,
+        None => missing::why_missing(seen, at, column.measure),
+    };
+    TableValue {
+        measured: found.map(|found| found.value / scale),
+        missing,
+        low: interval.map(|(low, _)| low / scale),
+        high: interval.map(|(_, high)| high / scale),
+        n: found.map_or(0, |found| found.n),
+        published: published.map(|figure| figure / scale),
+    }
+}
+
+impl PublishedOf {
+    /// The table's name, and the levels of it.
+    fn label(&self) -> String {
+        match label_levels(&self.at) {
+            levels if levels.is_empty() => self.table.clone(),
+            levels => format!("{}, {levels}", self.table),
+        }
+    }
+}
+
+fn compare_levels(
+    study: &Study,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    again: Option<&Published>,
+) -> StudyComparison {
+    let fixed = spec.only.iter().map(|at| &at.factor);
+    let other = spec.interaction.as_ref().map(|levels| &levels.factor);
+    let named: Vec<&str> = spec
+        .by
+        .iter()
+        .chain([&spec.factor])
+        .chain(other)
+        .chain(fixed)
+        .map(String::as_str)
+        .collect();
+    let mut pairing = others(study, &named);
+    // Without another factor the repetitions are the pairs, each a block of its own.
+    let repeated = pairing.iter().all(|factor| factor == FAMILY && !declared(study));
+    if repeated {
+        pairing.push("repetition".to_owned());
+    }
+    let split = combinations(study, &spec.by).into_iter();
+    let entries = split.map(|at| one_entry(study, spec, seen, &at, (&pairing, repeated)));
+    let entries = entries.filter(|entry| entry.pairs > 0).collect();
+    StudyComparison {
+        name: spec.name.clone(),
+        title: spec.title.clone(),
+        measure: spec.measure,
+        factor: spec.factor.clone(),
+        a: spec.a.clone(),
+        b: spec.b.clone(),
+        entries,
+        interaction: spec.interaction.as_ref().map(interaction::result),
+        margin_percent: spec.margin_percent,
+        paired_by: pairing,
+        published: published_entries(spec, again),
+    }
+}
+
+/// What the pairs of one combination say.
+fn one_entry(
+    study: &Study,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    at: &[At],
+    (pairing, repeated): (&[String], bool),
+) -> ComparisonEntry {
+    let here: Vec<At> = spec.only.iter().chain(at).cloned().collect();
+    let label = label_levels(at);
+    if let Some(with) = &spec.interaction {
+        let pairs = match repeated {
+            true => interaction::by_repetition(spec, with, seen, &here),
+            false => interaction::by_factors(study, (spec, with), seen, &here, pairing),
+        };
+        let entry = interaction::entry(&label, spec, with, &pairs);
+        return comparable(entry, spec, seen, &with.sides().map(|at| [&here[..], &[at]].concat()));
+    }
+    let pairs = match repeated {
+        true => by_repetition(spec, seen, &here),
+        false => by_factors(study, spec, seen, &here, pairing),
+    };
+    let names = [&spec.a, &spec.b].map(|level| label_level(&side_of(spec, level)));
+    let names = [names[0].as_str(), names[1].as_str()];
+    let better = spec.measure.higher_is_better();
+    let entry = entry(&label, names, &pairs, better, Some(spec.margin_percent));
+    comparable(entry, spec, seen, &[here])
+}
+
+/// The entry, without what it says of speed where its sides don't give the same somewhere.
+fn comparable(
+    entry: ComparisonEntry,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    places: &[Vec<At>],
+) -> ComparisonEntry {
+    let here = seen.iter().filter(|one| places.iter().any(|at| one.is_at(at)));
+    let here: Vec<_> = here.filter(|_| spec.measure.is_of_speed()).collect();
+    let sides = [&side_of(spec, &spec.a), &side_of(spec, &spec.b)];
+    match unlike::unlike_between(&here, sides, spec.margin_percent / 100.0) {
+        Some(said) => {
+            let sentence = format!("not comparable: {said}");
+            ComparisonEntry { ratio: None, finding: RatioFinding::NotComparable, sentence, ..entry }
+        }
+        None => entry,
+    }
+}
+
+fn declared(study: &Study) -> bool {
+    study.factors.iter().any(|factor| factor.name == FAMILY)
+}
+
+fn published_entries(spec: &ComparisonSpec, again: Option<&Published>) -> Vec<ComparisonEntry> {
+    let analyses = again.map_or(&[][..], |published| &published.analyses);
+    let of = analyses.iter().find(|analysis| Some(&analysis.title) == spec.published.as_ref());
+    of.map_or(Vec::new(), |analysis| analysis.ratios.clone())
+}
+
+fn side_of(spec: &ComparisonSpec, level: &str) -> At {
+    At { factor: spec.factor.clone(), level: level.to_owned() }
+}
+
+/// A pair a combination of the other factors: repetitions are averaged first, on the logarithms.
+fn by_factors(
+    study: &Study,
+    spec: &ComparisonSpec,
+    seen: &[Observation<'_>],
+    here: &[At],
+    pairing: &[String],
+) -> Vec<(f64, f64)> {
+    let combined = combinations(study, pairing).into_iter();
+    let pair = |at: Vec<At>| {
+        let mean = |level: &str| {
+            let all: Vec<At> = here
+                .iter()
+                .cloned()
+                .chain(at.iter().cloned())
+                .chain([side_of(spec, level)])
+                .collect();
+            let here = seen.iter().filter(|one| one.is_at(&all));
+            let logs: Vec<f64> = here
+                .filter_map(|one| one.cell.figure(one.family, spec.measure))
+                .map(f64::ln)
+                .filter(|log| log.is_finite())
+                .collect();
+            average(&logs, Statistic::Mean, Bounds::NONE).map(|mean| mean.value.exp())
+        };
+        mean(&spec.a).zip(mean(&spec.b))
+    };
+    combined.filter_map(pair).collect()
+}
+
+/// A pair a repetition.
+fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -> Vec<(f64, f64)> {
+    let at =
+        |level: &str| -> Vec<At> { here.iter().cloned().chain([side_of(spec, level)]).collect() };
+    let [a, b] = [at(&spec.a), at(&spec.b)];
+    let pair = |one: &Observation<'_>| {
+        let of_a = one.cell.figure(one.family, spec.measure)?;
+        let is_other = |other: &&Observation<'_>| {
+            let same_family = spec.factor == FAMILY || other.family == one.family;
+            same_family && other.repetition == one.repetition && other.is_at(&b)
+        };
+        let other = seen.iter().find(is_other)?;
+        Some((of_a, other.cell.figure(other.family, spec.measure)?))
+    };
+    seen.iter().filter(|one| one.is_at(&a)).filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests;

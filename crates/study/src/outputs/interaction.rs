@@ -1,0 +1,123 @@
+//! Whether what is compared differs between the levels of another factor: the ratio of A to B at one
+//! over that at the other.
+
+use super::{combinations, side_of};
+use crate::average::{average, geometric, ratio_finding};
+use crate::levels::label_level;
+use crate::observation::Observation;
+use crate::result::{At, ComparisonEntry, Interaction, RatioFinding, Statistic};
+use crate::spec::published::at_family;
+use crate::spec::{ComparisonSpec, FAMILY, Levels, Study};
+use sixmark_model::metric::Bounds;
+use sixmark_units::family::Family;
+
+/// What the document says of it.
+pub(super) fn result(levels: &Levels) -> Interaction {
+    let Levels { factor, of, over } = levels.clone();
+    Interaction { factor, of, over }
+}
+
+/// A pair of ratios a combination of the other factors: repetitions are averaged first, on the
+/// logarithms.
+pub(super) fn by_factors(
+    study: &Study,
+    (spec, with): (&ComparisonSpec, &Levels),
+    seen: &[Observation<'_>],
+    here: &[At],
+    pairing: &[String],
+) -> Vec<(f64, f64)> {
+    let combined = combinations(study, pairing).into_iter();
+    let pair = |at: Vec<At>| {
+        let here: Vec<At> = here.iter().cloned().chain(at).collect();
+        ratios(spec, with, &here, |all| {
+            let figures = seen.iter().filter(|one| one.is_at(all));
+            let figures = figures.filter_map(|one| one.cell.figure(one.family, spec.measure));
+            let logs: Vec<f64> = figures.map(f64::ln).filter(|log| log.is_finite()).collect();
+            average(&logs, Statistic::Mean, Bounds::NONE).map(|mean| mean.value.exp())
+        })
+    };
+    combined.filter_map(pair).collect()
+}
+
+/// A pair of ratios a repetition, and a family where these are not what is compared.
+pub(super) fn by_repetition(
+    spec: &ComparisonSpec,
+    with: &Levels,
+    seen: &[Observation<'_>],
+    here: &[At],
+) -> Vec<(f64, f64)> {
+    let last = seen.iter().map(|one| one.repetition).max().unwrap_or(0);
+    let pair = |here: &[At], repetition: u32| {
+        ratios(spec, with, here, |all| {
+            let is = |one: &&Observation<'_>| one.repetition == repetition && one.is_at(all);
+            seen.iter().find(is).and_then(|one| one.cell.figure(one.family, spec.measure))
+        })
+    };
+    let places = places(spec, with, here);
+    places.iter().flat_map(|here| (1..=last).filter_map(|number| pair(here, number))).collect()
+}
+
+fn places(spec: &ComparisonSpec, with: &Levels, here: &[At]) -> Vec<Vec<At>> {
+    if [&spec.factor, &with.factor].into_iter().any(|factor| factor == FAMILY) {
+        return vec![here.to_vec()];
+    }
+    let of = |family| here.iter().cloned().chain([at_family(family)]).collect();
+    Family::BOTH.map(of).to_vec()
+}
+
+/// The ratio of A to B at either level.
+fn ratios(
+    spec: &ComparisonSpec,
+    with: &Levels,
+    here: &[At],
+    figure: impl Fn(&[At]) -> Option<f64>,
+) -> Option<(f64, f64)> {
+    let [of, over] = with.sides().map(|level| {
+        let [a, b] = [&spec.a, &spec.b].map(|name| {
+            let own = [side_of(spec, name), level.clone()];
+            figure(&here.iter().cloned().chain(own).collect::<Vec<At>>())
+        });
+        let ratio = a? / b?;
+        (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+    });
+    of.zip(over)
+}
+
+/// What the pairs say.
+pub(super) fn entry(
+    label: &str,
+    spec: &ComparisonSpec,
+    with: &Levels,
+    pairs: &[(f64, f64)],
+) -> ComparisonEntry {
+    let ratio = geometric(pairs);
+    let finding = ratio_finding(ratio, Some(spec.margin_percent));
+    let [a, b] = [&spec.a, &spec.b].map(|level| label_level(&side_of(spec, level)));
+    let [of, over] = with.sides().map(|at| label_level(&at));
+    let percent = ratio.map_or(0.0, |ratio| (ratio.value - 1.0).abs() * 100.0);
+    let factor = &with.factor;
+    let differs = |word| {
+        format!("{a} vs {b} depends on {factor}: {percent:.1} % {word} with {of} than with {over}")
+    };
+    let sentence = match finding {
+        RatioFinding::Higher => differs("more"),
+        RatioFinding::Lower => differs("less"),
+        RatioFinding::Equivalent => {
+            let margin = spec.margin_percent;
+            format!("{a} vs {b} is equivalent with {of} and with {over}, within {margin} %")
+        }
+        RatioFinding::Unshown if pairs.len() < 2 => "one pair is too few for a result".to_owned(),
+        RatioFinding::Unshown | RatioFinding::NotComparable => {
+            format!("whether {a} vs {b} depends on {factor} is inconclusive")
+        }
+    };
+    let higher = pairs.iter().filter(|(of, over)| of > over).count() as u32;
+    ComparisonEntry {
+        label: label.to_owned(),
+        pairs: pairs.len() as u32,
+        higher,
+        ratio,
+        finding,
+        sentence,
+    }
+}

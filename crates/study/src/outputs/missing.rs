@@ -1,0 +1,27 @@
+//! Why exchanges that were sent have no figure.
+
+use crate::observation::Observation;
+use crate::result::{At, MissingFigure};
+use sixmark_model::metric::{Metric, Quantity};
+use sixmark_model::outcome::Outcome;
+
+/// Returns why there is no figure of a speed at some levels; nothing where none of its cells sent
+/// anything, and where their client does not measure it.
+pub(super) fn why_missing(
+    seen: &[Observation<'_>],
+    at: &[At],
+    measure: Metric,
+) -> Option<MissingFigure> {
+    let here = || seen.iter().filter(|one| one.is_at(at));
+    let sum = |measure: Metric| -> f64 {
+        here().filter_map(|one| one.cell.figure(one.family, measure)).sum()
+    };
+    let [sent, completed] = [Quantity::Sent, Quantity::Completed].map(Metric::Quantity).map(sum);
+    if !measure.is_of_speed() || sent == 0.0 || completed > 0.0 {
+        return None;
+    }
+    Some(match sum(Metric::Outcome(Outcome::Timeout)) > 0.0 {
+        true => MissingFigure::Stalled,
+        false => MissingFigure::Failed,
+    })
+}

@@ -1,0 +1,491 @@
+#![cfg(test)]
+
+use super::*;
+use crate::result::{Dot, FindingVerdict, MissingFigure, RatioFinding};
+use crate::spec::cells::cells;
+use crate::spec::published::family_name;
+use crate::spec::{ReadContext, parse_study};
+use sixmark_document::provenance::Ended;
+use sixmark_model::family_result::Families;
+use sixmark_model::sameness::GivenResult;
+
+const PUBLISHED: &str = r#"
+title = "T"
+source = "S"
+[[tables]]
+name = "p"
+factors = ["size"]
+columns = [
+    { measure = "goodput", unit = "MB/s", family = "ipv6", at = { system = "A" } },
+    { measure = "goodput", unit = "MB/s", family = "ipv4", at = { system = "A" } },
+    { measure = "goodput", unit = "MB/s", family = "ipv6", at = { system = "B" } },
+]
+rows = [["1", 10, 20, 30], ["2", 11, 21, 31]]
+"#;
+
+fn study(more: &str) -> Study {
+    let text = format!(
+        "name = 'x'\ntargets = ['http://[::1]', 'http://127.0.0.1']\nrepetitions = 3\n\
+         published = 'published.toml'\n{more}"
+    );
+    let mut open = |_: &str| Ok(PUBLISHED.to_owned());
+    let has_option = |name: &str| ["ratio", "count"].contains(&name);
+    let mut context =
+        ReadContext { quick: false, in_lab: false, has_option: &has_option, open: &mut open };
+    parse_study(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
+}
+
+/// Every cell in every repetition, `goodput` being what `figure` makes of family, levels, repetition.
+fn measured(study: &Study, figure: impl Fn(Family, &[At], u32) -> Option<f64>) -> Vec<CellResult> {
+    let mut all = Vec::new();
+    for cell in cells(study) {
+        for repetition in 1..=study.repetitions.get() {
+            let of = |family: Family| {
+                let alone = cell.text("family").is_some_and(|name| family_name(family) != name);
+                let value = figure(family, &cell.at(), repetition).filter(|_| !alone)?;
+                Some([("goodput".to_owned(), value)].into())
+            };
+            all.push(CellResult {
+                id: format!("c{:03}-r{repetition}", cell.number),
+                cell: cell.number,
+                repetition,
+                levels: cell.at(),
+                client: "sixmark".into(),
+                command: Vec::new(),
+                started: String::new(),
+                took_s: 1.0,
+                ended: Ended::Complete,
+                given: Default::default(),
+                families: Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
+                traffic: None,
+                links: Vec::new(),
+                warnings: Vec::new(),
+            });
+        }
+    }
+    all
+}
+
+fn size(at: &[At]) -> f64 {
+    at.iter().find(|at| at.factor == "size").map_or(1.0, |at| at.level.parse().unwrap())
+}
+
+/// IPv6 has 1.1 times as much, in bytes a second, with some spread over repetitions.
+fn some(family: Family, at: &[At], repetition: u32) -> Option<f64> {
+    let factor = if family == Family::Ipv6 { 1.1 } else { 1.0 };
+    Some(size(at) * 1e6 * factor * (1.0 + f64::from(repetition) / 100.0))
+}
+
+const SIZES: &str = "[factors]\nsize = [1, 2]\nfamily = ['ipv6', 'ipv4']\n";
+
+#[test]
+fn pairs_are_the_other_factors_combinations_and_repetitions_are_averaged() {
+    let study = study(&format!("{SIZES}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n"));
+    let compared = &comparisons(&study, &measured(&study, some))[0];
+    assert_eq!(compared.paired_by, ["size"]);
+    let entry = &compared.entries[0];
+    assert_eq!((entry.pairs, entry.higher, entry.finding), (2, 2, RatioFinding::Higher));
+    assert!((entry.ratio.unwrap().value - 1.1).abs() < 1e-12, "{entry:?}");
+}
+
+#[test]
+fn without_another_factor_repetitions_are_the_pairs() {
+    let text =
+        "[factors]\nfamily = ['ipv6', 'ipv4']\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n";
+    let study = study(text);
+    let compared = &comparisons(&study, &measured(&study, some))[0];
+    assert_eq!(
+        (&compared.paired_by[..], compared.entries[0].pairs),
+        (&["repetition".to_owned()][..], 3)
+    );
+    // A repetition that is not done yet is no pair.
+    let part: Vec<_> = measured(&study, some).into_iter().filter(|c| c.id != "c002-r3").collect();
+    assert_eq!(comparisons(&study, &part)[0].entries[0].pairs, 2);
+}
+
+#[test]
+fn cells_of_both_families_are_pairs_of_their_own() {
+    let text = "[factors]\nratio = ['1:1', '4:1']\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\nby = ['ratio']\n\
+        [[comparisons]]\nname = 'd'\nfactor = 'ratio'\nmeasure = 'goodput'\nby = ['family']\n\
+        [[comparisons]]\nname = 'e'\nfactor = 'ratio'\nmeasure = 'goodput'\n";
+    let study = study(text);
+    let all = comparisons(&study, &measured(&study, some));
+    assert_eq!(all[0].entries.len(), 2);
+    assert_eq!((all[0].entries[1].pairs, &all[0].paired_by[0][..]), (3, "repetition"));
+    assert!((all[0].entries[1].ratio.unwrap().value - 1.1).abs() < 1e-12);
+    // The other way round: IPv6 is compared with IPv6.
+    assert_eq!(all[1].entries.len(), 2);
+    assert!((all[1].entries[0].ratio.unwrap().value - 1.0).abs() < 1e-12, "{:?}", all[1]);
+    assert_eq!(
+        (&all[2].paired_by.join(" ")[..], all[2].entries[0].pairs),
+        ("family repetition", 6)
+    );
+}
+
+#[test]
+fn tables_have_figures_intervals_and_what_was_published() {
+    let text = format!(
+        "{SIZES}[[tables]]\nname = 't'\nrows = ['size']\n\
+         measures = [{{ measure = 'goodput', unit = 'MB/s' }}]\n\
+         published = {{ table = 'p', at = {{ system = 'A' }} }}\n\
+         [[tables]]\nname = 'u'\nmeasures = ['goodput']\nwhere = {{ size = 2 }}\nstatistic = 'median'\n\
+         [[tables]]\nname = 'v'\nmeasures = ['goodput']\n"
+    );
+    let study = study(&text);
+    let (tables, ..) = outputs(&study, &measured(&study, some));
+    let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(names, ["t", "u", "v", "v"], "one for each level that a table does not name");
+    let value = tables[0].rows[1].values[0];
+    assert!((value.measured.unwrap() - 2.0 * 1.1 * 1.02).abs() < 1e-9, "{value:?}");
+    assert!(value.low.unwrap() < value.measured.unwrap());
+    assert_eq!((value.n, value.published), (3, Some(11.0)));
+    assert_eq!(tables[0].rows[0].values[1].published, Some(20.0));
+    assert_eq!(tables[0].columns[0].label, "goodput IPv6");
+    assert_eq!(tables[1].rows[0].values[0].low, None, "three values have no such interval");
+    assert_eq!(tables[3].at[0].level, "2");
+}
+
+#[test]
+fn charts_have_a_line_for_each_combination_and_the_published_ones() {
+    let text = format!(
+        "{SIZES}[[figures]]\nname = 'f'\nx = 'size'\ny = {{ measure = 'goodput', unit = 'kB/s' }}\n\
+         published = {{ table = 'p', at = {{ system = 'B' }} }}\n"
+    );
+    let study = study(&text);
+    let only_six = |family, at: &[At], n| some(family, at, n).filter(|_| family == Family::Ipv6);
+    let (_, charts, _) = outputs(&study, &measured(&study, only_six));
+    let lines: Vec<_> = charts[0].series.iter().map(|s| (s.label.as_str(), s.published)).collect();
+    assert_eq!(lines, [("IPv6", false), ("published: p, B IPv6", true)]);
+    assert_eq!(charts[0].series[1].points[1].y, 31_000.0);
+    assert_eq!(charts[0].series[0].points[1].x, 2.0);
+}
+
+#[test]
+fn of_nothing_there_is_nothing() {
+    let text = format!(
+        "{SIZES}[[tables]]\nname = 't'\nmeasures = ['goodput']\n[[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n"
+    );
+    let study = study(&text);
+    let (tables, charts, comparisons) = outputs(&study, &[]);
+    assert!(tables.is_empty() && charts[0].series.is_empty() && comparisons[0].entries.is_empty());
+}
+
+/// Two factors beside the family: offload doubles what IPv4 gives, and adds a tenth to IPv6's.
+const OFFLOAD: &str = "[factors]\noffload = [{ name = 'off' }, { name = 'on' }]\n\
+    block = [{ name = 'small' }, { name = 'large' }]\nfamily = ['ipv4', 'ipv6']\n";
+
+fn offloaded(family: Family, at: &[At], repetition: u32) -> Option<f64> {
+    let is = |name: &str| at.iter().any(|at| at.level == name);
+    let of_family = match family {
+        Family::Ipv6 => 2.0 * if is("on") { 1.1 } else { 1.0 },
+        Family::Ipv4 => 1.0 * if is("on") { 2.0 } else { 1.0 },
+    };
+    Some(of_family * if is("large") { 10.0 } else { 1.0 } * (1.0 + 0.1 * f64::from(repetition)))
+}
+
+#[test]
+fn improvement_stands_in_percent_for_each_combination_of_the_others() {
+    let text = format!(
+        "{OFFLOAD}[[tables]]\nname = 't'\nwhere = {{ offload = 'on' }}\nrows = ['block', 'family']\n\
+         measures = ['goodput']\nimprovement = {{ factor = 'family', of = 'ipv6', over = 'ipv4' }}\n"
+    );
+    let study = study(&text);
+    let (tables, ..) = outputs(&study, &measured(&study, offloaded));
+    let improvement = tables[0].improvement.as_ref().unwrap();
+    let levels: Vec<_> = improvement.rows.iter().map(|row| row.levels.join(" ")).collect();
+    assert_eq!(levels, ["small ipv6", "large ipv6"]);
+    for row in &improvement.rows {
+        let TableValue { measured, low, high, n, .. } = row.values[0];
+        // What drifts with the repetitions hits both: the interval is a point.
+        for percent in [measured, low, high] {
+            assert!((percent.unwrap() - 10.0).abs() < 1e-9, "{row:?}");
+        }
+        assert_eq!(n, 3);
+    }
+}
+
+#[test]
+fn what_is_better_when_lower_improves_when_it_falls() {
+    let text = format!(
+        "{OFFLOAD}[[tables]]\nname = 't'\nwhere = {{ block = 'small' }}\nrows = ['offload', 'family']\n\
+         measures = ['cpu_share']\nimprovement = {{ factor = 'offload', of = 'on', over = 'off' }}\n"
+    );
+    let study = study(&text);
+    let mut cells = measured(&study, offloaded);
+    for figures in cells.iter_mut().flat_map(|c| [&mut c.families.ipv6, &mut c.families.ipv4]) {
+        for figures in figures.iter_mut() {
+            let goodput = figures["goodput"];
+            figures.insert("cpu_share".into(), 1.0 / goodput);
+        }
+    }
+    let (tables, ..) = outputs(&study, &cells);
+    let rows = &tables[0].improvement.as_ref().unwrap().rows;
+    let percent = |row: &Row| row.values[0].measured.unwrap();
+    assert!((percent(&rows[0]) - 50.0).abs() < 1e-9, "half of it: {rows:?}");
+    let row = rows.iter().find(|row| row.levels[1] == "ipv6").unwrap();
+    assert!((percent(row) - (1.0 - 1.0 / 1.1) * 100.0).abs() < 1e-9, "{row:?}");
+}
+
+#[test]
+fn an_interaction_is_the_ratio_of_two_ratios() {
+    let of = |by: &str| {
+        let text = format!(
+            "{OFFLOAD}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\na = 'ipv6'\nb = 'ipv4'\n\
+             interaction = {{ factor = 'offload', of = 'off', over = 'on' }}\n{by}"
+        );
+        let study = study(&text);
+        // A little of its own in each, so that there is an interval.
+        let figure = |family: Family, at: &[At], repetition: u32| {
+            let own = f64::from(repetition) + at[1].level.len() as f64;
+            let own = if family == Family::Ipv6 { 1.0 + own / 1000.0 } else { 1.0 };
+            Some(offloaded(family, at, repetition)? * if at[0].level == "on" { own } else { 1.0 })
+        };
+        comparisons(&study, &measured(&study, figure))
+    };
+    for (by, entries, pairs, paired) in
+        [("by = ['block']\n", 2, 3, "repetition"), ("", 1, 2, "block")]
+    {
+        let all = of(by);
+        assert_eq!((all[0].entries.len(), &all[0].paired_by.join(" ")[..]), (entries, paired));
+        let entry = &all[0].entries[0];
+        // Off IPv6 has 2 times IPv4's, on 1.1 times.
+        assert!((entry.ratio.unwrap().value - 2.0 / 1.1).abs() < 0.02, "{entry:?}");
+        assert_eq!((entry.pairs, entry.finding), (pairs, RatioFinding::Higher));
+        assert!(entry.sentence.contains("depends on offload"), "{}", entry.sentence);
+        assert_eq!(all[0].interaction.as_ref().unwrap().of, "off");
+    }
+}
+
+/// As many complete responses of a status in each cell of a family.
+fn answering(study: &Study, status: impl Fn(Family, &[At]) -> u16) -> Vec<CellResult> {
+    let mut cells = measured(study, some);
+    for cell in &mut cells {
+        let at = cell.levels.clone();
+        let of = |family: Family, loaded: bool| {
+            let status = status(family, &at);
+            let unaccepted = if status < 400 { 0 } else { 50 };
+            let status = [(status, 50)].into();
+            loaded.then(|| GivenResult { status, unaccepted, ..GivenResult::default() })
+        };
+        cell.given.ipv6 = of(Family::Ipv6, cell.families.ipv6.is_some());
+        cell.given.ipv4 = of(Family::Ipv4, cell.families.ipv4.is_some());
+    }
+    cells
+}
+
+const SIX_LEVELS: &str = "[factors]\nsize = [1, 2, 3, 4, 5, 6]\nfamily = ['ipv6', 'ipv4']\n";
+
+fn sick_at_two(family: Family, at: &[At]) -> u16 {
+    if family == Family::Ipv6 && size(at) == 2.0 { 503 } else { 200 }
+}
+
+#[test]
+fn a_family_that_is_sick_at_one_of_many_levels_is_not_compared() {
+    let text = format!(
+        "{SIX_LEVELS}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n\
+         [[comparisons]]\nname = 'd'\nmeasure = 'goodput'\nby = ['size']\n\
+         [[comparisons]]\nname = 'e'\nmeasure = 'goodput'\na = 'ipv6'\nb = 'ipv4'\n\
+         interaction = {{ factor = 'size', of = '2', over = '1' }}\n\
+         [[tables]]\nname = 't'\nrows = ['size', 'family']\nmeasures = ['goodput', 'failed']\n\
+         improvement = {{ factor = 'family', of = 'ipv6', over = 'ipv4' }}\n"
+    );
+    let study = study(&text);
+    let cells = answering(&study, sick_at_two);
+    let all = comparisons(&study, &cells);
+    let sick = "not comparable: IPv6 answers 503 to every request; IPv4 200";
+    for (entry, at) in [
+        (&all[0].entries[0], " (at size 2)"),
+        (&all[1].entries[1], ""),
+        (&all[2].entries[0], " (at size 2)"),
+    ] {
+        assert_eq!((entry.finding, entry.ratio), (RatioFinding::NotComparable, None), "{entry:?}");
+        assert_eq!(entry.sentence, format!("{sick}{at}"));
+    }
+    assert_ne!(all[1].entries[0].finding, RatioFinding::NotComparable, "it is well there");
+    let (tables, ..) = outputs(&study, &cells);
+    let better = tables[0].improvement.as_ref().unwrap();
+    assert_eq!(better.unlike.as_deref(), sick.strip_prefix("not comparable: "));
+    let levels: Vec<_> = better.rows.iter().map(|row| row.levels[0].as_str()).collect();
+    assert_eq!(levels, ["1", "3", "4", "5", "6"]);
+    let well = answering(&study, |_, _| 200);
+    assert!(comparisons(&study, &well).iter().all(|all| all.entries[0].ratio.is_some()));
+}
+
+#[test]
+fn a_chart_of_speed_marks_what_must_not_be_read_side_by_side() {
+    let text = format!(
+        "{SIX_LEVELS}[[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n\
+         [[figures]]\nname = 'g'\nx = 'size'\ny = 'failed'\n"
+    );
+    let study = study(&text);
+    let marked = |cells: &[CellResult], chart: usize| -> Vec<(String, String)> {
+        let lines = outputs(&study, cells).1.swap_remove(chart).series.into_iter();
+        let dots =
+            lines.flat_map(|line| line.points.into_iter().map(move |dot| (dot, line.family)));
+        let said = |(dot, family): (Dot, Option<Family>)| {
+            Some((format!("{} {}", family?, dot.label), dot.unlike?))
+        };
+        dots.filter_map(said).collect()
+    };
+    let errors = "IPv6 returns only errors: 0 of 150 accepted";
+    let sick = answering(&study, sick_at_two);
+    assert_eq!(marked(&sick, 0), [("IPv6 2".to_owned(), errors.to_owned())]);
+    let moved = |family: Family, at: &[At]| {
+        if family == Family::Ipv6 && size(at) == 3.0 { 301 } else { 200 }
+    };
+    let both = marked(&answering(&study, moved), 0);
+    let differ = "IPv6 answers 301 to every request; IPv4 200";
+    assert_eq!(both, ["IPv6 3", "IPv4 3"].map(|at| (at.to_owned(), differ.to_owned())));
+    assert_eq!(marked(&sick, 1), [], "counts of failures are what one wants to see");
+    assert_eq!(marked(&answering(&study, |_, _| 200), 0), []);
+}
+
+#[test]
+fn a_finding_on_cells_that_are_not_the_same_is_not_comparable() {
+    let finding = |measure: &str, more: &str| {
+        format!("[[findings]]\ntext = 'T'\nmeasure = '{measure}'\nclaim = 'higher'\n{more}\n")
+    };
+    let sides = [
+        "a = { family = 'ipv6' }\nb = { family = 'ipv4' }",
+        "a = { size = 2 }\nb = { size = 1 }",
+        "a = { size = 2 }\nb = { size = 1 }\nof_families = true",
+        "a = { size = 2, family = 'ipv6' }\nb = { size = 1, family = 'ipv6' }",
+        "a = { size = 3 }\nb = { size = 1 }",
+    ];
+    let of_speed = sides.map(|side| finding("goodput", side)).concat();
+    let study = study(&format!("{SIX_LEVELS}{of_speed}{}", finding("failed", sides[0])));
+    let found = findings(&study, &answering(&study, sick_at_two));
+    let differ = "IPv6 answers 503 to every request; IPv4 200 (at size 2)";
+    let errors = "IPv6 returns only errors: 0 of 150 accepted";
+    let said = [Some(differ), Some(differ), Some(differ), Some(errors), None, None];
+    for (found, said) in found.iter().zip(said) {
+        assert_eq!(found.unlike.as_deref(), said, "{found:?}");
+        assert_eq!(found.verdict == FindingVerdict::NotComparable, said.is_some());
+        if let Some(said) = said {
+            assert_eq!(found.sentence(), format!("not comparable: {said}"));
+            assert_eq!((found.ratio, found.p), (None, None));
+        }
+    }
+    let well = findings(&study, &answering(&study, |_, _| 200));
+    assert!(well.iter().all(|found| found.unlike.is_none()), "{well:?}");
+}
+
+#[test]
+fn sides_of_a_finding_that_answer_otherwise_are_not_comparable() {
+    let text = format!(
+        "{SIX_LEVELS}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = 'higher'\n\
+         a = {{ size = [2, 3] }}\nb = {{ size = 1 }}\n"
+    );
+    let study = study(&text);
+    let moved = |_: Family, at: &[At]| if size(at) == 2.0 { 301 } else { 200 };
+    let found = &findings(&study, &answering(&study, moved))[0];
+    let said = "not comparable: size 2 or 3 answers 301 to 50.0 % of requests; size 1 to none";
+    assert_eq!(found.sentence(), said);
+}
+
+/// Findings with a sentence for each outcome, on goodput that is 10 % higher over IPv6.
+fn said(claim: &str, more: &str) -> FindingResult {
+    let text = format!(
+        "{SIZES}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = '{claim}'\n{more}\n\
+         confirmed = 'yes: {{a}} against {{b}}, {{percent}}'\n\
+         refuted = 'no: {{ratio}} times, {{difference}} apart.'\n"
+    );
+    let study = study(&text);
+    findings(&study, &measured(&study, some)).swap_remove(0)
+}
+
+const FAMILIES_OF_TWO: &str =
+    "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nwhere = { size = 2 }";
+
+#[test]
+fn a_finding_says_its_figures_in_the_sentence_of_its_outcome() {
+    let of = |claim: &str| {
+        let found = said(claim, FAMILIES_OF_TWO);
+        (found.verdict, found.said)
+    };
+    let yes = "yes: 2.24 MB/s against 2.04 MB/s, 10 %".to_owned();
+    let no = "no: 1.10 times, 204 kB/s apart".to_owned();
+    assert_eq!(of("higher"), (FindingVerdict::BorneOut, Some(yes)));
+    assert_eq!(of("lower"), (FindingVerdict::NotBorneOut, Some(no.clone())));
+    assert_eq!(of("equal"), (FindingVerdict::NotBorneOut, Some(no)));
+}
+
+#[test]
+fn an_inconclusive_finding_has_no_sentence_of_its_own() {
+    let text = format!(
+        "{SIZES}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = 'higher'\n\
+         {FAMILIES_OF_TWO}\nconfirmed = 'yes'\nrefuted = 'no'\n"
+    );
+    let study = study(&text);
+    let turns = |family, at: &[At], repetition: u32| {
+        let factor = if repetition.is_multiple_of(2) { 0.5 } else { 1.5 };
+        some(family, at, repetition).map(|v| if family == Family::Ipv6 { v * factor } else { v })
+    };
+    for cells in [measured(&study, turns), Vec::new()] {
+        let found = &findings(&study, &cells)[0];
+        assert_eq!((found.verdict, &found.said), (FindingVerdict::CannotTell, &None));
+    }
+}
+
+/// Cells that sent ten exchanges each, of which `complete` came; the others lasted too long.
+fn counted(study: &Study, complete: impl Fn(&[At]) -> u32) -> Vec<CellResult> {
+    let mut cells = measured(study, some);
+    for cell in &mut cells {
+        let complete = f64::from(complete(&cell.levels));
+        let both = [&mut cell.families.ipv6, &mut cell.families.ipv4];
+        for figures in both.into_iter().flatten() {
+            let counts = [
+                ("sent", 10.0),
+                ("completed", complete),
+                ("NORMAL", complete),
+                ("TIMEOUT", 10.0 - complete),
+            ];
+            figures.extend(counts.map(|(name, value)| (name.to_owned(), value)));
+            if complete == 0.0 {
+                figures.remove("goodput");
+            }
+        }
+    }
+    cells
+}
+
+#[test]
+fn a_claim_about_all_or_none_is_decided_by_counts() {
+    let text = format!(
+        "{SIZES}[[findings]]\ntext = 'All'\nmeasure = 'NORMAL'\nclaim = 'all'\na = {{ size = 1 }}\n\
+         confirmed = 'all came ({{count}} of {{sent}})'\nrefuted = '{{count}} of {{sent}} came'\n\
+         [[findings]]\ntext = 'None'\nmeasure = 'NORMAL'\nclaim = 'none'\na = {{ size = 2, family = 'ipv6' }}\n\
+         confirmed = 'none came ({{count}} of {{sent}})'\nrefuted = '{{count}} of {{sent}} came'\n"
+    );
+    let study = study(&text);
+    let found = |at_one: u32, at_two: u32| {
+        let cells = counted(&study, |at| if size(at) == 1.0 { at_one } else { at_two });
+        let found = findings(&study, &cells);
+        let said = found.iter().map(|found| found.said.clone().unwrap_or_default());
+        (found.iter().map(|found| found.verdict).collect::<Vec<_>>(), said.collect::<Vec<_>>())
+    };
+    let (yes, no) = (FindingVerdict::BorneOut, FindingVerdict::NotBorneOut);
+    let held = ["all came (60 of 60)", "none came (0 of 30)"].map(str::to_owned).to_vec();
+    assert_eq!(found(10, 0), (vec![yes, yes], held));
+    let failed = ["54 of 60 came", "3 of 30 came"].map(str::to_owned).to_vec();
+    assert_eq!(found(9, 1), (vec![no, no], failed));
+    let none = findings(&study, &[]);
+    assert!(none.iter().all(|found| found.verdict == FindingVerdict::CannotTell), "{none:?}");
+}
+
+#[test]
+fn what_stalled_is_marked_in_tables_and_charts() {
+    let text = format!(
+        "{SIZES}[[tables]]\nname = 't'\nrows = ['size']\nmeasures = ['goodput', 'NORMAL']\n\
+         [[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n"
+    );
+    let study = study(&text);
+    let cells = counted(&study, |at| if size(at) == 1.0 { 10 } else { 0 });
+    let (tables, charts, _) = outputs(&study, &cells);
+    let missing: Vec<_> = tables[0].rows[1].values.iter().map(|value| value.missing).collect();
+    let stalled = Some(MissingFigure::Stalled);
+    assert_eq!(missing, [stalled, stalled, None, None], "counts are figures");
+    let line = &charts[0].series[0];
+    assert_eq!(line.points.iter().map(|dot| dot.x).collect::<Vec<_>>(), [1.0]);
+    assert_eq!((line.missing[0].x, line.missing[0].why), (2.0, MissingFigure::Stalled));
+}

@@ -1,0 +1,160 @@
+//! What names an output may use.
+
+use super::column::LevelFilter;
+use super::published::{PublishedFigures, PublishedOf};
+use super::{FAMILY, Factor};
+use crate::result::At;
+use sixmark_document::fields::{FileField, FileFields};
+
+/// What names are known.
+#[derive(Clone, Copy)]
+pub(super) struct KnownNames<'a> {
+    pub(super) factors: &'a [Factor],
+    /// The same with the levels of every form.
+    pub(super) long: &'a [Factor],
+    pub(super) published: Option<&'a PublishedFigures>,
+}
+
+impl KnownNames<'_> {
+    pub(super) fn all(&self) -> Vec<&str> {
+        let own = self.factors.iter().map(|factor| factor.name.as_str());
+        let mut all: Vec<_> = own.collect();
+        if !all.contains(&FAMILY) {
+            all.push(FAMILY);
+        }
+        all
+    }
+
+    /// True if it is the name of a factor; else the field is reported as wrong.
+    pub(super) fn is_factor(&self, field: &FileField<'_>) -> bool {
+        let known = self.all();
+        let found = known.contains(&field.name.as_str());
+        if !found {
+            field.wrong(&format!("is not a factor; factors: {}", known.join(", ")));
+        }
+        found
+    }
+
+    /// A level of a factor, of the long form where the short one has not got it.
+    pub(super) fn level_of(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
+        KnownNames { factors: self.long, ..*self }.level(factor, field)
+    }
+
+    pub(super) fn levels(&self, factor: &str) -> Vec<&str> {
+        levels(self.factors, factor)
+    }
+
+    pub(super) fn factor(&self, field: &FileField<'_>) -> Option<String> {
+        let name = field.text()?;
+        let known = self.all();
+        if !known.contains(&name.as_str()) {
+            field.wrong(&format!("'{name}' is not a factor; factors: {}", known.join(", ")));
+            return None;
+        }
+        Some(name)
+    }
+
+    pub(super) fn several(&self, field: Option<FileField<'_>>) -> Vec<String> {
+        let items = field.map_or(Vec::new(), |field| field.items());
+        items.iter().filter_map(|item| self.factor(item)).collect()
+    }
+
+    pub(super) fn level(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
+        let name = scalar(field)?;
+        let known = levels(self.long, factor);
+        if !known.contains(&name.as_str()) {
+            field.wrong(&format!(
+                "'{name}' is not a level of {factor}; levels: {}",
+                known.join(", ")
+            ));
+            return None;
+        }
+        Some(name)
+    }
+
+    /// Levels of some factors.
+    pub(super) fn only(&self, fields: Option<FileFields<'_>>) -> LevelFilter {
+        let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
+        let at = |field: &FileField<'_>| {
+            if !self.is_factor(field) {
+                return None;
+            }
+            let level = self.level(&field.name, field)?;
+            Some(At { factor: field.name.clone(), level })
+        };
+        rest.iter().filter_map(at).collect()
+    }
+
+    /// `{ factor = "family", of = "ipv6", over = "ipv4" }`
+    pub(super) fn two_levels(&self, field: Option<FileField<'_>>) -> Option<Levels> {
+        let field = field?;
+        let mut fields = field.fields()?;
+        let factor = fields.need("factor").and_then(|field| self.factor(&field));
+        let sides = ["of", "over"].map(|name| fields.need(name));
+        fields.end();
+        let factor = factor?;
+        let [of, over] = sides.map(|side| self.level(&factor, &side?));
+        let (of, over) = (of?, over?);
+        if of == over {
+            field.wrong("of and over must be two levels");
+        }
+        Some(Levels { factor, of, over })
+    }
+
+    pub(super) fn published(&self, field: Option<FileField<'_>>) -> Option<PublishedOf> {
+        let field = field?;
+        let (name, at) = if field.is_table() {
+            let mut fields = field.fields()?;
+            let name = fields.need("table").and_then(|name| name.text())?;
+            let at = fields.table("at").map_or(Vec::new(), |mut at| at.rest());
+            let at = at
+                .iter()
+                .filter_map(|field| Some(At { factor: field.name.clone(), level: scalar(field)? }));
+            let at = at.collect();
+            fields.end();
+            (name, at)
+        } else {
+            (field.text()?, Vec::new())
+        };
+        let tables = self.published.map_or(&[][..], |published| &published.tables);
+        if !tables.iter().any(|table| table.name == name) {
+            let known: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+            let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
+            field.wrong(&format!("no published table is called '{name}': {known}"));
+            return None;
+        }
+        Some(PublishedOf { table: name, at })
+    }
+}
+
+pub(super) fn levels<'a>(factors: &'a [Factor], name: &str) -> Vec<&'a str> {
+    match factors.iter().find(|known| known.name == name) {
+        Some(factor) => factor.levels.iter().map(|level| level.name.as_str()).collect(),
+        None => crate::spec::FAMILIES.to_vec(),
+    }
+}
+
+pub(super) fn scalar(field: &FileField<'_>) -> Option<String> {
+    Some(match field.scalar()? {
+        sixmark_document::fields::Scalar::Flag(flag) => flag.to_string(),
+        sixmark_document::fields::Scalar::Text(text) => text,
+    })
+}
+
+/// Two levels of a factor, one judged against the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// The factor.
+    pub factor: String,
+    /// The level that is judged.
+    pub of: String,
+    /// The level that it is judged against.
+    pub over: String,
+}
+
+impl Levels {
+    /// The level that is judged, and the one that it is judged against.
+    pub fn sides(&self) -> [At; 2] {
+        [&self.of, &self.over].map(|level| At { factor: self.factor.clone(), level: level.clone() })
+    }
+}

@@ -1,0 +1,288 @@
+//! The published figures: a TOML file of their own in the study's folder.
+
+use crate::result::{At, PublishedRow, PublishedTable, TableColumn};
+use crate::spec::column::{LevelFilter, column_name, column_of};
+use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
+use sixmark_model::metric::{Metric, MetricKind};
+use sixmark_units::family::Family;
+
+/// Figures that others published, and what is to be made of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedFigures {
+    /// What the study is called there.
+    pub title: String,
+    /// By whom and when.
+    pub source: String,
+    /// Under which conditions.
+    pub conditions: String,
+    /// What its authors concluded.
+    pub findings: Vec<String>,
+    /// What is to be known of it.
+    pub remarks: Vec<String>,
+    /// Its tables.
+    pub tables: Vec<PublishedTable>,
+    /// What is to be worked out anew.
+    pub analyses: Vec<AnalysisSpec>,
+}
+
+/// Something to be worked out from a published table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnalysisSpec {
+    /// A line above it.
+    pub title: String,
+    /// The table.
+    pub table: String,
+    /// What it is about.
+    pub of: AnalysisSubject,
+    /// The claim that is looked into; may be empty.
+    pub claim: String,
+    /// What is to be said beside what the figures say.
+    pub conclusion: String,
+}
+
+/// What an analysis is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnalysisSubject {
+    /// The geometric mean of IPv6's figure over IPv4's, paired by the factors that it is not split
+    /// by.
+    Ratio {
+        /// The figure.
+        measure: Metric,
+        /// Factors, each combination of whose levels is judged apart.
+        by: Vec<String>,
+    },
+    /// Differences of shares.
+    Shares(SharesSpec),
+}
+
+/// Shares of one measure in another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharesSpec {
+    /// The part.
+    pub part: Metric,
+    /// The whole.
+    pub whole: Metric,
+    /// What is compared.
+    pub pairs: Vec<(ShareOf, ShareOf)>,
+}
+
+/// Where a share's figures stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShareOf {
+    /// The family.
+    pub family: Family,
+    /// Levels of the table's factors.
+    pub at: LevelFilter,
+}
+
+const FAMILIES: [(&str, Family); 2] = [("ipv6", Family::Ipv6), ("ipv4", Family::Ipv4)];
+
+/// Reads published figures.
+///
+/// # Errors
+/// What is wrong, each with its line in `file`.
+pub(super) fn parse_published(
+    text: &str,
+    file: &str,
+) -> Result<PublishedFigures, Vec<FileMistake>> {
+    let book = FileText::new(text, Some(file));
+    let table = book.parse().map_err(|wrong| vec![wrong])?;
+    let figures = read_whole(FileFields::new(&book, "", 0, table.get_ref()));
+    match (figures, book.into_wrongs()) {
+        (Some(figures), wrongs) if wrongs.is_empty() => Ok(figures),
+        (_, wrongs) => Err(wrongs),
+    }
+}
+
+fn read_whole(mut fields: FileFields<'_>) -> Option<PublishedFigures> {
+    let [title, source] = ["title", "source"].map(|name| fields.need(name)?.text());
+    let conditions = fields.text("conditions").unwrap_or_default();
+    let [findings, remarks] = ["findings", "remarks"].map(|name| fields.texts(name));
+    let tables: Vec<_> = fields.tables("tables").into_iter().filter_map(read_table).collect();
+    let analyses = fields.tables("analyses");
+    let analyses = analyses.into_iter().filter_map(|one| analysis(one, &tables)).collect();
+    fields.end();
+    let (title, source) = (title?, source?);
+    Some(PublishedFigures { title, source, conditions, findings, remarks, tables, analyses })
+}
+
+fn read_table(mut fields: FileFields<'_>) -> Option<PublishedTable> {
+    let name = fields.need("name").and_then(|field| field.parsed(column_name));
+    let title = fields.text("title").unwrap_or_default();
+    let factors = fields.texts("factors");
+    let columns = fields.need("columns").map_or(Vec::new(), |field| field.items());
+    let columns: Vec<TableColumn> = columns.iter().filter_map(column).collect();
+    let rows = fields.need("rows").map_or(Vec::new(), |field| field.items());
+    let mut rows: Vec<_> =
+        rows.iter().filter_map(|field| read_row(field, factors.len(), columns.len())).collect();
+    if let Some(mut remarks) = fields.table("remarks") {
+        remarks.rest().iter().for_each(|field| remark(field, &mut rows));
+    }
+    fields.end();
+    Some(PublishedTable { name: name?, title, factors, columns, rows })
+}
+
+/// A column: measure, unit, label, family, and levels of factors that rows don't have.
+fn column(field: &FileField<'_>) -> Option<TableColumn> {
+    let mut fields = field.fields()?;
+    let spec = column_of(&mut fields);
+    let family = fields.take("family").and_then(|field| field.one_of(&FAMILIES));
+    let mut at = fields.table("at").map_or(Vec::new(), levels);
+    fields.end();
+    let spec = spec?;
+    at.extend(family.map(at_family));
+    Some(TableColumn {
+        label: spec.label,
+        measure: spec.measure,
+        unit: spec.unit.name.to_owned(),
+        family,
+        at,
+    })
+}
+
+/// The level of a family.
+pub(crate) fn at_family(family: Family) -> At {
+    At { factor: super::FAMILY.to_owned(), level: family_name(family).to_owned() }
+}
+
+/// `ipv6` or `ipv4`.
+pub(crate) fn family_name(family: Family) -> &'static str {
+    match family {
+        Family::Ipv6 => "ipv6",
+        Family::Ipv4 => "ipv4",
+    }
+}
+
+fn levels(mut fields: FileFields<'_>) -> LevelFilter {
+    let at = |field: &FileField<'_>| {
+        let level = text_of(field)?;
+        Some(At { factor: field.name.clone(), level })
+    };
+    fields.rest().iter().filter_map(at).collect()
+}
+
+fn text_of(field: &FileField<'_>) -> Option<String> {
+    Some(match field.scalar()? {
+        Scalar::Flag(flag) => flag.to_string(),
+        Scalar::Text(text) => text,
+    })
+}
+
+/// Levels, then numbers; `"-"` where none was printed.
+fn read_row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<PublishedRow> {
+    let items = field.items();
+    if items.len() != factors + columns {
+        field.wrong(&format!(
+            "a row has {} entries where factors and columns make {}",
+            items.len(),
+            factors + columns
+        ));
+        return None;
+    }
+    let (levels, values) = items.split_at(factors);
+    let levels = levels.iter().map(text_of).collect::<Option<_>>()?;
+    let found = values.iter().map(value_or_range).collect::<Option<Vec<_>>>()?;
+    let values = found.iter().map(|(value, _)| *value).collect();
+    let mut ranges: Vec<Option<[f64; 2]>> = found.into_iter().map(|(_, range)| range).collect();
+    if ranges.iter().all(Option::is_none) {
+        ranges.clear();
+    }
+    Some(PublishedRow { levels, values, ranges, remark: None })
+}
+
+/// A figure, or the two ends of a range, whose middle is the figure.
+fn value_or_range(field: &FileField<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> {
+    if !field.is_list() {
+        return read_value(field).map(|value| (value, None));
+    }
+    let ends: Vec<f64> = field.items().iter().filter_map(FileField::number).collect();
+    match ends[..] {
+        [low, high] if low <= high => Some((Some(low.midpoint(high)), Some([low, high]))),
+        _ => {
+            field.wrong("a range has two ends, the lower one first: [84, 103]");
+            None
+        }
+    }
+}
+
+fn read_value(field: &FileField<'_>) -> Option<Option<f64>> {
+    match field.scalar()? {
+        Scalar::Text(text) if text == "-" => Some(None),
+        _ => field.number().map(Some),
+    }
+}
+
+/// A remark stands under the levels of its row, joined by `, `, or under the first of them.
+fn remark(field: &FileField<'_>, rows: &mut [PublishedRow]) {
+    let Some(text) = field.text() else { return };
+    let is_of = |row: &&mut PublishedRow| {
+        row.levels.first() == Some(&field.name) || row.levels.join(", ") == field.name
+    };
+    match rows.iter_mut().find(is_of) {
+        Some(row) => row.remark = Some(text),
+        None => field.wrong("no row begins with this level, and none has these levels"),
+    }
+}
+
+fn analysis(mut fields: FileFields<'_>, tables: &[PublishedTable]) -> Option<AnalysisSpec> {
+    let title = fields.need("title").and_then(|field| field.text());
+    let table = fields.need("table").and_then(|field| {
+        let name = field.text()?;
+        let known = tables.iter().find(|table| table.name == name);
+        if known.is_none() {
+            let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+            field.wrong(&format!("no table is called '{name}': {}", names.join(", ")));
+        }
+        known
+    });
+    let [claim, conclusion] =
+        ["claim", "conclusion"].map(|name| fields.text(name).unwrap_or_default());
+    let kinds = [("ratio", true), ("shares", false)];
+    let kind = fields.need("kind").and_then(|field| field.one_of(&kinds));
+    let of = match kind {
+        Some(true) => read_ratio(&mut fields),
+        Some(false) => read_shares(&mut fields).map(AnalysisSubject::Shares),
+        None => None,
+    };
+    fields.end();
+    Some(AnalysisSpec { title: title?, table: table?.name.clone(), of: of?, claim, conclusion })
+}
+
+fn read_ratio(fields: &mut FileFields<'_>) -> Option<AnalysisSubject> {
+    let measure = fields.need("measure").and_then(|field| field.parsed(str::parse));
+    let by = fields.texts("by");
+    Some(AnalysisSubject::Ratio { measure: measure?, by })
+}
+
+fn read_shares(fields: &mut FileFields<'_>) -> Option<SharesSpec> {
+    let mut count = |name| {
+        let field = fields.need(name)?;
+        field.parsed(|text| match text.parse::<Metric>()? {
+            measure if measure.kind() == MetricKind::Count => Ok(measure),
+            measure => Err(format!("{measure} is not a count")),
+        })
+    };
+    let [part, whole] = ["part", "whole"].map(&mut count);
+    let pairs = fields.tables("pairs");
+    let pairs = pairs.into_iter().filter_map(|mut fields| {
+        let [a, b] = ["a", "b"].map(|name| fields.need(name)?.fields().and_then(share_of));
+        fields.end();
+        a.zip(b)
+    });
+    Some(SharesSpec { pairs: pairs.collect(), part: part?, whole: whole? })
+}
+
+fn share_of(mut fields: FileFields<'_>) -> Option<ShareOf> {
+    let family = fields.need("family").and_then(|field| field.one_of(&FAMILIES));
+    let at = levels(fields);
+    Some(ShareOf { family: family?, at })
+}
+
+/// A table of the published figures, or the part of it at some levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedOf {
+    /// The table's name.
+    pub table: String,
+    /// Levels of its factors that the study has not.
+    pub at: LevelFilter,
+}

@@ -1,0 +1,531 @@
+//! From a study's text to a study.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use super::around::{Hooks, hooks};
+use super::factors::{Known, factors, settings};
+use super::lab::{InLab, in_lab};
+use super::outputs::{Outputs, outputs};
+use super::published::{self, PublishedFigures};
+use super::traffic::{self, Traffic};
+use super::{FAMILY, Factor, Level, Study, Together, cells};
+use crate::result::CellOrder;
+use crate::setting::{Setting, SettingValue};
+use crate::spec::column::{LevelFilter, column_name};
+use crate::spec::known_names::KnownNames;
+use sixmark_document::braces::names_in_braces;
+use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText};
+use sixmark_lab::plan::generated::{Generated, generated};
+use sixmark_lab::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
+
+/// The most repetitions.
+const MOST_REPETITIONS: u64 = 100_000;
+
+/// What stands in braces in a hook beside what a cell sets.
+const OF_STUDY: [&str; 2] = ["www", "sixmark"];
+
+/// What a study's file is read with.
+pub struct ReadContext<'a> {
+    /// The short form is wanted.
+    pub quick: bool,
+    /// The form for a lab is wanted.
+    pub in_lab: bool,
+    /// Whether `sixmark run` has a long option of this name.
+    pub has_option: &'a dyn Fn(&str) -> bool,
+    /// Reads a file in the study's folder.
+    pub open: &'a mut dyn FnMut(&str) -> Result<String, String>,
+}
+
+/// Reads a study's file.
+///
+/// # Errors
+/// Everything that is wrong with it, in the order of its lines.
+pub fn parse_study(text: &str, context: &mut ReadContext<'_>) -> Result<Study, Vec<FileMistake>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let book = FileText::new(text, None);
+    let table = book.parse().map_err(|wrong| vec![wrong])?;
+    let study = read_whole(&book, FileFields::new(&book, "", 0, table.get_ref()), context);
+    match (study, book.into_wrongs()) {
+        (Some(study), wrongs) if wrongs.is_empty() => Ok(study),
+        (_, wrongs) => Err(wrongs),
+    }
+}
+
+/// What another form puts in the place of the usual one's: the short form, or the one for a lab.
+#[derive(Default)]
+struct StudyForm<'a> {
+    there: bool,
+    repetitions: Option<NonZeroU32>,
+    takes: Option<Duration>,
+    options: Option<FileFields<'a>>,
+    factors: Option<FileFields<'a>>,
+}
+
+fn read_whole(
+    book: &FileText<'_>,
+    mut fields: FileFields<'_>,
+    context: &mut ReadContext<'_>,
+) -> Option<Study> {
+    let head = read_head(&mut fields);
+    let StudyGround { lab, made, forms, services, traffic } = stage(book, &mut fields, context);
+    let (has_quick, has_lab_form) = (forms.quick.there, forms.lab.there);
+    let published = published(book, &mut fields, context);
+    let (takes, repetitions) = amount(book, &head, &forms, context);
+    let Varied { texts, options, factors, long, together, omitted } =
+        varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
+    let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
+    let names = KnownNames { factors: &factors, long: &long, published: published.as_ref() };
+    let exclude = exclude(fields.tables("exclude"), &names);
+    let outputs = outputs_of(&mut fields, made, &names, context);
+    end_fields(fields, services.is_empty() == targets.is_empty());
+    let description = describe_form(&head, repetitions, &omitted, context);
+    let study = Study {
+        quick: context.quick,
+        in_lab: context.in_lab,
+        title: head.title.or_else(|| head.name.clone()).unwrap_or_default(),
+        name: head.name?,
+        description,
+        order: head.order,
+        repetitions: repetitions?,
+        path: path?,
+        takes,
+        has_quick,
+        has_lab_form,
+        lab,
+        traffic,
+        texts,
+        targets,
+        options,
+        factors,
+        together,
+        exclude,
+        services,
+        files,
+        hooks,
+        outputs,
+        published,
+    };
+    possible_if_clean(book, &study);
+    Some(study)
+}
+
+/// Only where nothing else is wrong can the whole be judged.
+fn possible_if_clean(book: &FileText<'_>, study: &Study) {
+    if book.is_clean() {
+        possible(book, study);
+    }
+}
+
+/// What is made of the cells; in a lab what its form says in that one's place.
+fn outputs_of(
+    fields: &mut FileFields<'_>,
+    made: Option<FileFields<'_>>,
+    names: &KnownNames<'_>,
+    context: &ReadContext<'_>,
+) -> Outputs {
+    let mut outputs = outputs(fields, names);
+    if let Some(made) = made {
+        outputs.put(made_in_lab(made, names, context));
+    }
+    outputs
+}
+
+/// Where a study is carried out: its lab or its own services, and the forms that it has.
+struct StudyGround<'a> {
+    lab: Option<InLab>,
+    /// What is made of the cells in a lab, where that is something else.
+    made: Option<FileFields<'a>>,
+    forms: Forms<'a>,
+    services: Vec<Service>,
+    traffic: Option<Traffic>,
+}
+
+fn stage<'a>(
+    book: &FileText<'_>,
+    fields: &mut FileFields<'a>,
+    context: &mut ReadContext<'_>,
+) -> StudyGround<'a> {
+    let (lab, OfLab { form: lab_form, quick: lab_quick, made }) = labs(book, fields, context);
+    let usual = form(fields.table("quick"));
+    let quick = if context.in_lab && lab_quick.there { lab_quick } else { usual };
+    let of_file = services(fields.table("services"), &Surroundings::default());
+    if lab.is_some() && !of_file.is_empty() && !context.in_lab {
+        fields.wrong("the services of a study in a lab are in the lab's file, each in its host");
+    }
+    let services = lab.as_ref().map_or(of_file, |lab| lab.lab.services.clone());
+    let traffic = fields.table("traffic");
+    let traffic = traffic.and_then(|table| traffic::traffic(table, lab.as_ref().map(|l| &l.lab)));
+    StudyGround { lab, made, forms: Forms { quick, lab: lab_form }, services, traffic }
+}
+
+fn exclude(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<LevelFilter> {
+    tables.into_iter().map(|fields| names.only(Some(fields))).collect()
+}
+
+/// The forms beside the usual one.
+struct Forms<'a> {
+    quick: StudyForm<'a>,
+    lab: StudyForm<'a>,
+}
+
+/// About how long it takes, and how often each cell is measured.
+fn amount(
+    book: &FileText<'_>,
+    head: &StudyHead,
+    forms: &Forms<'_>,
+    context: &ReadContext<'_>,
+) -> (Option<Duration>, Option<NonZeroU32>) {
+    let (mut takes, mut repetitions) = (head.takes, head.repetitions);
+    let wanted = [(context.in_lab, &forms.lab), (context.quick, &forms.quick)];
+    for (_, form) in wanted.into_iter().filter(|(wanted, _)| *wanted) {
+        (takes, repetitions) = (form.takes.or(takes), form.repetitions.or(repetitions));
+    }
+    if context.quick && !forms.quick.there {
+        book.wrong_line(0, "quick", "--quick needs a table [quick] in the study's file");
+    }
+    if context.in_lab && !forms.lab.there {
+        book.wrong_line(0, "in-lab", "--in-lab needs a table [in-lab] in the study's file");
+    }
+    (takes, repetitions)
+}
+
+/// What the form for a lab says.
+#[derive(Default)]
+struct OfLab<'a> {
+    form: StudyForm<'a>,
+    /// Its own short form.
+    quick: StudyForm<'a>,
+    /// Whose tables, figures and comparisons are made there.
+    made: Option<FileFields<'a>>,
+}
+
+/// The lab that the study is carried out in, if any, and its form for one.
+fn labs<'a>(
+    book: &FileText<'_>,
+    fields: &mut FileFields<'a>,
+    context: &mut ReadContext<'_>,
+) -> (Option<InLab>, OfLab<'a>) {
+    let mut always = fields.table("lab");
+    let lab = always.as_mut().and_then(|fields| in_lab(book, fields, context.open));
+    if let Some(fields) = always {
+        fields.end();
+    }
+    let Some(mut sometimes) = fields.table("in-lab") else { return (lab, OfLab::default()) };
+    // Read also where the other form is wanted: what is wrong in it is wrong.
+    let other = in_lab(book, &mut sometimes, context.open);
+    let quick = form(sometimes.table("quick"));
+    let form = form_of(&mut sometimes);
+    let of_lab = OfLab { form, quick, made: Some(sometimes) };
+    (if context.in_lab { other } else { lab }, of_lab)
+}
+
+/// What is made of the cells in the form for a lab alone: elsewhere they lack its factors.
+fn made_in_lab(
+    mut made: FileFields<'_>,
+    names: &KnownNames<'_>,
+    context: &ReadContext<'_>,
+) -> Outputs {
+    let found = match context.in_lab {
+        true => outputs(&mut made, names),
+        false => {
+            for name in ["tables", "figures", "comparisons", "findings"] {
+                made.take(name);
+            }
+            Outputs::default()
+        }
+    };
+    made.end();
+    found
+}
+
+fn end_fields(fields: FileFields<'_>, nowhere: bool) {
+    if nowhere {
+        fields.wrong("say what to load: [services.NAME], or targets = [\"http://HOST:PORT\"]");
+    }
+    fields.end();
+}
+
+/// What a study is called, and how it goes on.
+struct StudyHead {
+    name: Option<String>,
+    title: Option<String>,
+    description: String,
+    takes: Option<Duration>,
+    order: CellOrder,
+    repetitions: Option<NonZeroU32>,
+}
+
+fn read_head(fields: &mut FileFields<'_>) -> StudyHead {
+    let orders = [("random", CellOrder::Random), ("written", CellOrder::Written)];
+    StudyHead {
+        name: fields.need("name").and_then(|field| field.parsed(column_name)),
+        title: fields.text("title"),
+        description: fields.text("description").unwrap_or_default(),
+        takes: fields.take("takes").and_then(|field| field.time()),
+        order: fields.take("order").and_then(|field| field.one_of(&orders)).unwrap_or_default(),
+        repetitions: repetitions(fields),
+    }
+}
+
+/// What is set, and to what.
+struct Varied {
+    texts: Vec<String>,
+    options: Vec<Setting>,
+    factors: Vec<Factor>,
+    /// The factors with the levels of every form.
+    long: Vec<Factor>,
+    together: Vec<Together>,
+    /// The levels that the short form omits, by factor.
+    omitted: Vec<String>,
+}
+
+/// The description with what the short form does less of: what it says of the whole would not be true.
+fn describe_form(
+    head: &StudyHead,
+    repetitions: Option<NonZeroU32>,
+    omitted: &[String],
+    context: &ReadContext<'_>,
+) -> String {
+    let usual = head.repetitions;
+    let fewer = repetitions.zip(usual).filter(|(now, usual)| now != usual);
+    let fewer = fewer.map(|(now, usual)| match now.get() {
+        1 => format!("has 1 repetition instead of {usual}"),
+        now => format!("has {now} repetitions instead of {usual}"),
+    });
+    let less = (!omitted.is_empty()).then(|| format!("omits {}", omitted.join("; ")));
+    let said: Vec<String> = fewer.into_iter().chain(less).collect();
+    if !context.quick || said.is_empty() {
+        return head.description.clone();
+    }
+    let said = format!("The quick form {}.", said.join(" and "));
+    let whole = [head.description.trim(), &said].into_iter().filter(|text| !text.is_empty());
+    whole.collect::<Vec<_>>().join("\n")
+}
+
+/// `client curl, firefox`, a factor each.
+fn omitted_levels(usual: &[Factor], now: &[Factor]) -> Vec<String> {
+    let of_factor = |factor: &Factor| {
+        let left = now.iter().find(|other| other.name == factor.name)?;
+        let is_gone = |level: &&Level| !left.levels.iter().any(|other| other.name == level.name);
+        let gone = factor.levels.iter().filter(is_gone).map(|level| level.name.as_str());
+        let gone: Vec<&str> = gone.collect();
+        (!gone.is_empty()).then(|| format!("{} {}", factor.name, gone.join(", ")))
+    };
+    usual.iter().filter_map(of_factor).collect()
+}
+
+fn varied(
+    book: &FileText<'_>,
+    fields: &mut FileFields<'_>,
+    forms: Forms<'_>,
+    services: &[Service],
+    (lab, traffic): (Option<&InLab>, Option<&Traffic>),
+    context: &ReadContext<'_>,
+) -> Varied {
+    let placeholders = placeholders(fields.text_of_file());
+    let only_text = |name: &&String| !(context.has_option)(name);
+    let texts = placeholders.iter().filter(only_text).cloned().collect();
+    let services = services.iter().map(|service| service.name.clone()).collect();
+    let traffic = traffic.map_or(Vec::new(), |t| t.mixes.keys().cloned().collect());
+    let known = Known { has_option: context.has_option, services, placeholders, lab, traffic };
+    let mut options = settings(fields.table("options"), &known);
+    let mut all = factors(fields.table("factors"), &known);
+    // Where no lab is, its form speaks of hosts that are not there.
+    if context.in_lab {
+        shorten(&mut options, settings(forms.lab.options, &known));
+        for factor in factors(forms.lab.factors, &known) {
+            all.retain(|known| known.name != factor.name);
+            all.push(factor);
+        }
+    }
+    // Read also where the long form is wanted: what is wrong in it is wrong.
+    let shorter = (settings(forms.quick.options, &known), factors(forms.quick.factors, &known));
+    let mut long = all.clone();
+    lengthen(&mut long, &shorter.1);
+    let together = together(fields, &long, &known);
+    let usual = all.clone();
+    if context.quick {
+        shorten(&mut options, shorter.0);
+        shorten_factors(book, &mut all, shorter.1);
+    }
+    let omitted = omitted_levels(&usual, &all);
+    Varied { texts, options, factors: all, long, together, omitted }
+}
+
+/// What combinations of levels set: `[[settings]]`.
+fn together(fields: &mut FileFields<'_>, long: &[Factor], known: &Known<'_>) -> Vec<Together> {
+    let names = KnownNames { factors: long, long, published: None };
+    let one = |mut fields: FileFields<'_>| {
+        let at = fields.table("where");
+        if at.is_none() {
+            fields.wrong("say for which levels: where = { FACTOR = \"LEVEL\" }");
+        }
+        Together { at: names.only(at), settings: settings(Some(fields), known) }
+    };
+    fields.tables("settings").into_iter().map(one).collect()
+}
+
+/// What a form leaves out may be named all the same.
+fn lengthen(long: &mut [Factor], other: &[Factor]) {
+    for factor in long {
+        let others = other.iter().filter(|other| other.name == factor.name);
+        for level in others.flat_map(|other| &other.levels) {
+            if !factor.levels.iter().any(|known| known.name == level.name) {
+                factor.levels.push(level.clone());
+            }
+        }
+    }
+}
+
+/// What the cells need around them.
+struct Around {
+    path: Option<String>,
+    targets: Vec<String>,
+    files: Vec<Generated>,
+    hooks: Hooks,
+}
+
+fn around(fields: &mut FileFields<'_>, options: &[Setting], factors: &[Factor]) -> Around {
+    let names = cell_names(options, factors);
+    let of_cell: Vec<&str> = names.iter().map(String::as_str).collect();
+    let with: Vec<&str> = of_cell.iter().copied().chain(OF_STUDY).collect();
+    Around {
+        path: match fields.take("path") {
+            Some(field) => path(&field, &of_cell),
+            None => Some("/".to_owned()),
+        },
+        targets: fields.texts("targets"),
+        files: generated(fields.tables("files"), &of_cell),
+        hooks: hooks(fields.table("hooks"), &with, &OF_STUDY),
+    }
+}
+
+fn path(field: &FileField<'_>, of_cell: &[&str]) -> Option<String> {
+    let path = known(field, of_cell)?;
+    let fine = path.starts_with('/') && !path.contains(char::is_whitespace);
+    if !fine {
+        field.wrong("a path begins with / and contains no blanks");
+    }
+    fine.then_some(path)
+}
+
+/// How often each cell is measured: once unless the file says more.
+fn repetitions(fields: &mut FileFields<'_>) -> Option<NonZeroU32> {
+    match fields.take("repetitions") {
+        None => Some(NonZeroU32::MIN),
+        Some(field) => {
+            let number = field.whole(1, MOST_REPETITIONS)?;
+            u32::try_from(number).ok().and_then(NonZeroU32::new)
+        }
+    }
+}
+
+fn form(fields: Option<FileFields<'_>>) -> StudyForm<'_> {
+    let Some(mut fields) = fields else { return StudyForm::default() };
+    let form = form_of(&mut fields);
+    fields.end();
+    form
+}
+
+fn form_of<'a>(fields: &mut FileFields<'a>) -> StudyForm<'a> {
+    let there = fields.take("repetitions");
+    let repetitions = there.and_then(|field| field.whole(1, MOST_REPETITIONS));
+    let repetitions = repetitions.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);
+    let takes = fields.take("takes").and_then(|field| field.time());
+    let [options, factors] = ["options", "factors"].map(|name| fields.table(name));
+    StudyForm { there: true, repetitions, takes, options, factors }
+}
+
+fn shorten(options: &mut Vec<Setting>, quick: Vec<Setting>) {
+    for setting in quick {
+        options.retain(|option| option.key != setting.key);
+        options.push(setting);
+    }
+}
+
+fn shorten_factors(book: &FileText<'_>, all: &mut [Factor], quick: Vec<Factor>) {
+    for factor in quick {
+        match all.iter_mut().find(|known| known.name == factor.name) {
+            Some(known) => known.levels = factor.levels,
+            None => {
+                let key = format!("quick.factors.{}", factor.name);
+                book.wrong_line(0, &key, "the study has no such factor");
+            }
+        }
+    }
+}
+
+fn published(
+    book: &FileText<'_>,
+    fields: &mut FileFields<'_>,
+    context: &mut ReadContext<'_>,
+) -> Option<PublishedFigures> {
+    let field = fields.take("published")?;
+    let file = field.text()?;
+    let text = match (context.open)(&file) {
+        Ok(text) => text,
+        Err(why) => {
+            field.wrong(&format!("can't read '{file}': {why}"));
+            return None;
+        }
+    };
+    published::parse_published(&text, &file).map_err(|wrongs| book.extend(wrongs)).ok()
+}
+
+/// Names in braces, wherever they stand in the text, that settings may be of.
+fn placeholders(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = names_in_braces(text).into_iter().map(str::to_owned).collect();
+    all.retain(|name| !OF_SERVICE.contains(&name.as_str()));
+    all
+}
+
+/// Names that stand for something of a cell: its factors and its settings of one value.
+fn cell_names(options: &[Setting], factors: &[Factor]) -> Vec<String> {
+    let of_options =
+        options.iter().filter(|setting| matches!(setting.value, SettingValue::Text(_)));
+    let of_levels = factors.iter().flat_map(|factor| &factor.levels).flat_map(|l| &l.settings);
+    let keys = of_options.chain(of_levels).map(|setting| setting.key.clone());
+    let mut names: Vec<_> = keys.chain(factors.iter().map(|f| f.name.clone())).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// What can only be said of the whole: there are cells, not too many, and each knows where to go.
+fn possible(book: &FileText<'_>, study: &Study) {
+    for (number, factor) in study.factors.iter().enumerate() {
+        if study.factors[..number].iter().any(|before| shares_setting(before, factor)) {
+            let message = "sets what another factor sets too: one of them would be lost";
+            book.wrong_line(line_of(factor), &format!("factors.{}", factor.name), message);
+        }
+    }
+    match cells::count_cells(study) {
+        Ok(0) => book.wrong_line(0, "exclude", "no cells remain"),
+        Ok(_) => {
+            if let Err((line, message)) = cells::check_cells(study) {
+                book.wrong_line(line, "", &message);
+            }
+        }
+        Err(message) => {
+            book.wrong_line(study.factors.first().map_or(0, line_of), "factors", &message);
+        }
+    }
+    let option = study.options.iter().find(|option| option.key == FAMILY);
+    if let Some(option) = option.filter(|_| study.factors.iter().any(|f| f.name == FAMILY)) {
+        book.wrong_line(option.line, "options.family", "family is a factor already");
+    }
+}
+
+fn line_of(factor: &Factor) -> usize {
+    factor.levels.iter().flat_map(|level| &level.settings).map(|s| s.line).next().unwrap_or(0)
+}
+
+fn shares_setting(a: &Factor, b: &Factor) -> bool {
+    let keys = |factor: &Factor| -> Vec<String> {
+        let settings = factor.levels.iter().flat_map(|level| &level.settings);
+        settings.map(|setting| setting.key.clone()).collect()
+    };
+    let of_a = keys(a);
+    keys(b).iter().any(|key| of_a.contains(key))
+}

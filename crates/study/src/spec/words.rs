@@ -1,0 +1,161 @@
+//! From a cell to the words of a command.
+
+use super::Study;
+use super::factors::OWN;
+use crate::client::Client;
+use crate::setting::is_of_lab;
+use crate::setting::{Setting, SettingValue};
+use crate::spec::PlannedCell;
+use sixmark_document::braces::{fill, names_in_braces};
+use sixmark_http::url::{Host, Url};
+use sixmark_lab::plan::storage::server;
+use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_units::family::Family;
+
+/// Where a cell's requests go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellTarget {
+    /// The URLs, those left out that the cell's families don't use.
+    pub urls: Vec<String>,
+    /// The one family that it loads; none where it loads both.
+    pub family: Option<Family>,
+}
+
+impl CellTarget {
+    /// Where a cell's requests go; `urls` gives those of a service, without path.
+    ///
+    /// # Errors
+    /// What is missing for it.
+    pub fn new(
+        study: &Study,
+        cell: &PlannedCell<'_>,
+        urls: impl Fn(&str) -> Option<Vec<String>>,
+    ) -> Result<CellTarget, String> {
+        let own = cell.text("path").unwrap_or(&study.path);
+        let path = fill(own, |name| cell.value(name));
+        if let Some(name) = names_in_braces(&path).first() {
+            return Err(format!("{{{name}}} in path '{own}' has no value in this cell"));
+        }
+        let (family, ratio) = families_of_cell(cell)?;
+        let uses = |url: &String| {
+            let of = server(url).ok().and_then(|url| match url.host {
+                Host::Address(address, _) => Some(Family::of(address)),
+                Host::Name(_) => None,
+            });
+            of.is_none_or(|of| family.is_none_or(|family| of == family) && ratio.uses(of))
+        };
+        let bases = match (cell.text("server"), study.services.as_slice()) {
+            (_, []) => Some(study.targets.clone()),
+            (Some(server), _) => urls(server),
+            (None, [only]) => urls(&only.name),
+            (None, _) => {
+                let names: Vec<_> = study.services.iter().map(|s| s.name.as_str()).collect();
+                return Err(format!("does not name a server: {}", names.join(", ")));
+            }
+        };
+        let urls = bases.unwrap_or_default().into_iter();
+        let urls = urls.map(|base| format!("{}{path}", base.trim_end_matches('/')));
+        let urls: Vec<String> = urls.collect();
+        for url in &urls {
+            parse_url(cell.client(), url).map_err(|why| format!("'{url}': {why}"))?;
+        }
+        let urls: Vec<String> = urls.into_iter().filter(uses).collect();
+        if urls.is_empty() {
+            return Err("has no URL of the family that it loads".to_owned());
+        }
+        Ok(CellTarget { urls, family })
+    }
+
+    /// The one URL and the one family, for a client that can have no more.
+    ///
+    /// # Errors
+    /// There are more.
+    pub fn single(&self) -> Result<(String, Family), String> {
+        let Some(family) = self.family else {
+            let why = "a client other than sixmark loads one family: make family a factor";
+            return Err(why.to_owned());
+        };
+        match &self.urls[..] {
+            [url] => Ok((url.clone(), family)),
+            _ => Err("a client other than sixmark loads one URL of each family".to_owned()),
+        }
+    }
+}
+
+/// A URL that this client can load.
+fn parse_url(client: Client, url: &str) -> Result<Url, String> {
+    if client == Client::Fio { server(url) } else { url.parse() }
+}
+
+/// The family that a cell loads alone, and the ratio.
+fn families_of_cell(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio), String> {
+    let family = match cell.text("family") {
+        Some("ipv6") => Some(Family::Ipv6),
+        Some("ipv4") => Some(Family::Ipv4),
+        _ => None,
+    };
+    let ratio = match cell.text("ratio") {
+        Some(_) if family.is_some() => {
+            return Err("has a ratio and one family: omit one of them".to_owned());
+        }
+        Some(ratio) => ratio.parse::<PlanRatio>().map_err(|why| format!("ratio: {why}"))?,
+        None => PlanRatio::EVEN,
+    };
+    Ok((family, ratio))
+}
+
+/// What stands behind `sixmark run` for a cell: its options, then its URLs.
+pub fn words(
+    study: &Study,
+    cell: &PlannedCell<'_>,
+    place: &CellTarget,
+    folder: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let mut words = options(study, cell, place, folder);
+    words.extend(place.urls.iter().cloned());
+    words
+}
+
+/// What stands behind `sixmark run` for a cell, but for its URLs. `folder` knows the folders that stand in
+/// braces in options' values: `www`, `here`.
+pub fn options(
+    study: &Study,
+    cell: &PlannedCell<'_>,
+    place: &CellTarget,
+    folder: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(place.family.map(|family| match family {
+        Family::Ipv6 => "--ipv6".to_owned(),
+        Family::Ipv4 => "--ipv4".to_owned(),
+    }));
+    for setting in cell.settings() {
+        words.extend(option(study, setting, |name| folder(name).or_else(|| cell.value(name))));
+    }
+    words
+}
+
+/// The words of one setting; `value` knows what stands in braces.
+pub fn option(
+    study: &Study,
+    setting: &Setting,
+    value: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let key = &setting.key;
+    let word = |text: &String| format!("--{key}={}", fill(text, &value));
+    match (key.as_str(), &setting.value) {
+        ("concurrency", SettingValue::Text(number)) => vec![format!("--connections={number}")],
+        ("protocol", SettingValue::Text(protocol)) => match protocol.as_str() {
+            "http/1.0" => vec!["--http1.0".to_owned()],
+            "http/2" => vec!["--http2".to_owned()],
+            "h2c" => vec!["--http2-prior-knowledge".to_owned()],
+            "http/3" => vec!["--http3".to_owned()],
+            _ => Vec::new(),
+        },
+        (own, _) if OWN.contains(&own) || is_of_lab(own) || study.is_text(own) => Vec::new(),
+        (_, SettingValue::Flag(true)) => vec![format!("--{key}")],
+        (_, SettingValue::Flag(false)) => Vec::new(),
+        (_, SettingValue::Text(text)) => vec![word(text)],
+        (_, SettingValue::List(list)) => list.iter().map(word).collect(),
+    }
+}

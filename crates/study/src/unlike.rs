@@ -1,0 +1,125 @@
+//! Levels that don't give the same: before speed comes sameness.
+//!
+//! Sides are looked at place by place, a place being one combination of the levels of all other
+//! factors: a family that is sick at one of many levels would be lost in the sum over them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::levels::label_level;
+use super::result::{At, MARGIN_PERCENT};
+use crate::observation::Observation;
+use crate::spec::FAMILY;
+use crate::spec::published::at_family;
+use sixmark_model::sameness::{Answers, look, look_among};
+use sixmark_units::family::Family;
+
+/// What two sides gave where all other levels are alike.
+struct UnlikePlace {
+    at: Vec<At>,
+    /// A pair a repetition.
+    pairs: Vec<(Answers, Answers)>,
+}
+
+/// What keeps two levels of a factor from being compared in speed, in a sentence without a full
+/// stop. Sizes that differ by no more than `margin` of the larger one do not matter.
+pub(super) fn unlike_between(
+    seen: &[&Observation<'_>],
+    [a, b]: [&At; 2],
+    margin: f64,
+) -> Option<String> {
+    let places = places(seen, [a, b]);
+    let names = (a.level.as_str(), b.level.as_str());
+    // All places together are one more look, where there are several.
+    let looks = if places.len() > 1 { places.len() + 1 } else { 1 };
+    let look = |pairs: Vec<&(Answers, Answers)>| {
+        let pairs: Vec<_> = pairs.into_iter().map(|(a, b)| (a, b)).collect();
+        look_among(names, &pairs, margin, looks)?.said
+    };
+    let of_place = |of: &'_ UnlikePlace| look(of.pairs.iter().collect());
+    let unlike = places.iter().filter_map(|of| Some((&of.at, of_place(of)?)));
+    let unlike: Vec<(&Vec<At>, String)> = unlike.collect();
+    let Some((first, said)) = unlike.first() else {
+        return look(places.iter().flat_map(|place| &place.pairs).collect());
+    };
+    let everywhere = unlike.len() == places.len() && unlike.iter().all(|(_, other)| other == said);
+    Some(match (everywhere, unlike.len() - 1) {
+        (true, _) => said.clone(),
+        (false, 0) => format!("{said} (at {})", label_places(first, &places)),
+        (false, n) => {
+            format!("{said} (at {}; differences also at {n} more)", label_places(first, &places))
+        }
+    })
+}
+
+/// What keeps the families from being compared in speed.
+pub(super) fn unlike_families(seen: &[&Observation<'_>], margin: f64) -> Option<String> {
+    let [ipv6, ipv4] = Family::BOTH.map(at_family);
+    unlike_between(seen, [&ipv6, &ipv4], margin)
+}
+
+/// What keeps sides of other levels from being compared: all that they gave, repetition by repetition,
+/// without sizes.
+pub(super) fn unlike_sides(
+    [a, b]: [&[&Observation<'_>]; 2],
+    [of_a, of_b]: [String; 2],
+) -> Option<String> {
+    let repetitions: BTreeSet<u32> = a.iter().chain(b).map(|one| one.repetition).collect();
+    let of = |side: &[&Observation<'_>], repetition: u32| {
+        answers(side.iter().copied().filter(|one| one.repetition == repetition), false)
+    };
+    let pairs = repetitions.into_iter().filter_map(|n| Some((of(a, n)?, of(b, n)?)));
+    let pairs: Vec<(Answers, Answers)> = pairs.collect();
+    let pairs: Vec<_> = pairs.iter().map(|(a, b)| (a, b)).collect();
+    look((&of_a, &of_b), &pairs, MARGIN_PERCENT / 100.0)?.said
+}
+
+/// Those levels that are not the same at all places.
+fn label_places(of: &[At], places: &[UnlikePlace]) -> String {
+    let varied = of.iter().filter(|at| places.iter().any(|place| !place.at.contains(at)));
+    varied.map(label_level).collect::<Vec<_>>().join(", ")
+}
+
+/// Wherever something is known of both sides.
+fn places(seen: &[&Observation<'_>], [a, b]: [&At; 2]) -> Vec<UnlikePlace> {
+    let mut found: BTreeMap<Vec<(&str, &str)>, Vec<&Observation<'_>>> = BTreeMap::new();
+    for one in seen {
+        let others = one.at.iter().filter(|at| at.factor != a.factor);
+        let key = others.map(|at| (at.factor.as_str(), at.level.as_str())).collect();
+        found.entry(key).or_default().push(one);
+    }
+    let place = |(key, here): (Vec<(&str, &str)>, Vec<&Observation<'_>>)| {
+        let of = |side: &At, repetition: u32| {
+            let there = here.iter().copied().filter(|one| one.repetition == repetition);
+            // Other levels than the family's may ask for contents of other sizes.
+            answers(there.filter(|one| one.at.contains(side)), a.factor == FAMILY)
+        };
+        let repetitions: BTreeSet<u32> = here.iter().map(|one| one.repetition).collect();
+        let pair = |n: u32| Some((of(a, n)?, of(b, n)?));
+        let pairs = repetitions.into_iter().filter_map(pair).collect();
+        let at = |(factor, level): (&str, &str)| At { factor: factor.into(), level: level.into() };
+        UnlikePlace { at: key.into_iter().map(at).collect(), pairs }
+    };
+    found.into_iter().map(place).filter(|place| !place.pairs.is_empty()).collect()
+}
+
+/// What some cells gave; none where nothing is known.
+fn answers<'a>(cells: impl Iterator<Item = &'a Observation<'a>>, sizes: bool) -> Option<Answers> {
+    let mut sum = Answers::default();
+    let answers = cells.filter_map(|one| Some(one.cell.given.of(one.family)?.answers()));
+    answers.for_each(|answers| sum += &answers);
+    let sum = if sizes { sum } else { sum.without_sizes() };
+    (!sum.is_empty()).then_some(sum)
+}
+
+/// A family of which there is not one response that is accepted, where that is known.
+pub(super) fn only_errors(seen: &[&Observation<'_>]) -> Option<String> {
+    let mut found: BTreeMap<Vec<(&str, &str)>, Vec<&Observation<'_>>> = BTreeMap::new();
+    for one in seen {
+        let key = one.at.iter().map(|at| (at.factor.as_str(), at.level.as_str())).collect();
+        found.entry(key).or_default().push(one);
+    }
+    found.into_values().find_map(|here| {
+        let given = answers(here.iter().copied(), false)?.given(None);
+        given.only_errors(&at_family(here.first()?.family).level)
+    })
+}

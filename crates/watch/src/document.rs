@@ -1,0 +1,55 @@
+//! `sixmark.watch/1`: what was watched of others' traffic, whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Watched, WatchedFamily};
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_model::family_result::{Families, FamilyResult};
+use sixmark_model::gate_result::GateResult;
+use sixmark_model::interval::Interval;
+use sixmark_units::family::Family;
+
+/// The name and version of the document's form.
+pub const SCHEMA: &str = "sixmark.watch/1";
+
+/// One watch of sixmark: the figures that a run has, as far as packets show them, and what only packets
+/// show; docs/watch.md describes it for people. Times whose names end in `_us` are microseconds, those
+/// in `_s` seconds; sizes are bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WatchResult {
+    /// The name and version of the form.
+    pub schema: String,
+    /// The program that made the document.
+    pub tool: Tool,
+    /// When the watch began, by the capture's clock: RFC 3339, UTC, with milliseconds.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
+    pub started: String,
+    /// Seconds from the beginning to the end of the capture: what rates are divided by.
+    pub elapsed_s: f64,
+    /// Why the watch ended.
+    pub ended: Ended,
+    /// The machine that watched.
+    pub environment: Environment,
+    /// What makes the figures doubtful.
+    pub warnings: Vec<Warning>,
+    /// The figures of each family that was seen.
+    pub families: Families,
+    /// The figures of both families together.
+    pub total: FamilyResult,
+    /// One entry for each second, in order.
+    pub intervals: Vec<Interval>,
+    /// What packets say beyond the figures.
+    pub watched: Watched,
+    /// What was demanded (`--fail-if`), and whether it was met.
+    #[serde(default)]
+    pub gates: Vec<GateResult>,
+}
+
+impl WatchResult {
+    /// True where all that a family exchanged was hidden from whoever watched: its counts of exchanges,
+    /// 0 each, say nothing.
+    pub fn hides_exchanges(&self, family: Family) -> bool {
+        self.watched.families.of(family).is_some_and(WatchedFamily::hides_all)
+    }
+}

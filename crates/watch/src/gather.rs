@@ -1,0 +1,364 @@
+//! Counts what a follower finds, as a run counts what it does.
+
+use std::collections::{HashMap, HashSet};
+use std::net::SocketAddr;
+
+use super::result::{WatchedFamily, WatchedServer};
+use super::seconds::WatchedSeconds;
+use super::seen::SeenTraffic;
+use sixmark_model::family_result::Families;
+use sixmark_model::in_flight::InFlight;
+use sixmark_model::interval::Interval;
+use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_model::plan::accept::AcceptStatus;
+use sixmark_model::tally::{FamilyTally, Tally};
+use sixmark_model::tcp::TcpSample;
+use sixmark_units::family::{Family, PerFamily};
+use sixmark_wire::flow::{Closure, Counts, Ends, FlowObserver, Observed, Transfer};
+
+/// Servers that have figures of their own: each needs some memory for its histograms.
+const MOST_SERVERS: usize = 32;
+/// Others are told apart up to here.
+const MOST_KNOWN: usize = 1 << 16;
+
+/// What was counted so far.
+#[derive(Debug)]
+pub struct Gatherer {
+    tally: Tally,
+    seen: PerFamily<SeenTraffic>,
+    servers: Vec<Server>,
+    places: HashMap<SocketAddr, usize>,
+    left_out: HashSet<SocketAddr>,
+    /// Where the last server that was asked for is: most packets are of the one before.
+    latest: Option<(SocketAddr, usize)>,
+    seconds: WatchedSeconds,
+    /// Exchanges that did not end as they should, of a connection that will tell why.
+    undecided: Vec<Undecided>,
+    /// Exchanges on connections that the capture's end left open.
+    left_open: Vec<(Family, LeftOpen)>,
+}
+
+/// An exchange without a complete response on a connection that is open.
+#[derive(Clone, Copy, Debug)]
+struct LeftOpen {
+    phase: FailurePhase,
+    began_ns: u64,
+}
+
+/// What a family did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Connections that are over.
+    pub connections: u64,
+    /// Exchanges that are.
+    pub exchanges: u64,
+}
+
+/// What was counted in all.
+#[derive(Debug)]
+pub struct Gathered {
+    /// As a run counts it.
+    pub tally: Tally,
+    /// One entry a second.
+    pub intervals: Vec<Interval>,
+    /// What a run has no place for, of families that were seen.
+    pub families: Families<WatchedFamily>,
+    /// The same of the first servers.
+    pub servers: Vec<WatchedServer>,
+    /// How many more there were.
+    pub servers_left_out: u64,
+}
+
+#[derive(Debug)]
+struct Server {
+    address: SocketAddr,
+    tally: FamilyTally,
+    seen: SeenTraffic,
+}
+
+#[derive(Debug)]
+struct Undecided {
+    ends: Ends,
+    phase: FailurePhase,
+    reset: bool,
+    began_ns: u64,
+    ended_ns: u64,
+}
+
+impl Gatherer {
+    /// Of a capture whose first second begins then, in nanoseconds of its clock.
+    pub fn new(begin_ns: u64) -> Gatherer {
+        Gatherer {
+            tally: Tally::default(),
+            seen: PerFamily::default(),
+            servers: Vec::new(),
+            places: HashMap::new(),
+            left_out: HashSet::new(),
+            latest: None,
+            seconds: WatchedSeconds::new(begin_ns),
+            undecided: Vec::new(),
+            left_open: Vec::new(),
+        }
+    }
+
+    /// The first second begins then: to be called before anything is counted.
+    pub fn begin(&mut self, begin_ns: u64) {
+        self.seconds = WatchedSeconds::new(begin_ns);
+    }
+
+    /// Time has come to this.
+    pub fn pass(&mut self, now_ns: u64) {
+        self.seconds.pass(now_ns);
+    }
+
+    /// What each family did so far.
+    pub fn progress(&self) -> PerFamily<Progress> {
+        PerFamily::from_fn(|family| Progress {
+            connections: self.seen[family].connections,
+            exchanges: self.seen[family].exchanges,
+        })
+    }
+
+    /// Everything, of a capture that ended then.
+    pub fn finish(mut self, end_ns: u64, counts: &Counts) -> Gathered {
+        self.decide(None);
+        let unanswered = self.classify_left_open(end_ns);
+        let mut intervals = self.seconds.end(end_ns);
+        if let Some(last) = intervals.last_mut() {
+            Family::BOTH.into_iter().for_each(|of| last.families[of].failed += unanswered[of]);
+        }
+        let used = |family: Family| self.seen[family].connections > 0;
+        // Where there was nothing at all, there was nothing of both.
+        let none = !Family::BOTH.into_iter().any(used);
+        let seen = &self.seen;
+        let of = |family: Family| {
+            let too_big = counts.families[family].too_big;
+            (used(family) || none).then(|| seen[family].result(too_big))
+        };
+        let families = Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) };
+        let servers = self.servers.iter().map(Server::result).collect();
+        let servers_left_out = self.left_out.len() as u64;
+        Gathered { tally: self.tally, intervals, families, servers, servers_left_out }
+    }
+
+    /// Classifies what was in flight at the end, as a run does. Returns how many were unanswered.
+    fn classify_left_open(&mut self, end_ns: u64) -> PerFamily<u64> {
+        for (family, LeftOpen { phase, began_ns }) in std::mem::take(&mut self.left_open) {
+            let age_ns = end_ns.saturating_sub(began_ns);
+            let (silent_ns, endpoint, name, counted) = (age_ns, 0, None, true);
+            let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, counted };
+            self.tally[family].in_flight.push(in_flight);
+        }
+        PerFamily::from_fn(|family| self.tally[family].classify_in_flight())
+    }
+
+    fn server(&mut self, address: SocketAddr) -> Option<&mut Server> {
+        if let Some((known, at)) = self.latest
+            && known == address
+        {
+            return self.servers.get_mut(at);
+        }
+        let at = match self.places.get(&address) {
+            Some(&at) => at,
+            None if self.servers.len() < MOST_SERVERS => {
+                let (tally, seen) = (FamilyTally::default(), SeenTraffic::default());
+                self.servers.push(Server { address, tally, seen });
+                self.places.insert(address, self.servers.len() - 1);
+                self.servers.len() - 1
+            }
+            None => {
+                if self.left_out.len() < MOST_KNOWN {
+                    self.left_out.insert(address);
+                }
+                return None;
+            }
+        };
+        self.latest = Some((address, at));
+        self.servers.get_mut(at)
+    }
+
+    /// Says how exchanges ended that did not as they should: where their connection tells why, by that.
+    fn decide(&mut self, connection: Option<&Observed>) {
+        for one in std::mem::take(&mut self.undecided) {
+            let closure = connection.filter(|of| of.ends == one.ends).map(|of| of.closure);
+            let outcome = outcome_of(closure, one.reset);
+            let family = Family::of(one.ends.server.ip());
+            self.tally[family].failures.add(Failure::new(outcome, one.phase), 1);
+            if closure == Some(Closure::Open) {
+                let (phase, began_ns) = (one.phase, one.began_ns);
+                self.left_open.push((family, LeftOpen { phase, began_ns }));
+            }
+            let failed = u64::from(outcome != Outcome::Abandoned);
+            self.seconds.at(one.ended_ns, family).failed += failed;
+        }
+    }
+
+    fn whole(&mut self, exchange: &Transfer, status: u16) {
+        let family = exchange.family();
+        let times = ExchangeTimes::of(exchange);
+        times.add(&mut self.tally[family], status, exchange.content_bytes);
+        if let Some(server) = self.server(exchange.ends.server) {
+            times.add(&mut server.tally, status, exchange.content_bytes);
+        }
+        let second = self.seconds.at(times.ended_ns, family);
+        second.completed += 1;
+        let unaccepted = u64::from(!AcceptStatus::default().accepts(status));
+        second.unaccepted += unaccepted;
+        self.tally[family].unaccepted += unaccepted;
+        second.body += exchange.content_bytes;
+        times.wait_ns.into_iter().for_each(|ns| second.wait.record(ns));
+        times.response_ns.into_iter().for_each(|ns| second.response.record(ns));
+    }
+
+    fn not_whole(&mut self, exchange: &Transfer) {
+        let reset = exchange.resets.from_client + exchange.resets.from_server > 0;
+        let phase = if exchange.first_byte_ns.is_some() {
+            FailurePhase::Transfer
+        } else {
+            FailurePhase::Wait
+        };
+        let ended_ns = exchange.began_ns + exchange.first_byte_ns.unwrap_or(0);
+        let (ends, began_ns) = (exchange.ends, exchange.began_ns);
+        self.undecided.push(Undecided { ends, phase, reset, began_ns, ended_ns });
+    }
+}
+
+impl FlowObserver for Gatherer {
+    fn connection(&mut self, connection: &Observed) {
+        self.decide(Some(connection));
+        let family = Family::of(connection.ends.server.ip());
+        self.seen[family].connection(connection);
+        count_connection(connection, &mut self.tally[family]);
+        if let Some(server) = self.server(connection.ends.server) {
+            server.seen.connection(connection);
+        }
+        if let Some(ns) = connection.opening.established_ns {
+            let at_ns = connection.began_ns + ns;
+            self.seconds.at(at_ns, family).connect.record(ns);
+        }
+    }
+
+    fn exchange(&mut self, exchange: &Transfer) {
+        // Of another connection, or before this one: no connection will tell.
+        if self.undecided.first().is_some_and(|first| first.ends != exchange.ends) {
+            self.decide(None);
+        }
+        if exchange.number == 0 {
+            return;
+        }
+        let family = exchange.family();
+        self.seen[family].exchange(exchange);
+        if let Some(server) = self.server(exchange.ends.server) {
+            server.seen.exchange(exchange);
+        }
+        let known = exchange.whole.is_some();
+        if known {
+            self.tally[family].sent += 1;
+            self.seconds.at(exchange.began_ns, family).sent += 1;
+        }
+        match (exchange.whole, exchange.status) {
+            (Some(true), Some(status)) => self.whole(exchange, status),
+            (Some(_), _) => self.not_whole(exchange),
+            (None, _) => {}
+        }
+    }
+
+    fn round_trip(&mut self, ends: &Ends, by_client: bool, ns: u64) {
+        self.seen[Family::of(ends.server.ip())].round_trip(by_client, ns);
+        if let Some(server) = self.server(ends.server) {
+            server.seen.round_trip(by_client, ns);
+        }
+    }
+}
+
+impl Server {
+    fn result(&self) -> WatchedServer {
+        WatchedServer {
+            address: self.address,
+            figures: self.seen.result(0),
+            status: self.tally.status.sorted(),
+            wait_us: self.tally.phases.wait.summary(),
+            response_us: self.tally.phases.response.summary(),
+        }
+    }
+}
+
+/// The times of a whole exchange.
+struct ExchangeTimes {
+    wait_ns: Option<u64>,
+    transfer_ns: Option<u64>,
+    response_ns: Option<u64>,
+    ended_ns: u64,
+}
+
+impl ExchangeTimes {
+    fn of(exchange: &Transfer) -> ExchangeTimes {
+        let (first, rest) = (exchange.first_byte_ns, exchange.transfer_ns);
+        let response_ns = first.zip(rest).map(|(first, rest)| first.saturating_add(rest));
+        ExchangeTimes {
+            wait_ns: exchange.wait_ns,
+            transfer_ns: rest,
+            response_ns,
+            ended_ns: exchange.began_ns.saturating_add(response_ns.unwrap_or(0)),
+        }
+    }
+
+    fn add(&self, tally: &mut FamilyTally, status: u16, content_bytes: u64) {
+        tally.status.add(status, 1);
+        tally.bytes.body += content_bytes;
+        self.wait_ns.into_iter().for_each(|ns| tally.phases.wait.record(ns));
+        self.transfer_ns.into_iter().for_each(|ns| tally.phases.transfer.record(ns));
+        self.response_ns.into_iter().for_each(|ns| tally.phases.response.record(ns));
+    }
+}
+
+/// Why an exchange did not end as it should.
+fn outcome_of(closure: Option<Closure>, reset: bool) -> Outcome {
+    match closure {
+        Some(Closure::Reset { by_client: true } | Closure::Open | Closure::Evicted) => {
+            Outcome::Abandoned
+        }
+        Some(Closure::Reset { by_client: false }) => Outcome::Reset,
+        Some(Closure::Refused) => Outcome::Refused,
+        Some(Closure::Timeout) => Outcome::Timeout,
+        None if reset => Outcome::Reset,
+        Some(Closure::Normal) | None => Outcome::Truncated,
+    }
+}
+
+/// What a run counts of a connection.
+fn count_connection(of: &Observed, tally: &mut FamilyTally) {
+    let established = of.opening.established_ns;
+    let opened = established.is_some() || of.doubts.begun_before;
+    tally.bytes.received += of.sent.from_server.stream_bytes;
+    tally.bytes.sent += of.sent.from_client.stream_bytes;
+    if !opened {
+        return;
+    }
+    let over = !matches!(of.closure, Closure::Open | Closure::Evicted);
+    tally.connections.opened += 1;
+    tally.connections.closed += u64::from(over);
+    let cut_off = matches!(of.closure, Closure::Reset { by_client: true });
+    tally.connections.reset_sent += u64::from(cut_off);
+    established.into_iter().for_each(|ns| tally.phases.connect.record(ns));
+    if let (Some(ns), true) = (established, over) {
+        tally.phases.lifetime.record(of.lasted_ns.saturating_sub(ns));
+    }
+    tally.tcp.record(&path(of));
+}
+
+/// A connection's path, as TCP itself would tell it: there and back, as far as both parts are known.
+fn path(of: &Observed) -> TcpSample {
+    let (client, server) = (&of.round_trips.from_client, &of.round_trips.from_server);
+    let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
+    let again = of.sent.from_client.retransmitted + of.sent.from_server.retransmitted;
+    let mss = [of.sent.from_client.mss, of.sent.from_server.mss].into_iter().flatten().min();
+    TcpSample {
+        rtt: both(client.p50_ns, server.p50_ns),
+        min_rtt: both(client.min_ns, server.min_ns),
+        retransmitted: u32::try_from(again).unwrap_or(u32::MAX),
+        duplicates: None,
+        delivered: None,
+        mss: mss.map_or(0, u32::from),
+    }
+}

@@ -1,0 +1,26 @@
+//! What can't be seen of traffic that was watched, in words.
+
+use crate::WatchedFamily;
+
+use sixmark_units::quantity::write_count;
+
+/// What is spoken on connections whose exchanges can't be seen, as documents and people call it.
+const SPOKEN: [(&str, &str); 4] =
+    [("tls", "TLS"), ("quic", "QUIC"), ("http2", "HTTP/2"), ("unknown", "unknown")];
+
+/// `the requests of 12 connections can't be seen (TLS 8, QUIC 4)`; none where all can.
+pub fn describe_hidden(families: &[&WatchedFamily]) -> Option<String> {
+    let all: u64 = families.iter().map(|of| of.hidden).sum();
+    let spoken = |name: &str| -> u64 {
+        families.iter().map(|of| of.spoken.get(name).copied().unwrap_or(0)).sum()
+    };
+    let named = SPOKEN.iter().map(|&(name, shown)| (shown, spoken(name)));
+    let named: Vec<String> = named
+        .filter(|&(_, number)| number > 0)
+        .map(|(shown, number)| format!("{shown} {}", write_count(number)))
+        .collect();
+    let noun = if all == 1 { "connection" } else { "connections" };
+    (all > 0).then(|| {
+        format!("the requests of {} {noun} can't be seen ({})", write_count(all), named.join(", "))
+    })
+}

@@ -1,0 +1,34 @@
+//! What packets say of traffic that others made: connections and exchanges as they passed by, counted
+//! as a run's are.
+//!
+//! Begin with [`Gatherer`], which counts what flows contain; [`document`] is the result, and
+//! [`measurement`] what it has in common with a run's. [`mod@capture`] takes packets, [`engine`] watches
+//! them live or in files, [`truth`] holds them beside a run's clock. Only these three use sockets,
+//! files, threads and clocks.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod capture;
+pub mod document;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod engine;
+mod gather;
+mod hidden;
+pub mod lines;
+pub mod measurement;
+mod result;
+mod seconds;
+mod seen;
+#[cfg(test)]
+mod tests;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod truth;
+pub mod warnings;
+mod words;
+
+pub use gather::{Gathered, Gatherer, Progress};
+pub use hidden::describe_hidden;
+pub use result::{
+    PacketSource, Rates, RoundTripResult, SentResult, Watched, WatchedFamily, WatchedServer,
+};

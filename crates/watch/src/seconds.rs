@@ -1,0 +1,94 @@
+//! The seconds of a capture. What belongs to a second is known a little later.
+
+use std::collections::BTreeMap;
+
+use sixmark_model::interval::Interval;
+use sixmark_model::seconds::SliceGatherer as Gathered;
+use sixmark_model::tally::{Slice, SliceTally};
+use sixmark_units::family::{Family, PerFamily};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// A second may be added to until so many have begun after it. What comes later is counted in the
+/// oldest that is open.
+const OPEN: u64 = 8;
+/// A longer gap in which nothing happens has no seconds: a file may have packets of last year.
+const LONGEST_GAP: u64 = 60;
+/// A document has so many at most, more than a day of them.
+const MOST: u64 = 100_000;
+
+/// The seconds in the making.
+#[derive(Debug)]
+pub(super) struct WatchedSeconds {
+    begin_ns: u64,
+    open: BTreeMap<u64, PerFamily<SliceTally>>,
+    /// The first one that may be added to.
+    from: u64,
+    written: u64,
+    gathered: Gathered,
+}
+
+impl WatchedSeconds {
+    pub(super) fn new(begin_ns: u64) -> WatchedSeconds {
+        let (open, gathered) = (BTreeMap::new(), Gathered::new(1));
+        WatchedSeconds { begin_ns, open, from: 0, written: 0, gathered }
+    }
+
+    /// The counts of the second of this time.
+    pub(super) fn at(&mut self, at_ns: u64, family: Family) -> &mut SliceTally {
+        let second = (at_ns.saturating_sub(self.begin_ns) / SECOND_NS).max(self.from);
+        &mut self.open.entry(second).or_default()[family]
+    }
+
+    /// Time has come to this: seconds long past are closed.
+    pub(super) fn pass(&mut self, now_ns: u64) {
+        let now = now_ns.saturating_sub(self.begin_ns) / SECOND_NS;
+        let until = now.saturating_sub(OPEN);
+        if until <= self.from {
+            return;
+        }
+        if until - self.from > LONGEST_GAP {
+            while let Some(first) = self.open.first_entry()
+                && *first.key() < until
+            {
+                self.from = *first.key();
+                self.close(SECOND_NS);
+            }
+            self.from = until;
+        }
+        while self.from < until {
+            self.close(SECOND_NS);
+        }
+    }
+
+    /// All of them, the last ending at `end_ns`.
+    pub(super) fn end(mut self, end_ns: u64) -> Vec<Interval> {
+        self.pass(end_ns);
+        let length_ns = end_ns.saturating_sub(self.begin_ns);
+        let last = length_ns / SECOND_NS;
+        while self.from < last {
+            self.close(SECOND_NS);
+        }
+        // What is dated later than the end belongs to the end.
+        let rest = std::mem::take(&mut self.open);
+        let mut together = PerFamily::<SliceTally>::default();
+        for (_, families) in rest {
+            together += &families;
+        }
+        let some = |(_, of): (Family, &SliceTally)| of.sent + of.completed + of.failed > 0;
+        if !length_ns.is_multiple_of(SECOND_NS) || together.iter().any(some) {
+            self.open.insert(self.from, together);
+            self.close((length_ns % SECOND_NS).max(1));
+        }
+        self.gathered.end()
+    }
+
+    fn close(&mut self, length_ns: u64) {
+        let families = self.open.remove(&self.from).unwrap_or_default();
+        if self.written < MOST {
+            let slice = Slice { second: self.from, length_ns, families, ..Slice::default() };
+            self.gathered.add(&slice);
+        }
+        self.written += 1;
+        self.from += 1;
+    }
+}
