@@ -1,5 +1,5 @@
 //! What each fuzz target does with an input. The fuzzer calls it on nightly (`fuzz_targets/`). A test on stable calls
-//! it with the inputs that are kept (`crates/model/tests/fuzzed.rs`, which includes this file).
+//! it with the inputs that are kept (`crates/sixmark/tests/fuzzed.rs`, which includes this file).
 
 pub mod capture_file;
 pub mod flow;

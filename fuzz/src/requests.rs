@@ -5,11 +5,11 @@
 
 use sixmark_http::cookies::Jar;
 use sixmark_http::redirect::{Next, resolve};
-use sixmark_model::check::{Checks, Expect, Inspection, KeptContent, Rejection};
-use sixmark_model::import::{AccessLog, Wanted, har};
-use sixmark_model::plan::{Body, Request, requests};
-use sixmark_model::request_form::RequestForm;
-use sixmark_model::template::{Reading, TemplatePlace, TemplateValues};
+use sixmark_record::check::{Checks, Expect, Inspection, KeptContent, Rejection};
+use sixmark_record::import::{AccessLog, Wanted, har};
+use sixmark_record::plan::{Body, Request, requests};
+use sixmark_record::request_form::RequestForm;
+use sixmark_record::template::{Reading, TemplatePlace, TemplateValues};
 
 /// Reads an input. Panics where what this module says does not hold.
 pub fn check(input: &[u8]) {

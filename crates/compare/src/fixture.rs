@@ -6,8 +6,8 @@ use sixmark_units::family::Family;
 
 use crate::result::{BlockOrder, BlockSchedule, ComparedSide, ComparedSides, ComparisonResult};
 use crate::{Compared, Comparison, ComparisonKind, EffectMethod, Settings};
-use sixmark_model::fixture::{generator, plan, run, tool};
-use sixmark_model::metric::Metric;
+use sixmark_record::fixture::{generator, plan, run, tool};
+use sixmark_record::metric::Metric;
 
 /// Returns a comparison of the same sides as in [`run`], with the same names.
 pub fn comparison_result() -> ComparisonResult {

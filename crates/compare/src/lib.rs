@@ -21,10 +21,10 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use sixmark_document::timing::Timing;
-use sixmark_model::metric::Metric;
-use sixmark_model::sameness::{Answers, Sameness};
-use sixmark_model::tally::{FamilyTally, Phases};
-use sixmark_model::timed_phase::{TimePoint, TimedPhase};
+use sixmark_record::metric::Metric;
+use sixmark_record::sameness::{Answers, Sameness};
+use sixmark_record::tally::{FamilyTally, Phases};
+use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 
 /// The figures of one side in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -134,7 +134,7 @@ pub struct Settings {
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
     pub confidence: f64,
     /// The metric that the headline is about.
-    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_model::metric::compared::compared_pattern())))]
+    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_record::metric::compared::compared_pattern())))]
     pub primary: Metric,
     /// The seed of the resampling.
     pub seed: u64,
@@ -195,7 +195,7 @@ impl Comparison {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// The metric.
-    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_model::metric::compared::compared_pattern())))]
+    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_record::metric::compared::compared_pattern())))]
     pub metric: Metric,
     /// The figure of side A in microseconds, responses per second or bytes per second, or as a
     /// share. With method `blocks` it is that of a typical pair, which is centred on the median

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::Comparison;
 use sixmark_document::provenance::Lookup;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_model::family_result::FamilyResult;
-pub use sixmark_model::gate_result::GateResult;
-use sixmark_model::generator::Generator;
-use sixmark_model::plan::Plan;
+use sixmark_record::family_result::FamilyResult;
+pub use sixmark_record::gate_result::GateResult;
+use sixmark_record::generator::Generator;
+use sixmark_record::plan::Plan;
 
 /// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.comparison/1";

@@ -2,8 +2,8 @@
 
 use super::result::{ComparedSide, SideName};
 use super::{Comparison, EffectMethod};
-use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::timed_phase::TimePoint;
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::timed_phase::TimePoint;
 
 impl ComparedSide {
     /// Replaces the figures that are compared block by block (medians and rates) by those of the

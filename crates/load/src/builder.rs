@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use sixmark_http::HttpVersion;
 use sixmark_http::http1::request::Manner;
-use sixmark_model::check::Rejection;
-use sixmark_model::mix::Choice;
-use sixmark_model::pace::Pace;
-use sixmark_model::template::TemplateValues;
+use sixmark_record::check::Rejection;
+use sixmark_record::mix::Choice;
+use sixmark_record::pace::Pace;
+use sixmark_record::template::TemplateValues;
 use sixmark_sys::driver::Message;
 
 use super::exchange::Permit;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::slot_list::{SlotLinks, SlotList};
-use sixmark_model::outcome::FailurePhase;
-use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_record::outcome::FailurePhase;
+use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::{Family, PerFamily};
 

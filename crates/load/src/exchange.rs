@@ -1,7 +1,7 @@
 //! A request and its response, as a worker follows them.
 
 use sixmark_http::observer::Token;
-use sixmark_model::outcome::FailurePhase;
+use sixmark_record::outcome::FailurePhase;
 use sixmark_sys::driver::Slot;
 
 /// The number of a permit, the right to have one exchange in flight; with several exchanges on a connection it is the exchange's token there.

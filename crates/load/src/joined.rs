@@ -1,11 +1,11 @@
 //! Loads that followed one another, as one.
 
 use sixmark_document::provenance::Ended;
-use sixmark_model::clocks::Clocks;
-use sixmark_model::interval::Interval;
-use sixmark_model::lapses::Lapses;
-use sixmark_model::tally::Tally;
-use sixmark_model::truth::TruthBook;
+use sixmark_record::clocks::Clocks;
+use sixmark_record::interval::Interval;
+use sixmark_record::lapses::Lapses;
+use sixmark_record::tally::Tally;
+use sixmark_record::truth::TruthBook;
 use sixmark_sys::usage::Usage;
 
 use super::Loaded;

@@ -4,7 +4,7 @@
 //! share only a flag that stops them and the information whether any address was ever reached.
 //!
 //! This crate resolves no names, reads no options and judges no results; plans and tallies are
-//! types of `sixmark-model`, and sockets belong to `sixmark-sys`.
+//! types of `sixmark-record`, and sockets belong to `sixmark-sys`.
 //!
 //! Begin with [`run_load`], which starts the workers and merges what they count. [`PreparedLoad`]
 //! contains what all of them read, and [`Worker`] is the loop of one thread.
@@ -38,13 +38,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
 use sixmark_document::provenance::Ended;
-use sixmark_model::clocks::Clocks;
-use sixmark_model::interval::Interval;
-use sixmark_model::lapses::Lapses;
-use sixmark_model::plan::Plan;
-use sixmark_model::seconds::SliceGatherer;
-use sixmark_model::tally::{Slice, Tally};
-use sixmark_model::truth::TruthBook;
+use sixmark_record::clocks::Clocks;
+use sixmark_record::interval::Interval;
+use sixmark_record::lapses::Lapses;
+use sixmark_record::plan::Plan;
+use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::tally::{Slice, Tally};
+use sixmark_record::truth::TruthBook;
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::Family;
 
@@ -184,10 +184,10 @@ fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_model::plan::tls::PlanTls;
+    use sixmark_record::plan::tls::PlanTls;
 
     use super::*;
-    use sixmark_model::fixture::secure_plan;
+    use sixmark_record::fixture::secure_plan;
 
     #[test]
     fn a_moment_says_nothing_of_how_busy_a_worker_is() {

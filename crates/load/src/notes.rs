@@ -8,9 +8,9 @@ use sixmark_http::cookies::Jar;
 use sixmark_http::http1::ResponseVisitor;
 use sixmark_http::http2::Parts;
 use sixmark_http::redirect::{MOST_HOPS, Next, is_redirect, resolve};
-use sixmark_model::check::{Inspection, KeptContent, Rejection};
-use sixmark_model::plan::{FilledRequest, Request};
-use sixmark_model::template::{Template, TemplateValues};
+use sixmark_record::check::{Inspection, KeptContent, Rejection};
+use sixmark_record::plan::{FilledRequest, Request};
+use sixmark_record::template::{Template, TemplateValues};
 
 use super::exchange::Permit;
 use super::prepare::{PreparedLoad, Requests, Sees};

@@ -8,10 +8,10 @@ use sixmark_http::http1::RequestKind;
 use sixmark_http::http1::request::Manner;
 use sixmark_http::url::Url;
 use sixmark_http::{http2, http3};
-use sixmark_model::by_request::RequestNames;
-use sixmark_model::plan::{FilledRequest, Plan, Request, Target};
-use sixmark_model::request_form::{Changing, RequestForm};
-use sixmark_model::template::{Template, TemplateValues};
+use sixmark_record::by_request::RequestNames;
+use sixmark_record::plan::{FilledRequest, Plan, Request, Target};
+use sixmark_record::request_form::{Changing, RequestForm};
+use sixmark_record::template::{Template, TemplateValues};
 use sixmark_sys::driver::Message;
 use sixmark_units::family::{Family, PerFamily};
 

@@ -9,7 +9,7 @@ use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
     EndpointEvent, Event, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
 };
-use sixmark_model::quic::QuicEnding;
+use sixmark_record::quic::QuicEnding;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::{Family, PerFamily};
 

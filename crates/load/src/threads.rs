@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use sixmark_model::clocks::Timestamps;
-use sixmark_model::plan::{self, Plan};
-use sixmark_model::tally::Slice;
+use sixmark_record::clocks::Timestamps;
+use sixmark_record::plan::{self, Plan};
+use sixmark_record::tally::Slice;
 use sixmark_sys::clock;
 use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring};
 

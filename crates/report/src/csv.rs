@@ -1,14 +1,14 @@
 //! A line for each family, for spreadsheets (RFC 4180).
 
 use sixmark_document::timing::Summary;
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::metric::Quantity;
-use sixmark_model::outcome::Outcome;
-use sixmark_model::tls::TlsResult;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::metric::Quantity;
+use sixmark_record::outcome::Outcome;
+use sixmark_record::tls::TlsResult;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_watch::measurement::Measurement;
 
-use sixmark_model::timed_phase::TimedPhase;
+use sixmark_record::timed_phase::TimedPhase;
 use sixmark_sheet::Figure;
 
 /// A summary's figures and their names in the header; times are in microseconds.
@@ -118,9 +118,9 @@ fn written(value: Option<impl ToString>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::plan::tls::PlanTls;
-    use sixmark_model::result::family_result;
-    use sixmark_model::tally::FamilyTally;
+    use sixmark_record::plan::tls::PlanTls;
+    use sixmark_record::result::family_result;
+    use sixmark_record::tally::FamilyTally;
 
     #[test]
     fn lines_have_a_field_for_each_column_with_tls_and_without() {

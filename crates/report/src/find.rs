@@ -1,8 +1,8 @@
 //! A trial of a search for the highest rate, in words.
 
-use sixmark_model::condition::Condition;
-use sixmark_model::find::{Limit, Trial};
-use sixmark_model::pace::RequestRate;
+use sixmark_record::condition::Condition;
+use sixmark_record::find::{Limit, Trial};
+use sixmark_record::pace::RequestRate;
 use sixmark_units::family::Family;
 
 use sixmark_units::quantity::write_count;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sixmark_model::gate_result::GateResult;
+use sixmark_record::gate_result::GateResult;
 
 /// Every gate with the figures that decided it; nothing of none.
 pub fn gate_lines(gates: &[GateResult]) -> String {

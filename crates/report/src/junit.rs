@@ -11,8 +11,8 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use crate::headline::ListHeadline;
 use sixmark_compare::result::ComparisonResult;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::gate_result::GateResult;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::gate_result::GateResult;
 use sixmark_watch::Watched;
 use sixmark_watch::measurement::Measurement;
 
@@ -241,8 +241,8 @@ mod tests {
 
     use super::*;
     use sixmark_compare::fixture::comparison_result;
-    use sixmark_model::fixture::{run, silent};
-    use sixmark_model::result::RunResult;
+    use sixmark_record::fixture::{run, silent};
+    use sixmark_record::result::RunResult;
 
     fn gate(failed: bool, because: &str) -> GateResult {
         GateResult {

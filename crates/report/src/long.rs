@@ -10,7 +10,7 @@ use crate::documents::Document;
 use crate::headline::DocumentKind;
 use sixmark_compare::Comparison;
 use sixmark_compare::result::{ComparisonResult, SideName};
-use sixmark_model::family_result::FamilyResult;
+use sixmark_record::family_result::FamilyResult;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_study::result::StudyResult;
 use sixmark_traffic::result::TrafficResult;

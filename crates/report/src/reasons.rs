@@ -1,7 +1,7 @@
 //! Why metrics have no verdict.
 
 use sixmark_compare::Comparison;
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 
 /// Each reason once, with the metrics that have it, in their order.
 pub(super) fn reasons(comparison: &Comparison) -> Vec<(&str, Vec<Metric>)> {

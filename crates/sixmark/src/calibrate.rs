@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sixmark_model::calibration::{Calibration, Leg};
-use sixmark_model::pace::Pace;
-use sixmark_model::plan::http::Http;
-use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::plan::{Connection, LoadPlan, Plan, PlanRequests, Request, Target};
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::calibration::{Calibration, Leg};
+use sixmark_record::pace::Pace;
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_record::plan::{Connection, LoadPlan, Plan, PlanRequests, Request, Target};
+use sixmark_record::tally::FamilyTally;
 use sixmark_sys::limit;
 use sixmark_units::family::{Family, PerFamily};
 

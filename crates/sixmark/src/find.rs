@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use sixmark_document::provenance::Ended;
-use sixmark_model::condition::Condition;
-use sixmark_model::family_result::{Families, FamilyResult};
-use sixmark_model::find::{Conduct, FindMax, FoundRate, Trial};
-use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
-use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::plan::{LoadPlan, Plan};
-use sixmark_model::result::{RunResult, planned_result};
-use sixmark_model::search::{AGREE, Search};
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::condition::Condition;
+use sixmark_record::family_result::{Families, FamilyResult};
+use sixmark_record::find::{Conduct, FindMax, FoundRate, Trial};
+use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
+use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_record::plan::{LoadPlan, Plan};
+use sixmark_record::result::{RunResult, planned_result};
+use sixmark_record::search::{AGREE, Search};
+use sixmark_record::tally::FamilyTally;
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::{Family, PerFamily};
 

@@ -10,7 +10,7 @@ use super::result::{
 };
 use crate::spec::{AnalysisSpec, AnalysisSubject, FAMILY, PublishedFigures, ShareOf, SharesSpec};
 use sixmark_document::verdict::Estimate;
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 use sixmark_units::family::Family;
 
 /// The quantile of the normal distribution for an interval of 95 %.

@@ -1,7 +1,7 @@
 //! Several values made one, with its interval.
 
 use super::result::{ComparisonEntry, MeanRatio, RatioFinding, Statistic};
-use sixmark_model::metric::Bounds;
+use sixmark_record::metric::Bounds;
 use sixmark_stats::t_quantile;
 
 /// The share of intervals that hold the true value.

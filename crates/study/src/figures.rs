@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_model::family_result::{Families, FamilyResult};
-use sixmark_model::metric::{METRIC_POINTS, Metric, Quantity};
-use sixmark_model::outcome::Outcome;
-use sixmark_model::plan::request::Body;
-use sixmark_model::result::RunResult;
-use sixmark_model::timed_phase::TimedPhase;
+use sixmark_record::family_result::{Families, FamilyResult};
+use sixmark_record::metric::{METRIC_POINTS, Metric, Quantity};
+use sixmark_record::outcome::Outcome;
+use sixmark_record::plan::request::Body;
+use sixmark_record::result::RunResult;
+use sixmark_record::timed_phase::TimedPhase;
 use sixmark_units::family::Family;
 
 /// The figures of each family by the names of [`Metric`].

@@ -19,7 +19,7 @@ use crate::observation::observations;
 use crate::spec::{
     ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
 };
-use sixmark_model::metric::{Bounds, Metric};
+use sixmark_record::metric::{Bounds, Metric};
 use sixmark_units::family::Family;
 
 /// Everything that a study asks for.

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_lab::link_report::LinkReport as Link;
-use sixmark_model::family_result::Families;
-use sixmark_model::metric::Metric;
-use sixmark_model::sameness::GivenResult;
+use sixmark_record::family_result::Families;
+use sixmark_record::metric::Metric;
+use sixmark_record::sameness::GivenResult;
 use sixmark_units::family::Family;
 
 pub use finding::{Claim, ExchangeCount, FindingResult, FindingVerdict};

@@ -10,7 +10,7 @@ use super::result::{At, MARGIN_PERCENT};
 use crate::observation::Observation;
 use crate::spec::FAMILY;
 use crate::spec::published::at_family;
-use sixmark_model::sameness::{Answers, look, look_among};
+use sixmark_record::sameness::{Answers, look, look_among};
 use sixmark_units::family::Family;
 
 /// What two sides gave where all other levels are alike.

@@ -9,10 +9,10 @@ use sixmark_compare::result::{Block, ComparisonResult};
 use sixmark_compare::result::{BlockOrder, BlockSchedule, ComparedSide, ComparedSides, SideName};
 use sixmark_compare::{BlockPair, Settings, Stretch};
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_model::gate_result::GateResult;
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_model::result::{RunResult, planned_result};
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::gate_result::GateResult;
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::result::{RunResult, planned_result};
+use sixmark_record::tally::FamilyTally;
 
 use crate::{Origin, json as run};
 
@@ -142,7 +142,7 @@ fn figures(
     run: &RunResult,
     tally: &FamilyTally,
     elapsed_s: f64,
-) -> sixmark_model::family_result::FamilyResult {
+) -> sixmark_record::family_result::FamilyResult {
     planned_result(&run.plan, tally, Vec::new(), elapsed_s, false)
 }
 

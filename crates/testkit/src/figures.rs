@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::result::RunResult;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::result::RunResult;
 use sixmark_units::family::Family;
 
 use crate::json;

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Watched, WatchedFamily};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_model::family_result::{Families, FamilyResult};
-use sixmark_model::gate_result::GateResult;
-use sixmark_model::interval::Interval;
+use sixmark_record::family_result::{Families, FamilyResult};
+use sixmark_record::gate_result::GateResult;
+use sixmark_record::interval::Interval;
 use sixmark_units::family::Family;
 
 /// The name and version of the document's form.

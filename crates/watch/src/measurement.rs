@@ -4,11 +4,11 @@ use crate::Watched;
 use crate::document::WatchResult;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_http::HttpVersion;
-use sixmark_model::family_result::{Families, FamilyResult};
-use sixmark_model::gate_result::GateResult;
-use sixmark_model::interval::Interval;
-use sixmark_model::plan::Plan;
-use sixmark_model::result::RunResult;
+use sixmark_record::family_result::{Families, FamilyResult};
+use sixmark_record::gate_result::GateResult;
+use sixmark_record::interval::Interval;
+use sixmark_record::plan::Plan;
+use sixmark_record::result::RunResult;
 use sixmark_units::family::Family;
 
 /// A document with figures of each family, from generated load or from watched traffic.

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use sixmark_document::timing::{Summary, Timing};
-use sixmark_model::family_result::Families;
+use sixmark_record::family_result::Families;
 
 /// What packets said, beyond what the figures of a run hold.
 #[derive(Clone, Debug, Serialize, Deserialize)]

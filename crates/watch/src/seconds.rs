@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_model::interval::Interval;
-use sixmark_model::seconds::SliceGatherer as Gathered;
-use sixmark_model::tally::{Slice, SliceTally};
+use sixmark_record::interval::Interval;
+use sixmark_record::seconds::SliceGatherer as Gathered;
+use sixmark_record::tally::{Slice, SliceTally};
 use sixmark_units::family::{Family, PerFamily};
 
 const SECOND_NS: u64 = 1_000_000_000;

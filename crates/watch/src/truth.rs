@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use sixmark_http::HttpVersion;
-use sixmark_model::plan::Plan;
-use sixmark_model::truth::{Clock, Packets, Truth, TruthBook, Views};
+use sixmark_record::plan::Plan;
+use sixmark_record::truth::{Clock, Packets, Truth, TruthBook, Views};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::{clock, route};
 use sixmark_units::family::PerFamily;

@@ -3,12 +3,12 @@
 use crate::document::WatchResult;
 use crate::{Watched, WatchedFamily};
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_model::plan::accept::AcceptStatus;
+use sixmark_record::plan::accept::AcceptStatus;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
 use sixmark_document::provenance::warning;
-use sixmark_model::warnings::family::{bad_status, failures_of_family, few_samples};
+use sixmark_record::warnings::family::{bad_status, failures_of_family, few_samples};
 use sixmark_units::quantity::counted;
 
 /// Returns all warnings that follow from the result. `untimed` is the number of packets without a

@@ -9,12 +9,12 @@ mod evaluate;
 mod show;
 mod source;
 
-use sixmark_model::gate_result::GateResult;
+use sixmark_record::gate_result::GateResult;
 use std::fmt;
 
 use crate::result::ComparisonResult;
-pub use sixmark_model::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
-use sixmark_model::expression::{Truth, parse_condition};
+pub use sixmark_record::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
+use sixmark_record::expression::{Truth, parse_condition};
 use sixmark_watch::measurement::Measurement;
 
 use source::GateSource;

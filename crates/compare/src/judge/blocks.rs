@@ -4,8 +4,8 @@ use super::figures::{PhaseTimes, effects, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::{BlockPair, EffectMethod, Stretch};
 use sixmark_document::verdict::Estimate;
-use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::timed_phase::Quantile;
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::timed_phase::Quantile;
 use sixmark_stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
 
 /// Judges a quantile of a phase, block by block.

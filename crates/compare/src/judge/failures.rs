@@ -8,7 +8,7 @@
 
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::{BlockPair, EffectMethod, Stretch};
-use sixmark_model::metric::{Metric, Quantity};
+use sixmark_record::metric::{Metric, Quantity};
 use sixmark_stats::{
     Count, Interval, Refused, equivalence, fisher, newcombe, newcombe_beyond, normal_quantile,
     swap_test, t_quantile,

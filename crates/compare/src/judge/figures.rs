@@ -2,8 +2,8 @@
 
 use crate::{BlockPair, Stretch, TimedPhase};
 use sixmark_document::timing::Timing;
-use sixmark_model::metric::Metric;
-use sixmark_model::timed_phase::Quantile;
+use sixmark_record::metric::Metric;
+use sixmark_record::timed_phase::Quantile;
 use sixmark_stats::{Counted, harrell_davis, quantile};
 
 /// With fewer durations than this, a quantile of a block is estimated by Harrell and Davis's

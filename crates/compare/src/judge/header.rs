@@ -3,7 +3,7 @@
 use super::{JudgedEffect, Rules, blocks};
 use crate::{Compared, Comparison, HeaderCorrected, Settings};
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_model::metric::{Metric, Quantity};
+use sixmark_record::metric::{Metric, Quantity};
 use sixmark_stats::Refused;
 
 /// The sizes in bytes of an IPv6 header, an IPv4 header, and a TCP header with timestamps (RFC

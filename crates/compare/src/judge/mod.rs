@@ -23,15 +23,15 @@ pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 
 use family::TestFamily;
-use sixmark_model::timed_phase::Quantile;
+use sixmark_record::timed_phase::Quantile;
 use unlike::unlike;
 
 use super::{
     BlockPair, Compared, Comparison, ComparisonKind, EffectMethod, Metric, Settings, TimedPhase,
 };
 use sixmark_document::verdict::Estimate;
-use sixmark_model::metric::compared::COMPARED_PHASES;
-use sixmark_model::sameness;
+use sixmark_record::metric::compared::COMPARED_PHASES;
+use sixmark_record::sameness;
 use sixmark_stats::{Interval, Refused, holm, lag1};
 
 /// Compares side A with side B in every metric that both have figures for, the primary one and

@@ -5,7 +5,7 @@ use super::figures::{PhaseTimes, effects, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::EffectMethod;
 use sixmark_document::verdict::Estimate;
-use sixmark_model::timed_phase::Quantile;
+use sixmark_record::timed_phase::Quantile;
 use sixmark_stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
 use sixmark_units::random::Random;
 

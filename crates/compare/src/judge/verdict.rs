@@ -3,7 +3,7 @@
 use super::family::{TestFamily, pairs_needed};
 use super::{Evidence, JudgedEffect, Rules};
 use sixmark_document::verdict::Verdict;
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 
 /// Returns the verdict on one metric, and the reason if it is inconclusive.
 ///

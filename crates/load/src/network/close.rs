@@ -1,6 +1,6 @@
 //! How connections are closed.
 
-use sixmark_model::plan;
+use sixmark_record::plan;
 use sixmark_sys::driver::{Close, Driver, Slot};
 
 use super::Network;

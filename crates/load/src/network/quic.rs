@@ -2,8 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{Event, VarInt};
-use sixmark_model::outcome::FailurePhase;
-use sixmark_model::tls::{Cause, Facts};
+use sixmark_record::outcome::FailurePhase;
+use sixmark_record::tls::{Cause, Facts};
 use sixmark_sys::driver::{Driver, Handed, Slot};
 
 use super::Network;

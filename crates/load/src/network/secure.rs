@@ -1,8 +1,8 @@
 //! TLS on a connection: its handshake, and what comes through it.
 
 use sixmark_http::HttpVersion;
-use sixmark_model::outcome::FailurePhase;
-use sixmark_model::tls::Facts;
+use sixmark_record::outcome::FailurePhase;
+use sixmark_record::tls::Facts;
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Network;

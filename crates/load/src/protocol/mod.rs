@@ -15,7 +15,7 @@ use sixmark_http::http1::KnownHead;
 // What a response came to and who sees it, in whichever protocol.
 pub(super) use sixmark_http::http1::{Complete, ResponseVisitor};
 use sixmark_http::http3::Heads;
-use sixmark_model::plan::http::Http;
+use sixmark_record::plan::http::Http;
 
 use super::exchange::Permit;
 use super::quic::QuicLink;

@@ -1,7 +1,7 @@
 //! What is counted of connections.
 
-use sixmark_model::tcp;
-use sixmark_model::tls::{Cause, Facts};
+use sixmark_record::tcp;
+use sixmark_record::tls::{Cause, Facts};
 use sixmark_sys::driver::{Close, Handshake, Slot, TcpPath};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;

@@ -1,10 +1,10 @@
 //! What is counted of exchanges that are over.
 
 use sixmark_http::http1::Complete;
-use sixmark_model::check::Mismatch;
-use sixmark_model::in_flight::InFlight;
-use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
-use sixmark_model::unanswered::YOUNGEST_NS;
+use sixmark_record::check::Mismatch;
+use sixmark_record::in_flight::InFlight;
+use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
+use sixmark_record::unanswered::YOUNGEST_NS;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 

@@ -8,12 +8,12 @@ mod trace;
 
 use std::sync::Arc;
 
-use sixmark_model::by_request::RequestTally;
-use sixmark_model::clocks::{Clocks, Timestamps};
-use sixmark_model::lapses::Lapses;
-use sixmark_model::plan::accept::AcceptStatus;
-use sixmark_model::tally::{Slice, Tally};
-use sixmark_model::truth::TruthBook;
+use sixmark_record::by_request::RequestTally;
+use sixmark_record::clocks::{Clocks, Timestamps};
+use sixmark_record::lapses::Lapses;
+use sixmark_record::plan::accept::AcceptStatus;
+use sixmark_record::tally::{Slice, Tally};
+use sixmark_record::truth::TruthBook;
 use sixmark_units::family::Family;
 
 use super::STALL;

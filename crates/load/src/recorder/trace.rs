@@ -1,7 +1,7 @@
 //! What is told of each connection and exchange one by one, for those who hold it against what packets
 //! say (`run --truth`).
 
-use sixmark_model::truth::{Opened, RecordedExchange, TruthBook};
+use sixmark_record::truth::{Opened, RecordedExchange, TruthBook};
 use sixmark_sys::driver::Slot;
 use sixmark_wire::flow::Ends;
 

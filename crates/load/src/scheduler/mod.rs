@@ -14,8 +14,8 @@ mod schedule;
 mod silence;
 mod steps;
 
-use sixmark_model::outcome::FailurePhase;
-use sixmark_model::plan::{LoadPlan, Plan};
+use sixmark_record::outcome::FailurePhase;
+use sixmark_record::plan::{LoadPlan, Plan};
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_model::mix::{Deal, FamilyMix, share_of_worker};
+use sixmark_record::mix::{Deal, FamilyMix, share_of_worker};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 

@@ -1,9 +1,9 @@
 //! A family of whose exchanges not one is answered, in a load of so many: it would last for as many
 //! timeouts.
 
-use sixmark_model::outcome::Outcome;
-use sixmark_model::plan::LoadPlan;
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::outcome::Outcome;
+use sixmark_record::plan::LoadPlan;
+use sixmark_record::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
 
 use crate::LONGEST_SILENCE;

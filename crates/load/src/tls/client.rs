@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use sixmark_model::mix::EvenShare;
-use sixmark_model::plan::Plan;
-use sixmark_model::plan::tls::Millionths;
+use sixmark_record::mix::EvenShare;
+use sixmark_record::plan::Plan;
+use sixmark_record::plan::tls::Millionths;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::failure::Failure;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rustls::{AlertDescription, CertificateError, Error, OtherError};
-use sixmark_model::tls::{Cause, Reason};
+use sixmark_record::tls::{Cause, Reason};
 
 use super::verifier::Flaw;
 

@@ -10,8 +10,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
-use sixmark_model::plan::Plan;
-use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
+use sixmark_record::plan::Plan;
+use sixmark_record::plan::tls::{Millionths, PlanTls, TlsVersion};
 use sixmark_wire::x509;
 
 use super::names;
@@ -34,7 +34,7 @@ impl Setup {
     /// key of another certificate.
     pub fn new(plan: &Plan) -> Result<Option<Setup>, CommandError> {
         let Some(tls) = &plan.tls else { return Ok(None) };
-        let named = |target: &sixmark_model::plan::Target| {
+        let named = |target: &sixmark_record::plan::Target| {
             target.server_name.as_deref().map(server_name).transpose()
         };
         let names = plan.targets.iter().map(named).collect::<Result<_, _>>()?;

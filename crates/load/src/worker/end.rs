@@ -1,6 +1,6 @@
 //! How exchanges and connections end that do not end well.
 
-use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
+use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_sys::driver::{Close, Driver, Slot};
 
 use super::Worker;

@@ -1,8 +1,8 @@
 //! What becomes of an exchange with a complete response: it is counted, and its permit is free or goes on
 //! to where the response leads.
 
-use sixmark_model::check::Rejection;
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::check::Rejection;
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;

@@ -16,11 +16,11 @@ mod streams;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_document::provenance::Ended;
-use sixmark_model::clocks::Clocks;
-use sixmark_model::lapses::Lapses;
-use sixmark_model::mix::share_of_worker;
-use sixmark_model::tally::{Slice, Tally};
-use sixmark_model::truth::TruthBook;
+use sixmark_record::clocks::Clocks;
+use sixmark_record::lapses::Lapses;
+use sixmark_record::mix::share_of_worker;
+use sixmark_record::tally::{Slice, Tally};
+use sixmark_record::truth::TruthBook;
 use sixmark_sys::driver::{Driver, Grain, Slot};
 
 use super::builder::RequestBuilder;

@@ -1,8 +1,8 @@
 //! Connections of QUIC: when their handshake is over, what comes on them, and when they fail.
 
 use quinn_proto::{ConnectionError, Event, TransportErrorCode};
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_model::tls::{Cause, Reason};
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::tls::{Cause, Reason};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;

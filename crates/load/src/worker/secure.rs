@@ -1,6 +1,6 @@
 //! Connections through TLS: when their handshake is over, what comes through it, and when it fails.
 
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;

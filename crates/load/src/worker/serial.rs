@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use sixmark_model::clocks::Timestamps;
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_model::plan;
+use sixmark_record::clocks::Timestamps;
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::plan;
 use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
 
 use super::Worker;

@@ -2,7 +2,7 @@
 
 use quinn_proto::StreamEvent;
 use sixmark_http::observer::{Answer, Loss};
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;

@@ -1,7 +1,7 @@
 //! A comparison's blocks in their order: throughput and response times.
 
 use sixmark_compare::result::{Block as Measured, ComparisonResult, SideName};
-use sixmark_model::family_result::FamilyResult;
+use sixmark_record::family_result::FamilyResult;
 
 use super::side::shown;
 use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};

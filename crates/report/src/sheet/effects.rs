@@ -2,7 +2,7 @@
 
 use sixmark_compare::{Compared, Comparison};
 use sixmark_document::verdict::Estimate;
-use sixmark_model::metric::{Metric, Quantity};
+use sixmark_record::metric::{Metric, Quantity};
 
 use super::metric_text::metric_value;
 use super::repeated::Repeated;

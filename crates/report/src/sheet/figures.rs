@@ -2,9 +2,9 @@
 
 use super::phases::COMPARABLE_US;
 use sixmark_document::timing::Summary;
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::metric::{Metric, MetricKind, Quantity};
-use sixmark_model::timed_phase::{TimePoint, TimedPhase};
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::metric::{Metric, MetricKind, Quantity};
+use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 use sixmark_sheet::Figure;
 
 use super::side::Sides;

@@ -1,7 +1,7 @@
 //! What the generator and chance make of nothing.
 
 use sixmark_document::timing::Summary;
-use sixmark_model::calibration::{Calibration, Difference, Floor, Leg};
+use sixmark_record::calibration::{Calibration, Difference, Floor, Leg};
 use sixmark_units::family::Family;
 
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};

@@ -1,6 +1,6 @@
 //! What was demanded of the figures, and whether it was met.
 
-use sixmark_model::gate_result::GateResult;
+use sixmark_record::gate_result::GateResult;
 
 use sixmark_sheet::table::{Column, Row, Table};
 use sixmark_sheet::{Block, Part};

@@ -1,6 +1,6 @@
 //! The value of a metric as text.
 
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 
 use sixmark_sheet::write;
 

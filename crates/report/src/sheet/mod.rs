@@ -28,7 +28,7 @@ mod watched;
 use crate::documents::Document;
 use sixmark_compare::Comparison;
 use sixmark_compare::result::ComparisonResult;
-use sixmark_model::result::RunResult;
+use sixmark_record::result::RunResult;
 use sixmark_sheet::{Part, Sheet, SheetHeadline};
 use sixmark_study::result::{Published, StudyResult};
 

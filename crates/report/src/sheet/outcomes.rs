@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::outcome::Outcome;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::outcome::Outcome;
 
 use super::side::Sides;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};

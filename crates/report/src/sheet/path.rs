@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use sixmark_document::timing::Summary;
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::tcp::HandshakeResult;
-use sixmark_model::tls::TlsResult;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::tcp::HandshakeResult;
+use sixmark_record::tls::TlsResult;
 
 use super::side::{Side, Sides};
 use sixmark_sheet::Figure;
@@ -123,7 +123,7 @@ fn failures(tls: &TlsResult) -> String {
 }
 
 fn quic(sides: &Sides<'_>) -> Vec<Row> {
-    let count = |of: fn(&sixmark_model::quic::QuicResult) -> u64| {
+    let count = |of: fn(&sixmark_record::quic::QuicResult) -> u64| {
         move |f: &FamilyResult| f.quic.as_ref().map(|quic| of(quic) as f64)
     };
     if !sides.any(count(|quic| quic.connections)) {

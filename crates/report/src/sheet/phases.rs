@@ -1,7 +1,7 @@
 //! How the durations of each phase are distributed: two curves of each side.
 
 use sixmark_document::histogram::Distribution;
-use sixmark_model::timed_phase::TimedPhase;
+use sixmark_record::timed_phase::TimedPhase;
 
 use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
 
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
     use sixmark_document::timing::Timing;
     use sixmark_http::HttpVersion;
-    use sixmark_model::fixture;
+    use sixmark_record::fixture;
 
     #[test]
     fn the_shares_of_a_histogram_add_up_to_all_responses() {

@@ -3,10 +3,10 @@
 use sixmark_document::provenance::Lookup;
 use sixmark_document::provenance::{Environment, Tool};
 use sixmark_http::HttpVersion;
-use sixmark_model::clocks::{PhaseClock, TimestampResult, Timestamps};
-use sixmark_model::pace::Pace;
-use sixmark_model::plan::Plan;
-use sixmark_model::result::Generator;
+use sixmark_record::clocks::{PhaseClock, TimestampResult, Timestamps};
+use sixmark_record::pace::Pace;
+use sixmark_record::plan::Plan;
+use sixmark_record::result::Generator;
 
 use sixmark_sheet::table::Table;
 use sixmark_sheet::{Block, setting, write};

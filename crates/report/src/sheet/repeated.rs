@@ -2,8 +2,8 @@
 //! goodput follows requests/s where all responses are alike.
 
 use sixmark_compare::{Compared, Comparison};
-use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::timed_phase::TimedPhase;
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::timed_phase::TimedPhase;
 
 use super::metric_text::metric_value;
 use super::verdict::change_of;

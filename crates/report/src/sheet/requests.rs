@@ -1,7 +1,7 @@
 //! The requests of a mix, by their names.
 
 use sixmark_document::timing::Summary;
-use sixmark_model::by_request::RequestFigures;
+use sixmark_record::by_request::RequestFigures;
 
 use super::side::{Side, Sides};
 use sixmark_sheet::Figure;

@@ -1,6 +1,6 @@
 //! A run's report.
 
-use sixmark_model::result::RunResult;
+use sixmark_record::result::RunResult;
 use sixmark_units::family::Family;
 use sixmark_watch::measurement::Measurement;
 

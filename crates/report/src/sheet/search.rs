@@ -1,10 +1,10 @@
 //! What a search for the highest rate found.
 
-use sixmark_model::condition::Condition;
-use sixmark_model::find::{FindMax, FoundRate, Trial};
+use sixmark_record::condition::Condition;
+use sixmark_record::find::{FindMax, FoundRate, Trial};
 use sixmark_units::family::Family;
 
-use sixmark_model::metric::MetricKind;
+use sixmark_record::metric::MetricKind;
 
 use crate::find;
 
@@ -262,9 +262,9 @@ fn write_rate(per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixmark_model::family_result::{Families, RequestCounts};
-    use sixmark_model::find::Limit;
-    use sixmark_model::search::Bracket;
+    use sixmark_record::family_result::{Families, RequestCounts};
+    use sixmark_record::find::Limit;
+    use sixmark_record::search::Bracket;
 
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
         let requests =

@@ -1,7 +1,7 @@
 //! A run over time: throughput, response times, failures.
 
 use sixmark_document::histogram::Distribution;
-use sixmark_model::interval::{Interval, IntervalFamily};
+use sixmark_record::interval::{Interval, IntervalFamily};
 use sixmark_units::family::Family;
 use sixmark_watch::measurement::Measurement;
 
@@ -144,7 +144,7 @@ impl SecondCharts<'_> {
 
     fn failures(&self) -> Option<Chart> {
         // What the end of the run cut off is in no one's way.
-        let any = self.sides.any(sixmark_model::family_result::FamilyResult::failed_share);
+        let any = self.sides.any(sixmark_record::family_result::FamilyResult::failed_share);
         let series = self.series(&FAILURES);
         let y = Axis::from_zero("failures", Unit::Count, values(&series));
         let whole = |n: f64| write::write_count(n as u64);
@@ -244,8 +244,8 @@ impl SecondCharts<'_> {
 mod tests {
     use super::*;
     use crate::sheet::side::Sides;
-    use sixmark_model::fixture;
-    use sixmark_model::result::RunResult;
+    use sixmark_record::fixture;
+    use sixmark_record::result::RunResult;
 
     fn run(lengths: &[f64]) -> RunResult {
         let mut run = fixture::run();

@@ -2,8 +2,8 @@
 
 use sixmark_compare::result::ComparisonResult;
 use sixmark_http::HttpVersion;
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::outcome::Outcome;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::outcome::Outcome;
 use sixmark_units::family::Family;
 pub(super) use sixmark_units::family::spoken as shown;
 use sixmark_watch::measurement::Measurement;

@@ -9,7 +9,7 @@ mod published;
 mod turned;
 
 use sixmark_document::verdict::Estimate;
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 use sixmark_sheet::write::figure;
 use sixmark_study::levels::label_level;
 use sixmark_study::result::{

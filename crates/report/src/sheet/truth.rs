@@ -1,6 +1,6 @@
 //! What the packets say beside the client's clock.
 
-use sixmark_model::truth::{Beside, FamilyTruth, Truth, TruthCounts};
+use sixmark_record::truth::{Beside, FamilyTruth, Truth, TruthCounts};
 use sixmark_units::family::Family;
 
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};

@@ -4,7 +4,7 @@ use sixmark_compare::blocks_needed::BlocksNeeded;
 use sixmark_compare::{Compared, Comparison, Settings};
 use sixmark_document::timing::Summary;
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_model::metric::{Metric, Quantity};
+use sixmark_record::metric::{Metric, Quantity};
 
 use super::side::{Sides, shown};
 use sixmark_sheet::{SheetHeadline, write};
@@ -304,8 +304,8 @@ fn others(comparison: &Comparison) -> Vec<String> {
 mod tests {
     use super::*;
     use sixmark_compare::{ComparisonKind, EffectMethod};
-    use sixmark_model::timed_phase::TimePoint;
-    use sixmark_model::timed_phase::TimedPhase;
+    use sixmark_record::timed_phase::TimePoint;
+    use sixmark_record::timed_phase::TimedPhase;
 
     fn said(metric: Metric, verdict: Verdict, ratio: [f64; 3], reason: Option<&str>) -> String {
         let [low, value, high] = ratio;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use sixmark_http::HttpVersion;
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::tls::{CertificateCount, TlsResult};
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::tls::{CertificateCount, TlsResult};
 use sixmark_units::family::Family;
 
 /// The widest line.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use sixmark_document::timing::Summary;
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::metric::Quantity;
-use sixmark_model::outcome::Outcome;
-use sixmark_model::result::RunResult;
-use sixmark_model::timed_phase::TimedPhase;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::metric::Quantity;
+use sixmark_record::outcome::Outcome;
+use sixmark_record::result::RunResult;
+use sixmark_record::timed_phase::TimedPhase;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, write_count};
 

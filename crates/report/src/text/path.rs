@@ -5,8 +5,8 @@ use std::fmt::Display;
 
 use super::{Columns, write_line, write_whole};
 use sixmark_document::timing::Summary;
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::tls::TlsResult;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::tls::TlsResult;
 use sixmark_sheet::Figure;
 use sixmark_units::quantity::duration_us;
 

@@ -1,10 +1,10 @@
 use super::*;
-use sixmark_model::family_result::{AddressResult, FailureCount};
-use sixmark_model::outcome::{Failure, FailurePhase};
-use sixmark_model::plan::tls::PlanTls;
-use sixmark_model::result::family_result;
-use sixmark_model::tally::FamilyTally;
-use sixmark_model::tls::{Certificate, Facts};
+use sixmark_record::family_result::{AddressResult, FailureCount};
+use sixmark_record::outcome::{Failure, FailurePhase};
+use sixmark_record::plan::tls::PlanTls;
+use sixmark_record::result::family_result;
+use sixmark_record::tally::FamilyTally;
+use sixmark_record::tls::{Certificate, Facts};
 
 fn figures(tally: &FamilyTally) -> FamilyResult {
     let plan = PlanTls { alpn: vec!["http/1.1".into()], ..PlanTls::default() };
@@ -65,7 +65,7 @@ fn a_row_that_is_there_by_itself_says_what_it_is_of() {
     assert_eq!(text.lines().count(), 1, "{text}");
     assert_eq!(row(&text, "handshakes failed"), Some(vec!["1", "1"]));
     let [mut v6, v4] = [FamilyTally::default(), FamilyTally::default()];
-    v6.quic.record(&sixmark_model::quic::QuicEnding { retried: true, ..Default::default() });
+    v6.quic.record(&sixmark_record::quic::QuicEnding { retried: true, ..Default::default() });
     let text = shown(&[v6, v4], |c, text| c.quic(text));
     assert_eq!(row(&text, "quic retried"), Some(vec!["1", "0"]));
 }
@@ -163,7 +163,7 @@ fn segments_that_the_peer_had_already_have_a_row_where_there_are_any() {
     let again = |duplicates| {
         let mut tally = FamilyTally::default();
         let path =
-            sixmark_model::tcp::TcpSample { retransmitted: 5, duplicates, ..Default::default() };
+            sixmark_record::tcp::TcpSample { retransmitted: 5, duplicates, ..Default::default() };
         tally.tcp.record(&path);
         shown(&[tally.clone(), tally], |c, text| c.tcp(text))
     };

@@ -5,7 +5,7 @@ use sixmark_compare::fixture::comparison_result;
 use sixmark_compare::{Comparison, HeaderCorrected};
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_model::fixture;
+use sixmark_record::fixture;
 use sixmark_report::documents::Document;
 use sixmark_study::result::StudyResult;
 

@@ -1,7 +1,7 @@
 //! `--fail-if` and `--junit`: what a pipeline is to stop for.
 
 use sixmark_compare::gate::{Gate, GateNames};
-use sixmark_model::gate_result::GateResult;
+use sixmark_record::gate_result::GateResult;
 use sixmark_report::gates::gate_line;
 
 use super::out::{OutputPlace, complain};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use sixmark_model::plan::secrets::redact;
+use sixmark_record::plan::secrets::redact;
 use sixmark_report::headline::ListHeadline;
 
 use super::out::{self, complain};

@@ -3,8 +3,8 @@
 use sixmark_compare::result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
 use sixmark_compare::{Comparison, Settings, judge};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_model::plan::Plan;
-use sixmark_model::result::RunResult;
+use sixmark_record::plan::Plan;
+use sixmark_record::result::RunResult;
 use sixmark_units::family::Family;
 
 use super::course::ComparisonCourse;

@@ -11,12 +11,12 @@ use sixmark_compare::result::{
 use sixmark_compare::schedule::{BlockTurn, turns};
 use sixmark_compare::{BlockPair, Comparison, Settings, Stretch, judge};
 use sixmark_document::provenance::Ended;
-use sixmark_model::family_result::FamilyResult;
-use sixmark_model::pace::Pace;
-use sixmark_model::plan::Plan;
-use sixmark_model::result;
-use sixmark_model::sameness::Answers;
-use sixmark_model::tally::{FamilyTally, Slice};
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::pace::Pace;
+use sixmark_record::plan::Plan;
+use sixmark_record::result;
+use sixmark_record::sameness::Answers;
+use sixmark_record::tally::{FamilyTally, Slice};
 use sixmark_units::family::PerFamily;
 use sixmark_vitals::cost::Work;
 
@@ -328,11 +328,11 @@ mod tests {
     use sixmark_compare::Compared;
     use sixmark_compare::result::BlockOrder;
     use sixmark_document::verdict::Verdict;
-    use sixmark_model::fixture::secure_plan;
-    use sixmark_model::metric::Metric;
-    use sixmark_model::plan::tls::PlanTls;
-    use sixmark_model::tally::Tally;
-    use sixmark_model::timed_phase::{TimePoint, TimedPhase};
+    use sixmark_record::fixture::secure_plan;
+    use sixmark_record::metric::Metric;
+    use sixmark_record::plan::tls::PlanTls;
+    use sixmark_record::tally::Tally;
+    use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 
     use super::*;
 

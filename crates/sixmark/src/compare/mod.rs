@@ -11,8 +11,8 @@ use std::time::SystemTime;
 use sixmark_compare::result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
 use sixmark_compare::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
-use sixmark_model::plan::Plan;
-use sixmark_model::tally::Slice;
+use sixmark_record::plan::Plan;
+use sixmark_record::tally::Slice;
 
 use crate::run::Runnable;
 use course::{ComparisonCourse, Lengthened, Measurement};

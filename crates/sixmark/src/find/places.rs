@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use sixmark_model::condition::Condition;
-use sixmark_model::find::Trial;
-use sixmark_model::plan::{Connection, LoadPlan, Plan};
+use sixmark_record::condition::Condition;
+use sixmark_record::find::Trial;
+use sixmark_record::plan::{Connection, LoadPlan, Plan};
 
 use crate::preflight;
 

@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use sixmark_model::clocks::Timestamps;
-use sixmark_model::find::Limit;
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_model::plan::http::Http;
-use sixmark_model::plan::{Close, Connection, Driver, LoadPlan, PlanRequests, Request, Target};
-use sixmark_model::seconds::SliceGatherer;
-use sixmark_model::tally::{FamilyTally, Slice};
+use sixmark_record::clocks::Timestamps;
+use sixmark_record::find::Limit;
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::{Close, Connection, Driver, LoadPlan, PlanRequests, Request, Target};
+use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::tally::{FamilyTally, Slice};
 
 use super::*;
 use crate::run::Circumstances;
@@ -83,7 +83,7 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     let mut seconds = SliceGatherer::new(1);
     seconds.add(&slice);
     let intervals = seconds.end();
-    let mut all = sixmark_model::tally::Tally::default();
+    let mut all = sixmark_record::tally::Tally::default();
     all[family] = tally;
     Loaded {
         tally: all,
@@ -242,7 +242,7 @@ fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
     }
     assert_eq!(result.find_max.as_ref().unwrap().ratio, None);
     assert!(!result.is_saturated());
-    let warnings = sixmark_model::warnings::of_result(&result);
+    let warnings = sixmark_record::warnings::of_result(&result);
     let limited = warnings.iter().filter(|warning| warning.code == "generator_limited");
     assert_eq!(limited.count(), 2);
 }
@@ -280,7 +280,7 @@ fn connections_that_nobody_asked_for_are_not_the_limit() {
             assert_eq!(places > 400, more_places, "{places}");
         }
         assert_eq!(result.find_max.as_ref().unwrap().ratio.is_some(), more_places);
-        let limited = sixmark_model::warnings::of_result(&result);
+        let limited = sixmark_record::warnings::of_result(&result);
         let limited = limited.iter().any(|warning| warning.code == "connections_limited");
         assert_eq!(limited, !more_places);
     }

@@ -2,19 +2,19 @@
 
 use sixmark_compare::Settings;
 use sixmark_document::provenance::{Environment, Lookup, Tool, Warning};
-use sixmark_model::calibration::Calibration;
-use sixmark_model::family_result::{Families, FamilyResult};
-use sixmark_model::find::FindMax;
-use sixmark_model::plan::Plan;
-use sixmark_model::result::{self, Generator, RatioResult, RunResult, SCHEMA};
-use sixmark_model::sameness::{self, Answers, Sameness};
-use sixmark_model::truth::Truth;
+use sixmark_record::calibration::Calibration;
+use sixmark_record::family_result::{Families, FamilyResult};
+use sixmark_record::find::FindMax;
+use sixmark_record::plan::Plan;
+use sixmark_record::result::{self, Generator, RatioResult, RunResult, SCHEMA};
+use sixmark_record::sameness::{self, Answers, Sameness};
+use sixmark_record::truth::Truth;
 use sixmark_units::family::Family;
 use sixmark_vitals::section::Vitals;
 
 use super::BUSY;
 use sixmark_load::Loaded;
-use sixmark_model::warnings as warning;
+use sixmark_record::warnings as warning;
 
 /// What is known about a run before it is measured.
 #[derive(Clone, Debug, Default)]

@@ -12,11 +12,11 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sixmark_model::plan::Plan;
-use sixmark_model::result::RunResult;
-use sixmark_model::tally::Slice;
-use sixmark_model::truth::Truth;
-use sixmark_model::work::work_of_run;
+use sixmark_record::plan::Plan;
+use sixmark_record::result::RunResult;
+use sixmark_record::tally::Slice;
+use sixmark_record::truth::Truth;
+use sixmark_record::work::work_of_run;
 
 use crate::calibrate;
 use sixmark_load::{self as load, Loaded, PreparedLoad};

@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use sixmark_document::provenance::{Lookup, RouteTaken, Warning};
-use sixmark_model::condition::Condition;
-use sixmark_model::plan::Plan;
+use sixmark_record::condition::Condition;
+use sixmark_record::plan::Plan;
 
 use super::Circumstances;
 use crate::preflight;

@@ -1,19 +1,19 @@
 use sixmark_document::provenance::Ended;
 use sixmark_http::HttpVersion;
-use sixmark_model::check::Checks;
-use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
-use sixmark_model::plan::tls::PlanTls;
-use sixmark_model::plan::{Close, PlanRequests, Request};
-use sixmark_model::quic::{QuicEnding, QuicTally};
-use sixmark_model::result::RunResult;
-use sixmark_model::tally::Tally;
-use sixmark_model::tls::{Certificate, Facts};
+use sixmark_record::check::Checks;
+use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
+use sixmark_record::plan::tls::PlanTls;
+use sixmark_record::plan::{Close, PlanRequests, Request};
+use sixmark_record::quic::{QuicEnding, QuicTally};
+use sixmark_record::result::RunResult;
+use sixmark_record::tally::Tally;
+use sixmark_record::tls::{Certificate, Facts};
 use sixmark_units::family::Family;
 
 use crate::run::{Circumstances, Measured, assemble};
 use sixmark_load::{self as load, Loaded};
-use sixmark_model::fixture::secure_plan;
-use sixmark_model::warnings::of_result;
+use sixmark_record::fixture::secure_plan;
+use sixmark_record::warnings::of_result;
 
 const DAY: i64 = 24 * 3600;
 

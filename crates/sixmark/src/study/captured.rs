@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use sixmark_document::provenance::Warning;
 use sixmark_http::url::Url;
-use sixmark_model::family_result::Families;
-use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::timed_phase::TimePoint;
+use sixmark_record::family_result::Families;
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::timed_phase::TimePoint;
 use sixmark_study::result::CellResult;
 use sixmark_units::family::Family;
 use sixmark_wire::flow::{Transfer, Unmeasured};

@@ -2,8 +2,8 @@
 
 use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
-use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::result::RunResult;
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::result::RunResult;
 use sixmark_study::client::{Answer, Client};
 use sixmark_study::result::{CellOrder, Resumed};
 use sixmark_study::spec::Study;

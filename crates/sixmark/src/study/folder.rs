@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sixmark_model::result::RunResult;
+use sixmark_record::result::RunResult;
 use sixmark_study::result::{CellResult, StudyResult};
 
 use sixmark_sys::command_error::CommandError;

@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde_json::{Value, json as value};
-use sixmark_model::plan::tls::PlanTls;
-use sixmark_model::result::RunResult;
-use sixmark_model::tls::{Cause, Certificate, Facts, Reason, TlsTally};
+use sixmark_record::plan::tls::PlanTls;
+use sixmark_record::result::RunResult;
+use sixmark_record::tls::{Cause, Certificate, Facts, Reason, TlsTally};
 use sixmark_testkit::forms::RESULT;
 use sixmark_testkit::{Origin, json};
 
@@ -178,14 +178,14 @@ fn agrees(summary: &Value) {
 #[test]
 fn every_warning_is_documented() {
     let source = concat!(
-        include_str!("../../../model/src/warnings.rs"),
-        include_str!("../../../model/src/warnings/before.rs"),
-        include_str!("../../../model/src/warnings/certificates.rs"),
+        include_str!("../../../record/src/warnings.rs"),
+        include_str!("../../../record/src/warnings/before.rs"),
+        include_str!("../../../record/src/warnings/certificates.rs"),
         include_str!("../../../compare/src/warnings.rs"),
-        include_str!("../../../model/src/warnings/family.rs"),
-        include_str!("../../../model/src/warnings/lapses.rs"),
-        include_str!("../../../model/src/warnings/search.rs"),
-        include_str!("../../../model/src/warnings/truth.rs"),
+        include_str!("../../../record/src/warnings/family.rs"),
+        include_str!("../../../record/src/warnings/lapses.rs"),
+        include_str!("../../../record/src/warnings/search.rs"),
+        include_str!("../../../record/src/warnings/truth.rs"),
         include_str!("../../../watch/src/warnings.rs"),
         include_str!("../../../document/src/provenance.rs"),
         include_str!("../../../vitals/src/warnings.rs"),

@@ -2,8 +2,8 @@
 //! themselves and with the world's.
 
 use sixmark_document::timing::Timing;
-use sixmark_model::outcome::Outcome;
-use sixmark_model::tally::{FamilyTally, SliceTally};
+use sixmark_record::outcome::Outcome;
+use sixmark_record::tally::{FamilyTally, SliceTally};
 use sixmark_sys::driver::{Close, Handshake, TcpPath};
 use sixmark_units::counts::Counts;
 use sixmark_units::family::Family;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sixmark_model::outcome::Outcome;
-use sixmark_model::plan::Plan;
-use sixmark_model::tally::Tally;
+use sixmark_record::outcome::Outcome;
+use sixmark_record::plan::Plan;
+use sixmark_record::tally::Tally;
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, lasting, run};

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use sixmark_http::HttpVersion;
 use sixmark_load::{PreparedLoad, Report, Worker};
-use sixmark_model::clocks::Timestamps;
-use sixmark_model::mix::share_of_worker;
-use sixmark_model::pace::{OpenLoop, Pace, RateStage, RequestRate};
-use sixmark_model::plan::http::Http;
-use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::plan::{
+use sixmark_record::clocks::Timestamps;
+use sixmark_record::mix::share_of_worker;
+use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_record::plan::{
     Close, Connection, Driver, LoadPlan, Plan, PlanRequests, Request, Target,
 };
-use sixmark_model::tally::{Slice, Tally};
+use sixmark_record::tally::{Slice, Tally};
 use sixmark_units::family::PerFamily;
 
 use super::driver::Simulated;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use libc::ECONNREFUSED;
 use sixmark_document::provenance::Ended;
-use sixmark_model::pace::{
+use sixmark_record::pace::{
     ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate, Timetable,
 };
-use sixmark_model::plan::Plan;
-use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::plan::Plan;
+use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_record::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use super::balance;
@@ -226,7 +226,7 @@ fn a_ramp_and_steps_have_their_shape_and_end_by_themselves() {
         let mut plan = opened(plan(), OpenLoop::new(stages).unwrap());
         (plan.load.requests, plan.load.duration) = (None, ten);
         let ran = run(plan, after(MILLI));
-        let of = |slice: &sixmark_model::tally::Slice| {
+        let of = |slice: &sixmark_record::tally::Slice| {
             slice.families.iter().map(|(_, family)| family.sent).sum::<u64>()
         };
         let seconds: Vec<_> = ran.slices.iter().map(of).collect();

@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use libc::ECONNREFUSED;
 use sixmark_document::provenance::Ended;
-use sixmark_model::plan::Plan;
-use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_record::plan::Plan;
+use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, plan};
@@ -134,7 +134,7 @@ fn where_the_server_takes_no_more_the_load_begins_with_what_is_there() {
     plan.connection.most_open = plan.load.connections;
     plan.load.timeout = std::time::Duration::from_secs(60);
     let ran = Sim::new(plan).run(Script::new(takes(100), answers()));
-    let of = |count: fn(&sixmark_model::tally::Connections) -> u64| {
+    let of = |count: fn(&sixmark_record::tally::Connections) -> u64| {
         ran.tally().iter().map(|(_, tally)| count(&tally.connections)).sum::<u64>()
     };
     assert_eq!((of(|all| all.opened), of(|all| all.unopened)), (100, 900));

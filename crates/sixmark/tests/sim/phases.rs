@@ -3,8 +3,8 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use sixmark_document::timing::Timing;
-use sixmark_model::clocks::Timestamps;
-use sixmark_model::plan::Plan;
+use sixmark_record::clocks::Timestamps;
+use sixmark_record::plan::Plan;
 use sixmark_sys::driver::{Handshake, SocketRoute};
 use sixmark_units::family::Family;
 

@@ -20,9 +20,9 @@ pub use browser::PageLoad;
 use crate::setting::is_of_lab;
 use crate::setting::{Setting, SettingValue};
 use sixmark_http::url::{Host, Url};
-use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::outcome::Outcome;
-use sixmark_model::timed_phase::{TimePoint, TimedPhase};
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::outcome::Outcome;
+use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// A program that loads.

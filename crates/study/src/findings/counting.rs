@@ -4,7 +4,7 @@ use super::{is_of_side, sentence, unknown};
 use crate::observation::Observation;
 use crate::result::{Claim, ExchangeCount, FindingResult, FindingVerdict};
 use crate::spec::FindingSpec;
-use sixmark_model::metric::{Metric, Quantity};
+use sixmark_record::metric::{Metric, Quantity};
 
 /// Counts the exchanges of every cell of A that sent any.
 pub(super) fn find_count(spec: &FindingSpec, seen: &[Observation<'_>]) -> FindingResult {

@@ -5,7 +5,7 @@ use crate::observation::Observation;
 use crate::result::{At, Improvement, MARGIN_PERCENT, Row, TableColumn, TableValue};
 use crate::spec::{Levels, Study, TableSpec};
 use crate::unlike;
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 use sixmark_stats::t_quantile;
 
 /// The share of intervals that hold the true value.

@@ -8,7 +8,7 @@ use crate::observation::Observation;
 use crate::result::{At, ComparisonEntry, Interaction, RatioFinding, Statistic};
 use crate::spec::published::at_family;
 use crate::spec::{ComparisonSpec, FAMILY, Levels, Study};
-use sixmark_model::metric::Bounds;
+use sixmark_record::metric::Bounds;
 use sixmark_units::family::Family;
 
 /// What the document says of it.

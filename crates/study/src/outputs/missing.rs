@@ -2,8 +2,8 @@
 
 use crate::observation::Observation;
 use crate::result::{At, MissingFigure};
-use sixmark_model::metric::{Metric, Quantity};
-use sixmark_model::outcome::Outcome;
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::outcome::Outcome;
 
 /// Returns why there is no figure of a speed at some levels; nothing where none of its cells sent
 /// anything, and where their client does not measure it.

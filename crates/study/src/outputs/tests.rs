@@ -6,8 +6,8 @@ use crate::spec::cells::cells;
 use crate::spec::published::family_name;
 use crate::spec::{ReadContext, parse_study};
 use sixmark_document::provenance::Ended;
-use sixmark_model::family_result::Families;
-use sixmark_model::sameness::GivenResult;
+use sixmark_record::family_result::Families;
+use sixmark_record::sameness::GivenResult;
 
 const PUBLISHED: &str = r#"
 title = "T"

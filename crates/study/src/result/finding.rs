@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::MeanRatio;
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 
 /// A claim, tested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::At;
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 use sixmark_units::family::Family;
 
 /// How repetitions become one figure.

@@ -3,7 +3,7 @@
 use crate::result::At;
 use sixmark_document::braces::is_name;
 use sixmark_document::fields::FileFields;
-use sixmark_model::metric::{Metric, MetricUnit};
+use sixmark_record::metric::{Metric, MetricUnit};
 
 /// Levels of some factors, which select the cells that have them.
 pub type LevelFilter = Vec<At>;

@@ -24,7 +24,7 @@ use crate::result::{Claim, MARGIN_PERCENT};
 use crate::spec::column::LevelFilter;
 use crate::spec::known_names::KnownNames;
 use sixmark_document::fields::{FileField, FileFields};
-use sixmark_model::metric::{Metric, MetricKind, Quantity};
+use sixmark_record::metric::{Metric, MetricKind, Quantity};
 
 pub use sentence::FindingSentences;
 

@@ -10,7 +10,7 @@ use crate::spec::published::PublishedOf;
 pub(super) use read::outputs;
 
 use crate::result::Statistic;
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 
 /// Everything that is made of the cells.
 #[derive(Clone, Debug, Default, PartialEq)]

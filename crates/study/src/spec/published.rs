@@ -3,7 +3,7 @@
 use crate::result::{At, PublishedRow, PublishedTable, TableColumn};
 use crate::spec::column::{LevelFilter, column_name, column_of};
 use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
-use sixmark_model::metric::{Metric, MetricKind};
+use sixmark_record::metric::{Metric, MetricKind};
 use sixmark_units::family::Family;
 
 /// Figures that others published, and what is to be made of them.

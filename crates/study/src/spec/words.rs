@@ -9,7 +9,7 @@ use crate::spec::PlannedCell;
 use sixmark_document::braces::{fill, names_in_braces};
 use sixmark_http::url::{Host, Url};
 use sixmark_lab::plan::storage::server;
-use sixmark_model::plan::ratio::PlanRatio;
+use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 
 /// Where a cell's requests go.

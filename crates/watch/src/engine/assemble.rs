@@ -5,9 +5,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::document::{SCHEMA, WatchResult};
 use crate::{Gathered, PacketSource, Watched, WatchedServer};
 use sixmark_document::provenance::{Ended, Tool};
-use sixmark_model::family_result::{Families, FamilyResult};
-use sixmark_model::result::family_result;
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::family_result::{Families, FamilyResult};
+use sixmark_record::result::family_result;
+use sixmark_record::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::capture_state::CaptureState;

@@ -4,9 +4,9 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_model::mix::FamilyMix;
-use sixmark_model::pace::{self, ArrivalProcess, Curve, Dues, Overload, first_at};
-use sixmark_model::plan::Plan;
+use sixmark_record::mix::FamilyMix;
+use sixmark_record::pace::{self, ArrivalProcess, Curve, Dues, Overload, first_at};
+use sixmark_record::plan::Plan;
 use sixmark_units::family::Family;
 
 use super::{TakenTurn, Turn};

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs::Ticketer;
-use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
-use sixmark_model::tls::Facts;
+use sixmark_record::plan::tls::{Millionths, PlanTls, TlsVersion};
+use sixmark_record::tls::Facts;
 
 use super::support::{Authority, IPV4, IPV6, Talk, client, only};
 use crate::tls::Client;

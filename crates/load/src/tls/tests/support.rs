@@ -1,6 +1,6 @@
 //! A certificate authority, a server in memory, and talk between it and a session.
 
-use sixmark_model::fixture;
+use sixmark_record::fixture;
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
-use sixmark_model::plan::Plan;
-use sixmark_model::plan::tls::{PlanTls, TlsVersion};
-use sixmark_model::tls::Facts;
+use sixmark_record::plan::Plan;
+use sixmark_record::plan::tls::{PlanTls, TlsVersion};
+use sixmark_record::tls::Facts;
 use tempfile::TempDir;
 
 use crate::tls::{Client, Failure, Progress, Room, Session, Setup};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use sixmark_document::provenance::Warning;
-use sixmark_model::metric::Metric;
-use sixmark_model::timed_phase::TimePoint;
+use sixmark_record::metric::Metric;
+use sixmark_record::timed_phase::TimePoint;
 use sixmark_study::levels::label_levels;
 use sixmark_study::result::{At, StudyResult};
 

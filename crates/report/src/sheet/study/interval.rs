@@ -3,7 +3,7 @@
 //! Few repetitions that are far apart have an interval of Student's that reaches from nothing to many times the
 //! figure. It says no more than that there are too few.
 
-use sixmark_model::metric::{Metric, MetricKind};
+use sixmark_record::metric::{Metric, MetricKind};
 use sixmark_study::result::{MeanRatio, Table, TableValue};
 
 use sixmark_sheet::write::figure;

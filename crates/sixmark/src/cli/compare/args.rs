@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use sixmark_compare::result::BlockOrder;
-use sixmark_model::metric::Metric;
-use sixmark_model::metric::compared::parse_compared_metric;
+use sixmark_record::metric::Metric;
+use sixmark_record::metric::compared::parse_compared_metric;
 
 use super::super::run;
 use super::shared::SharedWorkload;

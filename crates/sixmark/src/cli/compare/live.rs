@@ -2,7 +2,7 @@
 
 use sixmark_compare::Comparison;
 use sixmark_compare::result::SideName;
-use sixmark_model::tally::{Slice, SliceTally};
+use sixmark_record::tally::{Slice, SliceTally};
 use sixmark_report as report;
 
 use super::super::out::complain;

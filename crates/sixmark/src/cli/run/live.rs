@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_model::plan::LoadPlan;
-use sixmark_model::tally::{Slice, SliceTally};
+use sixmark_record::plan::LoadPlan;
+use sixmark_record::tally::{Slice, SliceTally};
 use sixmark_units::family::PerFamily;
 use sixmark_units::quantity::{duration_us, write_count};
 

@@ -22,7 +22,7 @@ pub(super) use text::silent;
 pub(super) use values::{positive, positive_time};
 
 use sixmark_compare::gate::GateNames;
-use sixmark_model::result::RunResult;
+use sixmark_record::result::RunResult;
 use sixmark_report::documents::Document;
 use sixmark_report::headline::ListHeadline;
 use sixmark_report::text::Detail;

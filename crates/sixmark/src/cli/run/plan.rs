@@ -8,11 +8,11 @@ use std::time::Duration;
 use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion;
 use sixmark_http::url::{Scheme, Url};
-use sixmark_model::pace::{OpenLoop, Timetable};
-use sixmark_model::plan::http::Http;
-use sixmark_model::plan::list::{self, ListEntry};
-use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::plan::{Close, Connection, LoadPlan, Plan, Target};
+use sixmark_record::pace::{OpenLoop, Timetable};
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::list::{self, ListEntry};
+use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_record::plan::{Close, Connection, LoadPlan, Plan, Target};
 use sixmark_units::family::Family;
 
 use super::args::{ConnectionArgs, TargetArgs, WorkloadArgs};
@@ -24,7 +24,7 @@ use super::source;
 use super::tls::{self, TlsArgs};
 use crate::resolve::Resolver;
 use crate::run::Draft;
-use sixmark_model::warnings as warning;
+use sixmark_record::warnings as warning;
 use sixmark_sys::command_error::CommandError;
 
 /// How long a run lasts that says neither how long nor how many.

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sixmark_document::provenance::Warning;
-use sixmark_model::import::{AccessLog, Imported, Wanted, har, is_log_line};
-use sixmark_model::pace::{Speed, Timetable};
-use sixmark_model::plan::request::usual_method;
-use sixmark_model::plan::{Body, PlanRequests, Request, Target, requests};
-use sixmark_model::template::Template;
+use sixmark_record::import::{AccessLog, Imported, Wanted, har, is_log_line};
+use sixmark_record::pace::{Speed, Timetable};
+use sixmark_record::plan::request::usual_method;
+use sixmark_record::plan::{Body, PlanRequests, Request, Target, requests};
+use sixmark_record::template::Template;
 
 use super::args::RequestArgs;
 use super::options::PlanOptions;
-use sixmark_model::warnings as warning;
-use sixmark_model::warnings::{ENTRIES, LINES, Unit};
+use sixmark_record::warnings as warning;
+use sixmark_record::warnings::{ENTRIES, LINES, Unit};
 use sixmark_sys::command_error::CommandError;
 
 /// The beginning of a file that tells what it is, in bytes.

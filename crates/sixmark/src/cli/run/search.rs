@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sixmark_http::HttpVersion;
-use sixmark_model::pace::{OpenLoop, Overload, RequestRate};
-use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::plan::{LoadPlan, Plan};
-use sixmark_model::result::RunResult;
+use sixmark_record::pace::{OpenLoop, Overload, RequestRate};
+use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_record::plan::{LoadPlan, Plan};
+use sixmark_record::result::RunResult;
 use sixmark_report::find::trial;
 use sixmark_units::family::Family;
 

@@ -3,16 +3,16 @@
 mod advice;
 
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_model::family_result::{FailureCount, FamilyResult, RequestCounts};
-use sixmark_model::outcome::Outcome;
-use sixmark_model::plan::Plan;
-use sixmark_model::result::RunResult;
-use sixmark_model::tls::Reason;
+use sixmark_record::family_result::{FailureCount, FamilyResult, RequestCounts};
+use sixmark_record::outcome::Outcome;
+use sixmark_record::plan::Plan;
+use sixmark_record::result::RunResult;
+use sixmark_record::tls::Reason;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
 use advice::Case;
-use sixmark_model::warnings::most_failed;
+use sixmark_record::warnings::most_failed;
 use sixmark_units::quantity::counted;
 
 /// The warnings worth a line after the first `shown`, and besides what [`nothing_normal`] says.

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use sixmark_http::HttpVersion as Spoken;
 use sixmark_http::url::{Scheme, Url};
-use sixmark_model::plan::Target;
-use sixmark_model::plan::http::Http;
-use sixmark_model::plan::list::ListEntry;
-use sixmark_model::plan::tls::{Millionths, PlanTls, TlsVersion};
+use sixmark_record::plan::Target;
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::list::ListEntry;
+use sixmark_record::plan::tls::{Millionths, PlanTls, TlsVersion};
 
 use sixmark_sys::command_error::CommandError;
 

@@ -5,9 +5,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sixmark_http::http1::request::check_method;
-use sixmark_model::clocks::Timestamps;
-use sixmark_model::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
-use sixmark_model::plan::{Close, Driver};
+use sixmark_record::clocks::Timestamps;
+use sixmark_record::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
+use sixmark_record::plan::{Close, Driver};
 
 /// `FROM:TO:DURATION`.
 pub(in crate::cli) fn ramp(text: &str) -> Result<RateStage, String> {

@@ -1,7 +1,7 @@
 //! Mixes of requests: from request files, HAR files and access logs.
 
 use serde_json::{Value, json as value};
-use sixmark_model::plan::requests;
+use sixmark_record::plan::requests;
 use sixmark_testkit::{Origin, complaint, document, json, sixmark};
 use tempfile::TempDir;
 

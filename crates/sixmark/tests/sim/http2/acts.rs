@@ -6,11 +6,11 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 
 use sixmark_http::HttpVersion;
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_model::plan::Plan;
-use sixmark_model::plan::http::Http;
-use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::plan::Plan;
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_record::tally::FamilyTally;
 use sixmark_sys::driver::SocketRoute;
 use sixmark_units::family::Family;
 

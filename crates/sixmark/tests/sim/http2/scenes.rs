@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use libc::{ECONNREFUSED, ECONNRESET};
 use sixmark_document::provenance::Ended;
-use sixmark_model::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_model::plan::ratio::PlanRatio;
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_record::tally::FamilyTally;
 use sixmark_sys::driver::SocketRoute;
 use sixmark_units::family::Family;
 

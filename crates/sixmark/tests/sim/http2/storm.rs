@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use sixmark_document::provenance::Ended;
 use sixmark_http::HttpVersion;
-use sixmark_model::outcome::Outcome;
-use sixmark_model::plan::http::Http;
-use sixmark_model::plan::{Body, Plan, PlanRequests, Request};
-use sixmark_model::tally::FamilyTally;
+use sixmark_record::outcome::Outcome;
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::{Body, Plan, PlanRequests, Request};
+use sixmark_record::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use super::books::{Books, Fate, Page};

@@ -9,7 +9,7 @@ use crate::spec::column::{ColumnSpec, LevelFilter};
 use crate::spec::findings::{findings, margin};
 use crate::spec::known_names::KnownNames;
 use sixmark_document::fields::{FileField, FileFields};
-use sixmark_model::metric::Metric;
+use sixmark_record::metric::Metric;
 
 /// All of a file's outputs.
 pub(in crate::spec) fn outputs(fields: &mut FileFields<'_>, names: &KnownNames<'_>) -> Outputs {

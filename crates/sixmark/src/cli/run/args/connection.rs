@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use sixmark_model::plan::Close;
+use sixmark_record::plan::Close;
 
 use crate::cli::run::values::{close, positive};
 

@@ -3,9 +3,9 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use sixmark_model::condition::Condition;
-use sixmark_model::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
-use sixmark_model::plan::Driver;
+use sixmark_record::condition::Condition;
+use sixmark_record::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
+use sixmark_record::plan::Driver;
 
 use crate::cli::run::values::{
     driver, linger, overload, parse_time, positive, positive_time, process, ramp, speed, step,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use sixmark_http::http1::request::parse_own_header;
-use sixmark_model::check::Expect;
-use sixmark_model::plan::accept::AcceptStatus;
+use sixmark_record::check::Expect;
+use sixmark_record::plan::accept::AcceptStatus;
 
 use crate::cli::run::values::{RequestFormat, file, format, method};
 

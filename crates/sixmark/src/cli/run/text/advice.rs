@@ -1,10 +1,10 @@
 //! What to do about a failure.
 
 use sixmark_http::HttpVersion;
-use sixmark_model::outcome::{Failure, FailurePhase, LocalCause, Outcome};
-use sixmark_model::plan::http::Http;
-use sixmark_model::plan::tls::{PlanTls, TlsVersion};
-use sixmark_model::tls::Reason;
+use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::tls::{PlanTls, TlsVersion};
+use sixmark_record::tls::Reason;
 
 /// How a family failed most often, and in what run.
 #[derive(Clone, Copy, Debug)]

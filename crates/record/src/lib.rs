@@ -1,13 +1,11 @@
-//! The data and pure functions of sixmark: plans and schedules, tallies, results, comparisons,
-//! studies, gates. Functions take bytes and times and return decisions, so that everything here can
-//! be tested with a table, a seed or a fuzzer.
+//! The record of a run, as data and pure functions: the plan with its schedules, requests and checks,
+//! the tally of a worker, outcomes, the table of metrics, the result, and its warnings.
 //!
-//! This crate contains no sockets, files, threads or clocks, and no text for pages or terminals
-//! except what a document itself contains.
+//! This crate contains no sockets, files, threads or clocks.
 //!
 //! Begin with [`plan`], the load that a run generates; [`tally`], what workers count; and
-//! [`result`], the document made from the counts. [`comparison`] judges two sides, [`gate`]
-//! evaluates conditions on a result, and [`study`] combines many runs.
+//! [`result`], the document made from the counts. [`metric`] names every figure, [`expression`] is
+//! the language of conditions on them.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
