@@ -71,7 +71,7 @@ servers: build ## counts held against those of some 20 real servers; SERVERS="--
 	benches/servers/run --sixmark $(SIXMARK) $(SERVERS)
 
 emulator: ## the lab's link emulator as root: lateness at 100 Mbit/s, Gbit/s on one core; EMULATOR=10 seconds each
-	$(CARGO) build --release -p sixmark --example emulator
+	$(CARGO) build --release -p sixmark-lab --example emulator
 	PIN=1 $(TARGET_DIR)/release/examples/emulator $(EMULATOR)
 
 verdicts: build ## how often is it wrong, in each mode? Hours, in parts: VERDICTS="--seconds 600 --markdown docs/statistics.md"
@@ -83,7 +83,7 @@ traffic: build ## is the rate of traffic the one asked for? 1 to 1000 Mbit/s, 10
 watch-bench: build ## watch beside tshark on 1 GB, and live; as root; WATCH="--bytes 200M --file-only"
 	scripts/install-test-packages watch
 	$(CARGO) build --release -p sixmark-wire --example make-capture
-	$(CARGO) build --release -p sixmark --example replay
+	$(CARGO) build --release -p sixmark-watch --example replay
 	benches/watch --sixmark $(SIXMARK) --examples $(TARGET_DIR)/release/examples $(WATCH)
 
 accuracy: build ## clock against packets (run --truth), into docs/accuracy.md; as root

@@ -3,8 +3,15 @@
 //! A *block* is one short period of load on one side. Requests within a block are correlated, so
 //! only whole blocks count as independent. A block of side A and the nearest block of side B form a
 //! [`BlockPair`]. Each pair yields one effect, the logarithm of A's figure over B's.
+//!
+//! Begin with [`judge`], which decides, and [`result`], the document. [`gate`] evaluates conditions on
+//! results; [`engine`] measures the blocks, and only it generates load and reads clocks.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod blocks_needed;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod engine;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod gate;
@@ -22,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use sixmark_document::timing::Timing;
 use sixmark_record::metric::Metric;
-use sixmark_record::sameness::{Answers, Sameness};
+use sixmark_record::sameness::{Answers, Sameness, USUAL_MARGIN};
 use sixmark_record::tally::{FamilyTally, Phases};
 use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 
@@ -148,7 +155,7 @@ impl Settings {
     /// time as the primary metric.
     pub fn usual(seed: u64) -> Settings {
         Settings {
-            margin: 0.05,
+            margin: USUAL_MARGIN,
             confidence: 0.95,
             primary: Metric::Time(TimedPhase::Response, TimePoint::P50),
             seed,

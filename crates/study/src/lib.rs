@@ -2,10 +2,19 @@
 //! and how its file is written is in [`spec`].
 //!
 //! A *cell* is one combination of the factors' levels, and is measured once in each repetition.
+//!
+//! [`engine`] measures cells, with other clients and with browsers ([`browser`]); only these two open
+//! files, start programs and read clocks. [`result`] is the document.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod analyse;
 pub mod average;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod browser;
 pub mod client;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod engine;
 pub mod figures;
 mod findings;
 pub mod levels;

@@ -22,6 +22,9 @@ pub use document::GivenResult;
 
 use crate::outcome::Outcome;
 
+/// The margin within which sides count as equal unless another one is asked for: a share, 0 to 1.
+pub const USUAL_MARGIN: f64 = 0.05;
+
 /// How often two sides that give the same may be called different: half of it for statuses and
 /// closures together, half for sizes.
 pub const LEVEL: f64 = 0.01;

@@ -8,7 +8,7 @@ use sixmark_report as report;
 use super::super::out::complain;
 use super::super::progress::repaint;
 use super::super::run::figures_of_slice;
-use crate::compare::ComparisonEvent;
+use sixmark_compare::engine::ComparisonEvent;
 
 /// On a terminal one line that changes, elsewhere one line a pair.
 #[derive(Debug)]

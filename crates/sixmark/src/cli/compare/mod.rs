@@ -24,9 +24,10 @@ use super::progress::can_repaint;
 use super::{gates, report, run, signals, stop_flag};
 use crate::cli::run::SessionArgs;
 use crate::cli::run::vitals_from;
-use crate::compare::{self, Comparing, ComparisonEvent};
 use asked::Asked;
 use live::LiveComparison;
+use sixmark_compare::engine as compare;
+use sixmark_compare::engine::{Comparing, ComparisonEvent};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 

@@ -4,7 +4,7 @@ use super::super::run::{self, CourseArgs, PlanOptions, WorkloadArgs};
 use super::args::CompareArgs;
 use super::asked::Asked;
 use super::words::words;
-use crate::compare::Contender;
+use sixmark_compare::engine::Contender;
 use sixmark_sys::command_error::CommandError;
 
 /// What a side loads: the options of both, then its own, which go before. Its URLs take the place

@@ -12,9 +12,9 @@ use clap::Subcommand;
 use sixmark_lab::plan::{Lab, parse_lab};
 
 use super::out::{complain, print};
-use crate::study::{Source, builtin_names};
 use sixmark_lab::control_socket::{self, Answer, Question};
 use sixmark_lab::enter;
+use sixmark_study::engine::{Source, builtin_names};
 use sixmark_sys::command_error::CommandError;
 
 /// How long a lab that was told to go may take.

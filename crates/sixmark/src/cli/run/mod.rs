@@ -33,8 +33,8 @@ use super::out::{self, OutputPlace, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 
-use crate::run::{Draft, Extras, Runnable};
 use live::LiveRun;
+use sixmark_run::{Draft, Extras, Runnable};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
@@ -107,7 +107,7 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
     let mut live = LiveRun::new(!quiet && can_repaint(), &runnable.plan().load);
     let result = match runnable.searches() {
         true => search::run_search(runnable, &stop, &live)?,
-        false => crate::run::run_plan(runnable, extras, &stop, |slice| live.see(slice))?,
+        false => sixmark_run::run_plan(runnable, extras, &stop, |slice| live.see(slice))?,
     };
     live.clear();
     Ok(result)

@@ -22,9 +22,9 @@ use super::requests::{self, Sent};
 use super::search;
 use super::source;
 use super::tls::{self, TlsArgs};
-use crate::resolve::Resolver;
-use crate::run::Draft;
 use sixmark_record::warnings as warning;
+use sixmark_run::Draft;
+use sixmark_run::resolve::Resolver;
 use sixmark_sys::command_error::CommandError;
 
 /// How long a run lasts that says neither how long nor how many.

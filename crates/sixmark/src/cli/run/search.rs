@@ -14,8 +14,9 @@ use sixmark_units::family::Family;
 
 use super::live::LiveRun;
 use super::options::PlanOptions;
-use crate::find::{self, FEWEST};
-use crate::run::Runnable;
+use sixmark_run::Runnable;
+use sixmark_run::find;
+use sixmark_run::find::FEWEST;
 use sixmark_sys::command_error::CommandError;
 
 /// The first rate tried where none is given: 100/s.

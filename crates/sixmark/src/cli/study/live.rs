@@ -8,7 +8,7 @@ use sixmark_units::quantity::write_count;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
-use crate::study::StudyEvent;
+use sixmark_study::engine::StudyEvent;
 
 /// Shows events.
 #[derive(Debug)]

@@ -22,9 +22,12 @@ use super::keep::{self, Keeper};
 use super::out::{self, OutputPlace, complain, print};
 use super::progress::can_repaint;
 use super::stop_flag;
-use crate::study::{self, Commands, Finished, Form, Options, OptionsOfCells, Source, WrongOption};
 use live::LiveStudy;
 use sixmark_lab as lab;
+use sixmark_study::engine as study;
+use sixmark_study::engine::{
+    Commands, Finished, Form, Options, OptionsOfCells, Source, WrongOption,
+};
 use sixmark_sys::command_error::CommandError;
 
 /// Run an experiment from a file, or a built-in one.

@@ -13,7 +13,7 @@ use sixmark_study::spec::cells::cells;
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
-use crate::study::{Commands, Form, Source, builtin_names, needs};
+use sixmark_study::engine::{Commands, Form, Source, builtin_names, needs};
 use sixmark_sys::command_error::CommandError;
 
 /// Levels named of a factor.

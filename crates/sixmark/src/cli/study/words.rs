@@ -7,8 +7,8 @@ use clap::{Args as _, FromArgMatches as _, Id};
 
 use super::super::one_line;
 use crate::cli::run::{RunArgs, vitals_from};
-use crate::run::{Extras, Runnable};
-use crate::study::{CellOptions, Commands};
+use sixmark_run::{Extras, Runnable};
+use sixmark_study::engine::{CellOptions, Commands};
 use sixmark_sys::command_error::CommandError;
 
 /// Lends `use_them` what a study has to know.

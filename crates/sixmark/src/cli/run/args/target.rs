@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use sixmark_record::plan::ratio::PlanRatio;
 
 use crate::cli::run::source::WantedSource;
-use crate::resolve::Override;
+use sixmark_run::resolve::Override;
 
 /// Options for targets and families.
 #[derive(Clone, Debug, clap::Args)]

@@ -1,0 +1,157 @@
+//! Assembles the result of a comparison.
+
+use crate::result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
+use crate::{Comparison, Settings, judge};
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_record::plan::Plan;
+use sixmark_record::result::RunResult;
+use sixmark_units::family::Family;
+
+use super::course::ComparisonCourse;
+use super::{Comparing, Contender, without_repeats};
+use crate::warnings::{cut_short, of_comparison};
+use sixmark_document::environment;
+use sixmark_load as load;
+use sixmark_run::{self, Circumstances, Measured};
+
+/// The mean size in bytes from which contents fill most packets.
+const LONG: u64 = 65_536;
+
+/// Assembles the document from the blocks measured so far.
+pub(super) fn assemble_comparison(
+    comparing: &Comparing,
+    course: &ComparisonCourse<'_>,
+    settings: &Settings,
+    noise: Option<&Comparison>,
+    started: String,
+) -> ComparisonResult {
+    let ComparedSides { a, b } = &comparing.sides;
+    let mut comparison = course.compare((&a.name, &b.name), settings);
+    if let Some(noise) = noise {
+        comparison = judge::with_noise(comparison, noise);
+    }
+    if let Some(expected) = full_link(comparing, course) {
+        comparison = judge::header_corrected(comparison, expected);
+    }
+    let known = Circumstances { started, environment: machine(comparing), ..Default::default() };
+    let of_side = |side| of_side(course, side, known.clone());
+    let results = ComparedSides { a: of_side(SideName::A), b: of_side(SideName::B) };
+    let all = load::one_after_the_other(course.loads.iter());
+    let side = |of: &Contender, result: RunResult, name: SideName| {
+        assemble_side(of, result, course, name).with_compared_figures(&comparison, name)
+    };
+    ComparisonResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        started: known.started,
+        elapsed_s: course.elapsed_s(),
+        ended: end_of_comparison(course, &results),
+        seed: settings.seed,
+        schedule: course.schedule(),
+        blocks: course.blocks.clone(),
+        noise: noise.cloned(),
+        gates: Vec::new(),
+        dns: [a, b].iter().flat_map(|side| side.runnable.dns.clone()).collect(),
+        environment: known.environment,
+        warnings: warnings(comparing, course, &results, &comparison),
+        generator: sixmark_run::generator(course.plan(SideName::A), &all),
+        sides: ComparedSides {
+            a: side(a, results.a, SideName::A),
+            b: side(b, results.b, SideName::B),
+        },
+        comparison,
+    }
+}
+
+/// Returns the ratio of goodputs that IPv6's larger header alone causes. It applies only if side A
+/// loads IPv6 and side B IPv4, with contents long enough to fill packets.
+fn full_link(comparing: &Comparing, course: &ComparisonCourse<'_>) -> Option<f64> {
+    let ComparedSides { a, b } = comparing.plans();
+    let only = |plan: &Plan, family| plan.families().eq([family]);
+    if !only(a, Family::Ipv6) || !only(b, Family::Ipv4) {
+        return None;
+    }
+    let figures = course.blocks.iter().map(|block| &block.figures);
+    let (body, responses) = figures.fold((0, 0), |(body, responses), figures| {
+        (body + figures.bytes.body, responses + figures.requests.completed)
+    });
+    let sides = [&comparing.sides.a, &comparing.sides.b].into_iter();
+    let mtu = sides.flat_map(|side| &side.runnable.routes).filter_map(|route| route.mtu).min();
+    (responses > 0 && body / responses >= LONG).then_some(mtu?).and_then(judge::header_ratio)
+}
+
+/// Returns the result of a side's compared blocks, as if they were one run.
+fn of_side(course: &ComparisonCourse<'_>, side: SideName, known: Circumstances) -> RunResult {
+    let loaded = load::one_after_the_other(course.compared(side));
+    sixmark_run::assemble(known, Measured::of(course.plan(side).clone(), loaded))
+}
+
+fn assemble_side(
+    of: &Contender,
+    result: RunResult,
+    course: &ComparisonCourse<'_>,
+    side: SideName,
+) -> ComparedSide {
+    ComparedSide {
+        name: of.name.clone(),
+        options: of.options.clone(),
+        plan: course.plan(side).clone(),
+        elapsed_s: result.elapsed_s,
+        figures: result.total,
+        cpu: course.cpu(side),
+    }
+}
+
+fn end_of_comparison(course: &ComparisonCourse<'_>, results: &ComparedSides<RunResult>) -> Ended {
+    match (course.interrupted(), results.a.ended, results.b.ended) {
+        (true, ..) => Ended::Interrupted,
+        (_, Ended::Hopeless, Ended::Hopeless) => Ended::Hopeless,
+        _ => Ended::Complete,
+    }
+}
+
+fn machine(comparing: &Comparing) -> Environment {
+    let mut routes = Vec::new();
+    for side in [&comparing.sides.a, &comparing.sides.b] {
+        for route in &side.runnable.routes {
+            if !routes
+                .iter()
+                .any(|known: &sixmark_document::provenance::RouteTaken| known.to == route.to)
+            {
+                routes.push(route.clone());
+            }
+        }
+    }
+    environment::environment(routes)
+}
+
+/// Returns the warnings from before the measurement, those about the figures of either side, and
+/// those about the comparison itself.
+fn warnings(
+    comparing: &Comparing,
+    course: &ComparisonCourse<'_>,
+    results: &ComparedSides<RunResult>,
+    comparison: &Comparison,
+) -> Vec<Warning> {
+    let ComparedSides { a, b } = &comparing.sides;
+    let before = [a, b].into_iter().flat_map(|side| side.runnable.warnings.clone());
+    // These warnings are expected here: the other side loads the missing family and its targets.
+    let before = before
+        .filter(|warning| warning.code != "left_out" && warning.code != "single_family")
+        .collect();
+    let of = |side: &Contender, result: &RunResult| {
+        let said = result.warnings.iter().cloned();
+        said.map(|said| Warning { message: format!("{}: {}", side.name, said.message), ..said })
+            .collect::<Vec<_>>()
+    };
+    let both = [of(a, &results.a), of(b, &results.b)].concat();
+    let cut_short =
+        course.interrupted().then(|| cut_short(comparison.pairs, comparing.schedule.pairs));
+    let lengthened = course.lengthened.map(|by| comparing.warn_of(by)).into_iter().collect();
+    let doubts = comparing.doubts();
+    let is_known = |code: &str| doubts.iter().any(|doubt| doubt.code == code);
+    let mut compared = of_comparison(comparison);
+    compared.retain(|warning| !is_known(&warning.code));
+    let cut_short = cut_short.into_iter().collect();
+    without_repeats([doubts, lengthened, before, cut_short, both, compared].concat())
+}

@@ -1,0 +1,437 @@
+//! The alternating blocks of two sides.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::pilot::longer_block;
+use crate::result::{Block, BlockCpu, BlockSchedule, ComparedSides, SideCost, SideCpu, SideName};
+use crate::schedule::{BlockTurn, turns};
+use crate::{BlockPair, Comparison, Settings, Stretch, judge};
+use sixmark_document::provenance::Ended;
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::pace::Pace;
+use sixmark_record::plan::Plan;
+use sixmark_record::result;
+use sixmark_record::sameness::Answers;
+use sixmark_record::tally::{FamilyTally, Slice};
+use sixmark_units::family::PerFamily;
+use sixmark_vitals::cost::Work;
+
+use super::ComparisonEvent;
+use sixmark_load::{self as load, Loaded, PreparedLoad};
+use sixmark_run::{self, cannot_start};
+use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::{Meter, Metered, VitalsFrom};
+
+/// What a block came to.
+#[derive(Debug)]
+pub(super) enum Measurement {
+    /// A warm-up block, or the first of a pair.
+    Block,
+    /// The second block of a pair.
+    Pair,
+    /// The last warm-up block, which showed that the blocks to come must be longer.
+    Lengthened(Lengthened),
+}
+
+/// Blocks that are longer than requested.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengthened {
+    /// The side with the longer responses.
+    pub(crate) side: SideName,
+    /// How long its responses take on average, in seconds.
+    pub(crate) response_s: f64,
+    /// The duration requested, in seconds.
+    pub(crate) requested_s: f64,
+    /// The duration now, in seconds.
+    pub(crate) longer_s: f64,
+}
+
+/// A series of blocks that is being measured.
+#[derive(Debug)]
+pub(super) struct ComparisonCourse<'a> {
+    plans: ComparedSides<Plan>,
+    schedule: BlockSchedule,
+    turns: Vec<BlockTurn>,
+    began: Instant,
+    pub(super) blocks: Vec<Block>,
+    /// The load of each block, in the order of `blocks`.
+    pub(super) loads: Vec<Loaded>,
+    server: Option<&'a VitalsFrom>,
+    /// Why the blocks are longer than requested, if they are.
+    pub(super) lengthened: Option<Lengthened>,
+}
+
+impl<'a> ComparisonCourse<'a> {
+    /// Creates a series of which nothing has been measured.
+    pub(super) fn new(
+        plans: ComparedSides<&Plan>,
+        schedule: &BlockSchedule,
+        seed: u64,
+    ) -> ComparisonCourse<'a> {
+        let (turns, began) = (turns(schedule, seed), Instant::now());
+        let plans = ComparedSides { a: plans.a.clone(), b: plans.b.clone() };
+        ComparisonCourse {
+            plans,
+            schedule: *schedule,
+            turns,
+            began,
+            blocks: Vec::new(),
+            loads: Vec::new(),
+            server: None,
+            lengthened: None,
+        }
+    }
+
+    /// Sets the source of the server's vitals.
+    pub(super) fn looking_at(self, server: Option<&'a VitalsFrom>) -> ComparisonCourse<'a> {
+        ComparisonCourse { server, ..self }
+    }
+
+    /// Returns the next block; none if all are measured or `stop` is set.
+    pub(super) fn next(&self, stop: &AtomicBool) -> Option<BlockTurn> {
+        let stopped = stop.load(Ordering::Relaxed);
+        self.turns.get(self.blocks.len()).copied().filter(|_| !stopped)
+    }
+
+    /// Returns the event of a block's beginning.
+    pub(super) fn begin(&self, turn: BlockTurn, noise: bool) -> ComparisonEvent<'static> {
+        let (block, of) = (self.blocks.len() + 1, self.turns.len());
+        ComparisonEvent::Begin { block, of, side: turn.side, noise }
+    }
+
+    /// Measures a block. Each block has its own connections and TLS sessions, so that none begins in
+    /// a better state than another.
+    pub(super) fn measure(
+        &mut self,
+        turn: BlockTurn,
+        stop: &Arc<AtomicBool>,
+        watch: impl FnMut(&Slice),
+    ) -> Result<Measurement, CommandError> {
+        let plan = self.plan(turn.side);
+        // Both sides of a pair get the same arrivals, and different pairs get different ones.
+        let seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
+        let plan = Plan { seed, ..plan.clone() };
+        let meter = Meter::start(self.server, plan.load.warmup)?;
+        let loaded =
+            load::run_load(PreparedLoad::new(&plan)?, stop, watch).map_err(cannot_start)?;
+        let ended_s = self.began.elapsed().as_secs_f64();
+        let metered = meter.map(Meter::end);
+        let mut block = block_of_turn(&plan, turn, ended_s, &loaded);
+        if let Some(metered) = metered {
+            let work = work(&loaded, &metered);
+            let (client, server) = metered.used(&work);
+            let seconds = |us: f64| us / 1e6;
+            block.cpu = BlockCpu { client_s: client.map(seconds), server_s: server.map(seconds) };
+        }
+        self.blocks.push(block);
+        self.loads.push(loaded);
+        Ok(match self.lengthen_blocks() {
+            Some(lengthened) => Measurement::Lengthened(lengthened),
+            None if self.completes_pair() => Measurement::Pair,
+            None => Measurement::Block,
+        })
+    }
+
+    /// Returns the plan of a side's blocks that are compared.
+    pub(super) fn plan(&self, side: SideName) -> &Plan {
+        match side {
+            SideName::A => &self.plans.a,
+            SideName::B => &self.plans.b,
+        }
+    }
+
+    /// Returns the schedule, with the duration of the blocks that are compared.
+    pub(super) fn schedule(&self) -> BlockSchedule {
+        self.schedule
+    }
+
+    /// Makes the blocks to come longer once the warm-up blocks are over, if those showed that the
+    /// responses of a side take too long for them. Returns the side with the longer responses.
+    fn lengthen_blocks(&mut self) -> Option<Lengthened> {
+        // Blocks that are compared are all of the same length.
+        let is_warm_up = self.blocks.last().is_some_and(|block| block.pair.is_none());
+        let next = self.turns.get(self.blocks.len());
+        let is_over = is_warm_up && next.is_some_and(|next| next.pair.is_some());
+        let block_s =
+            self.schedule.block_s.filter(|_| is_over && self.schedule.block_requests.is_none())?;
+        let of = |side| Some((side, self.mean_response_s(side)?));
+        let both = [SideName::A, SideName::B].into_iter().filter_map(of);
+        let (side, response_s) = both.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let longer_s = longer_block(block_s, response_s)?;
+        let requested_s = self.schedule.requested_block_s.unwrap_or(block_s);
+        let lengthened = Lengthened { side, response_s, requested_s, longer_s };
+        self.lengthen(lengthened);
+        Some(lengthened)
+    }
+
+    /// Makes the blocks to come as long as another series had to make them.
+    pub(super) fn lengthen(&mut self, to: Lengthened) {
+        self.schedule.requested_block_s = Some(to.requested_s);
+        self.schedule.block_s = Some(to.longer_s);
+        for plan in [&mut self.plans.a, &mut self.plans.b] {
+            plan.load.duration = Some(Duration::from_secs_f64(to.longer_s));
+        }
+        self.lengthened = Some(to);
+    }
+
+    /// Returns how long a response of a side took on average in the blocks so far, in seconds, those to
+    /// exchanges of their warm-ups included. `None` in an open loop, which begins exchanges whether or
+    /// not responses arrive.
+    fn mean_response_s(&self, side: SideName) -> Option<f64> {
+        if !matches!(self.plan(side).load.pace, Pace::Closed) {
+            return None;
+        }
+        let of_side = self.blocks.iter().zip(&self.loads).filter(|(block, _)| block.side == side);
+        let families = of_side.flat_map(|(_, load)| load.tally.iter());
+        let (time_ns, count) = families.fold((0.0, 0), |(time_ns, count), (_, tally)| {
+            let (response, warm_up) = (&tally.phases.response, tally.warm_up);
+            let measured_ns = response.mean().unwrap_or(0.0) * response.count() as f64;
+            let number = response.count() + warm_up.completed;
+            (time_ns + measured_ns + warm_up.answered_ns as f64, count + number)
+        });
+        (count > 0).then(|| time_ns / count as f64 / 1e9)
+    }
+
+    /// Returns the time so far in seconds, without a calibration before it.
+    pub(super) fn elapsed_s(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// Reports whether a signal ended it.
+    pub(super) fn interrupted(&self) -> bool {
+        self.blocks.len() < self.turns.len()
+            || self.blocks.iter().any(|block| block.ended == Ended::Interrupted)
+    }
+
+    /// Returns the loads of one side that are compared.
+    pub(super) fn compared(&self, side: SideName) -> impl Iterator<Item = &Loaded> {
+        let pairs = self.whole_pairs();
+        let of = move |(block, _): &(&Block, &Loaded)| {
+            block.side == side && block.pair.is_some_and(|pair| pairs.contains(&pair))
+        };
+        self.blocks.iter().zip(&self.loads).filter(of).map(|(_, load)| load)
+    }
+
+    /// Returns the processor time of a side's compared blocks, on this machine and on the server.
+    pub(super) fn cpu(&self, side: SideName) -> SideCpu {
+        let pairs = self.whole_pairs();
+        let is_of = |block: &&Block| {
+            block.side == side && block.pair.is_some_and(|pair| pairs.contains(&pair))
+        };
+        let sum = |cpu: fn(&BlockCpu) -> Option<f64>| {
+            let blocks = || self.blocks.iter().filter(is_of);
+            let seconds = blocks().map(|block| cpu(&block.cpu)).sum::<Option<f64>>()?;
+            let number = |of: fn(&Block) -> u64| blocks().map(of).sum::<u64>();
+            let bytes = |block: &Block| block.figures.bytes.received + block.figures.bytes.sent;
+            SideCost::new(seconds, number(|block| block.figures.requests.completed), number(bytes))
+        };
+        SideCpu { client: sum(|cpu| cpu.client_s), server: sum(|cpu| cpu.server_s) }
+    }
+
+    /// Compares the blocks measured so far.
+    pub(super) fn compare(&self, names: (&str, &str), settings: &Settings) -> Comparison {
+        let whole = self.whole_pairs();
+        let pairs: Vec<BlockPair> = whole.iter().filter_map(|&pair| self.pair(pair)).collect();
+        let begun = self.blocks.iter().filter_map(|block| block.pair).max();
+        let left_out = begun.map_or(0, |last| last as usize + 1) - pairs.len();
+        judge::compare(names, &pairs, left_out, settings)
+    }
+
+    /// Returns the pairs of which both blocks were measured completely.
+    fn whole_pairs(&self) -> Vec<u32> {
+        let whole = self.blocks.iter().filter(|block| block.ended != Ended::Interrupted);
+        let mut pairs: Vec<u32> = whole.filter_map(|block| block.pair).collect();
+        pairs.sort_unstable();
+        pairs.chunk_by(|a, b| a == b).filter(|both| both.len() == 2).map(|both| both[0]).collect()
+    }
+
+    fn pair(&self, pair: u32) -> Option<BlockPair> {
+        let of = |side| {
+            let is = |block: &Block| block.side == side && block.pair == Some(pair);
+            let at = self.blocks.iter().position(is)?;
+            let server_cpu_us = self.blocks[at].cpu.server_s.map(|seconds| seconds * 1e6);
+            let stretch = stretch(&self.loads[at], self.blocks[at].elapsed_s);
+            let answers = self.answers(side, &self.loads[at]);
+            Some(Stretch { server_cpu_us, answers, ..stretch })
+        };
+        Some(BlockPair { a: of(SideName::A)?, b: of(SideName::B)? })
+    }
+
+    /// Returns a summary of a side's responses. Requests determine the sizes of contents, so sizes
+    /// are included only if both sides send the same requests.
+    fn answers(&self, side: SideName, loaded: &Loaded) -> Answers {
+        let mut answers = Answers::of(self.plan(side), &loaded.tally.ipv6);
+        answers += &Answers::of(self.plan(side), &loaded.tally.ipv4);
+        match self.plans.a.requests == self.plans.b.requests {
+            true => answers,
+            false => answers.without_sizes(),
+        }
+    }
+
+    fn completes_pair(&self) -> bool {
+        match self.blocks.as_slice() {
+            [.., before, last] => last.pair.is_some() && last.pair == before.pair,
+            _ => false,
+        }
+    }
+}
+
+/// Returns the stretch of both families together: a side may load either or both.
+fn stretch(loaded: &Loaded, elapsed_s: f64) -> Stretch {
+    let mut both: FamilyTally = loaded.tally.ipv6.clone();
+    both += &loaded.tally.ipv4;
+    Stretch::new(&both, elapsed_s)
+}
+
+fn block_of_turn(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded) -> Block {
+    let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
+    let (_, figures) = result::families_of(plan, &loaded.tally, elapsed_s);
+    Block {
+        side: turn.side,
+        pair: turn.pair,
+        started_s: (ended_at_s - elapsed_s).max(0.0),
+        elapsed_s,
+        ended: loaded.ended,
+        // Each would have a histogram for each request: those of the sides are enough.
+        figures: FamilyResult { by_request: Vec::new(), ..figures },
+        busiest: loaded.busiest,
+        saturated: sixmark_run::generator(plan, loaded).saturated,
+        cpu: BlockCpu::default(),
+    }
+}
+
+/// Returns the work that a block asked of the server.
+fn work(loaded: &Loaded, metered: &Metered) -> Work {
+    let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
+    let from_us = metered.began_us(elapsed_s);
+    let of = |number: fn(&FamilyTally) -> u64| PerFamily {
+        ipv6: number(&loaded.tally.ipv6),
+        ipv4: number(&loaded.tally.ipv4),
+    };
+    Work {
+        from_us,
+        to_us: from_us + (elapsed_s * 1e6) as u64,
+        requests: of(FamilyTally::completed),
+        bytes: of(|tally| tally.bytes.received + tally.bytes.sent),
+        seconds: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Blocks whose loads are made up, so that no machine's speed decides.
+
+    use crate::Compared;
+    use crate::result::BlockOrder;
+    use sixmark_document::verdict::Verdict;
+    use sixmark_record::fixture::secure_plan;
+    use sixmark_record::metric::Metric;
+    use sixmark_record::plan::tls::PlanTls;
+    use sixmark_record::tally::Tally;
+    use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+
+    use super::*;
+
+    /// A block of a thousand exchanges of about so many microseconds. Each block's differ a little.
+    fn made(us: f64, block: usize) -> Loaded {
+        let mut of = FamilyTally { sent: 1_000, ..FamilyTally::default() };
+        of.status.add(200, 1_000);
+        let level = us * (1.0 + 0.01 * (block as f64 * 2.3).sin());
+        for at in 0..1_000_u32 {
+            let nanos = level * (1.0 + f64::from(at * 37 % 100) / 200.0) * 1e3;
+            of.phases.response.record(nanos as u64);
+        }
+        let tally = Tally { ipv6: of, ..Tally::default() };
+        let elapsed_ns = (us * 1e6) as u64;
+        Loaded { tally, elapsed_ns, ..load::one_after_the_other([].iter()) }
+    }
+
+    /// A comparison of sides whose exchanges take so many microseconds.
+    fn compared(us: [f64; 2], order: BlockOrder) -> Comparison {
+        let plan = secure_plan(PlanTls::default());
+        let (block_s, block_requests) = (None, Some(1_000));
+        let schedule = BlockSchedule {
+            pairs: 12,
+            order,
+            block_s,
+            block_requests,
+            requested_block_s: None,
+            warm_up_blocks: 1,
+        };
+        let plans = ComparedSides { a: &plan, b: &plan };
+        let mut course = ComparisonCourse::new(plans, &schedule, 7);
+        while let Some(turn) = course.next(&AtomicBool::new(false)) {
+            let us = us[usize::from(turn.side == SideName::B)];
+            let loaded = made(us, course.blocks.len());
+            course.blocks.push(block_of_turn(&plan, turn, 0.0, &loaded));
+            course.loads.push(loaded);
+        }
+        course.compare(("ipv6", "ipv4"), &Settings::usual(1))
+    }
+
+    fn of(comparison: &Comparison, name: &str) -> Compared {
+        let is = |compared: &&Compared| compared.metric.to_string() == name;
+        comparison.metrics.iter().find(is).unwrap().clone()
+    }
+
+    #[test]
+    fn the_side_whose_exchanges_take_longer_is_worse_in_either_order_of_blocks() {
+        for order in [BlockOrder::Random, BlockOrder::Abba] {
+            for (us, verdict) in [
+                ([500.0, 100.0], Verdict::Worse),
+                ([100.0, 500.0], Verdict::Better),
+                ([110.0, 100.0], Verdict::Worse),
+                ([100.0, 100.0], Verdict::Equivalent),
+            ] {
+                let comparison = compared(us, order);
+                assert_eq!(comparison.pairs, 12);
+                for name in ["response.p50", "requests_per_s"] {
+                    let found = of(&comparison, name);
+                    assert_eq!(found.verdict, verdict, "{us:?} {name} {found:?}");
+                }
+                let p50 = Metric::Time(TimedPhase::Response, TimePoint::P50);
+                assert_eq!(comparison.metrics[0].metric, p50);
+            }
+        }
+    }
+
+    #[test]
+    fn sides_that_are_alike_are_called_different_in_no_metric() {
+        let comparison = compared([100.0, 100.0], BlockOrder::Random);
+        let different =
+            |found: &&Compared| matches!(found.verdict, Verdict::Better | Verdict::Worse);
+        assert!(comparison.metrics.iter().find(different).is_none());
+    }
+
+    /// In how many of the blocks so far the blocks to come became longer, where each block's responses
+    /// take longer than those of the one before.
+    fn lengthened_after(warm_up_blocks: u32) -> Vec<usize> {
+        let plan = secure_plan(PlanTls::default());
+        let schedule = BlockSchedule {
+            pairs: 6,
+            order: BlockOrder::Random,
+            block_s: Some(0.001),
+            block_requests: None,
+            requested_block_s: None,
+            warm_up_blocks,
+        };
+        let plans = ComparedSides { a: &plan, b: &plan };
+        let (mut course, mut after) = (ComparisonCourse::new(plans, &schedule, 7), Vec::new());
+        while let Some(turn) = course.next(&AtomicBool::new(false)) {
+            let loaded = made(500.0 * (1.0 + course.blocks.len() as f64), 0);
+            course.blocks.push(block_of_turn(&plan, turn, 0.0, &loaded));
+            course.loads.push(loaded);
+            after.extend(course.lengthen_blocks().map(|_| course.blocks.len()));
+        }
+        after
+    }
+
+    #[test]
+    fn blocks_become_longer_after_the_warm_up_blocks_alone() {
+        assert_eq!(lengthened_after(1), [2]);
+        assert_eq!(lengthened_after(3), [6]);
+        assert_eq!(lengthened_after(0), [0; 0]);
+    }
+}

@@ -1,0 +1,183 @@
+//! Comparison of two sides in turns: two plans are measured in alternating blocks, which become a
+//! comparison.
+
+mod assemble;
+mod course;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use crate::result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
+use crate::{Comparison, Settings};
+use sixmark_document::provenance::Warning;
+use sixmark_record::plan::Plan;
+use sixmark_record::tally::Slice;
+
+use crate::warnings::{blocks_lengthened, too_few_blocks};
+use course::{ComparisonCourse, Lengthened, Measurement};
+use sixmark_run::Runnable;
+use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::VitalsFrom;
+
+/// The number of bootstrap resamples of the intervals shown during the measurement, after each
+/// pair. It is lower than that of the final result to save time.
+const LIVE_RESAMPLES: u32 = 400;
+
+/// One side as the user specified it.
+#[derive(Debug)]
+pub struct Contender {
+    /// Its name.
+    pub name: String,
+    /// Its own options as the user wrote them.
+    pub options: String,
+    /// The run of each of its blocks. The duration and warm-up of a block are those of the plan.
+    pub runnable: Runnable,
+}
+
+/// Two sides that have been checked and can be loaded.
+#[derive(Debug)]
+pub struct Comparing {
+    sides: ComparedSides<Contender>,
+    schedule: BlockSchedule,
+    settings: Settings,
+    calibrate: bool,
+    server: Option<VitalsFrom>,
+}
+
+/// An event of a comparison in progress.
+#[derive(Debug)]
+pub enum ComparisonEvent<'a> {
+    /// A block begins.
+    Begin {
+        /// Its number, from 1.
+        block: usize,
+        /// The number of blocks in all.
+        of: usize,
+        /// The side that it measures.
+        side: SideName,
+        /// Whether it belongs to the comparison of A with itself.
+        noise: bool,
+    },
+    /// A second of one worker in the block has ended.
+    Second(&'a Slice),
+    /// The blocks to come are longer than requested.
+    Lengthened(&'a Warning),
+    /// A pair of A with itself is complete.
+    Noise(&'a Comparison),
+    /// A pair is complete. The document is what the result would be if this pair were the last.
+    Pair(&'a ComparisonResult),
+}
+
+impl Comparing {
+    /// Creates a comparison that measures two sides by `schedule` and compares them with
+    /// `settings`. `calibrate` compares A with itself first; `server` is the source of the vitals
+    /// of the server of both sides.
+    pub fn new(
+        sides: ComparedSides<Contender>,
+        schedule: BlockSchedule,
+        settings: Settings,
+        calibrate: bool,
+        server: Option<VitalsFrom>,
+    ) -> Comparing {
+        Comparing { sides, schedule, settings, calibrate, server }
+    }
+
+    /// Returns the warnings known before the run; the result's warnings begin with them.
+    pub fn doubts(&self) -> Vec<Warning> {
+        let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.runnable.doubts().to_vec());
+        let few = too_few_blocks(self.schedule.pairs as usize, &self.settings);
+        without_repeats([a, b, few.into_iter().collect()].concat())
+    }
+
+    /// Returns the names of the sides.
+    pub fn names(&self) -> (&str, &str) {
+        (&self.sides.a.name, &self.sides.b.name)
+    }
+
+    /// Returns the warning that blocks are longer than requested.
+    fn warn_of(&self, lengthened: Lengthened) -> Warning {
+        let (a, b) = self.names();
+        let name = if lengthened.side == SideName::A { a } else { b };
+        let Lengthened { response_s, requested_s, longer_s, .. } = lengthened;
+        blocks_lengthened(name, response_s, [requested_s, longer_s])
+    }
+
+    /// Returns the most workers that load a block.
+    pub fn threads(&self) -> u32 {
+        let of = |side: &Contender| side.runnable.plan().load.threads.get();
+        of(&self.sides.a).max(of(&self.sides.b))
+    }
+
+    fn plans(&self) -> ComparedSides<&Plan> {
+        ComparedSides { a: self.sides.a.runnable.plan(), b: self.sides.b.runnable.plan() }
+    }
+}
+
+/// Measures all blocks and compares the sides. Setting `stop` ends it early with what was measured
+/// by then.
+pub fn run_comparison(
+    comparing: &Comparing,
+    stop: &Arc<AtomicBool>,
+    mut tell: impl FnMut(ComparisonEvent<'_>),
+) -> Result<ComparisonResult, CommandError> {
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let (noise, lengthened) = match comparing.calibrate {
+        true => noise(comparing, stop, &mut tell)?,
+        false => (None, None),
+    };
+    let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
+    let document = |course: &ComparisonCourse<'_>, settings: &Settings| {
+        assemble::assemble_comparison(comparing, course, settings, noise.as_ref(), started.clone())
+    };
+    let mut course =
+        ComparisonCourse::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
+            .looking_at(comparing.server.as_ref());
+    lengthened.into_iter().for_each(|lengthened| course.lengthen(lengthened));
+    while let Some(turn) = course.next(stop) {
+        tell(course.begin(turn, false));
+        match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
+            Measurement::Block => {}
+            Measurement::Pair => tell(ComparisonEvent::Pair(&document(&course, &live))),
+            Measurement::Lengthened(by) => {
+                tell(ComparisonEvent::Lengthened(&comparing.warn_of(by)))
+            }
+        }
+    }
+    Ok(document(&course, &comparing.settings))
+}
+
+/// Compares A with itself, in the same way as A with B. Returns the comparison, and why its blocks were
+/// longer than requested, if they were.
+fn noise(
+    comparing: &Comparing,
+    stop: &Arc<AtomicBool>,
+    tell: &mut impl FnMut(ComparisonEvent<'_>),
+) -> Result<(Option<Comparison>, Option<Lengthened>), CommandError> {
+    let a = comparing.plans().a;
+    let name = comparing.sides.a.name.as_str();
+    let seed = comparing.settings.seed;
+    let mut course = ComparisonCourse::new(ComparedSides { a, b: a }, &comparing.schedule, seed);
+    let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
+    while let Some(turn) = course.next(stop) {
+        tell(course.begin(turn, true));
+        match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
+            Measurement::Block => {}
+            Measurement::Pair => tell(ComparisonEvent::Noise(&course.compare((name, name), &live))),
+            Measurement::Lengthened(by) => {
+                tell(ComparisonEvent::Lengthened(&comparing.warn_of(by)))
+            }
+        }
+    }
+    Ok((Some(course.compare((name, name), &comparing.settings)), course.lengthened))
+}
+
+fn without_repeats(warnings: Vec<Warning>) -> Vec<Warning> {
+    let mut once: Vec<Warning> = Vec::new();
+    for warning in warnings {
+        if !once.contains(&warning) {
+            once.push(warning);
+        }
+    }
+    once
+}

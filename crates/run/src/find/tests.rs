@@ -1,0 +1,365 @@
+//! Searches against simulated servers, whose behaviour at each rate is known.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use sixmark_record::clocks::Timestamps;
+use sixmark_record::find::Limit;
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::plan::http::Http;
+use sixmark_record::plan::{Close, Connection, Driver, LoadPlan, PlanRequests, Request, Target};
+use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::tally::{FamilyTally, Slice};
+
+use super::*;
+use crate::Circumstances;
+
+const MS: u64 = 1_000_000;
+/// A number of trials that no search reaches.
+const ENDLESS: usize = 500;
+
+fn plan(ratio: PlanRatio) -> Plan {
+    let some = |number| NonZeroU32::new(number).unwrap();
+    let open = OpenLoop::new(vec![RateStage::endless(RequestRate::new(100.0).unwrap())]).unwrap();
+    Plan {
+        targets: vec![Target {
+            url: "http://a.example/".into(),
+            authority: "a.example".into(),
+            server_name: None,
+            path: "/".into(),
+            weight: 1,
+            addresses: ["[::1]:80", "127.0.0.1:80"].map(|a| a.parse().unwrap()).to_vec(),
+        }],
+        ratio,
+        load: LoadPlan {
+            requests: None,
+            duration: Some(Duration::from_secs(2)),
+            warmup: Duration::from_millis(200),
+            pace: Pace::Open(open),
+            connections: some(50),
+            threads: some(1),
+            timeout: Duration::from_secs(5),
+            drain: Duration::ZERO,
+            driver: Driver::Epoll,
+            timestamps: Timestamps::User,
+            linger: None,
+        },
+        requests: PlanRequests::one(Request::plain("GET")),
+        location: false,
+        accept_status: Default::default(),
+        cookies: false,
+        http: Http::default(),
+        connection: Connection {
+            keep_alive: true,
+            requests: None,
+            close: Close::Fin,
+            most_open: some(100),
+            preopen: false,
+        },
+        tls: None,
+        sources: PerFamily::default(),
+        seed: 7,
+    }
+}
+
+/// The family that a trial loads, and its rate.
+fn of(plan: &Plan) -> (Family, f64) {
+    let families: Vec<Family> = plan.families().collect();
+    assert_eq!(families.len(), 1, "a trial is of one family");
+    (families[0], plan.load.pace.open().unwrap().first_rate().per_s())
+}
+
+/// Returns the load of a trial whose exchanges are all answered after `response_ns`.
+fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
+    let mut tally = FamilyTally { sent, ..FamilyTally::default() };
+    tally.status.add(200, sent);
+    for phase in [&mut tally.phases.response, &mut tally.phases.service] {
+        (0..sent).for_each(|_| phase.record(response_ns));
+    }
+    (0..sent).for_each(|_| tally.phases.slip.record(0));
+    let mut slice = Slice { length_ns: 1_000 * MS, ..Slice::default() };
+    slice.families[family].sent = sent;
+    slice.families[family].completed = sent;
+    let mut seconds = SliceGatherer::new(1);
+    seconds.add(&slice);
+    let intervals = seconds.end();
+    let mut all = sixmark_record::tally::Tally::default();
+    all[family] = tally;
+    Loaded {
+        tally: all,
+        intervals,
+        elapsed_ns: 2_000 * MS,
+        driver: "fake",
+        ..load::one_after_the_other([].iter())
+    }
+}
+
+/// Returns the load of a server that answers after 1 ms up to `capacity`, and after 1 s above it.
+fn server(family: Family, rate: f64, capacity: f64) -> Loaded {
+    loaded(family, 100, if rate <= capacity { MS } else { 1_000 * MS })
+}
+
+/// Returns the load with every exchange late although a connection was free for it.
+fn late(mut loaded: Loaded, family: Family) -> Loaded {
+    loaded.tally[family].late = loaded.tally[family].sent;
+    loaded
+}
+
+/// Returns the load with a worker that was busy all the time.
+fn busy(loaded: Loaded) -> Loaded {
+    Loaded { busiest: 1.0, ..loaded }
+}
+
+/// Searches from 100/s with `response.p99 < 10ms`. Returns the result and each trial in order.
+fn searched(
+    ratio: PlanRatio,
+    mut load: impl FnMut(Family, f64, usize) -> Loaded,
+) -> (RunResult, Vec<(Family, f64)>) {
+    let (plan, conditions) = (plan(ratio), ["response.p99 < 10ms".parse().unwrap()]);
+    let (mut number, mut order) = (0, Vec::new());
+    let load = |plan: &Plan| {
+        let (family, rate) = of(plan);
+        number += 1;
+        assert!(number < ENDLESS);
+        Ok(load(family, rate, number))
+    };
+    let watch = |family, trial: &Trial| order.push((family, trial.rate));
+    let sides = search(&plan, &conditions, false, load, watch).unwrap();
+    (result(&plan, &conditions, sides), order)
+}
+
+/// Returns the document of a search.
+fn result(plan: &Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
+    crate::assemble(
+        Circumstances::default(),
+        assemble_search(plan, conditions, sides, Usage::default()),
+    )
+}
+
+fn found(result: &RunResult, family: Family) -> &FoundRate {
+    result.find_max.as_ref().unwrap().families.of(family).unwrap()
+}
+
+#[test]
+fn each_family_s_highest_rate_is_between_the_sides_of_its_bracket() {
+    for capacities in [[5_000.0, 4_000.0], [50.0, 333.0], [9.0, 123_456.0]] {
+        let capacity = |family| capacities[usize::from(family == Family::Ipv4)];
+        let (result, _) =
+            searched(PlanRatio::EVEN, |family, rate, _| server(family, rate, capacity(family)));
+        for family in Family::BOTH {
+            let of = found(&result, family);
+            let (holds, fails) = (of.holds.unwrap(), of.fails.unwrap());
+            assert!(holds <= capacity(family) && capacity(family) < fails, "{holds} {fails}");
+            assert!(fails <= holds * 1.05, "{holds} {fails}");
+            assert_eq!(of.limited_by, Some(Limit::Condition));
+            // The figures are those of the rate that held.
+            let shown = of.shown().unwrap();
+            assert_eq!((shown.rate, shown.held), (holds, true));
+            let figures = result.families.of(family).unwrap();
+            assert!(figures.response_us.p99 < Some(1_100.0));
+            assert_eq!(figures.requests_per_s, 50.0);
+        }
+        let [least, most] = result.find_max.as_ref().unwrap().ratio.unwrap();
+        let ratio = capacities[0] / capacities[1];
+        assert!(least <= ratio && ratio <= most, "{least} {ratio} {most}");
+        // Both trials, one after the other.
+        assert_eq!((result.total.requests.sent, result.elapsed_s), (200, 4.0));
+        assert_eq!(result.total.requests_per_s, 50.0);
+        assert_eq!(result.intervals.iter().map(|i| i.second).collect::<Vec<_>>(), [0, 1]);
+    }
+}
+
+#[test]
+fn families_take_turns_and_none_is_always_first() {
+    let (_, order) = searched(PlanRatio::EVEN, |family, rate, _| server(family, rate, 1_000.0));
+    let begin: Vec<Family> = order.iter().take(8).map(|&(family, _)| family).collect();
+    assert_eq!(begin, [TURNS, TURNS].concat());
+    let (_, alone) =
+        searched(PlanRatio::only(Family::Ipv4), |family, rate, _| server(family, rate, 1_000.0));
+    assert!(alone.iter().all(|&(family, _)| family == Family::Ipv4));
+}
+
+#[test]
+fn one_family_s_search_goes_on_when_the_other_s_is_done() {
+    let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| {
+        server(family, rate, if family == Family::Ipv6 { 100.0 } else { 1e6 })
+    });
+    assert!(found(&result, Family::Ipv6).fails < Some(106.0));
+    assert!(found(&result, Family::Ipv4).holds > Some(9e5));
+    assert_eq!(order.last().unwrap().0, Family::Ipv4);
+}
+
+#[test]
+fn trials_of_one_rate_have_seeds_of_their_own() {
+    let mut seeds = Vec::new();
+    let load = |plan: &Plan| {
+        seeds.push(plan.seed);
+        Ok(server(Family::Ipv4, of(plan).1, 150.0))
+    };
+    let conditions = ["response.p99 < 10ms".parse().unwrap()];
+    search(&plan(PlanRatio::only(Family::Ipv4)), &conditions, false, load, |_, _| {}).unwrap();
+    let number = seeds.len();
+    seeds.dedup();
+    assert!(number > 2 && seeds.len() == number, "{seeds:?}");
+}
+
+#[test]
+fn a_signal_ends_the_search_with_what_is_known_by_then() {
+    let (result, order) = searched(PlanRatio::EVEN, |family, rate, number| {
+        let ended = if number == 11 { Ended::Interrupted } else { Ended::Complete };
+        Loaded { ended, ..server(family, rate, 1e9) }
+    });
+    assert_eq!((result.ended, order.len()), (Ended::Interrupted, 11));
+    let (v6, v4) = (found(&result, Family::Ipv6), found(&result, Family::Ipv4));
+    assert_eq!([v6.holds, v6.fails, v4.holds, v4.fails], [Some(200.0), None, Some(200.0), None]);
+    assert_eq!(v6.shown().map(|trial| trial.rate), Some(200.0));
+    let cut = [v6, v4].into_iter().flat_map(|of| &of.trials).filter(|trial| !trial.held);
+    assert_eq!(cut.map(|trial| trial.reason).collect::<Vec<_>>(), [Some(Limit::Interrupted)]);
+}
+
+#[test]
+fn a_signal_in_the_first_trial_leaves_its_figures_and_no_rate() {
+    let (result, _) = searched(PlanRatio::EVEN, |family, rate, _| Loaded {
+        ended: Ended::Interrupted,
+        ..server(family, rate, 1e9)
+    });
+    let v6 = found(&result, Family::Ipv6);
+    assert_eq!((v6.holds, v6.fails, v6.limited_by, v6.shown), (None, None, None, Some(0)));
+    assert_eq!(result.families.ipv6.unwrap().requests.sent, 100);
+    assert_eq!(result.families.ipv4.unwrap().requests.sent, 0);
+}
+
+#[test]
+fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
+    let (result, _) = searched(PlanRatio::EVEN, |family, rate, _| match rate > 1_000.0 {
+        true => busy(server(family, rate, 1e9)),
+        false => server(family, rate, 1e9),
+    });
+    for family in Family::BOTH {
+        let of = found(&result, family);
+        assert!(of.holds <= Some(1_000.0) && of.fails > Some(1_000.0));
+        assert_eq!(of.limited_by, Some(Limit::Generator));
+    }
+    assert_eq!(result.find_max.as_ref().unwrap().ratio, None);
+    assert!(!result.is_saturated());
+    let warnings = sixmark_record::warnings::of_result(&result);
+    let limited = warnings.iter().filter(|warning| warning.code == "generator_limited");
+    assert_eq!(limited.count(), 2);
+}
+
+/// Returns the load of a server that answers `capacity` exchanges per second. The mean response
+/// time follows from those in flight; the rest waits for a connection.
+fn queueing(family: Family, rate: f64, capacity: f64, in_flight: u64) -> Loaded {
+    if rate <= capacity {
+        return server(family, rate, capacity);
+    }
+    let mut loaded = loaded(family, 100, 500 * MS);
+    let tally = &mut loaded.tally[family];
+    (tally.waited, tally.phases.service) = (100, Default::default());
+    let service_ns = in_flight as f64 / capacity * 1e9;
+    (0..100).for_each(|_| tally.phases.service.record(service_ns as u64));
+    loaded
+}
+
+/// With a server of 20,000 exchanges per second, fifty in flight mean 2.5 ms. With no more than
+/// that the generator waits, and the families' rates can't be compared.
+#[test]
+fn connections_that_nobody_asked_for_are_not_the_limit() {
+    for (more_places, limit) in [(false, Limit::Connections), (true, Limit::Condition)] {
+        let (plan, conditions) = (plan(PlanRatio::EVEN), ["response.p99 < 10ms".parse().unwrap()]);
+        let load = |plan: &Plan| {
+            let (family, rate) = of(plan);
+            Ok(queueing(family, rate, 20_000.0, plan.in_flight()))
+        };
+        let sides = search(&plan, &conditions, more_places, load, |_, _| {}).unwrap();
+        let result = result(&plan, &conditions, sides);
+        for family in Family::BOTH {
+            let of = found(&result, family);
+            assert_eq!(of.limited_by, Some(limit));
+            let places = of.failing().unwrap().in_flight.unwrap();
+            assert_eq!(places > 400, more_places, "{places}");
+        }
+        assert_eq!(result.find_max.as_ref().unwrap().ratio.is_some(), more_places);
+        let limited = sixmark_record::warnings::of_result(&result);
+        let limited = limited.iter().any(|warning| warning.code == "connections_limited");
+        assert_eq!(limited, !more_places);
+    }
+}
+
+#[test]
+fn places_are_as_many_as_the_conditions_can_need() {
+    let places = |conditions: &[&str], rate, streams| {
+        let mut plan = plan(PlanRatio::EVEN);
+        plan.http.streams = NonZeroU32::new(streams).unwrap();
+        let conditions: Vec<Condition> =
+            conditions.iter().map(|one| one.parse().unwrap()).collect();
+        let plan = places::with_room(plan, &conditions, rate);
+        assert!(plan.connection.most_open >= plan.load.connections);
+        plan.load.connections.get()
+    };
+    assert_eq!(places(&["response.p99 < 10ms"], 1_000.0, 1), 50);
+    assert_eq!(places(&["response.p99 < 10ms"], 20_000.0, 1), 400);
+    assert_eq!(places(&["response.p50 < 1ms", "response.p99 < 10ms"], 20_000.0, 1), 400);
+    assert_eq!(places(&["response.p99 < 10ms"], 20_000.0, 4), 100);
+    assert_eq!(places(&["failures < 1%"], 1e6, 1), 50);
+    assert!(places(&["response.p99 < 1s"], 1e9, 1) <= 16_384);
+}
+
+/// A rate that held although exchanges began late counts as held; one that did not hold is blamed
+/// on the generator.
+#[test]
+fn late_wake_ups_spoil_only_the_trials_that_did_not_hold() {
+    let (result, _) =
+        searched(PlanRatio::EVEN, |family, rate, _| late(server(family, rate, 1_000.0), family));
+    for family in Family::BOTH {
+        let of = found(&result, family);
+        assert!(of.holds > Some(900.0) && of.fails > Some(1_000.0), "{of:?}");
+        assert_eq!(of.limited_by, Some(Limit::Generator));
+    }
+    assert!(!result.is_saturated());
+}
+
+/// If nearly all exchanges waited for a connection, a single late one among the others proves
+/// nothing.
+#[test]
+fn one_late_exchange_among_many_that_waited_is_not_the_generator_s() {
+    let (result, _) = searched(PlanRatio::only(Family::Ipv6), |family, rate, _| {
+        let mut loaded = server(family, rate, 1_000.0);
+        let tally = &mut loaded.tally[family];
+        (tally.waited, tally.late) = (tally.sent - 1, 1);
+        loaded
+    });
+    assert_eq!(found(&result, Family::Ipv6).limited_by, Some(Limit::Condition));
+}
+
+#[test]
+fn a_family_that_never_answers_is_given_up_and_the_other_is_not() {
+    let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| {
+        if family == Family::Ipv4 {
+            return server(family, rate, 1_000.0);
+        }
+        let mut refused = Loaded { ended: Ended::Hopeless, ..loaded(family, 0, 0) };
+        let failure = Failure::new(Outcome::Refused, FailurePhase::Connect);
+        refused.tally[family].sent = 50;
+        refused.tally[family].failures.add(failure, 50);
+        refused
+    });
+    assert_eq!(order.iter().filter(|(family, _)| *family == Family::Ipv6).count(), 2);
+    let v6 = found(&result, Family::Ipv6);
+    assert_eq!((v6.holds, v6.limited_by), (None, Some(Limit::Failures)));
+    assert!(found(&result, Family::Ipv4).holds > Some(950.0));
+    assert_eq!(result.families.ipv6.unwrap().outcomes["REFUSED"], 50);
+    assert_eq!(result.ended, Ended::Complete);
+}
+
+#[test]
+fn a_search_that_finds_nothing_ends_at_the_lowest_rate_worth_a_trial() {
+    let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| server(family, rate, 0.0));
+    for family in Family::BOTH {
+        let of = found(&result, family);
+        // Ten exchanges in two seconds.
+        assert_eq!((of.holds, of.fails), (None, Some(5.0)));
+        assert_eq!(of.shown, Some(of.trials.len() - 1));
+    }
+    assert!(order.len() <= 20, "{order:?}");
+}

@@ -1,0 +1,102 @@
+//! A single run, which turns a plan into a result: checks before it ([`preflight`], [`resolve`]), the
+//! noise floor ([`calibrate`]), and what is measured beside the load. [`find`] searches for the
+//! highest rate with many trials of one plan.
+//!
+//! This crate reads no option. Begin with [`Draft`], which becomes a [`Runnable`], and [`run_plan`].
+
+mod assemble;
+pub mod calibrate;
+pub mod find;
+pub mod preflight;
+pub mod resolve;
+mod runnable;
+#[cfg(test)]
+mod warning_tests;
+
+pub use assemble::{Circumstances, Measured, assemble, generator};
+pub use runnable::{Draft, Runnable};
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use sixmark_record::plan::Plan;
+use sixmark_record::result::RunResult;
+use sixmark_record::tally::Slice;
+use sixmark_record::truth::Truth;
+use sixmark_record::work::work_of_run;
+
+use sixmark_load::{self as load, Loaded, PreparedLoad};
+use sixmark_sys::command_error::CommandError;
+use sixmark_vitals::engine::{Meter, VitalsFrom};
+use sixmark_watch::truth::Witness;
+
+/// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
+/// the second it waited for the kernel.
+pub(crate) const BUSY: f64 = 0.95;
+
+/// What a run measures besides its load.
+#[derive(Clone, Debug, Default)]
+pub struct Extras {
+    /// Measure first what sixmark itself adds to the times.
+    pub calibrate: bool,
+    /// Capture the packets of the run.
+    pub truth: bool,
+    /// The source of the server's vitals.
+    pub vitals_from: Option<VitalsFrom>,
+}
+
+/// Runs the plan. Setting `stop` ends the run early; `watch` is called for every second of each
+/// worker when it ends.
+///
+/// # Errors
+/// Returns an error if something could not be measured.
+pub fn run_plan(
+    runnable: Runnable,
+    extras: &Extras,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> Result<RunResult, CommandError> {
+    let plan = runnable.plan().clone();
+    let calibration = match extras.calibrate {
+        true => calibrate::calibrate(&plan, stop)?,
+        false => None,
+    };
+    let witness = match extras.truth {
+        true => Some(Witness::start(&plan)?),
+        false => None,
+    };
+    let meter = Meter::start(extras.vitals_from.as_ref(), plan.load.warmup)?;
+    let (prepared, known) = runnable.begin();
+    let (loaded, truth) = match witness {
+        Some(witness) => beside(witness, &plan, prepared, stop, watch)?,
+        None => (load::run_load(prepared, stop, watch).map_err(cannot_start)?, None),
+    };
+    let metered = meter.map(Meter::end);
+    let measured = Measured { calibration, truth, ..Measured::of(plan, loaded) };
+    let vitals = metered.map(|metered| {
+        let elapsed_s = measured.elapsed_s();
+        let (families, intervals) = (&measured.families, &measured.loaded.intervals);
+        let began_us = metered.began_us(elapsed_s);
+        metered.section(&work_of_run(families, intervals, elapsed_s, began_us))
+    });
+    Ok(assemble(known, Measured { vitals, ..measured }))
+}
+
+/// Runs the load while packets are captured.
+fn beside(
+    witness: Witness,
+    plan: &Plan,
+    prepared: PreparedLoad,
+    stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> Result<(Loaded, Option<Truth>), CommandError> {
+    let mut loaded = load::run_load(prepared.telling(), stop, watch).map_err(cannot_start)?;
+    let truth = witness.end(plan, std::mem::take(&mut loaded.book))?;
+    Ok((loaded, Some(truth)))
+}
+
+/// Returns the error of a run whose workers could not be started.
+pub fn cannot_start(error: io::Error) -> CommandError {
+    CommandError::Measure(format!("can't start the workers: {error}"))
+}

@@ -1,0 +1,293 @@
+//! One measurement of one cell.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Instant, SystemTime};
+
+use crate::client::{Client, Job};
+use crate::figures::figures_of_families;
+use crate::result::CellResult;
+use crate::spec::PlannedCell;
+use crate::spec::Study;
+use crate::spec::words::{CellTarget, words};
+use sixmark_document::provenance::Ended;
+use sixmark_http::url::Url;
+use sixmark_lab::link_report::LinkReport as Link;
+use sixmark_record::family_result::Families;
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::plan::secrets::redact;
+use sixmark_record::sameness::GivenResult;
+use sixmark_units::family::Family;
+use sixmark_units::random::Random;
+
+use super::background::{self, Background};
+use super::captured;
+use super::check::OptionsOfCells;
+use super::doubts;
+use super::external;
+use super::folder::KeptCell;
+use super::stage::Stage;
+use super::work::Work;
+use crate::browser::Browsers;
+use sixmark_run::{self, find};
+use sixmark_sys::command_error::CommandError;
+use sixmark_watch::capture::Capture;
+
+/// The environment in which cells are measured.
+pub(super) struct Bench<'a> {
+    pub(super) study: &'a Study,
+    pub(super) work: &'a Work,
+    /// The options of the cells that sixmark itself loads.
+    pub(super) options: &'a OptionsOfCells,
+    pub(super) programs: &'a std::collections::BTreeMap<String, String>,
+    /// The folder of the study's file.
+    pub(super) here: &'a std::path::Path,
+    pub(super) seed: u64,
+    /// The browsers that have been started, which cells share.
+    pub(super) browsers: &'a Browsers,
+    pub(super) stop: &'a Arc<AtomicBool>,
+}
+
+/// Returns a cell's name within its study.
+pub(super) fn id(cell: u32, repetition: u32) -> String {
+    format!("c{cell:03}-r{repetition}")
+}
+
+impl Bench<'_> {
+    /// Measures a cell. Returns none if the study was stopped before the cell was done.
+    pub(super) fn measure(
+        &self,
+        cell: &PlannedCell<'_>,
+        repetition: u32,
+        stage: &Stage<'_>,
+    ) -> Result<Option<KeptCell>, CommandError> {
+        let place = CellTarget::new(self.study, cell, |name| stage.urls(name));
+        let place = place.map_err(CommandError::Usage)?;
+        let (started, began) = (SystemTime::now(), Instant::now());
+        let around = match self.begin(cell, repetition, stage, &place)? {
+            Some(around) => around,
+            None => return Ok(None),
+        };
+        let server = self.server(cell);
+        let used = || Some((stage.up()?.cpu_of(server?)?, Instant::now()));
+        let before = used();
+        let here = || match cell.client() {
+            Client::Sixmark => self.own(cell, repetition, &place),
+            client => self.other(client, cell, repetition, &place),
+        };
+        let mut kept = match stage.host(cell)? {
+            Some(host) => host.within(here)?,
+            None => here()?,
+        };
+        if let Some(kept) = &mut kept {
+            served(&mut kept.cell, before.zip(used()));
+            around.end(stage, &place, &mut kept.cell)?;
+        }
+        Ok(kept.map(|mut kept| {
+            kept.cell.started = humantime::format_rfc3339_micros(started).to_string();
+            kept.cell.took_s = began.elapsed().as_secs_f64();
+            kept
+        }))
+    }
+
+    /// Starts what surrounds a cell: background traffic and a capture. Returns none if the study is
+    /// to stop.
+    fn begin<'s>(
+        &'s self,
+        cell: &PlannedCell<'s>,
+        repetition: u32,
+        stage: &Stage<'_>,
+        place: &CellTarget,
+    ) -> Result<Option<Around<'s>>, CommandError> {
+        let mut around = Around::default();
+        let Some(up) = stage.up() else { return Ok(Some(around)) };
+        around.links = up.links()?;
+        if let (Some(traffic), Some(mix)) = (&self.study.traffic, mix(cell)) {
+            let seed = self.seed_of(cell, repetition);
+            around.traffic = Some(Background::begin(up, traffic, mix, seed)?);
+            if !background::go_on(traffic.before, self.stop) {
+                return Ok(None);
+            }
+        }
+        if let Some(at) = self.study.lab.as_ref().and_then(|lab| lab.capture.as_ref()) {
+            let capture = captured::begin_capture(up, &at.at, &at.interface, &place.urls)?;
+            around.capture = Some(capture);
+        }
+        Ok(Some(around))
+    }
+
+    /// Returns the service that a cell loads.
+    fn server<'s>(&'s self, cell: &PlannedCell<'s>) -> Option<&'s str> {
+        let only = || Some(self.study.services.first()?.name.as_str());
+        cell.text("server").or_else(only)
+    }
+
+    fn own(
+        &self,
+        cell: &PlannedCell<'_>,
+        repetition: u32,
+        place: &CellTarget,
+    ) -> Result<Option<KeptCell>, CommandError> {
+        let (seed, folder) = (self.seed_of(cell, repetition), |name: &str| self.value(name));
+        let read = self.options.of(cell.number);
+        let read =
+            read.ok_or_else(|| CommandError::Usage("its options were not read".to_owned()))?;
+        let (runnable, extras) = read.runnable(&place.urls, seed, &folder)?;
+        let result = match runnable.searches() {
+            true => find::run_search(runnable, self.stop, |_, _| {})?,
+            false => sixmark_run::run_plan(runnable, &extras, self.stop, |_| {})?,
+        };
+        if result.ended == Ended::Interrupted {
+            return Ok(None);
+        }
+        let mut words = words(self.study, cell, place, folder);
+        if cell.setting("seed").is_none() {
+            words.insert(0, format!("--seed={seed}"));
+        }
+        let mut measured = self.empty(cell, repetition, Client::Sixmark, words);
+        measured.ended = result.ended;
+        measured.families = figures_of_families(&result);
+        measured.given = given(&result.families);
+        measured.warnings = doubts::of_run(&result);
+        Ok(Some(KeptCell { cell: measured, result: Some(result), output: None }))
+    }
+
+    fn other(
+        &self,
+        client: Client,
+        cell: &PlannedCell<'_>,
+        repetition: u32,
+        place: &CellTarget,
+    ) -> Result<Option<KeptCell>, CommandError> {
+        let (url, family) = place.single().map_err(CommandError::Usage)?;
+        let job = Job::new(client, &cell.settings(), &url, family, |key| self.study.is_text(key))
+            .map_err(|(_, why)| CommandError::Usage(why))?;
+        let version = self.programs.get(client.name()).map_or("", String::as_str);
+        let Some(done) =
+            external::run_client(client, &job, version, self.work, self.browsers, self.stop)?
+        else {
+            return Ok(None);
+        };
+        let mut measured = self.empty(cell, repetition, client, done.command);
+        measured.warnings = doubts::of_answer(client, &done.answer);
+        let figures = Some(done.answer.figures);
+        measured.families = match family {
+            Family::Ipv6 => Families { ipv6: figures, ipv4: None },
+            Family::Ipv4 => Families { ipv6: None, ipv4: figures },
+        };
+        Ok(Some(KeptCell { cell: measured, result: None, output: Some(done.output) }))
+    }
+
+    fn empty(
+        &self,
+        cell: &PlannedCell<'_>,
+        repetition: u32,
+        client: Client,
+        command: Vec<String>,
+    ) -> CellResult {
+        CellResult {
+            id: id(cell.number, repetition),
+            cell: cell.number,
+            repetition,
+            levels: cell.at(),
+            client: client.name().to_owned(),
+            command: command.iter().map(|word| redact(word)).collect(),
+            started: String::new(),
+            took_s: 0.0,
+            ended: Ended::Complete,
+            families: Families::default(),
+            given: Families::default(),
+            traffic: None,
+            links: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Returns the value of a name in braces in an option.
+    fn value(&self, name: &str) -> Option<String> {
+        match name {
+            "www" => Some(self.work.www().display().to_string()),
+            "here" => Some(self.here.display().to_string()),
+            _ => None,
+        }
+    }
+
+    /// Returns the cell's own seed, derived from that of the study: 53 bits, which every JSON
+    /// parser represents exactly.
+    fn seed_of(&self, cell: &PlannedCell<'_>, repetition: u32) -> u64 {
+        let stream = u64::from(cell.number) << 32 | u64::from(repetition);
+        Random::new(self.seed, stream).bits() >> 11
+    }
+}
+
+/// Returns a summary of the responses of each family.
+fn given(of: &Families) -> Families<GivenResult> {
+    let [ipv6, ipv4] = Family::BOTH.map(|family| of.of(family).map(GivenResult::of));
+    Families { ipv6, ipv4 }
+}
+
+/// What surrounds a cell while it is measured.
+#[derive(Default)]
+struct Around<'a> {
+    /// The counters of the lab's links before the cell.
+    links: Vec<Link>,
+    traffic: Option<Background<'a>>,
+    capture: Option<Capture>,
+}
+
+impl Around<'_> {
+    /// Ends the capture and the traffic and adds their results to the cell.
+    fn end(
+        self,
+        stage: &Stage<'_>,
+        place: &CellTarget,
+        cell: &mut CellResult,
+    ) -> Result<(), CommandError> {
+        if let Some(capture) = self.capture {
+            captured::end_capture(capture, &path(place), cell)?;
+        }
+        cell.traffic = self.traffic.map(Background::end);
+        let links = stage.up().map_or(Ok(Vec::new()), |up| up.links())?;
+        cell.warnings.extend(doubts::of_links(&self.links, &links));
+        let is_impaired =
+            |link: &Link| link.a_to_b.mechanism.is_some() || link.b_to_a.mechanism.is_some();
+        cell.links = links.into_iter().filter(is_impaired).collect();
+        Ok(())
+    }
+}
+
+/// Returns the name of the background traffic of a cell.
+fn mix<'a>(cell: &PlannedCell<'a>) -> Option<&'a str> {
+    cell.text("traffic").filter(|mix| !mix.is_empty())
+}
+
+/// Returns the requested path with its query.
+fn path(place: &CellTarget) -> String {
+    let url = place.urls.first().and_then(|url| url.parse::<Url>().ok());
+    url.map_or(String::new(), |url| url.path)
+}
+
+/// The processor time of a service in seconds, and the time of the reading.
+type Used = (f64, Instant);
+
+/// Adds the service's processor time to the figures, if only one family was loaded.
+fn served(cell: &mut CellResult, used: Option<(Used, Used)>) {
+    let Some(((before, began), (after, ended))) = used else { return };
+    let (seconds, took_s) = (after - before, ended.duration_since(began).as_secs_f64());
+    if cell.families.iter().count() == 1 {
+        let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];
+        for figures in figures.into_iter().flatten() {
+            figures.insert(Metric::Quantity(Quantity::ServerCpu).to_string(), seconds);
+            let completed =
+                figures.get(&Metric::Quantity(Quantity::Completed).to_string()).copied();
+            if let Some(completed) = completed.filter(|completed| *completed > 0.0) {
+                let name = Metric::Quantity(Quantity::ServerCpuPerRequest).to_string();
+                figures.insert(name, seconds * 1e6 / completed);
+            }
+            if took_s > 0.0 {
+                let share = Metric::Quantity(Quantity::ServerCpuShare).to_string();
+                figures.insert(share, seconds / took_s);
+            }
+        }
+    }
+}

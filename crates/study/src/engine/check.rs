@@ -1,0 +1,111 @@
+//! The options of a study's cells. They are parsed with the study's file, and mistakes are
+//! described in the words of `sixmark run`.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::client::Client;
+use crate::spec::PlannedCell;
+use crate::spec::Study;
+use crate::spec::cells::cells;
+use crate::spec::words::{CellTarget, option, options};
+
+use super::Commands;
+use sixmark_run::{Extras, Runnable};
+use sixmark_sys::command_error::CommandError;
+
+/// A URL with which an option can be tried.
+const NOWHERE: &str = "http://[::1]:1/";
+
+/// The parsed options of a cell, without its URLs.
+pub trait CellOptions: Debug + Send + Sync {
+    /// Checks them with these URLs.
+    ///
+    /// # Errors
+    /// Returns a one-line description of the mistake, in the words of `sixmark run`.
+    fn check(&self, urls: &[String]) -> Result<(), String>;
+
+    /// Returns the run with these URLs and its extras. `seed` applies to a cell that sets none;
+    /// `folder` resolves the folders in braces.
+    ///
+    /// # Errors
+    /// Returns an error if the run is impossible on this machine.
+    fn runnable(
+        &self,
+        urls: &[String],
+        seed: u64,
+        folder: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(Runnable, Extras), CommandError>;
+}
+
+/// The options of all cells that sixmark itself loads. Options that several cells share are parsed
+/// once.
+#[derive(Clone, Debug, Default)]
+pub struct OptionsOfCells(BTreeMap<u32, Arc<dyn CellOptions>>);
+
+impl OptionsOfCells {
+    /// Returns the options of the cell of this number.
+    pub(super) fn of(&self, cell: u32) -> Option<&dyn CellOptions> {
+        self.0.get(&cell).map(Arc::as_ref)
+    }
+}
+
+/// A mistake in an option: its line, its key, and the message of `sixmark run`.
+pub type WrongOption = (usize, String, String);
+
+/// Parses the options of all cells.
+///
+/// # Errors
+/// Returns every option that `sixmark run` would refuse.
+pub fn read_options(
+    study: &Study,
+    commands: &Commands<'_>,
+) -> Result<OptionsOfCells, BTreeSet<WrongOption>> {
+    let (mut read, mut checked) = (BTreeMap::new(), BTreeSet::new());
+    let (mut all, mut wrongs) = (OptionsOfCells::default(), BTreeSet::new());
+    for cell in cells(study).iter().filter(|cell| cell.client() == Client::Sixmark) {
+        // The ports are only assumed; any other would do for the check.
+        let Ok(place) = CellTarget::new(study, cell, |service| study.likely_urls(service)) else {
+            continue;
+        };
+        let words = options(study, cell, &place, |_| None);
+        // Options that refer to a folder that does not exist yet can't be checked.
+        let whole = !words.iter().any(|word| word.contains("{www}") || word.contains("{here}"));
+        let new = checked.insert((words.clone(), place.urls.clone()));
+        let found = match read.entry(words) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let found = (commands.read)(place.key());
+                place.insert(found)
+            }
+        };
+        let fits = found.as_ref().map_err(String::clone).and_then(|options| {
+            all.0.insert(cell.number, Arc::clone(options));
+            if new && whole { options.check(&place.urls) } else { Ok(()) }
+        });
+        if let (Err(message), true) = (fits, new) {
+            let (line, key) = position(study, cell, &message, commands);
+            wrongs.insert((line, key, message));
+        }
+    }
+    if wrongs.is_empty() { Ok(all) } else { Err(wrongs) }
+}
+
+/// Returns the line and the key of the option that is wrong by itself, else the line of the cell.
+fn position(
+    study: &Study,
+    cell: &PlannedCell<'_>,
+    message: &str,
+    commands: &Commands<'_>,
+) -> (usize, String) {
+    let alone = |words: Vec<String>| {
+        let found = (commands.read)(&words);
+        let said = found.and_then(|options| options.check(&[NOWHERE.to_owned()]));
+        said.is_err_and(|said| said == message)
+    };
+    let settings = cell.settings();
+    let culprit = settings.iter().find(|setting| alone(option(study, setting, |_| None)));
+    culprit.map_or_else(|| (cell.line(), String::new()), |one| (one.line, one.key.clone()))
+}

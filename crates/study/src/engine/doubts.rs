@@ -1,0 +1,130 @@
+//! Warnings about a study's figures.
+
+use crate::client::{Answer, Client};
+use crate::result::{CellOrder, Resumed};
+use crate::spec::Study;
+use sixmark_document::provenance::Warning;
+use sixmark_lab::link_report::LinkReport as Link;
+use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::result::RunResult;
+
+/// The number of repetitions below which there is no useful interval.
+const FEWEST: u32 = 3;
+
+pub(super) fn doubt(code: &str, message: String) -> Warning {
+    Warning { code: code.to_owned(), message }
+}
+
+/// Returns the warnings about the study as a whole.
+pub(super) fn of_study(study: &Study, resumed: &[Resumed]) -> Vec<Warning> {
+    let mut doubts = Vec::new();
+    let repetitions = study.repetitions.get();
+    if repetitions < FEWEST {
+        let times = if repetitions == 1 { "once" } else { "twice" };
+        // Comparisons over several cells have intervals all the same.
+        let cure = if study.quick { "run without --quick" } else { "set repetitions to 3 or more" };
+        doubts.push(doubt(
+            "few_repetitions",
+            format!(
+                "each cell is measured only {times}, too few for intervals of single cells; {cure}"
+            ),
+        ));
+    }
+    if study.order == CellOrder::Written && !study.factors.is_empty() {
+        doubts.push(doubt(
+            "written_order",
+            "cells are measured in the file's order: any drift looks like an effect".to_owned(),
+        ));
+    }
+    if resumed.iter().any(|resumed| !resumed.changes.is_empty()) {
+        doubts.push(doubt(
+            "environment_changed",
+            "the study was resumed although something had changed (resumed.changes)".to_owned(),
+        ));
+    }
+    doubts
+}
+
+/// Returns the warnings of a run of sixmark, and of families without a response.
+pub(super) fn of_run(result: &RunResult) -> Vec<Warning> {
+    let none = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
+    let none =
+        none.map(|(family, _)| doubt("no_response", format!("no complete response over {family}")));
+    let unlike = result.not_same().map(|said| doubt("not_comparable", said.to_owned()));
+    none.chain(unlike).chain(result.warnings.iter().cloned()).collect()
+}
+
+/// Returns the warnings about another client's figures.
+pub(super) fn of_answer(client: Client, answer: &Answer) -> Vec<Warning> {
+    let mut doubts = Vec::new();
+    let completed = answer.figures.get(&Metric::Quantity(Quantity::Completed).to_string());
+    if completed.is_none_or(|&completed| completed == 0.0) {
+        doubts.push(doubt("no_response", format!("no complete response to {}", client.name())));
+    }
+    if answer.refused > 0 {
+        let line = format!("{} responses to {} had an error status", answer.refused, client.name());
+        doubts.push(doubt("client_statuses", line));
+    }
+    doubts
+}
+
+/// Returns the warnings about a lab's links, from their counters before and after a cell.
+pub(super) fn of_links(before: &[Link], after: &[Link]) -> Vec<Warning> {
+    after
+        .iter()
+        .flat_map(|link| of_link(before.iter().find(|b| b.name == link.name), link))
+        .collect()
+}
+
+fn of_link(before: Option<&Link>, after: &Link) -> Vec<Warning> {
+    let name = &after.name;
+    let more = |count: fn(&Link) -> u64| count(after).saturating_sub(before.map_or(0, count));
+    let mut doubts = Vec::new();
+    if let Some(why) = &after.ended {
+        doubts
+            .push(doubt("link_ended", format!("the emulator of the link {name} has ended: {why}")));
+    }
+    let overflowed = more(Link::overflowed);
+    if overflowed > 0 {
+        let line = format!(
+            "the emulator of the link {name} had no memory for {overflowed} frames: the link lost \
+             more than requested"
+        );
+        doubts.push(doubt("link_overflow", line));
+    }
+    let unread = more(Link::unread);
+    if unread > 0 {
+        let line = format!(
+            "the link {name} lost {unread} more frames than requested: the emulator read too late"
+        );
+        doubts.push(doubt("link_unread", line));
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use sixmark_lab::link_report::{FrameCounts, LinkDirection, ReportedMechanism};
+
+    use super::*;
+
+    fn link(overflowed: u64, unread: u64) -> Link {
+        let mut link = Link::of_kernel("far", [Some(ReportedMechanism::Emulator); 2]);
+        let ipv6 = FrameCounts { overflowed, ..FrameCounts::default() };
+        link.b_to_a.frames = Some(LinkDirection { ipv6, ..LinkDirection::default() });
+        link.a_to_b.unread = Some(unread);
+        link
+    }
+
+    #[test]
+    fn what_a_link_lost_against_its_word_is_told_of_the_cell_that_it_happened_in() {
+        let codes = |before: &[Link], after: Link| -> Vec<String> {
+            of_links(before, &[after]).into_iter().map(|doubt| doubt.code).collect()
+        };
+        assert_eq!(codes(&[], link(3, 2)), ["link_overflow", "link_unread"]);
+        assert_eq!(codes(&[link(1, 2)], link(3, 2)), ["link_overflow"]);
+        assert!(codes(&[link(3, 2)], link(3, 2)).is_empty());
+        let ended = Link { ended: Some("gone".into()), ..link(0, 0) };
+        assert_eq!(codes(&[], ended), ["link_ended"]);
+    }
+}

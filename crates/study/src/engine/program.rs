@@ -1,0 +1,142 @@
+//! The programs that a study uses besides sixmark.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use crate::client::{Client, engine_for};
+use crate::spec::cells::cells;
+use crate::spec::{Service, Study};
+use sixmark_document::braces::names_in_braces;
+
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::program::{command_of, find_program};
+
+/// The environment variable that names the fio to use.
+const FIO: &str = "SIXMARK_FIO";
+
+/// A program that a study needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// Its name.
+    pub program: String,
+    /// The Debian package that contains it, if known.
+    pub package: Option<String>,
+    /// The option that prints its version.
+    version: Option<String>,
+    /// Its path; none if it is missing.
+    pub found: Option<PathBuf>,
+}
+
+/// Returns every program that a study needs: services, then clients.
+pub fn needs(study: &Study) -> Vec<Need> {
+    let mut needs: Vec<Need> = Vec::new();
+    let mut need = |need: Need| {
+        if !needs.iter().any(|known| known.program == need.program) {
+            needs.push(need);
+        }
+    };
+    let cells = cells(study);
+    let asked = |service: &&Service| {
+        !service.on_demand || cells.iter().any(|cell| cell.text("server") == Some(&service.name))
+    };
+    for service in study.services.iter().filter(asked) {
+        // A name in braces stands for sixmark itself.
+        let program = service.command.first().filter(|word| names_in_braces(word).is_empty());
+        if let Some(program) = program {
+            let (package, version) = (service.package.clone(), service.version.clone());
+            need(Need { program: program.clone(), package, version, found: find_program(program) });
+        }
+    }
+    for client in cells.iter().map(|cell| cell.client()) {
+        if client != Client::Sixmark {
+            let version = Some(client.version_option().to_owned());
+            let (program, found) = (client.name().to_owned(), client_program(client));
+            need(Need { program, package: Some(client.package().to_owned()), version, found });
+        }
+    }
+    needs
+}
+
+/// Returns the version of each program. Fails if one is missing.
+pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, CommandError> {
+    let needs = needs(study);
+    if let Some(missing) = needs.iter().find(|need| need.found.is_none()) {
+        return Err(missing.error());
+    }
+    engines(study, &needs)?;
+    let told = needs.into_iter().map(|need| {
+        let version = need.version().unwrap_or_else(|| "unknown".to_owned());
+        (need.program, version)
+    });
+    Ok(told.collect())
+}
+
+/// Fails if fio lacks an engine that a cell needs, as Debian's fio does.
+fn engines(study: &Study, needs: &[Need]) -> Result<(), CommandError> {
+    let fio = needs.iter().find(|need| need.program == Client::Fio.name());
+    let Some(file) = fio.and_then(|fio| fio.found.as_ref()) else { return Ok(()) };
+    let output = command_of(file).arg("--enghelp").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| {
+        CommandError::Measure(format!("can't start '{}': {error}", file.display()))
+    })?;
+    let has = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lacks = |engine: &str| !has.lines().any(|line| line.trim() == engine);
+    match engines_of(study).into_iter().find(|engine| lacks(engine)) {
+        Some(engine) => Err(CommandError::Measure(format!(
+            "the study needs a fio with the engine {engine}, which {} lacks: scripts/install-fio \
+             builds one, {FIO}=FILE selects it",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the engines of fio that a study's cells need.
+fn engines_of(study: &Study) -> Vec<&'static str> {
+    let cells = cells(study);
+    let of_fio = cells.iter().filter(|cell| cell.client() == Client::Fio);
+    let urls = of_fio.flat_map(|cell| {
+        let server = cell.text("server");
+        let server = server.or_else(|| study.services.first().map(|only| only.name.as_str()));
+        server.and_then(|name| study.likely_urls(name)).unwrap_or_else(|| study.targets.clone())
+    });
+    let mut engines: Vec<_> = urls.filter_map(|url| engine_for(&url)).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    engines
+}
+
+impl Need {
+    /// Returns the error of a missing program, which says what to do.
+    pub fn error(&self) -> CommandError {
+        let program = &self.program;
+        let how = match &self.package {
+            Some(_) if program == Client::Fio.name() && std::env::var_os(FIO).is_some() => {
+                format!(": {FIO} must name a program")
+            }
+            Some(package) => format!(": install the Debian package {package}"),
+            None => String::new(),
+        };
+        CommandError::Measure(format!("the study needs {program}, which is not installed{how}"))
+    }
+
+    /// Returns the first line of its output about its version.
+    fn version(&self) -> Option<String> {
+        let option = self.version.as_ref()?;
+        let output =
+            command_of(self.found.as_ref()?).arg(option).stdin(Stdio::null()).output().ok()?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    }
+}
+
+/// Returns the path of a client's program. Another fio can be named, because Debian's lacks
+/// engines.
+pub(super) fn client_program(client: Client) -> Option<PathBuf> {
+    match std::env::var(FIO) {
+        Ok(file) if client == Client::Fio => find_program(&file),
+        _ => find_program(client.name()),
+    }
+}

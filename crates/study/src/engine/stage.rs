@@ -1,0 +1,160 @@
+//! The services that cells are measured against, on this machine's loopback or in a lab.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use crate::spec::PlannedCell;
+use crate::spec::lab::{InLab, chosen};
+use crate::spec::{Service, Study};
+use sixmark_lab::plan::parse_lab;
+use sixmark_sys::enclosure::Rights;
+
+use super::folder::Folder;
+use super::work::Work;
+use crate::browser::Browsers;
+use sixmark_lab::service::{ServiceGround, Services};
+use sixmark_lab::{self as lab, Host, Up};
+use sixmark_sys::command_error::CommandError;
+
+/// The running services, and the lab that they run in.
+pub(super) struct Stage<'a> {
+    study: &'a Study,
+    logs: PathBuf,
+    www: PathBuf,
+    dirs: PathBuf,
+    rights: Option<Rights>,
+    stop: &'a AtomicBool,
+    services: Services,
+    up: Option<(WantedLab, Up)>,
+}
+
+/// The requirements that a lab is built for: the chosen variants, and the on-demand service that
+/// runs.
+#[derive(Debug, PartialEq, Eq)]
+struct WantedLab {
+    variants: BTreeMap<String, String>,
+    service: Option<String>,
+}
+
+impl<'a> Stage<'a> {
+    /// Prepares the stage, and starts the services of a study without a lab. Returns none if the
+    /// study is to stop.
+    pub(super) fn open(
+        study: &'a Study,
+        folder: &Folder,
+        work: &Work,
+        rights: Option<Rights>,
+        stop: &'a AtomicBool,
+    ) -> Result<Option<Stage<'a>>, CommandError> {
+        let mut stage = Stage {
+            study,
+            logs: folder.logs(),
+            www: work.www(),
+            dirs: work.path().to_owned(),
+            rights,
+            stop,
+            services: Services::default(),
+            up: None,
+        };
+        if study.lab.is_none() {
+            let ground = stage.ground();
+            let Some(services) = Services::start(&study.services, &ground)? else {
+                return Ok(None);
+            };
+            stage.services = services;
+        }
+        Ok(Some(stage))
+    }
+
+    fn ground(&self) -> ServiceGround<'_> {
+        ServiceGround {
+            logs: &self.logs,
+            dirs: &self.dirs,
+            www: &self.www,
+            hosts: None,
+            stop: self.stop,
+        }
+    }
+
+    /// Builds what a cell requires. Returns false if the study is to stop.
+    pub(super) fn prepare(
+        &mut self,
+        cell: &PlannedCell<'_>,
+        browsers: &Browsers,
+    ) -> Result<bool, CommandError> {
+        self.services.check()?;
+        let Some(lab) = &self.study.lab else { return Ok(true) };
+        let wanted = self.wanted(cell);
+        if let Some((is, up)) = &mut self.up
+            && *is == wanted
+            && !lab.anew
+        {
+            return up.check().map(|()| true);
+        }
+        // The old lab, with the browsers in its hosts, is removed before the next is built.
+        browsers.end();
+        self.up = None;
+        let up = self.build(lab, &wanted)?;
+        self.up = up.map(|up| (wanted, up));
+        Ok(self.up.is_some())
+    }
+
+    fn wanted(&self, cell: &PlannedCell<'_>) -> WantedLab {
+        let asked = |service: &&Service| {
+            service.on_demand && cell.text("server") == Some(service.name.as_str())
+        };
+        let service = self.study.services.iter().find(asked);
+        let variants = chosen(&cell.settings());
+        WantedLab { variants, service: service.map(|service| service.name.clone()) }
+    }
+
+    fn build(&self, lab: &InLab, wanted: &WantedLab) -> Result<Option<Up>, CommandError> {
+        let Some(rights) = self.rights else {
+            return Err(CommandError::Measure(
+                "a study in a lab is run inside an enclosure".to_owned(),
+            ));
+        };
+        let mut plan =
+            parse_lab(&lab.text, Some(&lab.file), &wanted.variants).map_err(|wrongs| {
+                CommandError::Usage(
+                    wrongs.first().map_or(String::new(), |wrong| wrong.of_file(&lab.file)),
+                )
+            })?;
+        plan.demand(wanted.service.as_deref());
+        let (logs, www, stop) = (&self.logs, &self.www, self.stop);
+        Up::build(plan, &lab::Ground { rights, logs, www, stop })
+    }
+
+    /// Returns the URLs of a service.
+    pub(super) fn urls(&self, service: &str) -> Option<Vec<String>> {
+        match &self.up {
+            Some((_, up)) => up.urls(service),
+            None => self.services.urls(service),
+        }
+    }
+
+    /// Returns the running lab.
+    pub(super) fn up(&self) -> Option<&Up> {
+        self.up.as_ref().map(|(_, up)| up)
+    }
+
+    /// Returns the host that generates a cell's load; none without a lab.
+    pub(super) fn host(&self, cell: &PlannedCell<'_>) -> Result<Option<&Host>, CommandError> {
+        match (self.up(), cell.text("from")) {
+            (Some(up), Some(name)) => up.hosts().get(name).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Ends everything, in the reverse order of its beginning.
+    pub(super) fn close(mut self) -> Result<(), CommandError> {
+        self.up = None;
+        self.services.stop()
+    }
+}
+
+/// Returns the parent folder of the temporary folder.
+pub(super) fn temporary(rights: Option<Rights>) -> PathBuf {
+    rights.map_or_else(std::env::temp_dir, |_| Path::new(lab::TEMPORARY).to_owned())
+}

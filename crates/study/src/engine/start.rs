@@ -1,0 +1,146 @@
+//! The folder and document of a study that begins or is resumed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::analyse::published;
+use crate::result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
+use crate::spec::Study;
+use crate::spec::cells::cells;
+use crate::spec::lab::InLab;
+use sixmark_document::provenance::{Ended, Tool};
+use sixmark_sys::enclosure::Rights;
+
+use super::changes::{self, Now};
+use super::doubts;
+use super::folder::Folder;
+use super::source::Source;
+use crate::engine::options::Options;
+use sixmark_document::environment;
+use sixmark_sys::command_error::CommandError;
+
+/// Creates the folder and document of a new study.
+pub(super) fn begin_study(
+    source: &Source,
+    study: &Study,
+    options: &Options,
+    programs: BTreeMap<String, String>,
+) -> Result<(Folder, StudyResult), CommandError> {
+    let path = options.out.clone().unwrap_or_else(|| usual_folder(study));
+    if Folder::is_taken(&path) {
+        let shown = path.display();
+        let line = format!(
+            "'{shown}' is not empty: choose another --out, or continue with --resume \
+             {shown}"
+        );
+        return Err(CommandError::Usage(line));
+    }
+    let folder = Folder::create(&path)?;
+    for (name, text) in source.copies() {
+        folder.write(name, &text)?;
+    }
+    let seed = options.seed.unwrap_or_else(random_seed);
+    Ok((folder, begin_document(source, study, seed, options, programs)))
+}
+
+/// Returns the default folder, such as `anma-2026-11-21T173000`.
+fn usual_folder(study: &Study) -> PathBuf {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let now: String = now.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
+    let quick = if study.quick { "-quick" } else { "" };
+    let lab = if study.in_lab { "-in-lab" } else { "" };
+    PathBuf::from(format!("{}{lab}{quick}-{now}", study.name))
+}
+
+fn begin_document(
+    source: &Source,
+    study: &Study,
+    seed: u64,
+    options: &Options,
+    programs: BTreeMap<String, String>,
+) -> StudyResult {
+    let factors = study.factors.iter().map(|factor| FactorResult {
+        name: factor.name.clone(),
+        levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
+    });
+    let planned = cells(study).len() as u32 * study.repetitions.get();
+    StudyResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        name: study.name.clone(),
+        title: study.title.clone(),
+        description: study.description.clone(),
+        file: StudyFile { name: source.name.clone(), sha256: source.sha256() },
+        quick: study.quick,
+        in_lab: study.in_lab,
+        seed,
+        order: study.order,
+        repetitions: study.repetitions.get(),
+        started: now(),
+        updated: now(),
+        ended: None,
+        factors: factors.collect(),
+        cells_planned: planned,
+        cells: Vec::new(),
+        tables: Vec::new(),
+        figures: Vec::new(),
+        comparisons: Vec::new(),
+        findings: Vec::new(),
+        published: study.published.as_ref().map(published),
+        environment: environment::environment(Vec::new()),
+        programs,
+        lab: study.lab.as_ref().map(|lab| lab_used(lab, options.rights)),
+        resumed: Vec::new(),
+        warnings: doubts::of_study(study, &[]),
+    }
+}
+
+fn lab_used(lab: &InLab, rights: Option<Rights>) -> LabUsed {
+    let (file, name) = (lab.file.clone(), lab.lab.name.clone());
+    LabUsed { file, name, root: rights == Some(Rights::Root) }
+}
+
+/// Opens the folder and document of a study to resume, with all cells that were kept. If the study
+/// was complete, also returns the document as it was.
+pub(super) fn resume(
+    path: &Path,
+    source: &Source,
+    study: &Study,
+    force: bool,
+    programs: &BTreeMap<String, String>,
+) -> Result<(Folder, StudyResult, Option<StudyResult>), CommandError> {
+    let folder = Folder::open(path)?;
+    let mut document = folder.document()?;
+    let complete = Some(document.clone()).filter(|before| before.ended == Some(Ended::Complete));
+    let environment = environment::environment(Vec::new());
+    let sha256 = source.sha256();
+    let version = env!("CARGO_PKG_VERSION");
+    let now_is = Now { environment: &environment, programs, sha256: &sha256, version };
+    let found = changes::changes(&document, &now_is);
+    if !found.is_empty() && !force {
+        return Err(CommandError::Usage(format!(
+            "changed since '{}' was started: {}; use --force to resume anyway",
+            path.display(),
+            changes::changes_line(&found)
+        )));
+    }
+    // The files of the cells are authoritative: the document may be older.
+    document.cells = folder.cells()?;
+    let cells = document.cells.len() as u32;
+    document.resumed.push(Resumed { at: now(), cells, changes: found });
+    document.ended = None;
+    document.warnings = doubts::of_study(study, &document.resumed);
+    Ok((folder, document, complete))
+}
+
+/// Returns a random seed of 53 bits, which every JSON parser represents exactly (RFC 8259, 6).
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+    RandomState::new().build_hasher().finish() >> 11
+}
+
+/// Returns the current time in the format of documents.
+pub(super) fn now() -> String {
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+}
