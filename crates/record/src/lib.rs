@@ -26,6 +26,7 @@ pub mod import;
 pub mod in_flight;
 pub mod interval;
 pub mod lapses;
+pub mod measurement;
 pub mod metric;
 pub mod mix;
 pub mod outcome;

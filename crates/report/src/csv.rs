@@ -2,11 +2,11 @@
 
 use sixmark_document::timing::Summary;
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::measurement::Measurement;
 use sixmark_record::metric::Quantity;
 use sixmark_record::outcome::Outcome;
 use sixmark_record::tls::TlsResult;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
-use sixmark_watch::measurement::Measurement;
 
 use sixmark_record::timed_phase::TimedPhase;
 use sixmark_sheet::Figure;
@@ -51,8 +51,8 @@ const RATES: [(&str, Quantity); 2] =
     [("requests_per_s", Quantity::RequestsPerS), ("goodput_bytes_per_s", Quantity::Goodput)];
 
 /// A header, a line for each family in use, and one for both together.
-pub fn csv_of_families<'a>(of: impl Into<Measurement<'a>>) -> String {
-    let measurement = of.into();
+pub fn csv_of_families(of: &dyn Measurement) -> String {
+    let measurement = of;
     let mut lines = CsvLines::new(LineEnding::Crlf);
     lines.line(header());
     for (family, figures) in measurement.families().iter() {

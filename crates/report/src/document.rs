@@ -5,7 +5,7 @@ use sixmark_study::result::{Published, StudyResult};
 
 use crate::sheet::Named;
 use crate::text::Detail;
-use crate::{comparison, sheet, text};
+use crate::{comparison, sheet, text, watch_text};
 use sixmark_sheet::Sheet;
 use sixmark_sheet::{html, markdown, terminal};
 use sixmark_vitals::text as vitals;
@@ -27,8 +27,8 @@ fn sheets_of(documents: &[Named<'_>]) -> Vec<Sheet> {
 /// What the terminal showed when the document was made, but for warnings.
 pub fn document_text(document: &Document, detail: Detail) -> String {
     match document {
-        Document::Run(result) => text::measurement_text(&**result, detail),
-        Document::Watch(result) => text::measurement_text(&**result, detail),
+        Document::Run(result) => text::run_text(result, detail),
+        Document::Watch(result) => watch_text::watch_text(result),
         Document::Comparison(result) => comparison::comparison_text(result),
         Document::Study(result) => study_text(result),
         Document::Vitals(result) => vitals::vitals_text(result),

@@ -10,11 +10,13 @@ use sixmark_compare::result::ComparisonResult;
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::Verdict;
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::measurement::Measurement;
 use sixmark_record::metric::Metric;
 use sixmark_record::plan::Plan;
+use sixmark_record::result::RunResult;
 use sixmark_study::result::StudyResult;
 use sixmark_units::family::Family;
-use sixmark_watch::measurement::Measurement;
+use sixmark_watch::document::WatchResult;
 
 /// What a list says of one document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,14 +85,6 @@ impl DocumentKind {
     pub const ALL: [DocumentKind; 4] =
         [DocumentKind::Run, DocumentKind::Comparison, DocumentKind::Study, DocumentKind::Watch];
 
-    /// That of a run or a watch.
-    pub(crate) fn of(measurement: Measurement<'_>) -> DocumentKind {
-        match measurement {
-            Measurement::Run(_) => DocumentKind::Run,
-            Measurement::Watch(_) => DocumentKind::Watch,
-        }
-    }
-
     /// Its name in lists and filters.
     pub fn name(self) -> &'static str {
         match self {
@@ -109,8 +103,8 @@ impl ListHeadline {
     /// A short message: it keeps none of this kind.
     pub fn of(document: &Document) -> Result<ListHeadline, String> {
         match document {
-            Document::Run(result) => Ok(ListHeadline::of_measurement(&**result)),
-            Document::Watch(result) => Ok(ListHeadline::of_measurement(&**result)),
+            Document::Run(result) => Ok(ListHeadline::of_run(result)),
+            Document::Watch(result) => Ok(ListHeadline::of_watch(result)),
             Document::Comparison(result) => Ok(ListHeadline::of_comparison(result)),
             Document::Study(result) => Ok(ListHeadline::of_study(result)),
             Document::Vitals(_) | Document::Traffic(_) => Err(format!(
@@ -120,22 +114,31 @@ impl ListHeadline {
         }
     }
 
-    /// Of a run, or of what was watched.
-    pub fn of_measurement<'a>(of: impl Into<Measurement<'a>>) -> ListHeadline {
-        let of = of.into();
+    /// Of a run.
+    pub fn of_run(run: &RunResult) -> ListHeadline {
+        ListHeadline::of_measurement(DocumentKind::Run, run, targets([&run.plan]))
+    }
+
+    /// Of what was watched.
+    pub fn of_watch(watch: &WatchResult) -> ListHeadline {
+        ListHeadline::of_measurement(DocumentKind::Watch, watch, watch.watched.names().collect())
+    }
+
+    fn of_measurement(
+        kind: DocumentKind,
+        of: &dyn Measurement,
+        targets: Vec<String>,
+    ) -> ListHeadline {
         let side = |(family, figures): (Family, _)| {
             SideFigures::new(&family.to_string().to_lowercase(), figures)
         };
         ListHeadline {
-            kind: DocumentKind::of(of),
+            kind,
             schema: of.schema().to_owned(),
             started: of.started().to_owned(),
             elapsed_s: of.elapsed_s(),
             ended: Some(of.ended()),
-            targets: match of {
-                Measurement::Run(run) => targets([&run.plan]),
-                Measurement::Watch(watch) => watch.watched.names().collect(),
-            },
+            targets,
             verdict: None,
             sides: of.families().iter().map(side).collect(),
         }

@@ -13,28 +13,41 @@ use sixmark_compare::result::ComparisonResult;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_record::family_result::FamilyResult;
 use sixmark_record::gate_result::GateResult;
+use sixmark_record::measurement::Measurement;
+use sixmark_record::result::RunResult;
 use sixmark_watch::Watched;
-use sixmark_watch::measurement::Measurement;
+use sixmark_watch::document::WatchResult;
 
 /// Why a measurement that a signal ended is none.
 const INTERRUPTED: &str = "interrupted by a signal";
 
-/// What became of the gates of `sixmark run`, or of `sixmark watch`.
-pub fn of_measurement<'a>(of: impl Into<Measurement<'a>>, gates: &[GateResult]) -> String {
-    let of = of.into();
-    let ListHeadline { kind, targets, .. } = ListHeadline::of_measurement(of);
-    let sides = of.families().iter().map(|(family, figures)| (family.to_string(), figures));
+/// What became of the gates of `sixmark run`.
+pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
+    let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
+    let measured = check_measured(run.ended, sides);
+    of_measurement(run, &ListHeadline::of_run(run), measured, gates)
+}
+
+/// What became of the gates of `sixmark watch`.
+pub fn of_watch(watch: &WatchResult, gates: &[GateResult]) -> String {
+    let measured = seen(watch.ended, &watch.watched);
+    of_measurement(watch, &ListHeadline::of_watch(watch), measured, gates)
+}
+
+fn of_measurement(
+    of: &dyn Measurement,
+    headline: &ListHeadline,
+    measured: Result<(), String>,
+    gates: &[GateResult],
+) -> String {
     let mut properties = properties(of.tool(), of.run().map(|run| run.seed), of.environment());
     properties.extend(not_comparable(of.not_same()));
     Suite {
-        name: format!("sixmark {} {}", kind.name(), targets.join(" ")),
+        name: format!("sixmark {} {}", headline.kind.name(), headline.targets.join(" ")),
         started: of.started(),
         elapsed_s: of.elapsed_s(),
         properties,
-        measured: match of.watched() {
-            Some(watched) => seen(of.ended(), watched),
-            None => check_measured(of.ended(), sides),
-        },
+        measured,
         gates,
         warnings: of.warnings(),
     }
@@ -265,7 +278,7 @@ mod tests {
     #[test]
     fn each_gate_is_a_test_case() {
         let gates = [gate(false, "b.goodput is 3 MB/s"), gate(true, "a.sent is 0")];
-        let xml = of_measurement(&run(), &gates);
+        let xml = of_run(&run(), &gates);
         let document = Document::parse(&xml).unwrap();
         let cases = cases(&document);
         let names: Vec<_> = cases.iter().filter_map(|case| case.attribute("name")).collect();
@@ -306,7 +319,7 @@ mod tests {
     fn what_could_not_be_measured_is_a_failure_by_itself() {
         let mut run = run();
         let first = |run: &RunResult| {
-            let xml = of_measurement(run, &[]);
+            let xml = of_run(run, &[]);
             let document = Document::parse(&xml).unwrap();
             failure(&cases(&document)[0]).map(|(message, _)| message.to_owned())
         };
@@ -328,7 +341,7 @@ mod tests {
             let mut run = run();
             run.warnings = vec![Warning { code: "x".into(), message: text.into() }];
             run.plan.targets[0].url = text.to_owned();
-            let xml = of_measurement(&run, &[gate(true, text)]);
+            let xml = of_run(&run, &[gate(true, text)]);
             let document = Document::parse(&xml).unwrap();
             assert_eq!(failure(&cases(&document)[1]), Some((expected, expected)));
             let suite = document.root_element().first_element_child().unwrap();

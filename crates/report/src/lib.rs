@@ -23,6 +23,7 @@ pub mod metrics;
 mod reasons;
 pub mod sheet;
 pub mod text;
+pub mod watch_text;
 
 pub use document::{
     document_text, html_page, markdown_page, published_markdown, published_text, study_markdown,

@@ -11,6 +11,7 @@ use crate::headline::DocumentKind;
 use sixmark_compare::Comparison;
 use sixmark_compare::result::{ComparisonResult, SideName};
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::measurement::Measurement;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_study::result::StudyResult;
 use sixmark_traffic::result::TrafficResult;
@@ -18,7 +19,6 @@ use sixmark_units::family::Family;
 use sixmark_vitals::result::VitalsResult;
 use sixmark_vitals::sample::VitalsSample;
 use sixmark_watch::Watched;
-use sixmark_watch::measurement::Measurement;
 
 use super::sheet::Named;
 use sixmark_traffic::text::sender;
@@ -32,9 +32,13 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
     lines.line(HEADER);
     for named in documents {
         match named.document {
-            Document::Run(result) => write_measurement(&mut lines, named.name, (&**result).into()),
+            Document::Run(result) => {
+                write_measurement(&mut lines, named.name, DocumentKind::Run, &**result, |_| {});
+            }
             Document::Watch(result) => {
-                write_measurement(&mut lines, named.name, (&**result).into())
+                let kind = DocumentKind::Watch;
+                let watched = |to: &mut Figures<'_>| to.watched(&result.watched);
+                write_measurement(&mut lines, named.name, kind, &**result, watched);
             }
             Document::Comparison(result) => write_comparison(&mut lines, named.name, result),
             Document::Study(result) => study(&mut lines, named.name, result),
@@ -56,8 +60,15 @@ struct Figures<'a> {
 /// Where figures stand within a document: a part, the number of a second or block, a side.
 type Place<'a> = (&'a str, Option<u64>, &'a str);
 
-fn write_measurement(lines: &mut CsvLines, document: &str, of: Measurement<'_>) {
-    let kind = DocumentKind::of(of).name();
+/// Writes a run or a watch; `more` writes what only one of them has.
+fn write_measurement(
+    lines: &mut CsvLines,
+    document: &str,
+    kind: DocumentKind,
+    of: &dyn Measurement,
+    more: impl FnOnce(&mut Figures<'_>),
+) {
+    let kind = kind.name();
     let mut to = Figures { lines, document, kind, started: of.started() };
     to.one((kind, None, ""), "elapsed_s", &of.elapsed_s().to_string());
     for (family, figures) in of.families().iter() {
@@ -66,7 +77,7 @@ fn write_measurement(lines: &mut CsvLines, document: &str, of: Measurement<'_>) 
         to.family((kind, None, &side), figures);
     }
     to.family((kind, None, "total"), of.total());
-    of.watched().into_iter().for_each(|watched| to.watched(watched));
+    more(&mut to);
     for second in of.intervals() {
         let number = Some(second.second);
         to.one(("second", number, ""), "length_s", &second.length_s.to_string());

@@ -3,7 +3,6 @@
 mod agreed;
 mod answer;
 mod path;
-mod watched;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,14 +13,14 @@ use sixmark_document::timing::Summary;
 use sixmark_http::HttpVersion;
 use sixmark_record::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::gate_result::GateResult;
+use sixmark_record::measurement::Measurement;
 use sixmark_record::metric::{MetricKind, Quantity};
 use sixmark_record::outcome::Outcome;
 use sixmark_record::pace::Pace;
 use sixmark_record::plan::Plan;
 use sixmark_record::result::{Generator, RunResult};
 use sixmark_units::family::Family;
-use sixmark_watch::Watched;
-use sixmark_watch::measurement::Measurement;
 
 use super::sheet;
 use sixmark_record::timed_phase::TimedPhase;
@@ -30,7 +29,6 @@ use sixmark_sheet::terminal;
 use sixmark_sheet::terminal::wrapped;
 use sixmark_sheet::write::write_bound;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
-use sixmark_watch::describe_hidden;
 
 /// Columns of a terminal that nobody made wider.
 const WIDTH: usize = 80;
@@ -72,101 +70,72 @@ pub enum Detail {
     Full,
 }
 
-/// A run or a watch, at most 80 columns wide but for long URLs; ends with a line feed. A watch has one
-/// form, since which of its figures matter depends on what could be seen.
-pub fn measurement_text<'a>(of: impl Into<Measurement<'a>>, detail: Detail) -> String {
-    match (of.into(), detail) {
-        (Measurement::Run(run), Detail::Answer) => answer::run_answer(run),
-        (of, _) => full_text(of),
+/// A run, at most 80 columns wide but for long URLs; ends with a line feed.
+pub fn run_text(run: &RunResult, detail: Detail) -> String {
+    match detail {
+        Detail::Answer => answer::run_answer(run),
+        Detail::Full => full_text(run),
     }
 }
 
-fn full_text(of: Measurement<'_>) -> String {
-    let (run, watched) = (of.run(), of.watched());
-    let mut text = write_headline(of);
-    if let Some(run) = run {
-        sheet::search(run).iter().for_each(|part| terminal::write_part(&mut text, part));
-        sheet::clock_checks(run).iter().for_each(|part| terminal::write_part(&mut text, part));
-    }
+fn full_text(run: &RunResult) -> String {
+    let mut text = write_headline(run);
+    sheet::search(run).iter().for_each(|part| terminal::write_part(&mut text, part));
+    sheet::clock_checks(run).iter().for_each(|part| terminal::write_part(&mut text, part));
     text.push('\n');
-    let sides = Family::BOTH.map(|family| of.families().of(family));
-    let clocks = run.and_then(|run| run.generator.timestamps.phases);
-    let hidden = Family::BOTH.map(|family| of.hides_exchanges(family));
-    let columns = Columns { sides, hidden, version: of.version(), clocks };
-    columns.head(&mut text);
-    columns.counts(&mut text);
-    columns.status(&mut text);
-    columns.rates(&mut text);
-    // Where no exchange can be seen, what can be goes before.
-    let (before, after) = match columns.hides_all() {
-        true => (watched, None),
-        false => (None, watched),
-    };
-    before.into_iter().for_each(|watched| watched::write_figures(&mut text, watched));
-    columns.phases(&mut text);
-    columns.handshakes(&mut text);
-    columns.tcp_handshakes(&mut text);
-    columns.tcp(&mut text);
-    columns.quic(&mut text);
-    columns.failures(&mut text);
-    columns.addresses(&mut text);
-    columns.content(&mut text);
-    after.into_iter().for_each(|watched| watched::write_figures(&mut text, watched));
-    watched.into_iter().for_each(|watched| watched::write_names(&mut text, watched));
-    let caution = run.filter(|run| run.find_max.is_none()).and_then(sheet::run_caution);
+    let columns = FamilyColumns::of(run);
+    columns.write_counts(&mut text);
+    columns.write_paths(&mut text);
+    let caution = Some(run).filter(|run| run.find_max.is_none()).and_then(sheet::run_caution);
     caution.into_iter().for_each(|caution| terminal::paragraph(&mut text, caution));
     columns.clocks(&mut text);
-    run.and_then(sheet::requests).iter().for_each(|part| terminal::write_part(&mut text, part));
-    run.and_then(sheet::costs).iter().for_each(|part| terminal::write_part(&mut text, part));
-    if !of.gates().is_empty() {
-        text.push('\n');
-    }
-    text.push_str(&super::gates::gate_lines(of.gates()));
+    sheet::requests(run).iter().for_each(|part| terminal::write_part(&mut text, part));
+    sheet::costs(run).iter().for_each(|part| terminal::write_part(&mut text, part));
+    write_gates(&mut text, &run.gates);
     text
 }
 
+/// Writes the results of the gates after an empty line, where there are any.
+pub fn write_gates(text: &mut String, gates: &[GateResult]) {
+    if !gates.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&super::gates::gate_lines(gates));
+}
+
 /// Settings, how it ended, and whether to believe it.
-fn write_headline(of: Measurement<'_>) -> String {
+fn write_headline(run: &RunResult) -> String {
     let mut text = String::new();
-    if of.is_saturated() {
+    if run.is_saturated() {
         text.push_str(
             "GENERATOR SATURATED: these figures may be sixmark's limit, not the server's\n",
         );
     }
-    match of {
-        Measurement::Run(run) => {
-            targets(&mut text, &run.plan);
-            mix(&mut text, &run.plan);
-            lookups(&mut text, &run.dns);
-        }
-        Measurement::Watch(watch) => text.push_str(&watched::describe_sources(&watch.watched)),
-    }
-    let _ = writeln!(text, "{} in {:.2} s{}", what(of), of.elapsed_s(), describe_end(of.ended()));
-    match of {
-        Measurement::Run(run) => {
-            terminal::paragraph(&mut text, &setting(run));
-        }
-        Measurement::Watch(watch) => {
-            let hidden = describe_hidden(&watch.watched.seen());
-            hidden.into_iter().for_each(|line| text.push_str(&format!("{line}\n")));
-        }
-    }
+    targets(&mut text, &run.plan);
+    mix(&mut text, &run.plan);
+    lookups(&mut text, &run.dns);
+    write_amount(&mut text, run, &requests_of(run));
+    terminal::paragraph(&mut text, &setting(run));
+    write_agreement(&mut text, run);
+    text
+}
+
+fn requests_of(of: &dyn Measurement) -> String {
+    format!("{} requests", write_count(of.total().requests.sent))
+}
+
+/// Writes how much was measured, in how long, and how it ended.
+pub fn write_amount(text: &mut String, of: &dyn Measurement, what: &str) {
+    let _ = writeln!(text, "{what} in {:.2} s{}", of.elapsed_s(), describe_end(of.ended()));
+}
+
+/// Writes what the families negotiated with their servers, and why they are not comparable.
+pub fn write_agreement(text: &mut String, of: &dyn Measurement) {
     let sides = Family::BOTH.map(|family| of.families().of(family));
     text.push_str(&agreed::agreed_lines(sides, of.version()));
     if let Some(said) = of.not_same() {
         let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), WIDTH));
     }
-    text
-}
-
-/// How much of what: connections where nothing else can be seen.
-fn what(of: Measurement<'_>) -> String {
-    let hides_all = of.watched().is_some_and(Watched::hides_all);
-    let (number, what) = match hides_all {
-        true => (of.total().connections.opened, "connections"),
-        false => (of.total().requests.sent, "requests"),
-    };
-    format!("{} {what}", write_count(number))
 }
 
 /// What was loaded how, on one line or, for an open loop, two.
@@ -247,8 +216,9 @@ fn describe_end(ended: Ended) -> &'static str {
     }
 }
 
-/// Both families' figures, either absent where it was not used.
-struct Columns<'a> {
+/// Both families' figures in columns, either absent where it was not used.
+#[derive(Debug)]
+pub struct FamilyColumns<'a> {
     sides: [Option<&'a FamilyResult>; 2],
     /// Whose exchanges could not be seen.
     hidden: [bool; 2],
@@ -257,7 +227,39 @@ struct Columns<'a> {
     clocks: Option<PhaseClocks>,
 }
 
-impl Columns<'_> {
+impl<'a> FamilyColumns<'a> {
+    /// Returns the columns of a run or a watch.
+    pub fn of(of: &'a dyn Measurement) -> FamilyColumns<'a> {
+        FamilyColumns {
+            sides: Family::BOTH.map(|family| of.families().of(family)),
+            hidden: Family::BOTH.map(|family| of.hides_exchanges(family)),
+            version: of.version(),
+            clocks: of.run().and_then(|run| run.generator.timestamps.phases),
+        }
+    }
+}
+
+impl FamilyColumns<'_> {
+    /// Writes the names of the families, counts of exchanges, and rates.
+    pub fn write_counts(&self, text: &mut String) {
+        self.head(text);
+        self.counts(text);
+        self.status(text);
+        self.rates(text);
+    }
+
+    /// Writes the times of phases and handshakes, and what the path, servers and checks did.
+    pub fn write_paths(&self, text: &mut String) {
+        self.phases(text);
+        self.handshakes(text);
+        self.tcp_handshakes(text);
+        self.tcp(text);
+        self.quic(text);
+        self.failures(text);
+        self.addresses(text);
+        self.content(text);
+    }
+
     fn head(&self, text: &mut String) {
         let title =
             |family: Family, used: bool| if used { family.to_string() } else { String::new() };
@@ -320,8 +322,8 @@ impl Columns<'_> {
         }
     }
 
-    /// True where there is no side whose exchanges could be seen.
-    fn hides_all(&self) -> bool {
+    /// Returns true if there is no side whose exchanges could be seen.
+    pub fn hides_all(&self) -> bool {
         let used = || self.sides.iter().zip(self.hidden).filter(|(side, _)| side.is_some());
         used().count() > 0 && used().all(|(_, hidden)| hidden)
     }
@@ -475,7 +477,8 @@ fn write_whole(value: f64) -> String {
     write_count(value as u64)
 }
 
-fn write_line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
+/// Writes a row of the table: its label, a cell of each family, and more behind them.
+pub fn write_line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
     let row = format!("{label:<22}{v6:>16}{v4:>16}{more:>16}");
     let _ = writeln!(text, "{}", row.trim_end());
 }

@@ -236,11 +236,11 @@ fn figures_for_spreadsheets() {
 #[test]
 fn gates_for_build_servers() {
     let Document::Run(run) = documents::recorded("run-both") else { panic!("not a run") };
-    assert_snapshot!("run-both.xml", junit::of_measurement(&*run, &run.gates));
+    assert_snapshot!("run-both.xml", junit::of_run(&run, &run.gates));
     for name in ["run-failing", "watch-hidden"] {
         let xml = match documents::recorded(name) {
-            Document::Run(run) => junit::of_measurement(&*run, &run.gates),
-            Document::Watch(watch) => junit::of_measurement(&*watch, &watch.gates),
+            Document::Run(run) => junit::of_run(&run, &run.gates),
+            Document::Watch(watch) => junit::of_watch(&watch, &watch.gates),
             other => panic!("{name} is a {}", other.schema()),
         };
         assert_snapshot!(format!("{name}.xml"), xml);

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Watched, WatchedFamily};
+use super::{Watched, WatchedFamily, describe_hidden};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_record::family_result::{Families, FamilyResult};
 use sixmark_record::gate_result::GateResult;
 use sixmark_record::interval::Interval;
+use sixmark_record::measurement::Measurement;
 use sixmark_units::family::Family;
 
 /// The name and version of the document's form.
@@ -46,10 +47,19 @@ pub struct WatchResult {
     pub gates: Vec<GateResult>,
 }
 
-impl WatchResult {
-    /// True where all that a family exchanged was hidden from whoever watched: its counts of exchanges,
-    /// 0 each, say nothing.
-    pub fn hides_exchanges(&self, family: Family) -> bool {
+impl Measurement for WatchResult {
+    sixmark_record::measurement_fields!();
+
+    fn hides_exchanges(&self, family: Family) -> bool {
         self.watched.families.of(family).is_some_and(WatchedFamily::hides_all)
+    }
+
+    fn why_hidden(&self, family: Option<Family>) -> Option<String> {
+        let families: Vec<&WatchedFamily> = match family {
+            Some(family) => self.watched.families.of(family).into_iter().collect(),
+            None => self.watched.seen(),
+        };
+        let hides = families.iter().any(|of| of.hides_all());
+        if hides { describe_hidden(&families) } else { None }
     }
 }

@@ -1,8 +1,7 @@
 //! What packets say of traffic that others made: connections and exchanges as they passed by, counted
 //! as a run's are.
 //!
-//! Begin with [`Gatherer`], which counts what flows contain; [`document`] is the result, and
-//! [`measurement`] what it has in common with a run's. [`mod@capture`] takes packets, [`engine`] watches
+//! Begin with [`Gatherer`], which counts what flows contain; [`document`] is the result. [`mod@capture`] takes packets, [`engine`] watches
 //! them live or in files, [`truth`] holds them beside a run's clock. Only these three use sockets,
 //! files, threads and clocks.
 
@@ -16,7 +15,6 @@ pub mod engine;
 mod gather;
 mod hidden;
 pub mod lines;
-pub mod measurement;
 mod result;
 mod seconds;
 mod seen;

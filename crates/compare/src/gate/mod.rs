@@ -15,7 +15,7 @@ use std::fmt;
 use crate::result::ComparisonResult;
 pub use sixmark_record::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
 use sixmark_record::expression::{Truth, parse_condition};
-use sixmark_watch::measurement::Measurement;
+use sixmark_record::measurement::Measurement;
 
 use source::GateSource;
 
@@ -49,8 +49,8 @@ impl Gate {
     }
 
     /// Evaluates the gate on a run or a watch.
-    pub fn of_measurement<'a>(&self, of: impl Into<Measurement<'a>>) -> GateResult {
-        self.judge(&GateSource::of_measurement(of.into()))
+    pub fn of_measurement(&self, of: &dyn Measurement) -> GateResult {
+        self.judge(&GateSource::of_measurement(of))
     }
 
     /// Evaluates the gate on two sides that were loaded in turns.

@@ -6,34 +6,33 @@ use crate::{Compared, Comparison};
 use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_record::expression::{Dimension, Function, GateSide, SideFigure, verdict_word};
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::measurement::Measurement;
 use sixmark_record::metric::{Metric, MetricKind, Quantity};
-use sixmark_watch::describe_hidden;
-use sixmark_watch::measurement::Measurement;
-use sixmark_watch::{Watched, WatchedFamily};
+use sixmark_units::family::Family;
 
 /// Documents use microseconds, gates seconds.
 const US_PER_S: f64 = 1e6;
 
 /// The figures of a document.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct GateSource<'a> {
     ipv6: Option<&'a FamilyResult>,
     ipv4: Option<&'a FamilyResult>,
     total: Option<&'a FamilyResult>,
     a: Option<&'a FamilyResult>,
     b: Option<&'a FamilyResult>,
-    /// Figures from packets, if the traffic was watched.
-    watched: Option<&'a Watched>,
+    /// The run or watch that the figures of families are from.
+    measurement: Option<&'a dyn Measurement>,
     pub(super) comparison: Option<&'a Comparison>,
 }
 
 impl<'a> GateSource<'a> {
-    pub(super) fn of_measurement(measurement: Measurement<'a>) -> GateSource<'a> {
+    pub(super) fn of_measurement(measurement: &'a dyn Measurement) -> GateSource<'a> {
         GateSource {
             ipv6: measurement.families().ipv6.as_ref(),
             ipv4: measurement.families().ipv4.as_ref(),
             total: Some(measurement.total()),
-            watched: measurement.watched(),
+            measurement: Some(measurement),
             ..GateSource::default()
         }
     }
@@ -74,13 +73,11 @@ impl<'a> GateSource<'a> {
         if figure.metric.is_of_connection() {
             return None;
         }
-        let families = &self.watched?.families;
-        let of: Vec<&WatchedFamily> = match figure.side {
-            GateSide::Ipv6 => families.ipv6.iter().collect(),
-            GateSide::Ipv4 => families.ipv4.iter().collect(),
-            _ => families.iter().map(|(_, of)| of).collect(),
-        };
-        if of.iter().any(|of| of.hides_all()) { describe_hidden(&of) } else { None }
+        self.measurement?.why_hidden(match figure.side {
+            GateSide::Ipv6 => Some(Family::Ipv6),
+            GateSide::Ipv4 => Some(Family::Ipv4),
+            _ => None,
+        })
     }
 
     /// Returns the comparison of a metric.

@@ -1,13 +1,13 @@
 //! The parts that a run and a watch have alike.
 
-use sixmark_watch::measurement::Measurement;
+use sixmark_record::measurement::Measurement;
 
 use super::side::Sides;
 use super::{figures, gates, outcomes, path, phases, requests, seconds};
 use sixmark_sheet::Part;
 
 /// Gates, the course over time, and the figures of each family.
-pub(super) fn measured_parts(of: Measurement<'_>, sides: &Sides<'_>) -> Vec<Part> {
+pub(super) fn measured_parts(of: &dyn Measurement, sides: &Sides<'_>) -> Vec<Part> {
     let parts = [
         gates::gates_part(of.gates()),
         seconds::seconds_part(of, sides),

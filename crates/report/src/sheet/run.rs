@@ -2,7 +2,6 @@
 
 use sixmark_record::result::RunResult;
 use sixmark_units::family::Family;
-use sixmark_watch::measurement::Measurement;
 
 use super::measured::measured_parts;
 use super::requests::requests_part;
@@ -13,7 +12,7 @@ use sixmark_vitals::costs_sheet as costs;
 
 /// What is shown of a run.
 pub(super) fn run_sheet(name: &str, result: &RunResult) -> Sheet {
-    let measurement = Measurement::Run(result);
+    let measurement = result;
     let sides = Sides::of_families(measurement);
     let found = result.find_max.as_ref().and_then(search::search_part);
     let parts = found.into_iter().chain(measured_parts(measurement, &sides));
@@ -42,7 +41,7 @@ pub(super) fn clock_checks(result: &RunResult) -> Vec<Part> {
 
 /// What each request of a mix gave.
 pub(super) fn requests(result: &RunResult) -> Option<Part> {
-    requests_part(&Sides::of_families(Measurement::Run(result)))
+    requests_part(&Sides::of_families(result))
 }
 
 fn kind(result: &RunResult) -> &'static str {
@@ -83,7 +82,7 @@ pub(super) fn run_headline(result: &RunResult) -> SheetHeadline {
         headline.notes.extend(notes);
         return headline;
     }
-    verdict::of_families(&Sides::of_families(Measurement::Run(result)), false, notes)
+    verdict::of_families(&Sides::of_families(result), false, notes)
 }
 
 fn setting_of_run(result: &RunResult) -> Vec<Block> {

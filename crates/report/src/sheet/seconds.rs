@@ -2,8 +2,8 @@
 
 use sixmark_document::histogram::Distribution;
 use sixmark_record::interval::{Interval, IntervalFamily};
+use sixmark_record::measurement::Measurement;
 use sixmark_units::family::Family;
-use sixmark_watch::measurement::Measurement;
 
 use super::side::Sides;
 use sixmark_sheet::BOTH_PLACE;
@@ -22,7 +22,7 @@ const WHOLE: f64 = 0.98;
 
 /// Throughput and response times of each side, and failures where there are any. Nothing of a search: its
 /// seconds are those of trials at different rates, one after the other.
-pub(super) fn seconds_part(of: Measurement<'_>, sides: &Sides<'_>) -> Option<Part> {
+pub(super) fn seconds_part(of: &dyn Measurement, sides: &Sides<'_>) -> Option<Part> {
     let spans = spans(of.intervals());
     let is_search = of.run().is_some_and(|run| run.find_max.is_some());
     if spans.len() < 2 || sides.hides_all() || is_search {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     fn charts(run: &RunResult) -> Vec<Chart> {
-        let of = Measurement::Run(run);
+        let of = run;
         let part = seconds_part(of, &Sides::of_families(of));
         match part.map(|part| part.blocks) {
             Some(blocks) => match blocks.into_iter().next() {

@@ -3,10 +3,10 @@
 use sixmark_compare::result::ComparisonResult;
 use sixmark_http::HttpVersion;
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::measurement::Measurement;
 use sixmark_record::outcome::Outcome;
 use sixmark_units::family::Family;
 pub(super) use sixmark_units::family::spoken as shown;
-use sixmark_watch::measurement::Measurement;
 
 use sixmark_sheet::table::{Column, Row, SheetCell};
 
@@ -34,7 +34,7 @@ pub(super) struct Sides<'a> {
 
 impl<'a> Sides<'a> {
     /// The families of a run or a watch.
-    pub(super) fn of_families(measurement: Measurement<'a>) -> Sides<'a> {
+    pub(super) fn of_families(measurement: &'a dyn Measurement) -> Sides<'a> {
         let version = measurement.version();
         let side = |(family, figures): (Family, &'a FamilyResult)| Side {
             place: usize::from(family == Family::Ipv4),
@@ -121,7 +121,7 @@ impl<'a> Sides<'a> {
 
 /// The figures of both families together, where each was sent its share of all requests and gave a complete
 /// response to all of them. A search loads each alone, and a watch has no ratio.
-fn both_of(measurement: Measurement<'_>) -> Option<&FamilyResult> {
+fn both_of(measurement: &dyn Measurement) -> Option<&FamilyResult> {
     let run = measurement.run().filter(|run| run.find_max.is_none())?;
     let families = || run.families.iter().map(|(_, of)| of);
     let answered = families().all(|of| {

@@ -2,7 +2,6 @@
 
 use sixmark_watch::describe_hidden;
 use sixmark_watch::document::WatchResult;
-use sixmark_watch::measurement::Measurement;
 
 use super::measured::measured_parts;
 use super::side::Sides;
@@ -11,7 +10,7 @@ use sixmark_sheet::{Block, Sheet, SheetHeadline, setting, write};
 
 /// What is shown of it.
 pub(super) fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
-    let measurement = Measurement::Watch(result);
+    let measurement = result;
     let sides = Sides::of_families(measurement);
     let hides_all = sides.hides_all();
     // Where no exchange can be seen, what packets say comes first.

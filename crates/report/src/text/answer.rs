@@ -12,12 +12,11 @@ use sixmark_record::timed_phase::TimedPhase;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, write_count};
 
-use super::{Columns, setting, targets_line, what, write_whole};
+use super::{FamilyColumns, requests_of, setting, targets_line, write_whole};
 use crate::gates;
 use crate::sheet;
 use sixmark_sheet::SheetHeadline;
 use sixmark_sheet::{Figure, terminal};
-use sixmark_watch::measurement::Measurement;
 
 /// Lines on what failed, at most: with the others they are at most 14 lines after the sentence.
 const MOST_FAILED: usize = 5;
@@ -36,12 +35,12 @@ const FULL: &str = "All phases, connections, TLS, TCP and CPU time: --full";
 pub(super) fn run_answer(run: &RunResult) -> String {
     let headline = sheet::run_headline(run);
     let mut text = String::new();
-    let of = Measurement::Run(run);
+    let of = run;
     let ended = super::describe_end(run.ended);
     let _ = writeln!(
         text,
         "{} in {:.2} s{ended}: {}",
-        what(of),
+        requests_of(of),
         run.elapsed_s,
         targets_line(&run.plan)
     );
@@ -63,7 +62,7 @@ pub(super) fn run_answer(run: &RunResult) -> String {
 fn write_evidence(text: &mut String, run: &RunResult, headline: &SheetHeadline) {
     let sides = Family::BOTH.map(|family| run.families.of(family));
     let version = run.plan.http.version;
-    let columns = Columns { sides, hidden: [false; 2], version, clocks: None };
+    let columns = FamilyColumns { sides, hidden: [false; 2], version, clocks: None };
     text.push('\n');
     columns.head(text);
     columns.quantity(text, Quantity::Sent);
@@ -79,7 +78,7 @@ fn write_evidence(text: &mut String, run: &RunResult, headline: &SheetHeadline) 
 }
 
 /// The worst of several addresses of a name, a line for each family where one failed.
-fn failed_addresses(columns: &Columns<'_>) -> Vec<String> {
+fn failed_addresses(columns: &FamilyColumns<'_>) -> Vec<String> {
     let families = Family::BOTH.into_iter().zip(columns.sides);
     let line = |(family, side): (Family, Option<&FamilyResult>)| {
         let all = side.into_iter().flat_map(|of| &of.by_address);
@@ -121,7 +120,7 @@ impl<'a> CountRow<'a> {
 }
 
 /// Failures, then what was not sent, then how requests failed and with what status, the commonest first.
-fn failed_rows<'a>(columns: &Columns<'a>) -> Vec<CountRow<'a>> {
+fn failed_rows<'a>(columns: &FamilyColumns<'a>) -> Vec<CountRow<'a>> {
     let used: Vec<&FamilyResult> = columns.sides.into_iter().flatten().collect();
     let quantity = |quantity: Quantity| {
         CountRow::new(quantity.entry().title, move |of: &FamilyResult| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::{Columns, write_line, write_whole};
+use super::{FamilyColumns, write_line, write_whole};
 use sixmark_document::timing::Summary;
 use sixmark_record::family_result::FamilyResult;
 use sixmark_record::tls::TlsResult;
@@ -42,7 +42,7 @@ const QUIC: [Figure<FamilyResult>; 3] = [
     ("quic other version", |f| Some(f.quic.as_ref()?.mismatched as f64)),
 ];
 
-impl Columns<'_> {
+impl FamilyColumns<'_> {
     /// How many handshakes were full and how many were not, where there were any, and where there
     /// were both, how long they took.
     pub(super) fn handshakes(&self, text: &mut String) {

@@ -14,12 +14,12 @@ fn figures(tally: &FamilyTally) -> FamilyResult {
 }
 
 /// What `show` writes of IPv6 and IPv4.
-fn shown(tallies: &[FamilyTally; 2], show: fn(&Columns<'_>, &mut String)) -> String {
+fn shown(tallies: &[FamilyTally; 2], show: fn(&FamilyColumns<'_>, &mut String)) -> String {
     let figures = tallies.each_ref().map(figures);
     let sides = figures.each_ref().map(Some);
     let mut text = String::new();
     let (hidden, version) = ([false; 2], HttpVersion::Http1);
-    show(&Columns { sides, hidden, version, clocks: None }, &mut text);
+    show(&FamilyColumns { sides, hidden, version, clocks: None }, &mut text);
     text
 }
 
@@ -145,7 +145,7 @@ fn addresses_that_failed_have_a_line_each_the_first_of_them() {
     let dead = (1..=10).map(|number| address(number, 20));
     let by_address = dead.chain([address(11, 0)]).collect();
     let v4 = FamilyResult { by_address, ..figures(&FamilyTally::default()) };
-    let columns = Columns {
+    let columns = FamilyColumns {
         sides: [None, Some(&v4)],
         hidden: [false; 2],
         version: HttpVersion::Http1,

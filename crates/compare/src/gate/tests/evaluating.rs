@@ -13,7 +13,7 @@ use sixmark_record::sameness::Sameness;
 
 fn of(run: &RunResult, text: &str) -> GateResult {
     let gate = Gate::parse(text, &families()).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
-    let (compared, mut source) = (comparison(), GateSource::of_measurement(run.into()));
+    let (compared, mut source) = (comparison(), GateSource::of_measurement(run));
     source.comparison = Some(&compared);
     gate.judge(&source)
 }
@@ -137,7 +137,7 @@ fn a_gate_on_sides_that_do_not_give_the_same_fails_whatever_it_asks() {
     ] {
         let gate = Gate::parse(text, &families()).unwrap();
         let (run, compared) = (run(), unlike());
-        let mut source = GateSource::of_measurement((&run).into());
+        let mut source = GateSource::of_measurement(&run);
         source.comparison = Some(&compared);
         let found = gate.judge(&source);
         assert_eq!(found, GateResult { fail_if: text.into(), failed, because });

@@ -193,7 +193,7 @@ const PIECES: &[&str] = &[
 fn whatever_is_read_is_written_so_that_it_reads_the_same() {
     let (mut state, mut read) = (1_u64, 0);
     let (run, compared) = (fixture::run(), comparison());
-    let mut source = GateSource::of_measurement((&run).into());
+    let mut source = GateSource::of_measurement(&run);
     source.comparison = Some(&compared);
     // Knuth's MMIX generator: its high bits are random enough to choose tokens.
     let mut below = |n: usize| {

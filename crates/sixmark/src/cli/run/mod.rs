@@ -66,9 +66,9 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
         Ok(())
     };
     let written = write_outputs(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
-        keeper.finish(&ListHeadline::of_measurement(&result), document, elsewhere, quiet)
+        keeper.finish(&ListHeadline::of_run(&result), document, elsewhere, quiet)
     });
-    let also = demanded.write(|| junit::of_measurement(&result, &result.gates));
+    let also = demanded.write(|| junit::of_run(&result, &result.gates));
     let page = report::write_page(html.as_ref(), || Document::Run(Box::new(result.clone())));
     out::do_all([printed, written, also, page])?;
     // A family that was asked for and gave no response to time could not be measured.
@@ -119,7 +119,7 @@ fn show(
     already_shown: usize,
     table: Option<Detail>,
 ) -> Result<(), CommandError> {
-    let print_text = |detail| print(&shown::measurement_text(result, detail));
+    let print_text = |detail| print(&shown::run_text(result, detail));
     let printed = table.map_or(Ok(()), print_text);
     warn(text::new_doubts(result, already_shown));
     printed

@@ -9,8 +9,8 @@ use sixmark_compare::gate::GateNames;
 use sixmark_document::provenance::Warning;
 use sixmark_report::documents::Document;
 use sixmark_report::headline::ListHeadline;
-use sixmark_report::text::Detail;
-use sixmark_report::{csv, junit, text};
+use sixmark_report::watch_text::watch_text;
+use sixmark_report::{csv, junit};
 use sixmark_units::family::Family;
 use sixmark_watch::document::WatchResult;
 
@@ -35,8 +35,7 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, CommandError> {
     result.gates = gates.iter().map(|g| g.of_measurement(&result)).collect();
     let places = [&args.json, &args.csv, &args.gates.junit, &args.html];
     let shown = !args.quiet && !places.contains(&&Some(OutputPlace::Standard));
-    let printed =
-        if shown { print(&text::measurement_text(&result, Detail::Full)) } else { Ok(()) };
+    let printed = if shown { print(&watch_text(&result)) } else { Ok(()) };
     warn(result.warnings.iter().filter(|warning| !told.contains(warning)));
     out::do_all([printed, write_document(args, &result, &mut keeper), also(args, &result)])?;
     if out::is_incomplete(&result.warnings) {
@@ -83,8 +82,7 @@ fn write_document(
     let document = encoded(result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
-    let kept =
-        keeper.finish(&ListHeadline::of_measurement(result), &document, elsewhere, args.quiet);
+    let kept = keeper.finish(&ListHeadline::of_watch(result), &document, elsewhere, args.quiet);
     out::do_all([written, kept])
 }
 
@@ -92,7 +90,7 @@ fn write_document(
 fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), CommandError> {
     let lines =
         args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
-    let gates = args.gates.write(|| junit::of_measurement(result, &result.gates));
+    let gates = args.gates.write(|| junit::of_watch(result, &result.gates));
     let page = report::write_page(args.html.as_ref(), || Document::Watch(Box::new(result.clone())));
     out::do_all([lines, gates, page])
 }

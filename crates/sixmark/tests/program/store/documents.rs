@@ -30,7 +30,7 @@ fn documents_that_earlier_versions_wrote_are_read() {
             assert_eq!(plain["families"][name]["requests"]["sent"], sent, "{file:?}");
         }
         assert!(
-            text::measurement_text(&*result, Detail::Full).contains("requests sent")
+            text::run_text(&result, Detail::Full).contains("requests sent")
                 && !csv::csv_of_families(&*result).is_empty()
         );
     }

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
-use sixmark_watch::{PacketSource, Watched, WatchedFamily};
+use sixmark_watch::document::WatchResult;
+use sixmark_watch::{PacketSource, Watched, WatchedFamily, describe_hidden};
 
-use super::write_line;
+use crate::text::{FamilyColumns, write_agreement, write_amount, write_gates, write_line};
 
 /// Names and protocols that are listed.
 const SHOWN: usize = 4;
@@ -56,8 +57,39 @@ const COUNTS: [(&str, Counted); 12] = [
     ("http not parsed", |of| of.unparsed),
 ];
 
+/// A watch, at most 80 columns wide but for long names; ends with a line feed. It has one form, since
+/// which of its figures matter depends on what could be seen.
+pub fn watch_text(watch: &WatchResult) -> String {
+    let watched = &watch.watched;
+    let mut text = describe_sources(watched);
+    // Connections, where nothing else can be seen.
+    let (number, what) = match watched.hides_all() {
+        true => (watch.total.connections.opened, "connections"),
+        false => (watch.total.requests.sent, "requests"),
+    };
+    write_amount(&mut text, watch, &format!("{} {what}", write_count(number)));
+    let hidden = describe_hidden(&watched.seen());
+    hidden.into_iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    write_agreement(&mut text, watch);
+    text.push('\n');
+    let columns = FamilyColumns::of(watch);
+    columns.write_counts(&mut text);
+    // Where no exchange can be seen, what can be goes before.
+    let is_first = columns.hides_all();
+    if is_first {
+        write_figures(&mut text, watched);
+    }
+    columns.write_paths(&mut text);
+    if !is_first {
+        write_figures(&mut text, watched);
+    }
+    write_names(&mut text, watched);
+    write_gates(&mut text, &watch.gates);
+    text
+}
+
 /// Where packets came from, and how many, above the table.
-pub(super) fn describe_sources(watched: &Watched) -> String {
+fn describe_sources(watched: &Watched) -> String {
     let mut text = String::new();
     for source in &watched.sources {
         let _ = writeln!(text, "{}", from(source));
@@ -81,7 +113,7 @@ fn from(source: &PacketSource) -> String {
 }
 
 /// The rows of both families.
-pub(super) fn write_figures(text: &mut String, watched: &Watched) {
+fn write_figures(text: &mut String, watched: &Watched) {
     let sides = Family::BOTH.map(|family| watched.families.of(family));
     write_named(text, "connection", sides, |of| &of.closures);
     write_named(text, "speaking", sides, |of| &of.spoken);
@@ -102,7 +134,7 @@ pub(super) fn write_figures(text: &mut String, watched: &Watched) {
 }
 
 /// What clients asked for, and the servers.
-pub(super) fn write_names(text: &mut String, watched: &Watched) {
+fn write_names(text: &mut String, watched: &Watched) {
     let sides = Family::BOTH.map(|family| watched.families.of(family));
     most(text, "asked for", sides, |of| &of.server_names);
     most(text, "offered", sides, |of| &of.alpn);
