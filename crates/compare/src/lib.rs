@@ -17,8 +17,11 @@ pub mod fixture;
 pub mod gate;
 pub mod judge;
 pub mod pilot;
+pub mod reasons;
 pub mod result;
 pub mod schedule;
+pub mod sheet;
+pub mod text;
 mod typical;
 pub mod warnings;
 

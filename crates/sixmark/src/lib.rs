@@ -3,8 +3,9 @@
 //!
 //! This crate contains the command line, the store, and the code that connects the other crates.
 //!
-//! Begin with [`cli`], which makes a plan from arguments and prints reports; [`store`] keeps
-//! documents. docs/architecture.md maps the source.
+//! Begin with [`cli`], which makes a plan from arguments and prints reports; [`report`] knows
+//! every kind of document, [`store`] keeps them. docs/architecture.md maps the source.
 
 pub mod cli;
+pub mod report;
 pub mod store;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::Value;
-use sixmark_report::document_schema;
-use sixmark_report::document_schema::DocumentSchema;
+use serde_json::{Value, json};
+use sixmark_testkit::document_schema;
+use sixmark_testkit::document_schema::{DocumentSchema, layout_text};
 
 /// What is to be typed after a type of a document has changed.
 const COMMAND: &str = "SIXMARK_WRITE_SCHEMAS=1 cargo test --workspace --test schemas";
@@ -90,4 +90,16 @@ fn every_field_is_described_in_words_that_need_no_source() {
             assert!(!is_field || is_known, "{file}{path} is not described");
         }
     }
+}
+
+#[test]
+fn what_is_short_stays_on_a_line_and_the_rest_is_broken_up() {
+    let long = "x".repeat(110);
+    let schema = json!({ "$defs": {}, "a": [1, 2], "description": long, "type": "object" });
+    let expected = format!(
+        "{{\n  \"description\": \"{long}\",\n  \"type\": \"object\",\n  \"a\": [1, 2],\n  \
+         \"$defs\": {{}}\n}}\n"
+    );
+    assert_eq!(layout_text(&schema), expected);
+    assert_eq!(serde_json::from_str::<Value>(&layout_text(&schema)).unwrap(), schema);
 }

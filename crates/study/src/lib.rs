@@ -22,6 +22,7 @@ mod observation;
 pub mod outputs;
 pub mod result;
 pub mod setting;
+pub mod sheet;
 pub mod spec;
 mod unlike;
 

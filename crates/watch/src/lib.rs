@@ -7,7 +7,6 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
-#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod capture;
 pub mod document;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
@@ -18,11 +17,15 @@ pub mod lines;
 mod result;
 mod seconds;
 mod seen;
+pub mod sheet;
 #[cfg(test)]
 mod tests;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod text;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod truth;
 pub mod warnings;
+pub mod watched_sheet;
 mod words;
 
 pub use gather::{Gathered, Gatherer, Progress};

@@ -2,7 +2,7 @@
 
 use sixmark_compare::gate::{Gate, GateNames};
 use sixmark_record::gate_result::GateResult;
-use sixmark_report::gates::gate_line;
+use sixmark_record::gate_text::gate_line;
 
 use super::out::{OutputPlace, complain};
 use sixmark_sys::command_error::CommandError;

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::report::headline::ListHeadline;
 use sixmark_record::plan::secrets::redact;
-use sixmark_report::headline::ListHeadline;
 
 use super::out::{self, complain};
 use crate::store::{self, Id, NewEntry, Store};

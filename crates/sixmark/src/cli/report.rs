@@ -1,12 +1,12 @@
 //! `sixmark report`.
 
-use sixmark_report::text::Detail;
+use sixmark_record::text::Detail;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use sixmark_report::documents::Document;
-use sixmark_report::sheet::Named;
-use sixmark_report::{document_text, html_page, long, markdown_page};
+use crate::report::documents::Document;
+use crate::report::sheet::Named;
+use crate::report::{document_text, html_page, long, markdown_page};
 
 use super::detail::DetailArgs;
 use super::files::CommandFiles;

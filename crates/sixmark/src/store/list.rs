@@ -1,11 +1,11 @@
 //! Listing the entries of the store.
 
+use crate::report::headline::{DocumentKind, Judged, ListHeadline, SideFigures};
 use rusqlite::types::Type;
 use rusqlite::{Row, named_params};
 use serde::de::IntoDeserializer as _;
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
-use sixmark_report::headline::{DocumentKind, Judged, ListHeadline, SideFigures};
 
 use super::{Id, Store};
 use sixmark_sys::command_error::CommandError;

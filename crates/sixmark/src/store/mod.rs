@@ -13,12 +13,12 @@ use std::str::FromStr;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::report::headline::{ListHeadline, SideFigures};
 use rusqlite::{
     Connection, ErrorCode, MAIN_DB, OpenFlags, OptionalExtension as _, Transaction,
     TransactionBehavior, params,
 };
 use serde::Serialize;
-use sixmark_report::headline::{ListHeadline, SideFigures};
 
 pub use list::{ListFilter, ListPage, Listed};
 pub use place::{StorePlace, VARIABLE, ignored_data_home};

@@ -12,11 +12,12 @@ fn left_out() -> Vec<String> {
     left_out.map(|test| test["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The names of all binaries: the folders of this crate's tests.
+/// The names of all binaries: the files and the folders with a main file among this crate's tests.
 fn binaries() -> Vec<String> {
-    let folders = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap();
-    let folders = folders.map(|entry| entry.unwrap().path());
-    folders.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+    let entries = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let binaries = paths.filter(|path| path.is_file() || path.join("main.rs").exists());
+    binaries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
 fn page(name: &str) -> String {

@@ -8,7 +8,7 @@ const UPDATE: &str = "SIXMARK_UPDATE_DOCS";
 #[test]
 fn the_page_of_metrics_is_what_the_table_says() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
-    let page = sixmark_report::metrics::metrics_page();
+    let page = sixmark::report::metrics::metrics_page();
     if std::env::var_os(UPDATE).is_some() {
         fs::write(path, &page).unwrap();
     }

@@ -9,9 +9,9 @@ mod page;
 use std::path::Path;
 
 use serde_json::{Value, json as value};
+use sixmark::report::documents::Document;
+use sixmark::report::headline::ListHeadline;
 use sixmark::store::{Id, ListFilter, Listed, Store, StorePlace};
-use sixmark_report::documents::Document;
-use sixmark_report::headline::ListHeadline;
 
 /// What `sixmark run` wrote once: 20 requests in a closed loop.
 pub(crate) const RUN: &str = include_str!("data/result-1/closed.json");

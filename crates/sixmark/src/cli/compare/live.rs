@@ -2,8 +2,8 @@
 
 use sixmark_compare::Comparison;
 use sixmark_compare::result::SideName;
+use sixmark_compare::text::estimate_text;
 use sixmark_record::tally::{Slice, SliceTally};
-use sixmark_report as report;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
@@ -89,7 +89,7 @@ impl LiveComparison {
     }
 
     fn pair(&mut self, comparison: &Comparison) {
-        self.estimate = report::comparison::estimate_text(comparison);
+        self.estimate = estimate_text(comparison);
         match self.terminal {
             true => self.show(),
             false => complain(&format!("{}: {}", self.place, self.estimate)),

@@ -11,12 +11,13 @@ mod words;
 pub(super) use args::{CompareArgs, adapt};
 pub(super) use lacks::of_comparison as explain_lack;
 
+use crate::report::documents::Document;
+use crate::report::headline::ListHeadline;
+use crate::report::junit;
 use sixmark_compare::Settings;
 use sixmark_compare::gate::GateNames;
 use sixmark_compare::result::{BlockSchedule, ComparedSides, ComparisonResult};
-use sixmark_report::documents::Document;
-use sixmark_report::headline::ListHeadline;
-use sixmark_report::{comparison, junit};
+use sixmark_compare::text as comparison;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
+use crate::report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_document::provenance::Ended;
-use sixmark_report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_units::quantity::{duration_us, write_count};
 
 use super::table::{shortened, targets};

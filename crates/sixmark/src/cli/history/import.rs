@@ -3,9 +3,9 @@
 use std::fs;
 use std::io::Read as _;
 
+use crate::report::documents::Document;
+use crate::report::headline::ListHeadline;
 use serde::de::IgnoredAny;
-use sixmark_report::documents::Document;
-use sixmark_report::headline::ListHeadline;
 
 use super::super::keep::StoreArgs;
 use super::print;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
-use sixmark_report::headline::DocumentKind;
+use crate::report::headline::DocumentKind;
 use sixmark_units::quantity::write_count;
 use sixmark_units::visible::visible_json;
 

@@ -1,15 +1,15 @@
 //! `sixmark history show`.
 
-use sixmark_report::documents::Document;
+use crate::report::documents::Document;
 use sixmark_units::visible::visible_json;
 
 use super::super::keep::{StoreArgs, quoted};
 use super::{WhichEntry, numbers, open_for, print, table};
 use crate::cli::detail::DetailArgs;
 use crate::cli::out::print_document;
+use crate::report::document_text;
 use crate::store::Listed;
-use sixmark_report::document_text;
-use sixmark_report::text::Detail;
+use sixmark_record::text::Detail;
 use sixmark_sys::command_error::CommandError;
 
 /// Show one result as when it was measured.

@@ -1,7 +1,7 @@
 //! One entry of the store with the figures of its sides, on lines of at most 80 columns.
 
+use crate::report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_document::provenance::Ended;
-use sixmark_report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_units::quantity::{duration_us, write_count};
 
 use crate::store::Listed;

@@ -21,12 +21,13 @@ pub(super) use plan::{draft, only_family, random_seed};
 pub(super) use text::silent;
 pub(super) use values::{positive, positive_time};
 
+use crate::report::documents::Document;
+use crate::report::headline::ListHeadline;
+use crate::report::junit;
 use sixmark_compare::gate::GateNames;
 use sixmark_record::result::RunResult;
-use sixmark_report::documents::Document;
-use sixmark_report::headline::ListHeadline;
-use sixmark_report::text::Detail;
-use sixmark_report::{csv, junit, text as shown};
+use sixmark_record::text::Detail;
+use sixmark_record::{csv, text as shown};
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, encoded, print, warn};

@@ -9,7 +9,7 @@ use sixmark_record::pace::{OpenLoop, Overload, RequestRate};
 use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_record::plan::{LoadPlan, Plan};
 use sixmark_record::result::RunResult;
-use sixmark_report::find::trial;
+use sixmark_record::sheet::search_text::trial;
 use sixmark_units::family::Family;
 
 use super::live::LiveRun;

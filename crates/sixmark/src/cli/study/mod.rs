@@ -6,15 +6,16 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
+use crate::report::documents::Document;
+use crate::report::headline::ListHeadline;
+use crate::report::html_page;
+use crate::report::sheet::Named;
 use clap::Subcommand;
 use sixmark_document::fields::FileMistake;
 use sixmark_document::provenance::Ended;
-use sixmark_report::documents::Document;
-use sixmark_report::headline::ListHeadline;
-use sixmark_report::sheet::Named;
-use sixmark_report::{html_page, published_markdown, published_text, study_markdown, study_text};
 use sixmark_study::analyse::published;
 use sixmark_study::result::StudyResult;
+use sixmark_study::sheet::{published_markdown, published_text, study_markdown, study_text};
 use sixmark_study::spec::Study;
 
 use super::files::CommandFiles;

@@ -5,14 +5,15 @@ mod live;
 
 pub(super) use args::WatchArgs;
 
+use crate::report::documents::Document;
+use crate::report::headline::ListHeadline;
+use crate::report::junit;
 use sixmark_compare::gate::GateNames;
 use sixmark_document::provenance::Warning;
-use sixmark_report::documents::Document;
-use sixmark_report::headline::ListHeadline;
-use sixmark_report::watch_text::watch_text;
-use sixmark_report::{csv, junit};
+use sixmark_record::csv;
 use sixmark_units::family::Family;
 use sixmark_watch::document::WatchResult;
+use sixmark_watch::text::watch_text;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, encoded, print, warn};

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use sixmark_report::documents::Document;
-use sixmark_report::headline::{DocumentKind, ListHeadline};
-use sixmark_report::text::Detail;
-use sixmark_report::{csv, text};
+use sixmark::report::documents::Document;
+use sixmark::report::headline::{DocumentKind, ListHeadline};
+use sixmark_record::text::Detail;
+use sixmark_record::{csv, text};
 use sixmark_units::family::Family;
 
 use super::comparison;

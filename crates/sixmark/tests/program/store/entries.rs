@@ -4,10 +4,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::thread;
 
+use sixmark::report::headline::{DocumentKind, ListHeadline};
 use sixmark::store::{Id, ListFilter, NewEntry, Store, StorePlace};
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::Verdict;
-use sixmark_report::headline::{DocumentKind, ListHeadline};
 
 use super::{RUN, comparison, headline, ids, open};
 

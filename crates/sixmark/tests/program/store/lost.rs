@@ -4,8 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
+use sixmark::report::documents::Document;
 use sixmark::store::NewEntry;
-use sixmark_report::documents::Document;
 use sixmark_testkit::{command, finish, signal};
 
 use super::{RUN, headline, open};

@@ -1,7 +1,7 @@
 //! The document of a study, and its published form.
 
 use serde_json::{Value, json};
-use sixmark_report::documents::Document;
+use sixmark::report::documents::Document;
 use sixmark_testkit::forms::STUDY;
 use sixmark_testkit::sixmark;
 use sixmark_testkit::study::{StudyBench, fine};

@@ -1,0 +1,17 @@
+//! Why metrics have no verdict.
+
+use crate::Comparison;
+use sixmark_record::metric::Metric;
+
+/// Each reason once, with the metrics that have it, in their order.
+pub(super) fn reasons(comparison: &Comparison) -> Vec<(&str, Vec<Metric>)> {
+    let mut all: Vec<(&str, Vec<Metric>)> = Vec::new();
+    for compared in &comparison.metrics {
+        let Some(reason) = compared.reason.as_deref() else { continue };
+        match all.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, metrics)) => metrics.push(compared.metric),
+            None => all.push((reason, vec![compared.metric])),
+        }
+    }
+    all
+}

@@ -1,0 +1,172 @@
+//! A comparison's report.
+
+pub mod blocks;
+pub mod effects;
+pub mod repeated;
+pub mod verdict;
+use crate::Comparison;
+use crate::result::{BlockOrder, BlockSchedule, ComparedSide, ComparisonResult};
+
+use sixmark_record::sheet::side::{Side, Sides, shown};
+use sixmark_record::sheet::{families, figures, gates, outcomes, path, phases, planned, requests};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
+
+/// What is shown of a comparison.
+pub fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
+    let sides = sides_of(result);
+    let parts = [
+        gates::gates_part(&result.gates).map(Part::off_terminal),
+        effects::effects_part(&result.comparison),
+        blocks::blocks_part(result),
+        phases::phases_part(&sides),
+        figures::figures_part(&sides).map(Part::off_terminal),
+        requests::requests_part(&sides).map(Part::off_terminal),
+        outcomes::outcomes_part(&sides).map(Part::off_terminal),
+        path::path_part(&sides).map(Part::off_terminal),
+        noise(result.noise.as_ref()).map(Part::off_terminal),
+        setting::setting_part(setting_of_comparison(result)),
+    ];
+    Sheet {
+        name: name.to_owned(),
+        kind: "Comparison",
+        title: comparison_title(result),
+        when: setting::when(&result.started),
+        about: describe_comparison(result),
+        headline: comparison_headline(result),
+        tiles: tiles(&sides, &result.comparison),
+        warnings: result.warnings.clone(),
+        parts: parts.into_iter().flatten().collect(),
+    }
+}
+
+/// The sides of a comparison.
+fn sides_of<'a>(result: &'a ComparisonResult) -> Sides<'a> {
+    let both = [&result.sides.a, &result.sides.b].into_iter().enumerate();
+    let side = |(place, side): (usize, &'a ComparedSide)| Side {
+        place,
+        name: shown(&side.name),
+        figures: &side.figures,
+        version: side.plan.http.version,
+        hidden: false,
+    };
+    Sides { all: both.map(side).collect(), both: None }
+}
+
+/// What was loaded, once where both sides were the same.
+fn comparison_title(result: &ComparisonResult) -> String {
+    let [a, b] = [&result.sides.a, &result.sides.b].map(|side| planned::plan_title(&side.plan));
+    if a == b { a } else { format!("{a} against {b}") }
+}
+
+fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
+    let BlockSchedule { pairs, order, block_s, block_requests, .. } = result.schedule;
+    let each = match (block_s, block_requests) {
+        (Some(s), _) => format!(" of blocks of {}", write::write_time(s * 1e6)),
+        (None, Some(n)) => format!(" of blocks of {} requests", write::write_count(n)),
+        (None, None) => String::new(),
+    };
+    let order = match order {
+        BlockOrder::Abba => "ABBA, BAAB",
+        BlockOrder::Random => "in random order",
+    };
+    let compared = result.comparison.pairs;
+    let [a, b] = [&result.sides.a, &result.sides.b]
+        .map(|side| write::write_count(side.figures.requests.sent));
+    let said = [
+        format!("{:.1} s", result.elapsed_s),
+        format!("{a} and {b} requests"),
+        match compared == pairs as usize {
+            true => format!("{pairs} pairs{each}"),
+            false => format!("{compared} of {pairs} pairs{each}"),
+        },
+        order.to_owned(),
+        planned::pace(&result.sides.a.plan),
+        planned::protocol(&result.sides.a.plan),
+        setting::describe_end(result.ended).to_owned(),
+    ];
+    said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
+}
+
+fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
+    let mut headline = verdict::comparison_verdict(&result.comparison);
+    headline.notes.splice(0..0, verdict::blocks_needed(&result.comparison));
+    headline.notes.extend(noise_floor(result));
+    if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
+        headline.notes.push(families::SATURATED.to_owned());
+    }
+    headline
+}
+
+/// What side A against itself says of the primary metric, where that was measured (`--calibrate`).
+fn noise_floor(result: &ComparisonResult) -> Option<String> {
+    let noise = result.noise.as_ref()?;
+    let primary = result.comparison.metrics.first()?;
+    let (side, what) = (shown(&noise.a), primary.metric.noun());
+    let Some(floor) = primary.noise_floor else {
+        return Some(format!(
+            "Noise floor: unknown, {side} can’t be compared with itself in {what}."
+        ));
+    };
+    let found = noise.metrics.iter().find(|of| of.metric == primary.metric);
+    let found = found.and_then(verdict::measured_change).map_or(String::new(), |said| said + ", ");
+    Some(format!(
+        "Noise floor: {side} differs from itself by up to {} in {what} ({found}{} pairs).",
+        write::write_percent(floor),
+        noise.pairs
+    ))
+}
+
+/// The figures of the sides, and how they differ where the blocks say so.
+fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
+    let mut tiles = figures::tiles(sides);
+    for tile in &mut tiles {
+        let found = comparison.metrics.iter().find(|of| tile.metric == Some(of.metric.to_string()));
+        if let Some(ratio) = found.and_then(|of| of.ratio) {
+            tile.change = write::change(families::change_of(ratio).value);
+        }
+    }
+    tiles
+}
+
+/// Side A against itself.
+fn noise(noise: Option<&Comparison>) -> Option<Part> {
+    let noise = noise?;
+    let name = shown(&noise.a);
+    let row = |of: &crate::Compared| {
+        let change = of.ratio.map(families::change_of)?;
+        let range = format!("{} to {}", write::change(change.low), write::change(change.high));
+        let cells = vec![
+            SheetCell::Number(write::change(change.value), change.value),
+            range.into(),
+            SheetCell::Verdict(of.verdict),
+        ];
+        Some(Row::new(families::short(of.metric), cells))
+    };
+    let rows = noise.metrics.iter().filter_map(row).collect();
+    let columns = vec![
+        Column::words("Metric"),
+        Column::number("Change"),
+        Column::number("Interval"),
+        Column::words("Verdict"),
+    ];
+    let caption = format!("{name} against itself, over {} pairs", noise.pairs);
+    let text = "The same comparison with two identical sides: smaller differences are not \
+                distinguishable from noise.";
+    let table = Block::Table(Table::new(caption, columns, rows));
+    Part::new("Noise floor", vec![Block::Aside(text.into()), table])
+}
+
+fn setting_of_comparison(result: &ComparisonResult) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for side in [&result.sides.a, &result.sides.b] {
+        blocks.push(planned::plan(&side.plan, &format!("Settings: {}", shown(&side.name))));
+    }
+    blocks.extend(planned::environment(
+        &result.environment,
+        Some(&result.generator),
+        &result.dns,
+        &result.tool,
+    ));
+    blocks
+}

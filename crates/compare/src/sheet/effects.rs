@@ -1,0 +1,220 @@
+//! What the blocks say: each metric's estimate on one scale, and each pair's effect.
+
+use crate::{Compared, Comparison};
+use sixmark_document::verdict::Estimate;
+use sixmark_record::metric::{Metric, Quantity};
+
+use super::repeated::Repeated;
+use sixmark_record::sheet::families::{change_of, short};
+use sixmark_record::sheet::metric_text::metric_value;
+use sixmark_record::sheet::side::shown;
+use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use sixmark_sheet::table::{Column, EffectScale, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
+
+/// Intervals that reach further than so many margins are cut off, so that the others can be told
+/// apart.
+const FURTHEST: f64 = 3.0;
+
+/// The verdicts, and the effects behind them.
+pub(super) fn effects_part(comparison: &Comparison) -> Option<Part> {
+    let repeated = Repeated::of(comparison);
+    let mut blocks = vec![Block::Table(verdicts(comparison, &repeated))];
+    blocks.extend(repeated.sentence().map(Block::Text));
+    blocks.push(Block::Text(legend(comparison)));
+    blocks.extend(reasons(comparison, &repeated));
+    blocks.extend(header_corrected(comparison));
+    let mut charts = comparison.metrics.iter().filter_map(|of| effects(comparison, of));
+    blocks.extend(charts.next().map(|first| Block::Charts(vec![first])));
+    let others: Vec<Chart> = charts.collect();
+    if !others.is_empty() {
+        let words = format!("Block effects of {} other metrics", others.len());
+        blocks.push(Block::Folded(words, vec![Block::Charts(others)]));
+    }
+    Part::new("Verdicts", blocks).map(Part::open)
+}
+
+fn verdicts(comparison: &Comparison, repeated: &Repeated) -> Table {
+    let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
+    let mut columns = vec![
+        Column::words("Metric"),
+        Column::words("Verdict"),
+        Column::number("Change"),
+        Column::number(&a),
+        Column::number(&b),
+        Column::number("Interval"),
+        Column::drawn("Interval and margin"),
+        Column::number("p (Holm)").off_terminal(),
+    ];
+    let floors = comparison.metrics.iter().any(|of| of.noise_floor.is_some());
+    columns.extend(floors.then(|| Column::number("Noise floor").off_terminal()));
+    let shown = comparison.metrics.iter().filter(|of| !repeated.has(of.metric));
+    let rows = shown.map(|of| verdict_row(of, floors)).collect();
+    let caption = format!("{a} vs {b} (+ = {a} higher), metric by metric");
+    let mut table = Table::new(caption, columns, rows);
+    table.scale = Some(scale(comparison));
+    table
+}
+
+fn verdict_row(of: &Compared, floors: bool) -> Row {
+    let figure = |value: Option<f64>| {
+        value.map_or_else(SheetCell::none, |v| SheetCell::Number(metric_value(of.metric, v), v))
+    };
+    let change = of
+        .ratio
+        .map(change_of)
+        .or(of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures)));
+    let share = |v: f64| SheetCell::Number(write::change(v), v);
+    let range = |e: Estimate| format!("{} to {}", write::change(e.low), write::change(e.high));
+    let p =
+        |p: f64| SheetCell::Number(if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }, p);
+    let mut cells = vec![
+        SheetCell::Verdict(of.verdict),
+        change.map_or_else(SheetCell::none, |e| share(e.value)),
+        figure(of.a),
+        figure(of.b),
+        change.map_or_else(SheetCell::none, |e| SheetCell::Text(range(e))),
+        change.map_or_else(SheetCell::none, SheetCell::Effect),
+        of.p_holm.map_or_else(SheetCell::none, p),
+    ];
+    let floor = |v: f64| SheetCell::Number(write::write_percent(v), v);
+    cells.extend(floors.then(|| of.noise_floor.map_or_else(SheetCell::none, floor)));
+    Row::new(short(of.metric), cells)
+}
+
+/// Wide enough for all intervals, but for those that are wider than the others and the margin.
+fn scale(comparison: &Comparison) -> EffectScale {
+    let margin = comparison.settings.margin;
+    let ends = |of: &Compared| of.ratio.map(change_of).map_or([0.0; 2], |e| [e.low, e.high]);
+    let furthest = |ends: [f64; 2]| ends.map(EffectScale::distance).into_iter().fold(0.0, f64::max);
+    let first = comparison.metrics.first().map_or(0.0, |of| furthest(ends(of)));
+    let most = (1.08 * first).exp_m1().max(FURTHEST * margin);
+    let all = comparison.metrics.iter().flat_map(ends).chain([margin * 1.5]);
+    EffectScale::around(all, most, margin)
+}
+
+fn legend(comparison: &Comparison) -> String {
+    let settings = &comparison.settings;
+    let out = match comparison.left_out {
+        0 => String::new(),
+        1 => " One pair is omitted, because one of its sides was cut short.".to_owned(),
+        n => format!(" {n} pairs are omitted, because one of their sides was cut short."),
+    };
+    format!(
+        "Estimates and {} intervals over {} pairs of blocks; sides count as equivalent within a \
+         margin of ±{}.{out}",
+        write::write_percent(settings.confidence),
+        comparison.pairs,
+        write::write_percent(settings.margin),
+    )
+}
+
+/// Why some metrics have no verdict, but for what the headline says already.
+fn reasons(comparison: &Comparison, repeated: &Repeated) -> Vec<Block> {
+    let above = comparison.metrics.first().and_then(|first| first.reason.as_deref());
+    let above = comparison.not_same().or(above);
+    let others = super::super::reasons::reasons(comparison).into_iter();
+    let others = others.filter(|(reason, _)| Some(*reason) != above);
+    let said = others.filter_map(|(reason, metrics)| {
+        let shown = metrics.into_iter().filter(|metric| !repeated.has(*metric));
+        let metrics: Vec<String> = shown.map(short).collect();
+        let said = || Block::Text(format!("Inconclusive for {}: {reason}.", metrics.join(", ")));
+        (!metrics.is_empty()).then(said)
+    });
+    said.collect()
+}
+
+fn header_corrected(comparison: &Comparison) -> Option<Block> {
+    let row = |of: &Compared| {
+        let corrected = of.header_corrected?;
+        let Estimate { value, low, high } = change_of(corrected.ratio);
+        let expected = corrected.expected - 1.0;
+        let cells = vec![
+            SheetCell::Number(write::change(expected), expected),
+            SheetCell::Number(write::change(value), value),
+            SheetCell::Text(format!("{} to {}", write::change(low), write::change(high))),
+            SheetCell::Verdict(corrected.verdict),
+        ];
+        Some(Row::new(short(of.metric), cells))
+    };
+    let rows: Vec<Row> = comparison.metrics.iter().filter_map(row).collect();
+    let columns = vec![
+        Column::words("Metric"),
+        Column::number("Headers alone"),
+        Column::number("Beyond that"),
+        Column::number("Interval"),
+        Column::words("Verdict"),
+    ];
+    let caption = "Against what the larger header of IPv6 makes of it on a full link";
+    (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns, rows)))
+}
+
+/// A dot for each pair's effect, as a change.
+fn effects(comparison: &Comparison, of: &Compared) -> Option<Chart> {
+    if of.effects.is_empty() {
+        return None;
+    }
+    let ys: Vec<f64> = of.effects.iter().map(|effect| rounded(effect.exp_m1())).collect();
+    let xs: Vec<f64> = (1..=ys.len()).map(|at| at as f64).collect();
+    let bands = bands(comparison, of);
+    let reach = bands.iter().flat_map(|band| [band.from, band.to]).chain(ys.iter().copied());
+    let reach = reach.map(f64::abs).fold(0.0, f64::max) * 1.1;
+    let name = format!("{} to {}", shown(&comparison.a), shown(&comparison.b));
+    let dots = ys.iter().copied().map(Some).collect();
+    let series = Series::new("pair".into(), 0, Mark::Dots, dots);
+    Some(Chart {
+        title: format!("Block effects: {}", short(of.metric)),
+        about: effects_about(of, &ys, &bands),
+        table: effects_table(of, &name, &ys),
+        x: Axis::linear("pair, in order", Unit::Count, 0.5, ys.len() as f64 + 0.5),
+        y: Axis::linear(&name, Unit::Change, -reach.min(1.0), reach),
+        labels: Vec::new(),
+        xs,
+        series: vec![series],
+        bands,
+    })
+}
+
+fn bands(comparison: &Comparison, of: &Compared) -> Vec<Band> {
+    let margin = comparison.settings.margin;
+    let both = |name: &str, role, share: f64| Band {
+        name: name.into(),
+        role,
+        from: -share,
+        to: share,
+        at: None,
+    };
+    let interval = of.ratio.map(change_of).map(|e| Band {
+        name: format!("{} interval", write::write_percent(comparison.settings.confidence)),
+        role: Role::Interval,
+        from: e.low,
+        to: e.high,
+        at: Some(e.value),
+    });
+    let floor = of.noise_floor.map(|floor| both("noise floor", Role::Floor, floor));
+    [Some(both("margin", Role::Margin, margin)), floor, interval].into_iter().flatten().collect()
+}
+
+fn effects_about(of: &Compared, ys: &[f64], bands: &[Band]) -> String {
+    let (low, high) =
+        (ys.iter().copied().fold(f64::MAX, f64::min), ys.iter().copied().fold(f64::MIN, f64::max));
+    let drawn = bands.iter().map(|band| {
+        let at = band.at.map_or(String::new(), |at| format!(" around {}", write::change(at)));
+        format!("{} {} to {}{at}.", band.name, write::change(band.from), write::change(band.to))
+    });
+    let drawn = drawn.collect::<Vec<_>>().join(" ");
+    let again = of.autocorrelation.map_or(String::new(), |r| {
+        format!(" Correlation of each with the one before: {r:.2}.").replace('-', "−")
+    });
+    let [low, high] = [low, high].map(write::change);
+    format!("{} pairs from {low} to {high}; {drawn}{again}", ys.len())
+}
+
+fn effects_table(of: &Compared, name: &str, ys: &[f64]) -> Table {
+    let row = |(at, &y): (usize, &f64)| {
+        Row::new((at + 1).to_string(), vec![SheetCell::Number(write::change(y), y)])
+    };
+    let rows = ys.iter().enumerate().map(row).collect();
+    let columns = vec![Column::words("Pair"), Column::number(name)];
+    Table::new(format!("Effect of each pair: {}", short(of.metric)), columns, rows)
+}

@@ -1,0 +1,264 @@
+//! Verdicts in plain words.
+
+use crate::blocks_needed::BlocksNeeded;
+use crate::{Compared, Comparison, Settings};
+use sixmark_document::verdict::{Estimate, Verdict};
+use sixmark_record::metric::{Metric, Quantity};
+
+use sixmark_record::sheet::families::{change_of, unlike};
+use sixmark_record::sheet::side::shown;
+use sixmark_sheet::{SheetHeadline, write};
+
+/// What a comparison says of its primary metric.
+pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
+    if let Some(said) = comparison.not_same() {
+        return unlike(said, others(comparison));
+    }
+    let Some(primary) = comparison.metrics.first() else {
+        let sentence = "The sides have no metric in common.".to_owned();
+        return SheetHeadline { verdict: Some(Verdict::Inconclusive), sentence, notes: Vec::new() };
+    };
+    let mut notes = vec!["The sides were loaded in turns, one at a time.".to_owned()];
+    notes.extend(others(comparison));
+    let sentence = describe_compared(comparison, primary);
+    SheetHeadline { verdict: Some(primary.verdict), sentence, notes }
+}
+
+fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
+    let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
+    let margin = write::write_percent(comparison.settings.margin);
+    let basis = basis(comparison, of);
+    match of.verdict {
+        Verdict::Better | Verdict::Worse => format!("{} ({basis}).", differs(of, &a, &b)),
+        Verdict::Equivalent => {
+            format!("{a} and {b} differ by less than {margin} ({basis}).")
+        }
+        Verdict::Inconclusive => {
+            if let Some(range) = undecided_range(of) {
+                let noun = of.metric.noun();
+                let confidence = write::write_percent(comparison.settings.confidence);
+                let said = match of.metric {
+                    Metric::Time(..) => format!("{a} takes {range} time than {b} ({noun}; "),
+                    _ => format!("{a}’s {noun} is {range} than {b}’s ("),
+                };
+                let floor = noise_floor(of);
+                return format!(
+                    "Too noisy: {said}{confidence} interval; {} pairs{floor}).",
+                    comparison.pairs
+                );
+            }
+            let why = of.reason.clone().unwrap_or_else(|| format!("the margin is {margin}"));
+            format!("The difference between {a} and {b} is undecided: {why} ({basis}).")
+        }
+        Verdict::NotComparable => format!("{a} and {b} can’t be compared ({basis})."),
+    }
+}
+
+/// `IPv6 takes 3.4 % more time than IPv4`.
+fn differs(of: &Compared, a: &str, b: &str) -> String {
+    let lower = of.a < of.b;
+    match (of.metric, of.ratio, of.difference) {
+        (Metric::Quantity(Quantity::Failures), _, Some(difference)) => {
+            let points = difference.value.abs() * 100.0;
+            let often = if difference.value < 0.0 { "less" } else { "more" };
+            format!("{a} fails {often} often than {b}, by {points:.2} percentage points")
+        }
+        (Metric::Time(..), Some(ratio), _) if ratio.value >= 2.0 => {
+            format!("{a} takes {:.1} times as long as {b}", ratio.value)
+        }
+        (Metric::Time(..), Some(ratio), _) => {
+            let by = write::write_percent((ratio.value - 1.0).abs());
+            let amount = if ratio.value < 1.0 { "less" } else { "more" };
+            format!("{a} takes {by} {amount} time than {b}")
+        }
+        (metric, Some(ratio), _) => {
+            let by = write::write_percent((ratio.value - 1.0).abs());
+            differs_by(metric, [a, b], ratio.value < 1.0, &by)
+        }
+        (metric, None, _) => {
+            format!(
+                "{a}’s {} is {} than {b}’s",
+                metric.noun(),
+                if lower { "lower" } else { "higher" }
+            )
+        }
+    }
+}
+
+/// `between 10 % less and 20 % more`, of rates lower and higher, where an interval includes both.
+fn undecided_range(of: &Compared) -> Option<String> {
+    let ratio = of.ratio.filter(|ratio| ratio.low < 1.0 && ratio.high > 1.0)?;
+    let [low, high] = [1.0 - ratio.low, ratio.high - 1.0].map(write::write_percent);
+    let (less, more) = match of.metric {
+        Metric::Time(..) => ("less", "more"),
+        _ => ("lower", "higher"),
+    };
+    Some(format!("between {low} {less} and {high} {more}"))
+}
+
+/// `; noise floor 3.1 %`, where it was measured.
+fn noise_floor(of: &Compared) -> String {
+    of.noise_floor
+        .map_or(String::new(), |floor| format!("; noise floor {}", write::write_percent(floor)))
+}
+
+/// What it would take to decide what is open.
+pub(super) fn blocks_needed(comparison: &Comparison) -> Option<String> {
+    let margin = write::write_percent(comparison.settings.margin);
+    Some(match comparison.blocks_needed()? {
+        BlocksNeeded::About(n) => {
+            format!(
+                "About {n} blocks of each side (`--blocks {n}`) would decide a difference of {margin}."
+            )
+        }
+        BlocksNeeded::MoreThan(n) => format!(
+            "More than {} blocks of each side would be needed to decide a difference of {margin}.",
+            write::write_count(n)
+        ),
+    })
+}
+
+/// How a figure that is no duration differs by `by`.
+fn differs_by(metric: Metric, [a, b]: [&str; 2], lower: bool, by: &str) -> String {
+    let (level, amount) = if lower { ("lower", "less") } else { ("higher", "more") };
+    match metric {
+        Metric::Quantity(Quantity::RequestsPerS) => {
+            format!("{a}’s throughput is {by} {level} than {b}’s")
+        }
+        Metric::Quantity(Quantity::CpuPerRequest) => {
+            format!("{a} costs the server {by} {amount} CPU time than {b}")
+        }
+        other => format!("{a}’s {} is {by} {level} than {b}’s", other.noun()),
+    }
+}
+
+/// What the verdict rests on: metric, interval, number of pairs.
+fn basis(comparison: &Comparison, of: &Compared) -> String {
+    let Settings { confidence, .. } = comparison.settings;
+    let confidence = write::write_percent(confidence);
+    let interval =
+        interval(of).map_or(String::new(), |range| format!("; {confidence} interval {range}"));
+    let floor = noise_floor(of);
+    format!("{}{interval}; {} pairs{floor}", of.metric.noun(), comparison.pairs)
+}
+
+/// `+2.1 %, interval +0.3 % to +4.1 %`; of failures the difference of the shares.
+pub(super) fn measured_change(of: &Compared) -> Option<String> {
+    let change = match of.ratio {
+        Some(ratio) => change_of(ratio).value,
+        None => of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures))?.value,
+    };
+    Some(format!("{}, interval {}", write::change(change), interval(of)?))
+}
+
+/// What the pairs so far say of the primary metric: `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12
+/// pairs`.
+pub fn describe_estimate(comparison: &Comparison) -> String {
+    if let Some(said) = comparison.not_same() {
+        return format!("not comparable: {said}");
+    }
+    let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
+    match measured_change(primary) {
+        Some(said) => format!("{} {said}, {} pairs", primary.metric, comparison.pairs),
+        None => format!("{} not yet known", primary.metric),
+    }
+}
+
+fn interval(of: &Compared) -> Option<String> {
+    let share = |Estimate { low, high, .. }: Estimate| {
+        format!("{} to {}", write::change(low), write::change(high))
+    };
+    match (of.ratio, of.difference) {
+        (Some(ratio), _) => Some(share(change_of(ratio))),
+        (None, Some(difference)) if of.metric == Metric::Quantity(Quantity::Failures) => {
+            Some(share(difference))
+        }
+        _ => None,
+    }
+}
+
+/// What the other metrics say, where they say something else than the primary one.
+fn others(comparison: &Comparison) -> Vec<String> {
+    let told = |verdict: Verdict, begin: &str| {
+        let first = usize::from(comparison.not_same().is_none());
+        let same = comparison.metrics.iter().skip(first).filter(|other| other.verdict == verdict);
+        let names: Vec<String> = same.map(|other| other.metric.noun()).collect();
+        (!names.is_empty()).then(|| format!("{begin}: {}.", names.join(", ")))
+    };
+    let a = shown(&comparison.a);
+    let better = told(Verdict::Better, &format!("{a} is better in"));
+    let worse = told(Verdict::Worse, &format!("{a} is worse in"));
+    [worse, better].into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ComparisonKind, EffectMethod};
+    use sixmark_record::timed_phase::TimePoint;
+    use sixmark_record::timed_phase::TimedPhase;
+
+    fn said(metric: Metric, verdict: Verdict, ratio: [f64; 3], reason: Option<&str>) -> String {
+        let [low, value, high] = ratio;
+        let compared = Compared {
+            metric,
+            a: Some(1.0),
+            b: Some(2.0),
+            method: EffectMethod::Blocks,
+            ratio: Some(Estimate { value, low, high }),
+            difference: None,
+            p: None,
+            p_holm: None,
+            p_equivalence: None,
+            effects: Vec::new(),
+            autocorrelation: None,
+            noise_floor: None,
+            verdict,
+            reason: reason.map(str::to_owned),
+            header_corrected: None,
+        };
+        let comparison = Comparison {
+            kind: ComparisonKind::Isolated,
+            a: "ipv6".into(),
+            b: "ipv4".into(),
+            settings: Settings::usual(1),
+            pairs: 12,
+            left_out: 0,
+            sameness: None,
+            metrics: vec![compared],
+        };
+        comparison_verdict(&comparison).sentence.replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn verdicts_are_told_in_plain_words() {
+        let response = Metric::Time(TimedPhase::Response, TimePoint::P50);
+        assert_eq!(
+            said(response, Verdict::Worse, [1.019, 1.034, 1.05], None),
+            "IPv6 takes 3.4 % more time than IPv4 (median response; 95 % interval +1.9 % to +5.0 %; \
+             12 pairs)."
+        );
+        assert_eq!(
+            said(Metric::Quantity(Quantity::RequestsPerS), Verdict::Better, [1.1, 1.2, 1.3], None),
+            "IPv6’s throughput is 20 % higher than IPv4’s (requests/s; 95 % interval +10.0 % to \
+             +30.0 %; 12 pairs)."
+        );
+        let far = said(response, Verdict::Worse, [33.7, 43.69, 47.0], None);
+        assert!(far.starts_with("IPv6 takes 43.7 times as long as IPv4 (median"), "{far}");
+        let equal = said(response, Verdict::Equivalent, [0.99, 1.0, 1.01], None);
+        assert!(equal.starts_with("IPv6 and IPv4 differ by less than"), "{equal}");
+        let noisy = said(response, Verdict::Inconclusive, [0.9, 1.0, 1.2], Some("too noisy"));
+        assert!(
+            noisy.starts_with(
+                "Too noisy: IPv6 takes between 10 % less and 20 % more time than IPv4 (median response; "
+            ),
+            "{noisy}"
+        );
+        let unknown = said(response, Verdict::Inconclusive, [1.1, 1.2, 1.3], Some("few pairs"));
+        assert!(
+            unknown.starts_with("The difference between IPv6 and IPv4 is undecided"),
+            "{unknown}"
+        );
+        assert!(unknown.contains("few pairs"), "{unknown}");
+    }
+}

@@ -1,0 +1,57 @@
+//! A comparison on the screen: its verdict in plain words, and a line for each metric.
+
+use crate::Comparison;
+use crate::result::ComparisonResult;
+
+use super::sheet::verdict::describe_estimate;
+use crate::sheet::comparison_sheet;
+use sixmark_sheet::Sheet;
+use sixmark_sheet::terminal;
+
+/// The whole report but for warnings; ends with a line feed.
+pub fn comparison_text(result: &ComparisonResult) -> String {
+    let sheet = Sheet { warnings: Vec::new(), ..comparison_sheet("", result) };
+    let gates = sixmark_record::gate_text::gate_lines(&result.gates);
+    let apart = if gates.is_empty() { "" } else { "\n" };
+    terminal::sheet_text(&sheet) + apart + &gates
+}
+
+/// What the pairs so far say of the primary metric: `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12
+/// pairs`.
+pub fn estimate_text(comparison: &Comparison) -> String {
+    terminal::plain(&describe_estimate(comparison))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{comparison, comparison_result};
+    use crate::judge::with_noise;
+    use sixmark_document::verdict::Estimate;
+
+    /// A against itself, in the median between these.
+    fn noise(low: f64, high: f64) -> Comparison {
+        let mut noise = Comparison { b: "ipv6".into(), ..comparison() };
+        noise.metrics[0].ratio = Some(Estimate { value: 1.01, low, high });
+        noise
+    }
+
+    #[test]
+    fn the_noise_floor_stands_below_the_verdict() {
+        let mut result = comparison_result();
+        assert!(!comparison_text(&result).contains("Noise floor"));
+        result.noise = Some(noise(0.97, 1.02));
+        result.comparison = with_noise(comparison(), &noise(0.97, 1.02));
+        let text = comparison_text(&result);
+        let said = "Noise floor: IPv6 differs from itself by up to 3.1 % in median response (+1.0 %,\n\
+                    interval -3.0 % to +2.0 %, 12 pairs).\n";
+        assert!(text.contains(said), "{text}");
+        assert!(text.find("WORSE") < text.find("Noise floor"), "{text}");
+        result.comparison = comparison();
+        let text = comparison_text(&result);
+        assert!(
+            text.contains("Noise floor: unknown, IPv6 can't be compared with itself"),
+            "{text}"
+        );
+    }
+}

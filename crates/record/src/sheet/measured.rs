@@ -1,0 +1,21 @@
+//! The parts that a run and a watch have alike.
+
+use crate::measurement::Measurement;
+
+use super::side::Sides;
+use super::{figures, gates, outcomes, path, phases, requests, seconds};
+use sixmark_sheet::Part;
+
+/// Gates, the course over time, and the figures of each family.
+pub fn measured_parts(of: &dyn Measurement, sides: &Sides<'_>) -> Vec<Part> {
+    let parts = [
+        gates::gates_part(of.gates()),
+        seconds::seconds_part(of, sides),
+        phases::phases_part(sides),
+        figures::figures_part(sides),
+        requests::requests_part(sides),
+        outcomes::outcomes_part(sides),
+        path::path_part(sides),
+    ];
+    parts.into_iter().flatten().collect()
+}

@@ -1,0 +1,115 @@
+//! The requests of a mix, by their names.
+
+use crate::by_request::RequestFigures;
+use sixmark_document::timing::Summary;
+
+use super::side::{Side, Sides};
+use sixmark_sheet::Figure;
+use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, write};
+
+/// Letters of a name: paths may be longer than a line.
+const LONGEST_NAME: usize = 60;
+
+/// What is shown of response times.
+const QUANTILES: [Figure<Summary>; 3] =
+    [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
+
+/// A group for each request, with a row for each side: response times, and where not all is well, failures
+/// and statuses. One table of both would not fit a narrow page.
+pub fn requests_part(sides: &Sides<'_>) -> Option<Part> {
+    let names = names(sides);
+    if names.is_empty() {
+        return None;
+    }
+    let table =
+        |caption: &str, columns: Vec<Column>, cells: fn(&RequestFigures) -> Vec<SheetCell>| {
+            let columns = std::iter::once(Column::words("Request")).chain(columns).collect();
+            let groups = names.iter().map(|name| group(sides, *name, cells)).collect();
+            Block::Table(Table { caption: caption.to_owned(), columns, groups, scale: None })
+        };
+    let numbers = std::iter::once("Sent").chain(QUANTILES.map(|(name, _)| name));
+    let mut blocks = vec![table(
+        "Response time of each request of the mix",
+        numbers.map(Column::number).collect(),
+        times,
+    )];
+    if !all_are_well(sides) {
+        let columns = vec![Column::number("Failures"), Column::words("Statuses")];
+        blocks.push(table("Failures and statuses of each request of the mix", columns, statuses));
+    }
+    Part::new("Requests of the mix", blocks).map(Part::open)
+}
+
+/// True if nothing failed and every status is 200.
+fn all_are_well(sides: &Sides<'_>) -> bool {
+    let mut all = sides.all.iter().flat_map(|side| &side.figures.by_request);
+    all.all(|of| of.failed == 0 && of.status.keys().all(|&code| code == 200))
+}
+
+/// All names, in the order of the first side that has each. The last is that of all others.
+fn names<'a>(sides: &Sides<'a>) -> Vec<Option<&'a str>> {
+    let mut names = Vec::new();
+    for of in sides.all.iter().flat_map(|side| &side.figures.by_request) {
+        let name = of.name.as_deref();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(Option::is_none);
+    names
+}
+
+fn group(
+    sides: &Sides<'_>,
+    name: Option<&str>,
+    cells: fn(&RequestFigures) -> Vec<SheetCell>,
+) -> Group {
+    let of_side = |side: &Side<'_>| {
+        let found = side.figures.by_request.iter().find(|of| of.name.as_deref() == name);
+        found.map(|of| Row::new(side.name.clone(), cells(of)))
+    };
+    let shown = name.map_or_else(|| "all other requests".to_owned(), shortened);
+    Group { name: Some(shown), rows: sides.all.iter().filter_map(of_side).collect() }
+}
+
+fn times(of: &RequestFigures) -> Vec<SheetCell> {
+    let time = |us: f64| SheetCell::Number(write::write_time(us), us);
+    let times = QUANTILES.map(|(_, quantile)| quantile(&of.response_us));
+    let times = times.map(|us| us.map_or_else(SheetCell::none, time));
+    std::iter::once(number(of.sent)).chain(times).collect()
+}
+
+fn statuses(of: &RequestFigures) -> Vec<SheetCell> {
+    let statuses = of.status.iter().map(|(code, n)| format!("{code}: {}", write::write_count(*n)));
+    vec![number(of.failed), statuses.collect::<Vec<_>>().join(", ").into()]
+}
+
+fn number(count: u64) -> SheetCell {
+    SheetCell::Number(write::write_count(count), count as f64)
+}
+
+/// A name that fits a line: the begin and the end of a path say more than its middle.
+fn shortened(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    let half = (LONGEST_NAME - 3) / 2;
+    let [begin, end] = [&letters[..half], &letters[letters.len() - half..]];
+    begin.iter().chain(&['.'; 3]).chain(end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_begin_and_its_end() {
+        let long = format!("GET /{}/logo.svg", "a".repeat(100));
+        let short = shortened(&long);
+        assert!(short.chars().count() <= LONGEST_NAME, "{short}");
+        assert!(short.starts_with("GET /a") && short.ends_with("a/logo.svg"), "{short}");
+        assert_eq!(shortened("GET /"), "GET /");
+    }
+}

@@ -1,0 +1,98 @@
+//! A run's report.
+
+use crate::result::RunResult;
+use sixmark_units::family::Family;
+
+use super::measured::measured_parts;
+use super::requests::requests_part;
+use super::side::Sides;
+use super::{families, figures, floor, planned, search, truth};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
+use sixmark_vitals::costs_sheet as costs;
+
+/// What is shown of a run.
+pub fn run_sheet(name: &str, result: &RunResult) -> Sheet {
+    let measurement = result;
+    let sides = Sides::of_families(measurement);
+    let parts = search_of(result).into_iter().chain(measured_parts(measurement, &sides));
+    let parts = parts.chain(clock_checks(result));
+    let parts = parts.chain(costs::costs_part(result.vitals.as_ref()));
+    let parts = parts.chain(setting::setting_part(setting_of_run(result)));
+    Sheet {
+        name: name.to_owned(),
+        kind: kind(result),
+        title: planned::plan_title(&result.plan),
+        when: setting::when(&result.started),
+        about: describe_run(result),
+        headline: run_headline(result),
+        tiles: figures::tiles(&sides),
+        warnings: result.warnings.clone(),
+        parts: parts.collect(),
+    }
+}
+
+/// What a search found, where the run was one.
+pub fn search_of(result: &RunResult) -> Option<Part> {
+    result.find_max.as_ref().and_then(search::search_part)
+}
+
+/// What tells whether to believe the clock.
+pub fn clock_checks(result: &RunResult) -> Vec<Part> {
+    let parts =
+        [floor::floor_part(result.calibration.as_ref()), truth::truth_part(result.truth.as_ref())];
+    parts.into_iter().flatten().collect()
+}
+
+/// What each request of a mix gave.
+pub fn requests(result: &RunResult) -> Option<Part> {
+    requests_part(&Sides::of_families(result))
+}
+
+fn kind(result: &RunResult) -> &'static str {
+    match result.find_max {
+        Some(_) => "Search for the highest rate",
+        None => "Run",
+    }
+}
+
+fn describe_run(result: &RunResult) -> Vec<String> {
+    let said = [
+        format!("{:.1} s", result.elapsed_s),
+        format!("{} requests", write::write_count(result.total.requests.sent)),
+        planned::pace(&result.plan),
+        format!("IPv6 : IPv4 = {}", result.plan.ratio),
+        planned::protocol(&result.plan),
+        setting::describe_end(result.ended).to_owned(),
+    ];
+    said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
+}
+
+/// Returns what a run over both families cannot tell of the difference between them.
+pub(crate) fn run_caution(result: &RunResult) -> Option<&'static str> {
+    let p50 = |family| result.families.of(family).and_then(|of| of.response_us.p50);
+    Some(families::caution(p50(Family::Ipv6)?, p50(Family::Ipv4)?))
+}
+
+/// What is to be said of a run before anything else.
+pub fn run_headline(result: &RunResult) -> SheetHeadline {
+    let mut notes = Vec::new();
+    if result.is_saturated() {
+        notes.push(families::SATURATED.to_owned());
+    }
+    if let Some(found) = &result.find_max {
+        return SheetHeadline { verdict: None, sentence: search::describe_search(found), notes };
+    }
+    if let Some(said) = result.not_same() {
+        let mut headline = families::unlike(said, Vec::new());
+        headline.notes.extend(notes);
+        return headline;
+    }
+    families::of_families(&Sides::of_families(result), false, notes)
+}
+
+fn setting_of_run(result: &RunResult) -> Vec<Block> {
+    let RunResult { environment, generator, dns, tool, .. } = result;
+    let plan = planned::plan(&result.plan, "Settings");
+    let here = planned::environment(environment, Some(generator), dns, tool);
+    [plan].into_iter().chain(here).collect()
+}

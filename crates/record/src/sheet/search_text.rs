@@ -1,0 +1,55 @@
+//! A trial of a search for the highest rate, in words.
+
+use crate::condition::Condition;
+use crate::find::{Limit, Trial};
+use crate::pace::RequestRate;
+use sixmark_units::family::Family;
+
+use sixmark_units::quantity::write_count;
+
+/// One trial, on a line.
+pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String {
+    let rate = write_rate(trial.rate);
+    match trial.reason {
+        None => format!("{family}  {rate} held ({})", why_not_held(conditions, trial)),
+        Some(_) => format!("{family}  {rate} did not hold ({})", why_not_held(conditions, trial)),
+    }
+}
+
+/// Why it held, or did not.
+pub(super) fn why_not_held(conditions: &[Condition], trial: &Trial) -> String {
+    let requests = &trial.requests;
+    let places = trial.in_flight.map_or("places".to_owned(), write_count);
+    match trial.reason {
+        None => values(conditions, trial, true),
+        Some(Limit::Condition) => values(conditions, trial, false),
+        Some(Limit::Failures) if requests.completed == 0 => "no answer".to_owned(),
+        Some(Limit::Failures) => {
+            let accepted = requests.completed.saturating_sub(requests.unaccepted);
+            let failed = write_count(requests.sent.saturating_sub(accepted));
+            format!("{failed} of {} failed", write_count(requests.sent))
+        }
+        Some(Limit::Connections) => format!("all {places} in flight: raise -c"),
+        Some(Limit::Unsent) => {
+            let left = write_count(requests.unsent + requests.dropped);
+            format!("{left} never began, all {places} in flight: raise -c")
+        }
+        Some(Limit::Generator) => "sixmark itself was late or busy".to_owned(),
+        Some(Limit::Interrupted) => "interrupted".to_owned(),
+    }
+}
+
+/// What the conditions looked at that `held`, or did not, as in `response.p99 12.3 ms`.
+fn values(conditions: &[Condition], trial: &Trial, held: bool) -> String {
+    let shown = conditions.iter().zip(&trial.values);
+    let shown = shown.filter(|(condition, value)| condition.admits(**value) == held);
+    let shown = shown.map(|(condition, value)| {
+        let value = value.map_or("not measured".to_owned(), |value| condition.show(value));
+        format!("{} {value}", condition.figure())
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn write_rate(per_s: f64) -> String {
+    RequestRate::new(per_s).map_or(String::new(), |rate| rate.to_string())
+}

@@ -1,0 +1,493 @@
+//! The table on the screen: IPv6 and IPv4 side by side.
+
+mod agreed;
+mod answer;
+mod path;
+
+use crate::sheet::run::search_of;
+use sixmark_vitals::costs_sheet::costs_part;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::clocks::{PhaseClock, PhaseClocks, Timestamps};
+use crate::family_result::FamilyResult;
+use crate::gate_result::GateResult;
+use crate::measurement::Measurement;
+use crate::metric::{MetricKind, Quantity};
+use crate::outcome::Outcome;
+use crate::pace::Pace;
+use crate::plan::Plan;
+use crate::result::{Generator, RunResult};
+use sixmark_document::provenance::Ended;
+use sixmark_document::provenance::Lookup;
+use sixmark_document::timing::Summary;
+use sixmark_http::HttpVersion;
+use sixmark_units::family::Family;
+
+use crate::timed_phase::TimedPhase;
+use sixmark_sheet::Figure;
+use sixmark_sheet::terminal;
+use sixmark_sheet::terminal::wrapped;
+use sixmark_sheet::write::write_bound;
+use sixmark_units::quantity::{bytes, duration_us, write_count};
+
+/// Columns of a terminal that nobody made wider.
+const WIDTH: usize = 80;
+
+/// Shown whatever they are.
+const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
+
+/// Whose clock times are from, in words.
+const CLOCKS: [(PhaseClock, &str); 3] = [
+    (PhaseClock::Kernel, "the kernel's clock"),
+    (PhaseClock::User, "sixmark's clock"),
+    (PhaseClock::Both, "an end of each"),
+];
+
+/// Targets named at the top.
+const SHOWN_TARGETS: usize = 4;
+
+/// At most so many addresses that failed are named: the document has them all.
+const MOST_ADDRESSES: usize = 8;
+
+/// On a kept connection it is what `wait` is and little more: the page and the documents have it.
+const NOT_ON_SCREEN: TimedPhase = TimedPhase::Ttfb;
+
+/// What is shown of each phase.
+const QUANTILES: [Figure<Summary>; 5] = [
+    ("mean", |s| s.mean),
+    ("p50", |s| s.p50),
+    ("p95", |s| s.p95),
+    ("p99", |s| s.p99),
+    ("max", |s| s.max),
+];
+
+/// How much of a document a terminal shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The answer, and the few figures that it rests on.
+    Answer,
+    /// Every figure.
+    Full,
+}
+
+/// A run, at most 80 columns wide but for long URLs; ends with a line feed.
+pub fn run_text(run: &RunResult, detail: Detail) -> String {
+    match detail {
+        Detail::Answer => answer::run_answer(run),
+        Detail::Full => full_text(run),
+    }
+}
+
+fn full_text(run: &RunResult) -> String {
+    let mut text = write_headline(run);
+    search_of(run).iter().for_each(|part| terminal::write_part(&mut text, part));
+    crate::sheet::run::clock_checks(run)
+        .iter()
+        .for_each(|part| terminal::write_part(&mut text, part));
+    text.push('\n');
+    let columns = FamilyColumns::of(run);
+    columns.write_counts(&mut text);
+    columns.write_paths(&mut text);
+    let caution =
+        Some(run).filter(|run| run.find_max.is_none()).and_then(crate::sheet::run::run_caution);
+    caution.into_iter().for_each(|caution| terminal::paragraph(&mut text, caution));
+    columns.clocks(&mut text);
+    crate::sheet::run::requests(run).iter().for_each(|part| terminal::write_part(&mut text, part));
+    costs_part(run.vitals.as_ref()).iter().for_each(|part| terminal::write_part(&mut text, part));
+    write_gates(&mut text, &run.gates);
+    text
+}
+
+/// Writes the results of the gates after an empty line, where there are any.
+pub fn write_gates(text: &mut String, gates: &[GateResult]) {
+    if !gates.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&crate::gate_text::gate_lines(gates));
+}
+
+/// Settings, how it ended, and whether to believe it.
+fn write_headline(run: &RunResult) -> String {
+    let mut text = String::new();
+    if run.is_saturated() {
+        text.push_str(
+            "GENERATOR SATURATED: these figures may be sixmark's limit, not the server's\n",
+        );
+    }
+    targets(&mut text, &run.plan);
+    mix(&mut text, &run.plan);
+    lookups(&mut text, &run.dns);
+    write_amount(&mut text, run, &requests_of(run));
+    terminal::paragraph(&mut text, &setting(run));
+    write_agreement(&mut text, run);
+    text
+}
+
+fn requests_of(of: &dyn Measurement) -> String {
+    format!("{} requests", write_count(of.total().requests.sent))
+}
+
+/// Writes how much was measured, in how long, and how it ended.
+pub fn write_amount(text: &mut String, of: &dyn Measurement, what: &str) {
+    let _ = writeln!(text, "{what} in {:.2} s{}", of.elapsed_s(), describe_end(of.ended()));
+}
+
+/// Writes what the families negotiated with their servers, and why they are not comparable.
+pub fn write_agreement(text: &mut String, of: &dyn Measurement) {
+    let sides = Family::BOTH.map(|family| of.families().of(family));
+    text.push_str(&agreed::agreed_lines(sides, of.version()));
+    if let Some(said) = of.not_same() {
+        let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), WIDTH));
+    }
+}
+
+/// What was loaded how, on one line or, for an open loop, two.
+fn setting(result: &RunResult) -> String {
+    let (plan, load) = (&result.plan, &result.plan.load);
+    let in_flight = write_count(plan.in_flight());
+    let ratio = plan.ratio;
+    let pace = match &load.pace {
+        Pace::Open(open) if result.find_max.is_some() => {
+            format!("open loop, {}, at most {in_flight} in flight", open.arrivals)
+        }
+        Pace::Closed => format!("closed loop, {in_flight} in flight, IPv6:IPv4 {ratio}"),
+        Pace::Open(open) => {
+            format!("open loop, {open}, at most {in_flight} in flight, IPv6:IPv4 {ratio}")
+        }
+    };
+    format!("{pace}, {}{}", spoken(plan), generator(&result.generator))
+}
+
+/// The version of HTTP, where it is not the usual one, and over how many connections.
+fn spoken(plan: &Plan) -> String {
+    let (version, streams) = (plan.http.version, plan.http.streams.get());
+    match (version, streams) {
+        (HttpVersion::Http1, _) => String::new(),
+        (HttpVersion::Http10, _) => "HTTP/1.0, ".to_owned(),
+        (_, 1) => format!("{}, ", version.name()),
+        _ => format!("{}, {} x {streams}, ", version.name(), plan.load.connections),
+    }
+}
+
+/// How many threads loaded, by what driver and whose clock.
+fn generator(generator: &Generator) -> String {
+    let Generator { threads, driver, .. } = generator;
+    let noun = if *threads == 1 { "thread" } else { "threads" };
+    let kernel = generator.timestamps.mode == Timestamps::Kernel;
+    format!("{threads} {noun}, {driver}{}", if kernel { ", kernel time" } else { "" })
+}
+
+/// What resolving names took: it is part of no other time.
+fn lookups(text: &mut String, dns: &[Lookup]) {
+    for Lookup { host, us, ipv6, ipv4 } in dns.iter().take(SHOWN_TARGETS) {
+        let us = duration_us(*us);
+        let _ = writeln!(text, "{host} resolved in {us}: {ipv6} IPv6, {ipv4} IPv4");
+    }
+}
+
+/// A mix says how many requests it has.
+fn mix(text: &mut String, plan: &Plan) {
+    if plan.requests.number() > 1 {
+        let _ = writeln!(text, "a mix of {} requests", write_count(plan.requests.number() as u64));
+    }
+}
+
+/// The first target and how many more there are.
+fn targets_line(plan: &Plan) -> String {
+    let first = plan.targets.first().map_or("", |target| target.url.as_str());
+    match plan.targets.len() {
+        0 | 1 => first.to_owned(),
+        n => format!("{first} and {} more", n - 1),
+    }
+}
+
+/// The targets, a line each, but not a list's hundreds.
+fn targets(text: &mut String, plan: &Plan) {
+    for target in plan.targets.iter().take(SHOWN_TARGETS) {
+        let _ = writeln!(text, "{}", target.url);
+    }
+    if let Some(more @ 1..) = plan.targets.len().checked_sub(SHOWN_TARGETS) {
+        let _ = writeln!(text, "and {more} more");
+    }
+}
+
+fn describe_end(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Complete => "",
+        Ended::Interrupted => " (interrupted)",
+        Ended::Hopeless => " (given up)",
+    }
+}
+
+/// Both families' figures in columns, either absent where it was not used.
+#[derive(Debug)]
+pub struct FamilyColumns<'a> {
+    sides: [Option<&'a FamilyResult>; 2],
+    /// Whose exchanges could not be seen.
+    hidden: [bool; 2],
+    /// Of HTTP, whose numbers failures have.
+    version: HttpVersion,
+    clocks: Option<PhaseClocks>,
+}
+
+impl<'a> FamilyColumns<'a> {
+    /// Returns the columns of a run or a watch.
+    pub fn of(of: &'a dyn Measurement) -> FamilyColumns<'a> {
+        FamilyColumns {
+            sides: Family::BOTH.map(|family| of.families().of(family)),
+            hidden: Family::BOTH.map(|family| of.hides_exchanges(family)),
+            version: of.version(),
+            clocks: of.run().and_then(|run| run.generator.timestamps.phases),
+        }
+    }
+}
+
+impl FamilyColumns<'_> {
+    /// Writes the names of the families, counts of exchanges, and rates.
+    pub fn write_counts(&self, text: &mut String) {
+        self.head(text);
+        self.counts(text);
+        self.status(text);
+        self.rates(text);
+    }
+
+    /// Writes the times of phases and handshakes, and what the path, servers and checks did.
+    pub fn write_paths(&self, text: &mut String) {
+        self.phases(text);
+        self.handshakes(text);
+        self.tcp_handshakes(text);
+        self.tcp(text);
+        self.quic(text);
+        self.failures(text);
+        self.addresses(text);
+        self.content(text);
+    }
+
+    fn head(&self, text: &mut String) {
+        let title =
+            |family: Family, used: bool| if used { family.to_string() } else { String::new() };
+        let [v6, v4] = self.sides.map(|side| side.is_some());
+        write_line(text, "", &title(Family::Ipv6, v6), &title(Family::Ipv4, v4), "");
+    }
+
+    fn counts(&self, text: &mut String) {
+        self.quantity(text, Quantity::Sent);
+        crate::sheet::figures::UNUSUAL
+            .into_iter()
+            .for_each(|quantity| self.quantity_if_any(text, quantity));
+        for outcome in Outcome::ALL {
+            let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);
+            if self.sides.iter().flatten().any(|f| number(f).is_some()) {
+                let label = format!("  {outcome}");
+                self.exchanges(text, &label, |f| Some(number(f).unwrap_or(0.0)), write_whole);
+            }
+        }
+    }
+
+    /// The status codes, unless they are all 200.
+    fn status(&self, text: &mut String) {
+        let codes: BTreeSet<u16> =
+            self.sides.iter().flatten().flat_map(|f| f.status.keys().copied()).collect();
+        for code in codes.iter().filter(|_| codes.iter().any(|&code| code != 200)) {
+            let number = |f: &FamilyResult| Some(f.status.get(code).copied().unwrap_or(0) as f64);
+            self.row(text, &format!("  status {code}"), number, write_whole);
+        }
+    }
+
+    fn rates(&self, text: &mut String) {
+        self.quantity(text, Quantity::Opened);
+        self.connections_open(text);
+        self.quantity_if_any(text, Quantity::Displaced);
+        RATES.into_iter().for_each(|quantity| self.quantity(text, quantity));
+    }
+
+    /// A figure of the table of metrics.
+    fn quantity(&self, text: &mut String, quantity: Quantity) {
+        let (title, write) = (quantity.entry().title, written(quantity));
+        let value = |f: &FamilyResult| quantity.value(f);
+        match quantity.is_of_connections() {
+            true => self.row(text, title, value, write),
+            false => self.exchanges(text, title, value, write),
+        }
+    }
+
+    /// The same, where either family has any.
+    fn quantity_if_any(&self, text: &mut String, quantity: Quantity) {
+        let is_any = |f: &&FamilyResult| quantity.value(f).is_some_and(|n| n > 0.0);
+        if self.sides.iter().flatten().any(is_any) {
+            self.quantity(text, quantity);
+        }
+    }
+
+    /// How the families shared the connections, where there are both.
+    fn connections_open(&self, text: &mut String) {
+        let open = |f: &FamilyResult| Some(f.connections.mean_open);
+        if self.sides.iter().all(|side| side.and_then(open).is_some_and(|mean| mean > 0.0)) {
+            self.row(text, "  open on average", open, |mean| format!("{mean:.1}"));
+        }
+    }
+
+    /// Returns true if there is no side whose exchanges could be seen.
+    pub fn hides_all(&self) -> bool {
+        let used = || self.sides.iter().zip(self.hidden).filter(|(side, _)| side.is_some());
+        used().count() > 0 && used().all(|(_, hidden)| hidden)
+    }
+
+    /// A count of exchanges, which is not zero where they can't be seen.
+    fn exchanges(
+        &self,
+        text: &mut String,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) {
+        let cell = |at: usize| match self.sides[at] {
+            Some(_) if self.hidden[at] => "not seen".to_owned(),
+            side => side.and_then(&figure).map_or(String::new(), &write),
+        };
+        if !self.hides_all() {
+            write_line(text, label, &cell(0), &cell(1), "");
+        }
+    }
+
+    fn phases(&self, text: &mut String) {
+        for phase in TimedPhase::ALL.into_iter().filter(|phase| self.has_times(*phase)) {
+            self.quantiles(text, phase, &QUANTILES);
+        }
+    }
+
+    /// Rows of a phase; documents of an earlier version lack some of its figures.
+    fn quantiles(&self, text: &mut String, phase: TimedPhase, shown: &[Figure<Summary>]) {
+        let mut head = phase.name();
+        for &(name, quantile) in shown {
+            let value = |of: &FamilyResult| phase.durations(of).and_then(quantile);
+            if self.sides.iter().flatten().any(|of| value(of).is_some()) {
+                let cell = |side: Option<&FamilyResult>| {
+                    let summary = side.and_then(|of| phase.durations(of));
+                    let us = summary.and_then(quantile).zip(summary);
+                    us.map_or(String::new(), |(us, of)| write_bound(of, name, us, duration_us))
+                };
+                let [v6, v4] = self.sides.map(cell);
+                write_line(text, &format!("{head:<10}{name}"), &v6, &v4, "");
+                head = "";
+            }
+        }
+    }
+
+    /// Whose clock the phases in the table are from, a line for each.
+    fn clocks(&self, text: &mut String) {
+        let Some(clocks) = self.clocks else { return };
+        let shown: Vec<_> =
+            clocks.named().into_iter().filter(|(phase, _)| self.shows(phase)).collect();
+        let mut blank = "\n";
+        for (clock, whose) in CLOCKS {
+            let names = shown.iter().filter(|(_, by)| *by == clock).map(|(name, _)| *name);
+            let names = names.collect::<Vec<_>>().join(", ");
+            if !names.is_empty() {
+                let _ = writeln!(text, "{blank}by {whose}: {names}");
+                blank = "";
+            }
+        }
+    }
+
+    /// Whether there are rows of the phase of this name.
+    fn shows(&self, phase: &str) -> bool {
+        TimedPhase::named(phase).is_some_and(|phase| self.has_times(phase))
+    }
+
+    /// Whether a phase took any time that the screen shows: where each response comes in one piece,
+    /// `transfer` takes none.
+    fn has_times(&self, phase: TimedPhase) -> bool {
+        let lasted = |f: &&FamilyResult| {
+            phase.durations(f).and_then(|s| s.max).is_some_and(|longest| longest > 0.0)
+        };
+        phase != NOT_ON_SCREEN && self.sides.iter().flatten().any(lasted)
+    }
+
+    /// One line for each way to fail, with the phase and the kernel's or the peer's word for it.
+    fn failures(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            let failures = side.iter().flat_map(|f| &f.failures);
+            // What the end of the run cut off has nothing more to tell than its number.
+            for failed in failures.filter(|f| f.failure.outcome != Outcome::Abandoned) {
+                let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
+                let code = failed.failure.spoken_code(self.version);
+                let code = code.map_or(String::new(), |code| format!(", {code}"));
+                let cause =
+                    failed.failure.cause.map_or(String::new(), |c| format!(", {}", c.text()));
+                let (outcome, phase) = (failed.failure.outcome, failed.failure.phase);
+                let number = write_count(failed.count);
+                let _ =
+                    writeln!(text, "{family}: {number} {outcome} in {phase}{errno}{code}{cause}");
+            }
+        }
+    }
+
+    /// One line for each of several addresses that failed, the worst first.
+    fn addresses(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            let all = side.iter().flat_map(|f| &f.by_address);
+            let failed: Vec<_> = all.filter(|of| of.failed() > 0).collect();
+            for of in failed.iter().take(MOST_ADDRESSES) {
+                let (times, ended) = (write_count(of.failed()), write_count(of.ended));
+                let how = of.usual_failure().map_or(String::new(), |how| format!(", {how}"));
+                let _ = writeln!(text, "{family}: {} failed {times} of {ended}{how}", of.address);
+            }
+            let others = failed.len().saturating_sub(MOST_ADDRESSES);
+            if others > 0 {
+                let others = write_count(others as u64);
+                let _ = writeln!(text, "{family}: other addresses that failed: {others}");
+            }
+        }
+    }
+
+    /// One line for each check that responses did not pass, with what the first of them was.
+    fn content(&self, text: &mut String) {
+        for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
+            for failed in side.iter().flat_map(|f| &f.content) {
+                let (number, check) = (write_count(failed.count), failed.check.escape_debug());
+                let first = failed.samples.first();
+                let found = first.map_or(String::new(), |first| {
+                    format!(": {} found {}", first.request, first.found)
+                });
+                let _ = writeln!(text, "{family}: {number} not {check}{found}");
+            }
+        }
+    }
+
+    /// One figure of both families.
+    fn row(
+        &self,
+        text: &mut String,
+        label: &str,
+        figure: impl Fn(&FamilyResult) -> Option<f64>,
+        write: impl Fn(f64) -> String,
+    ) {
+        let values = self.sides.map(|side| side.and_then(&figure));
+        let [v6, v4] = values.map(|value| value.map_or(String::new(), &write));
+        write_line(text, label, &v6, &v4, "");
+    }
+}
+
+/// How a quantity is written in a table.
+fn written(quantity: Quantity) -> fn(f64) -> String {
+    match quantity.entry().kind {
+        MetricKind::BytesPerS => |rate| bytes(rate) + "/s",
+        MetricKind::Frequency => |rate| write_count(rate.round() as u64),
+        _ => write_whole,
+    }
+}
+
+fn write_whole(value: f64) -> String {
+    write_count(value as u64)
+}
+
+/// Writes a row of the table: its label, a cell of each family, and more behind them.
+pub fn write_line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
+    let row = format!("{label:<22}{v6:>16}{v4:>16}{more:>16}");
+    let _ = writeln!(text, "{}", row.trim_end());
+}
+
+#[cfg(test)]
+mod tests;

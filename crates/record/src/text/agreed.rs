@@ -1,0 +1,66 @@
+//! What TLS agreed on, above the table.
+
+use std::collections::BTreeMap;
+
+use crate::family_result::FamilyResult;
+use crate::tls::{CertificateCount, TlsResult};
+use sixmark_http::HttpVersion;
+use sixmark_units::family::Family;
+
+/// The widest line.
+const WIDTH: usize = 80;
+/// Digits of a certificate's hash: enough to tell a few apart.
+const DIGITS: usize = 8;
+
+/// One line where the families used agree, else one for each; none where no handshake finished.
+pub(super) fn agreed_lines(sides: [Option<&FamilyResult>; 2], version: HttpVersion) -> String {
+    let of = |side: &FamilyResult| parts(side.tls.as_ref(), version);
+    let used = Family::BOTH.into_iter().zip(sides);
+    let all: Vec<_> = used.filter_map(|(family, side)| Some((family, of(side?)))).collect();
+    match all.first() {
+        Some((_, first)) if all.iter().all(|(_, parts)| parts == first) => wrapped("", first),
+        _ => all.iter().map(|(family, parts)| wrapped(&format!("{family}: "), parts)).collect(),
+    }
+}
+
+/// Version, cipher, group, a protocol that is not the usual one, certificate.
+fn parts(tls: Option<&TlsResult>, version: HttpVersion) -> Vec<String> {
+    let Some(tls) = tls.filter(|tls| !tls.versions.is_empty()) else { return Vec::new() };
+    let named = [&tls.versions, &tls.ciphers, &tls.groups].map(commonest);
+    let usual = tls.alpn.keys().all(|alpn| alpn == version.alpn());
+    let alpn = commonest(&tls.alpn).filter(|_| !usual).map(|alpn| format!("ALPN {alpn}"));
+    named.into_iter().chain([alpn, certificate(&tls.certificates)]).flatten().collect()
+}
+
+fn commonest(counts: &BTreeMap<String, u64>) -> Option<String> {
+    let (name, _) = counts.iter().max_by_key(|(_, count)| **count)?;
+    Some(format!("{name}{}", more(counts.len())))
+}
+
+/// Until when the commonest certificate is valid is told by the day.
+fn certificate(all: &[CertificateCount]) -> Option<String> {
+    let commonest = all.iter().max_by_key(|certificate| certificate.count)?;
+    let hash: String = commonest.sha256.chars().take(DIGITS).collect();
+    let day = commonest.not_after.as_ref().and_then(|time| time.split('T').next());
+    let until = day.map_or(String::new(), |day| format!(" to {day}"));
+    Some(format!("cert {hash}{until}{}", more(all.len())))
+}
+
+fn more(kinds: usize) -> String {
+    if kinds > 1 { format!(" and {} more", kinds - 1) } else { String::new() }
+}
+
+/// The parts on a line, or on several where it would be too wide.
+fn wrapped(begin: &str, parts: &[String]) -> String {
+    let (mut text, mut line) = (String::new(), String::new());
+    for (at, part) in parts.iter().enumerate() {
+        let comma = if at + 1 < parts.len() { "," } else { "" };
+        let before = if at == 0 { begin } else { " " };
+        if line.len() + before.len() + part.len() + comma.len() > WIDTH {
+            text += &format!("{line}\n");
+            " ".clone_into(&mut line);
+        }
+        line += &format!("{before}{part}{comma}");
+    }
+    if line.is_empty() { line } else { text + &line + "\n" }
+}

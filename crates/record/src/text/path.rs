@@ -1,0 +1,132 @@
+//! The rows of what lies below an exchange: TLS, TCP, QUIC.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use super::{FamilyColumns, write_line, write_whole};
+use crate::family_result::FamilyResult;
+use crate::tls::TlsResult;
+use sixmark_document::timing::Summary;
+use sixmark_sheet::Figure;
+use sixmark_units::quantity::duration_us;
+
+/// TLS handshakes by how they went. Each label stands alone: the row before it may not be there.
+const HANDSHAKES: [Figure<FamilyResult>; 3] = [
+    ("handshakes full", |f| Some(f.tls.as_ref()?.handshakes.full as f64)),
+    ("handshakes resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
+    ("handshakes failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
+];
+
+/// A kind of handshakes: the labels of its mean and median, and where its times are.
+type HandshakeKind = (&'static str, &'static str, fn(&TlsResult) -> &Summary);
+
+/// Each label stands alone.
+const KINDS: [HandshakeKind; 2] = [
+    ("tls full mean", "tls full p50", |tls| &tls.full_us),
+    ("tls resumed mean", "tls resumed p50", |tls| &tls.resumed_us),
+];
+
+/// Handshakes of TCP of which the kernel has no time, each label standing alone.
+const UNTIMED: [Figure<FamilyResult>; 2] = [
+    ("syn retransmits", |f| Some(f.tcp.handshake.as_ref()?.sent_again as f64)),
+    ("handshakes untimed", |f| Some(f.tcp.handshake.as_ref()?.untimed as f64)),
+];
+
+/// Segments sent again that the peer had already.
+const SPURIOUS: [Figure<FamilyResult>; 1] = [("tcp spurious", |f| Some(f.tcp.spurious? as f64))];
+
+/// What seldom happens to connections of QUIC, each label standing alone as well.
+const QUIC: [Figure<FamilyResult>; 3] = [
+    ("quic dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
+    ("quic retried", |f| Some(f.quic.as_ref()?.retried as f64)),
+    ("quic other version", |f| Some(f.quic.as_ref()?.mismatched as f64)),
+];
+
+impl FamilyColumns<'_> {
+    /// How many handshakes were full and how many were not, where there were any, and where there
+    /// were both, how long they took.
+    pub(super) fn handshakes(&self, text: &mut String) {
+        self.those_there_are(text, &HANDSHAKES);
+        if KINDS.iter().all(|&(_, _, of)| self.counts_of(of).any(|count| count > 0)) {
+            KINDS.iter().for_each(|kind| self.kind_of_handshake(text, *kind));
+        }
+    }
+
+    fn kind_of_handshake(&self, text: &mut String, (mean, p50, of): HandshakeKind) {
+        for (label, figure) in [(mean, (|s| s.mean) as fn(&Summary) -> _), (p50, |s| s.p50)] {
+            let figure = |f: &FamilyResult| f.tls.as_ref().map(of).and_then(figure);
+            self.row(text, label, figure, duration_us);
+        }
+    }
+
+    fn counts_of(&self, of: fn(&TlsResult) -> &Summary) -> impl Iterator<Item = u64> {
+        self.sides.iter().flatten().map(move |f| f.tls.as_ref().map_or(0, |tls| of(tls).count))
+    }
+
+    /// How long TCP's handshakes took by the kernel, and by the client those that the kernel has a time
+    /// of: between them lies what connect holds beside the network.
+    pub(super) fn tcp_handshakes(&self, text: &mut String) {
+        let asked = |f: &FamilyResult| f.tcp.handshake.as_ref().map(|found| found.asked as f64);
+        if self.sides.iter().flatten().all(|f| asked(f).is_none()) {
+            return;
+        }
+        let kernel = |f: &FamilyResult| f.tcp.handshake.as_ref()?.kernel_us.p50;
+        self.row(text, "handshake p50, kernel", kernel, duration_us);
+        let client = |f: &FamilyResult| f.tcp.handshake.as_ref()?.client_us.p50;
+        self.row(text, "          p50, client", client, duration_us);
+        self.those_there_are(text, &UNTIMED);
+    }
+
+    /// What TCP knew of the connections that were read.
+    pub(super) fn tcp(&self, text: &mut String) {
+        if self.sides.iter().flatten().all(|f| f.tcp.read == 0) {
+            return;
+        }
+        let rtt = |f: &FamilyResult| f.tcp.rtt_us.p50;
+        self.row(text, "tcp       rtt p50", rtt, duration_us);
+        let least = |f: &FamilyResult| f.tcp.min_rtt_us.p50;
+        if self.sides.iter().flatten().any(|f| least(f).is_some()) {
+            self.row(text, "          rtt min p50", least, duration_us);
+        }
+        let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
+        self.row(text, "          retransmits", again, write_whole);
+        self.those_there_are(text, &SPURIOUS);
+        let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), |f| usual(&f.tcp.mss)));
+        write_line(text, "          mss", &v6, &v4, "");
+    }
+
+    /// What QUIC knew of its connections. Lost packets are shown as well where there were none:
+    /// that there were none is news of a network.
+    pub(super) fn quic(&self, text: &mut String) {
+        if self.sides.iter().flatten().all(|f| f.quic.as_ref().is_none_or(|q| q.connections == 0)) {
+            return;
+        }
+        let rtt = |f: &FamilyResult| f.quic.as_ref()?.rtt_us.p50;
+        self.row(text, "quic      rtt p50", rtt, duration_us);
+        let lost = |f: &FamilyResult| Some(f.quic.as_ref()?.packets_lost as f64);
+        self.row(text, "          lost packets", lost, write_whole);
+        self.those_there_are(text, &QUIC);
+        let mtu = |f: &FamilyResult| f.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
+        let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), mtu));
+        write_line(text, "          mtu", &v6, &v4, "");
+    }
+
+    /// Figures that are shown where either family has any.
+    pub(super) fn those_there_are(&self, text: &mut String, figures: &[Figure<FamilyResult>]) {
+        for &(label, number) in figures {
+            if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
+                self.row(text, label, number, write_whole);
+            }
+        }
+    }
+}
+
+/// The size that most connections had, and how many others there were.
+fn usual<T: Display>(sizes: &BTreeMap<T, u64>) -> String {
+    let most = sizes.iter().max_by_key(|(_, connections)| **connections);
+    match (most, sizes.len()) {
+        (None, _) => String::new(),
+        (Some((size, _)), 1) => size.to_string(),
+        (Some((size, _)), sizes) => format!("{size}, {} more", sizes - 1),
+    }
+}

@@ -1,0 +1,58 @@
+//! Any document as text.
+
+use crate::report::documents::Document;
+
+use crate::report::sheet;
+use crate::report::sheet::Named;
+use sixmark_compare::text as comparison;
+use sixmark_record::text;
+use sixmark_record::text::Detail;
+use sixmark_sheet::Sheet;
+use sixmark_sheet::{html, markdown};
+use sixmark_vitals::text as vitals;
+use sixmark_watch::text as watch_text;
+
+/// The page of one or several documents, the first one first.
+pub fn html_page(documents: &[Named<'_>]) -> String {
+    html::html_page(&sheets_of(documents))
+}
+
+/// One or several documents as Markdown, the first one first.
+pub fn markdown_page(documents: &[Named<'_>]) -> String {
+    markdown::markdown_page(&sheets_of(documents))
+}
+
+fn sheets_of(documents: &[Named<'_>]) -> Vec<Sheet> {
+    documents.iter().map(|named| sheet::sheet_of(*named)).collect()
+}
+
+/// What the terminal showed when the document was made, but for warnings.
+pub fn document_text(document: &Document, detail: Detail) -> String {
+    match document {
+        Document::Run(result) => text::run_text(result, detail),
+        Document::Watch(result) => watch_text::watch_text(result),
+        Document::Comparison(result) => comparison::comparison_text(result),
+        Document::Study(result) => sixmark_study::sheet::study_text(result),
+        Document::Vitals(result) => vitals::vitals_text(result),
+        Document::Traffic(result) => sixmark_traffic::sheet::traffic_text(result),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A study needs no figures, so that its page shows how words are treated.
+    #[test]
+    fn foreign_words_stand_escaped_wherever_they_are() {
+        let evil = "</script><img src=x onerror=alert(1)>\"'`&";
+        let mut study = crate::report::sheet::tests::empty_study();
+        study.title = evil.into();
+        study.factors[0].name = evil.into();
+        study.description = evil.into();
+        let document = Document::Study(Box::new(study));
+        let text = html_page(&[Named { name: evil, document: &document }]);
+        assert!(!text.contains("<img"));
+        assert!(text.contains("&lt;img src=x onerror=alert(1)&gt;"));
+    }
+}

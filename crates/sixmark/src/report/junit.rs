@@ -1,0 +1,359 @@
+//! JUnit's XML, as Jenkins, GitLab and others show it: a test case a gate, and one that tells
+//! whether there was anything to measure.
+
+use std::borrow::Cow;
+use std::io;
+
+use quick_xml::Writer;
+use quick_xml::events::attributes::Attribute;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use crate::report::headline::ListHeadline;
+use sixmark_compare::result::ComparisonResult;
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_record::family_result::FamilyResult;
+use sixmark_record::gate_result::GateResult;
+use sixmark_record::measurement::Measurement;
+use sixmark_record::result::RunResult;
+use sixmark_watch::Watched;
+use sixmark_watch::document::WatchResult;
+
+/// Why a measurement that a signal ended is none.
+const INTERRUPTED: &str = "interrupted by a signal";
+
+/// What became of the gates of `sixmark run`.
+pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
+    let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
+    let measured = check_measured(run.ended, sides);
+    of_measurement(run, &ListHeadline::of_run(run), measured, gates)
+}
+
+/// What became of the gates of `sixmark watch`.
+pub fn of_watch(watch: &WatchResult, gates: &[GateResult]) -> String {
+    let measured = seen(watch.ended, &watch.watched);
+    of_measurement(watch, &ListHeadline::of_watch(watch), measured, gates)
+}
+
+fn of_measurement(
+    of: &dyn Measurement,
+    headline: &ListHeadline,
+    measured: Result<(), String>,
+    gates: &[GateResult],
+) -> String {
+    let mut properties = properties(of.tool(), of.run().map(|run| run.seed), of.environment());
+    properties.extend(not_comparable(of.not_same()));
+    Suite {
+        name: format!("sixmark {} {}", headline.kind.name(), headline.targets.join(" ")),
+        started: of.started(),
+        elapsed_s: of.elapsed_s(),
+        properties,
+        measured,
+        gates,
+        warnings: of.warnings(),
+    }
+    .xml()
+}
+
+/// What became of the gates of `sixmark compare`.
+pub fn of_comparison(result: &ComparisonResult) -> String {
+    let (a, b) = (&result.sides.a, &result.sides.b);
+    let mut properties = properties(&result.tool, Some(result.seed), &result.environment);
+    for compared in &result.comparison.metrics {
+        let verdict = compared.verdict.word().to_owned();
+        properties.push((format!("verdict.{}", compared.metric), verdict));
+    }
+    properties.extend(not_comparable(result.comparison.not_same()));
+    let sides = [a, b].map(|side| (side.name.clone(), &side.figures));
+    Suite {
+        name: format!("sixmark compare {} with {}", a.name, b.name),
+        started: &result.started,
+        elapsed_s: result.elapsed_s,
+        properties,
+        measured: check_measured(result.ended, sides),
+        gates: &result.gates,
+        warnings: &result.warnings,
+    }
+    .xml()
+}
+
+/// One suite, which is all that a file of sixmark's has.
+struct Suite<'a> {
+    name: String,
+    started: &'a str,
+    elapsed_s: f64,
+    properties: Vec<(String, String)>,
+    /// Why it could not be measured.
+    measured: Result<(), String>,
+    gates: &'a [GateResult],
+    warnings: &'a [Warning],
+}
+
+/// A watch draws nothing and has no seed.
+fn properties(tool: &Tool, seed: Option<u64>, environment: &Environment) -> Vec<(String, String)> {
+    let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let version = property(&format!("{}.version", tool.name), &tool.version);
+    let seed = seed.map(|seed| property("seed", &seed.to_string()));
+    let machine = [property("kernel", &environment.kernel), property("cpu", &environment.cpu)];
+    [version].into_iter().chain(seed).chain(machine).collect()
+}
+
+/// Why sides can't be compared, where they don't give the same.
+fn not_comparable(said: Option<&str>) -> Option<(String, String)> {
+    said.map(|said| ("not_comparable".to_owned(), said.to_owned()))
+}
+
+/// Whether it went on to its end and each side has a complete response of an accepted status, as for the
+/// exit status.
+fn check_measured<'a>(
+    ended: Ended,
+    sides: impl IntoIterator<Item = (String, &'a FamilyResult)>,
+) -> Result<(), String> {
+    let without: Vec<_> = sides.into_iter().filter(|(_, of)| of.accepted() == 0).collect();
+    let (silent, errors): (Vec<_>, Vec<_>) =
+        without.iter().partition(|(_, of)| of.requests.completed == 0);
+    let names = |of: &[&(String, &FamilyResult)]| {
+        of.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    match ended {
+        _ if !silent.is_empty() => Err(format!("no NORMAL response of {}", names(&silent))),
+        _ if !errors.is_empty() => Err(format!("only errors of {}", names(&errors))),
+        Ended::Complete => Ok(()),
+        Ended::Interrupted => Err(INTERRUPTED.to_owned()),
+        Ended::Hopeless => Err("no connection could be established".to_owned()),
+    }
+}
+
+/// Whether a watch went on to its end and saw a connection, as for the exit status: that requests can't be
+/// seen is no failure.
+fn seen(ended: Ended, watched: &Watched) -> Result<(), String> {
+    let mut connections = watched.families.iter().map(|(_, of)| of.connections);
+    match ended {
+        Ended::Interrupted => Err(INTERRUPTED.to_owned()),
+        _ if connections.all(|number| number == 0) => Err("no connection was seen".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+impl Suite<'_> {
+    fn xml(&self) -> String {
+        let mut to = Writer::new_with_indent(Vec::new(), b' ', 2);
+        // Memory takes whatever is written to it.
+        let _ = self.write(&mut to);
+        let mut xml = String::from_utf8(to.into_inner()).unwrap_or_default();
+        xml.push('\n');
+        xml
+    }
+
+    fn write(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        to.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        let all = to.create_element("testsuites").with_attribute(("name", "sixmark"));
+        all.with_attributes(self.counts()).write_inner_content(|to| {
+            let name = legal(&self.name);
+            let suite = to.create_element("testsuite").with_attribute(("name", name.as_str()));
+            let suite =
+                suite.with_attribute(("timestamp", legal(timestamp(self.started)).as_str()));
+            suite.with_attributes(self.counts()).write_inner_content(|to| self.inner(to))?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn inner(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        self.properties(to)?;
+        case(to, "could be measured", self.elapsed_s, self.measured.as_ref().err())?;
+        for gate in self.gates {
+            let failure = gate.failed.then_some(&gate.because);
+            case(to, &format!("fail if {}", gate.fail_if), 0.0, failure)?;
+        }
+        self.output(to)
+    }
+
+    fn counts(&self) -> [Attribute<'static>; 5] {
+        let failures = self.gates.iter().filter(|gate| gate.failed).count();
+        let failures = failures + usize::from(self.measured.is_err());
+        [
+            ("tests", (self.gates.len() + 1).to_string()),
+            ("failures", failures.to_string()),
+            ("errors", "0".to_owned()),
+            ("skipped", "0".to_owned()),
+            ("time", write_seconds(self.elapsed_s)),
+        ]
+        .map(|(name, value)| Attribute::from((name, Cow::Owned(value))))
+    }
+
+    fn properties(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        let all = to.create_element("properties");
+        all.write_inner_content(|to| {
+            for (name, value) in &self.properties {
+                let (name, value) = (legal(name), legal(value));
+                let property = to.create_element("property");
+                let property = property.with_attribute(("name", name.as_str()));
+                property.with_attribute(("value", value.as_str())).write_empty()?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// What decided the gates that passed too, and what is doubtful about all of them.
+    fn output(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        let passed = self.gates.iter().filter(|gate| !gate.failed);
+        let passed = passed.map(|gate| format!("passed: {}\n", gate.because));
+        let doubts = self.warnings.iter().map(|doubt| format!("warning: {}\n", doubt.message));
+        let text: String = passed.chain(doubts).collect();
+        if !text.is_empty() {
+            let text = legal(&text);
+            to.create_element("system-out").write_text_content(BytesText::new(&text))?;
+        }
+        Ok(())
+    }
+}
+
+/// A test case; where it failed, why.
+fn case(
+    to: &mut Writer<Vec<u8>>,
+    name: &str,
+    time_s: f64,
+    failure: Option<&String>,
+) -> io::Result<()> {
+    let (name, time) = (legal(name), write_seconds(time_s));
+    let case = to.create_element("testcase").with_attribute(("classname", "sixmark"));
+    let case = case.with_attribute(("name", name.as_str())).with_attribute(("time", time.as_str()));
+    let Some(why) = failure.map(|why| legal(why)) else { return case.write_empty().map(|_| ()) };
+    case.write_inner_content(|to| {
+        let failure = to.create_element("failure").with_attribute(("message", why.as_str()));
+        let failure = failure.with_attribute(("type", "gate"));
+        failure.write_text_content(BytesText::new(&why)).map(|_| ())
+    })?;
+    Ok(())
+}
+
+fn write_seconds(seconds: f64) -> String {
+    format!("{:.3}", if seconds.is_finite() { seconds.max(0.0) } else { 0.0 })
+}
+
+/// The dialect's timestamps are without fractions and zone (`xs:dateTime` with neither); sixmark's are
+/// in UTC.
+fn timestamp(rfc3339: &str) -> &str {
+    rfc3339.get(.."2026-01-02T03:04:05".len()).unwrap_or(rfc3339)
+}
+
+/// With what XML can't hold, not even escaped, replaced.
+fn legal(text: &str) -> String {
+    text.chars().map(|c| if allowed(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+/// The production Char of XML 1.0.
+fn allowed(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+#[cfg(test)]
+mod tests {
+    use roxmltree::{Document, Node};
+
+    use super::*;
+    use sixmark_compare::fixture::comparison_result;
+    use sixmark_record::fixture::{run, silent};
+    use sixmark_record::result::RunResult;
+
+    fn gate(failed: bool, because: &str) -> GateResult {
+        GateResult {
+            fail_if: "a.sent < 1 && b.goodput > 1MB/s".into(),
+            failed,
+            because: because.into(),
+        }
+    }
+
+    fn cases<'a>(document: &'a Document<'_>) -> Vec<Node<'a, 'a>> {
+        document.descendants().filter(|node| node.has_tag_name("testcase")).collect()
+    }
+
+    /// Why a case failed, once as an attribute and once as text.
+    fn failure<'a>(case: &Node<'a, 'a>) -> Option<(&'a str, &'a str)> {
+        let failure = case.children().find(|node| node.has_tag_name("failure"))?;
+        Some((failure.attribute("message")?, failure.text()?))
+    }
+
+    #[test]
+    fn each_gate_is_a_test_case() {
+        let gates = [gate(false, "b.goodput is 3 MB/s"), gate(true, "a.sent is 0")];
+        let xml = of_run(&run(), &gates);
+        let document = Document::parse(&xml).unwrap();
+        let cases = cases(&document);
+        let names: Vec<_> = cases.iter().filter_map(|case| case.attribute("name")).collect();
+        let fail_if = "fail if a.sent < 1 && b.goodput > 1MB/s";
+        assert_eq!(names, ["could be measured", fail_if, fail_if]);
+        let failures: Vec<_> = cases.iter().map(failure).collect();
+        assert_eq!(failures, [None, None, Some(("a.sent is 0", "a.sent is 0"))]);
+        for name in ["testsuites", "testsuite"] {
+            let node = document.descendants().find(|node| node.has_tag_name(name)).unwrap();
+            let counts = ["tests", "failures", "errors", "time"].map(|key| node.attribute(key));
+            assert_eq!(counts, ["3", "1", "0", "1.000"].map(Some), "{name}");
+        }
+        let suite = document.root_element().first_element_child().unwrap();
+        assert_eq!(suite.attribute("name"), Some("sixmark run http://localhost/?a&b"));
+        assert_eq!(suite.attribute("timestamp"), Some("2026-01-02T03:04:05"));
+        assert!(xml.contains("<system-out>passed: b.goodput is 3 MB/s\n</system-out>"), "{xml}");
+    }
+
+    #[test]
+    fn a_comparison_has_its_verdicts_among_the_properties() {
+        let mut result = comparison_result();
+        result.gates = vec![gate(true, "response.p50 is worse")];
+        let xml = of_comparison(&result);
+        let document = Document::parse(&xml).unwrap();
+        let value = |name: &str| {
+            let mut nodes = document.descendants();
+            let found = nodes.find(|node| node.attribute("name") == Some(name));
+            found.and_then(|node| node.attribute("value"))
+        };
+        assert_eq!(value("verdict.response.p50"), Some("worse"));
+        assert_eq!((value("seed"), value("sixmark.version")), (Some("7"), Some("0.1.0")));
+        assert_eq!(cases(&document).iter().filter_map(failure).count(), 1);
+        let suite = document.root_element().first_element_child().unwrap();
+        assert_eq!(suite.attribute("name"), Some("sixmark compare ipv6 with ipv4"));
+    }
+
+    #[test]
+    fn what_could_not_be_measured_is_a_failure_by_itself() {
+        let mut run = run();
+        let first = |run: &RunResult| {
+            let xml = of_run(run, &[]);
+            let document = Document::parse(&xml).unwrap();
+            failure(&cases(&document)[0]).map(|(message, _)| message.to_owned())
+        };
+        assert_eq!(first(&run), None);
+        run.ended = Ended::Interrupted;
+        assert_eq!(first(&run).as_deref(), Some("interrupted by a signal"));
+        run.families.ipv4 = Some(silent());
+        assert_eq!(first(&run).as_deref(), Some("no NORMAL response of IPv4"));
+        run.families.ipv6 = Some(silent());
+        assert_eq!(first(&run).as_deref(), Some("no NORMAL response of IPv6, IPv4"));
+    }
+
+    #[test]
+    fn whatever_is_said_is_well_formed_and_read_back_as_it_was() {
+        let hard = "<a href=\"x\">&amp;'\t\n\r ]]> ü 🦀 --";
+        let all: String = ('\0'..='\u{1ff}').chain('\u{fff0}'..='\u{1000f}').collect();
+        let kept: String = all.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect();
+        for (text, expected) in [(hard, hard), (all.as_str(), kept.as_str())] {
+            let mut run = run();
+            run.warnings = vec![Warning { code: "x".into(), message: text.into() }];
+            run.plan.targets[0].url = text.to_owned();
+            let xml = of_run(&run, &[gate(true, text)]);
+            let document = Document::parse(&xml).unwrap();
+            assert_eq!(failure(&cases(&document)[1]), Some((expected, expected)));
+            let suite = document.root_element().first_element_child().unwrap();
+            assert_eq!(suite.attribute("name"), Some(format!("sixmark run {expected}").as_str()));
+        }
+    }
+
+    #[test]
+    fn times_are_numbers_whatever_was_measured() {
+        assert_eq!(
+            [0.0, 1.25, -1.0, f64::NAN, f64::INFINITY].map(write_seconds),
+            ["0.000", "1.250", "0.000", "0.000", "0.000"]
+        );
+    }
+}

@@ -1,0 +1,253 @@
+//! What is shown of documents, word for word. After a wanted change: `INSTA_UPDATE=always cargo test -p
+//! sixmark --test rendered`, then read the difference.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod rendered {
+    pub(crate) mod documents;
+    pub(crate) mod pages;
+}
+
+use insta::assert_snapshot;
+use serde_json::json;
+use sixmark::report::documents::Document;
+use sixmark::report::sheet::Named;
+use sixmark::report::{document_text, junit, long, markdown_page};
+use sixmark_record::csv;
+use sixmark_record::text::Detail;
+use sixmark_study::result::StudyResult;
+use sixmark_study::sheet::{published_markdown, published_text, study_markdown, study_text};
+use sixmark_vitals::text as vitals;
+
+use rendered::documents::{self, Verdicts};
+use rendered::pages;
+
+fn text(name: &str, document: &Document) {
+    assert_snapshot!(format!("{name}.text"), document_text(document, Detail::Full));
+    if matches!(document, Document::Run(_)) {
+        let answer = document_text(document, Detail::Answer);
+        check_length(&answer);
+        assert_snapshot!(format!("{name}.answer"), answer);
+    }
+}
+
+/// A sentence of at most three lines, then at most 14 lines of evidence, none wider than a terminal but
+/// for URLs. Parts that were asked for (a search, checks of the clock, gates) follow an empty line.
+fn check_length(answer: &str) {
+    let blocks: Vec<&str> = answer.split("\n\n").collect();
+    assert!(blocks[1].lines().count() <= 3, "{answer}");
+    assert!(blocks[2].lines().count() <= 14, "{answer}");
+    let wide = |line: &&str| line.chars().count() > 80 && !line.contains("://");
+    assert_eq!(answer.lines().find(wide), None, "{answer}");
+}
+
+fn page_of_markdown(name: &str, document: &Document) {
+    assert_snapshot!(format!("{name}.md"), markdown_page(&[Named { name, document }]));
+}
+
+fn page_of_html(name: &str, document: &Document) {
+    assert_snapshot!(format!("{name}.html"), pages::body(&[Named { name, document }]));
+}
+
+/// In each form.
+fn whole(name: &str, document: &Document) {
+    text(name, document);
+    page_of_markdown(name, document);
+    page_of_html(name, document);
+}
+
+fn without_page(name: &str, document: &Document) {
+    text(name, document);
+    page_of_markdown(name, document);
+}
+
+#[test]
+fn a_run_over_both_families() {
+    whole("run-both", &documents::recorded("run-both"));
+    without_page("run-quic", &documents::recorded("run-quic"));
+}
+
+#[test]
+fn a_mix_of_requests() {
+    whole("run-mix", &documents::recorded("run-mix"));
+    let comparison = documents::compared_mix();
+    let md = markdown_page(&[Named { name: "mix", document: &comparison }]);
+    let at = md.find("**Response time of each request").unwrap();
+    let end = md[at..].find("<details>").unwrap();
+    assert_snapshot!("comparison-mix.md", &md[at..at + end]);
+    let document = documents::recorded("run-mix");
+    let csv = long::csv_of_figures(&[Named { name: "run-mix", document: &document }]);
+    let of_requests = csv.lines().filter(|line| line.contains(",request,"));
+    assert_snapshot!("run-mix.csv", of_requests.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn a_run_over_one_family() {
+    whole("run-one", &documents::recorded("run-one"));
+}
+
+#[test]
+fn a_run_with_failures() {
+    whole("run-failing", &documents::recorded("run-failing"));
+    whole("run-crowded", &documents::crowded());
+    without_page("run-silent", &documents::silent());
+}
+
+#[test]
+fn a_search_for_the_highest_rate() {
+    whole("find-max", &documents::recorded("find-max"));
+}
+
+#[test]
+fn a_watch() {
+    whole("watch", &documents::recorded("watch"));
+    whole("watch-hidden", &documents::recorded("watch-hidden"));
+}
+
+#[test]
+fn a_comparison() {
+    whole("comparison", &documents::recorded("comparison"));
+}
+
+#[test]
+fn a_comparison_of_each_verdict() {
+    for (name, result) in Verdicts::all() {
+        without_page(&format!("comparison-{name}"), &result);
+    }
+}
+
+#[test]
+fn a_study() {
+    let document = documents::recorded("study");
+    whole("study", &document);
+    let Document::Study(result) = document else { panic!("not a study") };
+    assert_eq!(study_text(&result), document_text(&Document::Study(result.clone()), Detail::Full));
+    assert!(study_markdown(&result).starts_with("### Study, quick form: Two sizes"));
+    whole("study-turned", &Document::Study(documents::turned(*result).into()));
+}
+
+#[test]
+fn a_study_s_headline_is_written_from_its_findings() {
+    let Document::Study(study) = documents::recorded("study") else { panic!("not a study") };
+    let said = |findings: &[serde_json::Value]| documents::headline(&study, findings);
+    let of = |verdict: &str, more| documents::finding(verdict, more);
+    let unlike = documents::unlike_finding();
+    let published = |verdict: &str, more: serde_json::Value| {
+        let mut finding = of(verdict, more);
+        finding["published"] = json!(true);
+        finding
+    };
+    let sentence = |said: &str| json!({"said": said});
+    let claim = |text: &str| json!({"text": text});
+    for (findings, headline) in [
+        (
+            vec![
+                of("borne_out", sentence("small ones came")),
+                of("borne_out", claim("Large ones")),
+            ],
+            "Small ones came; large ones.",
+        ),
+        (
+            vec![of("not_borne_out", sentence("large ones came")), of("not_borne_out", json!({}))],
+            "Large ones came; refuted: IPv6 is faster.",
+        ),
+        (
+            vec![
+                published("borne_out", sentence("more congestion took longer")),
+                published("not_borne_out", sentence("IPv6 took 3 % less time")),
+                published("cannot_tell", claim("A family's own traffic hurts")),
+                of("not_borne_out", claim("Nothing else matters")),
+            ],
+            "1 of 3 published findings reproduced; 1 contradicted; 1 inconclusive. More congestion took \
+             longer; contradicted: IPv6 took 3 % less time; inconclusive: a family's own traffic hurts, 5 \
+             repetitions; refuted: nothing else matters.",
+        ),
+        (
+            vec![of("borne_out", claim("It is so")), unlike.clone()],
+            "It is so; not comparable: IPv6 is faster (statuses differ).",
+        ),
+        (vec![unlike.clone(), unlike], "NOT COMPARABLE: statuses differ."),
+        (
+            vec![of("cannot_tell", json!({"blocks": 2})); 2],
+            "2 repetitions are too few for a result; run without --quick.",
+        ),
+        (
+            vec![of("borne_out", json!({"blocks": 2})), of("cannot_tell", json!({"blocks": 2}))],
+            "IPv6 is faster; inconclusive: IPv6 is faster, 2 repetitions. Inconclusive findings need more \
+             repetitions than 2: run without --quick.",
+        ),
+        (vec![of("cannot_tell", json!({"blocks": 0}))], "No finding has figures yet."),
+    ] {
+        assert_eq!(said(&findings), headline);
+    }
+}
+
+#[test]
+fn a_published_study() {
+    let Document::Study(result) = documents::recorded("study") else { panic!("not a study") };
+    let StudyResult { published, .. } = documents::turned(*result);
+    let published = published.unwrap();
+    assert_snapshot!("published.text", published_text(&published));
+    assert_snapshot!("published.md", published_markdown(&published));
+}
+
+#[test]
+fn several_documents_on_one_page() {
+    let all = ["run-failing", "comparison-worse", "study"];
+    let found = [
+        documents::recorded("run-failing"),
+        Verdicts::all().into_iter().find(|(name, _)| *name == "worse").unwrap().1,
+        documents::recorded("study"),
+    ];
+    let both = all.iter().zip(&found);
+    let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
+    assert_snapshot!("overview.html", pages::overview(&named));
+    assert_snapshot!("frame.html", pages::frame(&named));
+}
+
+#[test]
+fn vitals_of_a_machine() {
+    let document = documents::recorded("vitals");
+    whole("vitals", &document);
+    let Document::Vitals(result) = document else { panic!("not vitals") };
+    assert_snapshot!("vitals.live", vitals::live(7, &result.change));
+}
+
+#[test]
+fn traffic_between_two_hosts() {
+    whole("traffic", &documents::recorded("traffic"));
+}
+
+#[test]
+fn figures_for_spreadsheets() {
+    let Document::Run(run) = documents::recorded("run-both") else { panic!("not a run") };
+    assert_snapshot!("run-both.csv", csv::csv_of_families(&*run));
+    let names = ["run-one", "comparison-better", "study"];
+    let better = Verdicts::all().into_iter().find(|(name, _)| *name == "better").unwrap().1;
+    let found = [documents::recorded("run-one"), better, documents::recorded("study")];
+    let both = names.iter().zip(&found);
+    let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
+    assert_snapshot!("all.csv", long::csv_of_figures(&named));
+    let found = [documents::recorded("vitals"), documents::recorded("traffic")];
+    let both = ["vitals", "traffic"].into_iter().zip(&found);
+    let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
+    assert_snapshot!("machines.csv", long::csv_of_figures(&named));
+}
+
+#[test]
+fn gates_for_build_servers() {
+    let Document::Run(run) = documents::recorded("run-both") else { panic!("not a run") };
+    assert_snapshot!("run-both.xml", junit::of_run(&run, &run.gates));
+    for name in ["run-failing", "watch-hidden"] {
+        let xml = match documents::recorded(name) {
+            Document::Run(run) => junit::of_run(&run, &run.gates),
+            Document::Watch(watch) => junit::of_watch(&watch, &watch.gates),
+            other => panic!("{name} is a {}", other.schema()),
+        };
+        assert_snapshot!(format!("{name}.xml"), xml);
+    }
+    let Document::Comparison(result) = documents::recorded("comparison") else {
+        panic!("not a comparison")
+    };
+    assert_snapshot!("comparison.xml", junit::of_comparison(&result));
+}

@@ -1,0 +1,206 @@
+//! What is rendered: documents of runs on loopback, and others with what seldom occurs.
+
+use serde_json::{Value, json};
+use sixmark::report::documents::Document;
+use sixmark_compare::fixture::comparison_result;
+use sixmark_compare::{Comparison, HeaderCorrected};
+use sixmark_document::provenance::Ended;
+use sixmark_document::verdict::{Estimate, Verdict};
+use sixmark_record::fixture;
+use sixmark_study::result::StudyResult;
+
+/// A document of a run on loopback.
+pub(crate) fn recorded(name: &str) -> Document {
+    Document::parse(text_of(name)).unwrap()
+}
+
+fn text_of(name: &str) -> &'static str {
+    match name {
+        "run-both" => include_str!("../data/run-both.json"),
+        "run-one" => include_str!("../data/run-one.json"),
+        "run-mix" => include_str!("../data/run-mix.json"),
+        "run-quic" => include_str!("../data/run-quic.json"),
+        "run-failing" => include_str!("../data/run-failing.json"),
+        "find-max" => include_str!("../data/find-max.json"),
+        "watch" => include_str!("../data/watch.json"),
+        "watch-hidden" => include_str!("../data/watch-hidden.json"),
+        "comparison" => include_str!("../data/comparison.json"),
+        "study" => include_str!("../data/study.json"),
+        "vitals" => include_str!("../data/vitals.json"),
+        "traffic" => include_str!("../data/traffic.json"),
+        other => panic!("no document is called {other}"),
+    }
+}
+
+/// A run with one of almost everything that seldom happens.
+pub(crate) fn crowded() -> Document {
+    let mut run: Value = serde_json::from_str(text_of("run-failing")).unwrap();
+    let target = run["plan"]["targets"][0].clone();
+    run["plan"]["targets"].as_array_mut().unwrap().extend([target.clone(), target]);
+    run["ended"] = json!("hopeless");
+    run["generator"]["saturated"] = json!(true);
+    run["dns"] = json!([{"host": "a.example", "us": 1_234.5, "ipv6": 1, "ipv4": 2}]);
+    for (name, count) in [("unaccepted", 3), ("redirects", 4), ("followed", 5), ("dropped", 6)] {
+        run["families"]["ipv6"]["requests"][name] = json!(count);
+    }
+    for (name, count) in [("unsent", 7), ("waited", 8), ("resent", 9)] {
+        run["families"]["ipv4"]["requests"][name] = json!(count);
+    }
+    run["families"]["ipv4"]["status"] = json!({"200": 30, "404": 3, "503": 1});
+    run["families"]["ipv4"]["tcp"]["spurious"] = json!(2);
+    let addresses = (1..=10).map(|port| {
+        json!({"address": format!("127.0.0.1:{port}"), "url": "", "ended": 20, "completed": 5,
+            "unaccepted": 1, "failures": [{"outcome": "REFUSED", "phase": "connect", "errno": 111,
+            "code": null, "count": 15}]})
+    });
+    run["families"]["ipv4"]["by_address"] = addresses.collect();
+    read(run)
+}
+
+/// A comparison of a mix, one request of which only one side sends.
+pub(crate) fn compared_mix() -> Document {
+    let run: Value = serde_json::from_str(text_of("run-mix")).unwrap();
+    let mut comparison: Value = serde_json::from_str(text_of("comparison")).unwrap();
+    for (side, family) in [("a", "ipv6"), ("b", "ipv4")] {
+        let requests = run["families"][family]["by_request"].clone();
+        comparison["sides"][side]["figures"]["by_request"] = requests;
+    }
+    let b = comparison["sides"]["b"]["figures"]["by_request"].as_array_mut().unwrap();
+    b.pop();
+    b[0]["name"] = json!(null);
+    read(comparison)
+}
+
+/// A run that nobody answered.
+pub(crate) fn silent() -> Document {
+    let mut run = fixture::run();
+    run.families.ipv6 = Some(fixture::silent());
+    run.families.ipv4 = Some(fixture::silent());
+    run.total = fixture::silent();
+    run.ended = Ended::Interrupted;
+    Document::Run(run.into())
+}
+
+fn read(document: Value) -> Document {
+    Document::parse(&document.to_string()).unwrap()
+}
+
+/// A comparison of each verdict.
+pub(crate) struct Verdicts;
+
+impl Verdicts {
+    /// Its name, and the document.
+    pub(crate) fn all() -> Vec<(&'static str, Document)> {
+        vec![
+            ("worse", compared(|_| {})),
+            ("better", compared(|of| judged(of, Verdict::Better, [0.8, 0.7, 0.9]))),
+            ("equivalent", compared(|of| judged(of, Verdict::Equivalent, [1.01, 0.99, 1.02]))),
+            ("inconclusive", compared(|of| judged(of, Verdict::Inconclusive, [1.02, 0.9, 1.2]))),
+            ("many-times", compared(|of| judged(of, Verdict::Worse, [43.7, 33.0, 47.0]))),
+            ("not-comparable", compared(unlike)),
+            ("nothing", compared(|of| of.metrics.clear())),
+        ]
+    }
+}
+
+fn compared(change: fn(&mut Comparison)) -> Document {
+    let mut result = comparison_result();
+    change(&mut result.comparison);
+    result.gates = serde_json::from_value(json!([
+        {"fail_if": "verdict(response.p50) == worse", "failed": true, "because": "it is worse"}
+    ]))
+    .unwrap();
+    Document::Comparison(result.into())
+}
+
+fn judged(comparison: &mut Comparison, verdict: Verdict, [value, low, high]: [f64; 3]) {
+    let goodput = HeaderCorrected {
+        expected: 0.986,
+        ratio: Estimate { value: 1.001, low: 0.99, high: 1.01 },
+        verdict: Verdict::Equivalent,
+    };
+    comparison.metrics[3].header_corrected = Some(goodput);
+    let first = &mut comparison.metrics[0];
+    first.verdict = verdict;
+    (first.a, first.b) = (Some(12_000.0), Some(10_000.0));
+    first.ratio = Some(Estimate { value, low, high });
+    first.effects = vec![value.ln(), low.ln(), high.ln()];
+}
+
+fn unlike(comparison: &mut Comparison) {
+    let said = "IPv6 fails 33.0 % of requests (CONTENT in transfer); IPv4 none";
+    comparison.sameness = serde_json::from_value(json!({
+        "same": false, "said": said, "level": 0.001, "pairs": 12, "tests": 3, "differences": []
+    }))
+    .unwrap();
+    for of in &mut comparison.metrics[..2] {
+        of.verdict = Verdict::NotComparable;
+        of.reason = Some(said.to_owned());
+        of.ratio = None;
+    }
+}
+
+/// A finding of a verdict, with more.
+pub(crate) fn finding(verdict: &str, more: Value) -> Value {
+    let mut finding = json!({"text": "IPv6 is faster", "measure": "goodput", "claim": "higher",
+        "blocks": 5, "ratio": {"value": 1.1, "low": 1.05, "high": 1.15}, "p": 0.01,
+        "verdict": verdict});
+    finding.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    finding
+}
+
+/// One whose sides do not give the same.
+pub(crate) fn unlike_finding() -> Value {
+    finding("not_comparable", json!({"ratio": null, "p": null, "unlike": "statuses differ"}))
+}
+
+/// What is said first of the study with other findings, and its notes.
+pub(crate) fn headline(study: &StudyResult, findings: &[Value]) -> String {
+    let findings = serde_json::from_value(findings.into()).unwrap();
+    let study = StudyResult { findings, ..study.clone() };
+    let text = sixmark_study::sheet::study_text(&study);
+    let end = text.find("\nWHAT MAKES THE FIGURES").unwrap();
+    let (_, last) = text[..end].trim_end().rsplit_once("\n\n").unwrap();
+    last.replace('\n', " ")
+}
+
+/// The study with findings of each kind, published figures that say something else, and cells missing.
+pub(crate) fn turned(study: StudyResult) -> StudyResult {
+    let mut study = serde_json::to_value(study).unwrap();
+    study["cells_planned"] = json!(20);
+    study["ended"] = Value::Null;
+    study["programs"] = json!({"nginx": "1.22.1"});
+    study["warnings"] = json!([{"code": "few_repetitions", "message": "there are few"}]);
+    let count =
+        json!({"claim": "none", "measure": "NORMAL", "count": {"counted": 0, "sent": 1_200}});
+    study["findings"] = json!([
+        finding("borne_out", json!({"said": "IPv6 carries 10 % more"})),
+        finding("not_borne_out", json!({"text": "Sizes do not matter"})),
+        finding("borne_out", count),
+        finding("cannot_tell", json!({"ratio": {"value": 1.1, "low": 0.01, "high": 90.0}})),
+        unlike_finding(),
+    ]);
+    let of = |label: &str, finding: &str, [low, high]: [f64; 2]| {
+        json!({"label": label, "pairs": 3, "higher": 0, "finding": finding, "sentence": "it says so",
+            "ratio": {"value": (low * high).sqrt(), "low": low, "high": high}})
+    };
+    study["comparisons"][0]["entries"] = json!([
+        of("kept", "lower", [0.5, 0.6]),
+        of("one a request", "equivalent", [0.99, 1.01]),
+        of("other", "not_comparable", [0.9, 1.1]),
+    ]);
+    study["comparisons"][0]["published"] = json!([of("", "higher", [1.1, 1.2])]);
+    study["comparisons"][0]["interaction"] = json!({"factor": "size", "of": "1", "over": "2"});
+    let table = &mut study["tables"][0];
+    table["remarks"] = json!(["A remark | with a bar."]);
+    table["at"] = json!([{"factor": "server", "level": "nginx"}]);
+    let value =
+        |n: f64| json!({"measured": n, "low": n - 1.0, "high": n + 1.0, "n": 3, "published": 4.0});
+    table["improvement"] = json!({"factor": "connections", "of": "kept", "over": "one a request",
+        "rows": [{"levels": ["kept", "1000"], "values": [value(5.0), value(-3.0)]}],
+        "unlike": "statuses differ"});
+    study["published"]["analyses"][0]["claim"] = json!("IPv6 is as fast.");
+    study["published"]["analyses"][0]["shares"] = json!([{"label": "loss", "a": 0.1, "b": 0.2,
+        "difference": {"value": -0.1, "low": -0.2, "high": 0.0}, "differs": true}]);
+    serde_json::from_value(study).unwrap()
+}

@@ -1,0 +1,52 @@
+//! Rows that say what one level is better by than another.
+
+use super::{labelled, shown};
+use crate::result::{Row as Better, Table, TableValue};
+use sixmark_sheet::table::{Row, SheetCell};
+use sixmark_sheet::write;
+
+/// What stands in such a row in the place of a level.
+const NAME: &str = "%\u{a0}improvement";
+
+/// `better` beside columns of which some have published figures next to them.
+pub(super) fn improvement_row(of: &Table, better: &Better, beside: &[bool]) -> Row {
+    let factor = of.improvement.as_ref().map_or("", |improvement| &improvement.factor);
+    let name = |(level, name): (&String, &String)| {
+        if name == factor { NAME.to_owned() } else { level.clone() }
+    };
+    let names: Vec<String> = better.levels.iter().zip(&of.factors).map(name).collect();
+    let values = better.values.iter().zip(beside);
+    labelled(&names, values.flat_map(|(value, &beside)| pair(value, beside)))
+}
+
+/// Below the table.
+pub(super) fn note(of: &Table) -> Option<String> {
+    let levels = of.improvement.as_ref().filter(|of| !of.rows.is_empty())?;
+    Some(format!(
+        "{NAME}: {} over {}, of the means, with its interval of 95 %. Of what is better when lower, how much lower.",
+        shown(&levels.of),
+        shown(&levels.over)
+    ))
+}
+
+/// Why speeds have no percentage.
+pub(super) fn unlike(of: &Table) -> Option<String> {
+    let said = of.improvement.as_ref()?.unlike.as_ref()?;
+    Some(format!("Some speeds are not comparable: {said}."))
+}
+
+fn pair(value: &TableValue, beside: bool) -> Vec<SheetCell> {
+    let interval = match (value.low, value.high) {
+        (Some(low), Some(high)) => format!(" ({} to {})", write_percent(low), write_percent(high)),
+        _ => String::new(),
+    };
+    let measured = |v: f64| SheetCell::Number(write_percent(v) + &interval, v);
+    let published = |v: f64| SheetCell::Number(write_percent(v), v);
+    let first = value.measured.map_or_else(SheetCell::none, measured);
+    let second = beside.then(|| value.published.map_or_else(SheetCell::none, published));
+    std::iter::once(first).chain(second).collect()
+}
+
+fn write_percent(value: f64) -> String {
+    write::change(value / 100.0)
+}

@@ -1,0 +1,125 @@
+//! What others published, and what their figures say.
+
+use crate::result::{Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable};
+use sixmark_document::verdict::Estimate;
+
+use super::{entries, entry_columns, factor_columns, labelled, scale, with_unit};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::write;
+use sixmark_sheet::write::figure;
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline};
+
+/// Said where published figures stand beside others.
+const ELSEWHERE: &str = "The published machines and networks differ: compare directions and \
+                         shapes, not absolute figures.";
+
+/// The published figures by themselves, worked out anew.
+pub(crate) fn published_sheet(of: &Published) -> Sheet {
+    let conclusions = of.analyses.iter().map(|of| of.conclusion.clone());
+    let parts = [
+        Part::new("Published tables", of.tables.iter().map(printed).collect()).map(Part::open),
+        Part::new("Recomputed", of.analyses.iter().flat_map(analysis).collect()).map(Part::open),
+        Part::new("Published findings", list(&of.findings)).map(Part::open),
+        Part::new("Remarks", list(&of.remarks)).map(Part::open),
+    ];
+    Sheet {
+        kind: "Published study",
+        title: of.title.clone(),
+        about: [&of.source, &of.conditions]
+            .into_iter()
+            .filter(|said| !said.is_empty())
+            .cloned()
+            .collect(),
+        headline: SheetHeadline {
+            sentence: conclusions.collect::<Vec<_>>().join(" "),
+            ..SheetHeadline::default()
+        },
+        parts: parts.into_iter().flatten().collect(),
+        ..Sheet::default()
+    }
+}
+
+/// What others published, beside a study that repeats it.
+pub(super) fn published_part(of: &Published) -> Option<Part> {
+    let mut blocks = vec![Block::Table(Table::facts(
+        "Published source",
+        vec![
+            ("Title", of.title.clone()),
+            ("Source", of.source.clone()),
+            ("Conditions", of.conditions.clone()),
+        ],
+    ))];
+    blocks.push(Block::Text(ELSEWHERE.to_owned()));
+    blocks.extend(headed("Conclusions of the authors", list(&of.findings)));
+    blocks.extend(headed("Remarks", list(&of.remarks)));
+    blocks.extend(of.analyses.iter().flat_map(analysis));
+    let tables: Vec<Block> = of.tables.iter().map(printed).collect();
+    if !tables.is_empty() {
+        blocks.push(Block::Folded("The published tables".into(), tables));
+    }
+    Part::new("The published study", blocks)
+}
+
+fn headed(heading: &str, blocks: Vec<Block>) -> Vec<Block> {
+    let heading = (!blocks.is_empty()).then(|| Block::Heading(heading.into()));
+    heading.into_iter().chain(blocks).collect()
+}
+
+fn list(all: &[String]) -> Vec<Block> {
+    all.iter().cloned().map(Block::Text).collect()
+}
+
+fn analysis(of: &Analysis) -> Vec<Block> {
+    let mut blocks = vec![Block::Heading(of.title.clone())];
+    if !of.claim.is_empty() {
+        blocks.push(Block::Text(format!("Claim: {}", of.claim)));
+    }
+    blocks.push(Block::Text(of.method.clone()));
+    if !of.ratios.is_empty() {
+        let all: Vec<&ComparisonEntry> = of.ratios.iter().collect();
+        let mut table = Table::new("Ratios", entry_columns(), entries(&of.ratios, "too few pairs"));
+        table.scale = Some(scale(&all));
+        blocks.push(Block::Table(table));
+    }
+    blocks.extend((!of.shares.is_empty()).then(|| shares_table("Shares", &of.shares)));
+    blocks.push(Block::Text(of.conclusion.clone()));
+    blocks
+}
+
+fn shares_table(caption: &str, all: &[PublishedShare]) -> Block {
+    let share = |v: f64| SheetCell::Number(write::write_percent(v), v);
+    let row = |of: &PublishedShare| {
+        let Estimate { value, low, high } = of.difference;
+        let cells = vec![
+            share(of.a),
+            share(of.b),
+            SheetCell::Number(write::change(value), value),
+            format!("{} to {}", write::change(low), write::change(high)).into(),
+            if of.differs { "different" } else { "? inconclusive" }.into(),
+        ];
+        Row::new(of.label.as_str(), cells)
+    };
+    let columns = vec![
+        Column::words(""),
+        Column::number("First"),
+        Column::number("Second"),
+        Column::number("Difference"),
+        Column::number("Interval"),
+        Column::words("Finding"),
+    ];
+    Block::Table(Table::new(caption, columns, all.iter().map(row).collect()))
+}
+
+fn printed(of: &PublishedTable) -> Block {
+    let mut columns = factor_columns(&of.factors);
+    columns.extend(of.columns.iter().map(|c| Column::number(with_unit(&c.label, &c.unit))));
+    let remarks = of.rows.iter().any(|row| row.remark.is_some());
+    columns.extend(remarks.then(|| Column::words("Remark")));
+    let rows = of.rows.iter().map(|row| {
+        let value =
+            |v: &Option<f64>| v.map_or_else(SheetCell::none, |v| SheetCell::Number(figure(v), v));
+        let remark = remarks.then(|| SheetCell::from(row.remark.clone().unwrap_or_default()));
+        labelled(&row.levels, row.values.iter().map(value).chain(remark))
+    });
+    Block::Table(Table::new(of.title.clone(), columns, rows.collect()))
+}

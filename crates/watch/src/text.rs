@@ -1,0 +1,225 @@
+//! What only packets tell: where they came from, and what they say beyond a run's figures.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::document::WatchResult;
+use crate::{PacketSource, Watched, WatchedFamily, describe_hidden};
+use sixmark_units::family::Family;
+use sixmark_units::quantity::{bytes, duration_us, write_count};
+
+use sixmark_record::text::{FamilyColumns, write_agreement, write_amount, write_gates, write_line};
+
+/// Names and protocols that are listed.
+const SHOWN: usize = 4;
+
+/// How a figure of one family is written, if it has it.
+type Written = fn(&WatchedFamily) -> Option<String>;
+
+/// A number of one family.
+type Counted = fn(&WatchedFamily) -> u64;
+
+/// Shown always, as far as there is anything.
+const FIGURES: [(&str, Written); 18] = [
+    ("answered  p50", |of| of.answered_us.p50.map(duration_us)),
+    ("          p95", |of| of.answered_us.p95.map(duration_us)),
+    ("          p99", |of| of.answered_us.p99.map(duration_us)),
+    ("handshake p50", |of| of.handshake_us.p50.map(duration_us)),
+    ("delay     p50", |of| of.delay_us.p50.map(duration_us)),
+    ("          p95", |of| of.delay_us.p95.map(duration_us)),
+    ("          p99", |of| of.delay_us.p99.map(duration_us)),
+    ("throughput p50", |of| of.throughput.p50_bits_per_s.map(bits)),
+    ("rtt       client min", |of| of.round_trips.client_us.min.map(duration_us)),
+    ("          client p50", |of| of.round_trips.client_us.p50.map(duration_us)),
+    ("          client p95", |of| of.round_trips.client_us.p95.map(duration_us)),
+    ("          client p99", |of| of.round_trips.client_us.p99.map(duration_us)),
+    ("          server min", |of| of.round_trips.server_us.min.map(duration_us)),
+    ("          server p50", |of| of.round_trips.server_us.p50.map(duration_us)),
+    ("          server p95", |of| of.round_trips.server_us.p95.map(duration_us)),
+    ("          server p99", |of| of.round_trips.server_us.p99.map(duration_us)),
+    ("bytes     to server", |of| Some(bytes(of.from_client.frame_bytes as f64))),
+    ("          to client", |of| Some(bytes(of.from_server.frame_bytes as f64))),
+];
+
+/// Of both directions together, shown where any family has any.
+const COUNTS: [(&str, Counted); 12] = [
+    ("begun before", |of| of.begun_before),
+    ("syn retransmits", |of| of.syns_repeated),
+    ("retransmitted up", |of| of.from_client.retransmitted),
+    ("retransmitted down", |of| of.from_server.retransmitted),
+    ("out of order", |of| of.from_client.out_of_order + of.from_server.out_of_order),
+    ("duplicate acks", |of| of.from_client.duplicate_acks + of.from_server.duplicate_acks),
+    ("zero windows", |of| of.from_client.zero_windows + of.from_server.zero_windows),
+    ("resets", |of| of.from_client.resets + of.from_server.resets),
+    ("fragments", |of| of.from_client.fragments + of.from_server.fragments),
+    ("packet too big", |of| of.packet_too_big),
+    ("with gaps", |of| of.gaps),
+    ("http not parsed", |of| of.unparsed),
+];
+
+/// A watch, at most 80 columns wide but for long names; ends with a line feed. It has one form, since
+/// which of its figures matter depends on what could be seen.
+pub fn watch_text(watch: &WatchResult) -> String {
+    let watched = &watch.watched;
+    let mut text = describe_sources(watched);
+    // Connections, where nothing else can be seen.
+    let (number, what) = match watched.hides_all() {
+        true => (watch.total.connections.opened, "connections"),
+        false => (watch.total.requests.sent, "requests"),
+    };
+    write_amount(&mut text, watch, &format!("{} {what}", write_count(number)));
+    let hidden = describe_hidden(&watched.seen());
+    hidden.into_iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    write_agreement(&mut text, watch);
+    text.push('\n');
+    let columns = FamilyColumns::of(watch);
+    columns.write_counts(&mut text);
+    // Where no exchange can be seen, what can be goes before.
+    let is_first = columns.hides_all();
+    if is_first {
+        write_figures(&mut text, watched);
+    }
+    columns.write_paths(&mut text);
+    if !is_first {
+        write_figures(&mut text, watched);
+    }
+    write_names(&mut text, watched);
+    write_gates(&mut text, &watch.gates);
+    text
+}
+
+/// Where packets came from, and how many, above the table.
+fn describe_sources(watched: &Watched) -> String {
+    let mut text = String::new();
+    for source in &watched.sources {
+        let _ = writeln!(text, "{}", from(source));
+    }
+    let ports = watched.ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+    let ports = if ports.is_empty() { "any port".to_owned() } else { format!("port {ports}") };
+    let all = watched.families.iter().map(|(_, of)| of.connections).sum();
+    let (packets, connections) = (write_count(watched.packets), write_count(all));
+    let _ = writeln!(text, "{packets} packets, {connections} connections to {ports}");
+    text
+}
+
+fn from(source: &PacketSource) -> String {
+    let dropped = match source.dropped {
+        Some(0) => ", none dropped".to_owned(),
+        Some(dropped) => format!(", {} DROPPED", write_count(dropped)),
+        None => String::new(),
+    };
+    let cut = if source.whole { "" } else { ", cut short" };
+    format!("{} ({}, {}{dropped}{cut})", source.name, source.kind, source.link)
+}
+
+/// The rows of both families.
+fn write_figures(text: &mut String, watched: &Watched) {
+    let sides = Family::BOTH.map(|family| watched.families.of(family));
+    write_named(text, "connection", sides, |of| &of.closures);
+    write_named(text, "speaking", sides, |of| &of.spoken);
+    for (label, written) in FIGURES {
+        let values = sides.map(|side| side.and_then(written));
+        if values.iter().any(Option::is_some) {
+            let [v6, v4] = values.map(Option::unwrap_or_default);
+            write_line(text, label, &v6, &v4, "");
+        }
+    }
+    for (label, counted) in COUNTS {
+        let values = sides.map(|side| side.map(counted));
+        if values.iter().any(|value| value.is_some_and(|value| value > 0)) {
+            let [v6, v4] = values.map(|value| value.map_or(String::new(), write_count));
+            write_line(text, label, &v6, &v4, "");
+        }
+    }
+}
+
+/// What clients asked for, and the servers.
+fn write_names(text: &mut String, watched: &Watched) {
+    let sides = Family::BOTH.map(|family| watched.families.of(family));
+    most(text, "asked for", sides, |of| &of.server_names);
+    most(text, "offered", sides, |of| &of.alpn);
+    servers(text, watched);
+}
+
+/// A row for each name that occurs.
+fn write_named(
+    text: &mut String,
+    what: &str,
+    sides: [Option<&WatchedFamily>; 2],
+    of: fn(&WatchedFamily) -> &BTreeMap<String, u64>,
+) {
+    for (at, name) in named_by(sides, of).into_iter().enumerate() {
+        let [v6, v4] =
+            sides.map(|side| side.map_or(String::new(), |side| count_of_name(of(side), name)));
+        write_line(text, &format!("{:<10} {name}", if at == 0 { what } else { "" }), &v6, &v4, "");
+    }
+}
+
+/// The names that occur most, one line each.
+fn most(
+    text: &mut String,
+    what: &str,
+    sides: [Option<&WatchedFamily>; 2],
+    of: fn(&WatchedFamily) -> &BTreeMap<String, u64>,
+) {
+    let total = |name: &str| -> u64 {
+        sides.iter().flatten().map(|side| of(side).get(name).copied().unwrap_or(0)).sum()
+    };
+    let mut all = named_by(sides, of);
+    all.sort_by_key(|name| std::cmp::Reverse(total(name)));
+    let more = all.len().saturating_sub(SHOWN);
+    for name in all.into_iter().take(SHOWN) {
+        let shown: String = name.escape_debug().take(60).collect();
+        let _ = writeln!(text, "{what} {shown}: {} connections", write_count(total(name)));
+    }
+    if more > 0 {
+        let _ = writeln!(text, "and {more} more");
+    }
+}
+
+fn named_by(
+    sides: [Option<&WatchedFamily>; 2],
+    of: fn(&WatchedFamily) -> &BTreeMap<String, u64>,
+) -> Vec<&str> {
+    let all = sides.into_iter().flatten().flat_map(|side| of(side).keys());
+    let mut all: Vec<&str> = all.map(String::as_str).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn count_of_name(of: &BTreeMap<String, u64>, name: &str) -> String {
+    write_count(of.get(name).copied().unwrap_or(0))
+}
+
+/// The servers, where there is more than one of a family.
+fn servers(text: &mut String, watched: &Watched) {
+    if watched.servers.len() <= watched.families.iter().count() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n{:<38}{:>14}{:>14}{:>14}",
+        "server", "connections", "exchanges", "wait p50"
+    );
+    for server in &watched.servers {
+        let wait = server.wait_us.p50.map_or(String::new(), duration_us);
+        let (connections, exchanges) =
+            (write_count(server.figures.connections), write_count(server.figures.exchanges));
+        let address = server.address.to_string();
+        let row = format!("{address:<38}{connections:>14}{exchanges:>14}{wait:>14}");
+        let _ = writeln!(text, "{}", row.trim_end());
+    }
+    if watched.servers_left_out > 0 {
+        let _ = writeln!(text, "and {} more", write_count(watched.servers_left_out));
+    }
+}
+
+fn bits(per_s: f64) -> String {
+    let (value, unit) = match per_s {
+        rate if rate >= 1e9 => (rate / 1e9, "Gbit/s"),
+        rate if rate >= 1e6 => (rate / 1e6, "Mbit/s"),
+        rate => (rate / 1e3, "kbit/s"),
+    };
+    format!("{value:.3} {unit}")
+}
