@@ -16,6 +16,30 @@ const GAP: usize = 4096 + 64;
 /// The buffer group of the receive buffers.
 pub(crate) const GROUP: u16 = 0;
 
+/// A buffer that the kernel has filled and handed over. There is one such value for each time that the
+/// kernel does so, so that a buffer is given back once and read by its holder alone.
+#[derive(Debug)]
+pub(crate) struct FilledBuffer {
+    group: u16,
+    id: u16,
+}
+
+impl FilledBuffer {
+    /// Returns the buffer of a completion, of which these are the flags, or `None` if it has none.
+    ///
+    /// # Safety
+    /// The completion is of an operation that selects its buffer from `group`. This is called once for
+    /// each completion, and the buffer goes to the [`Buffers`] that the ring of the completion uses.
+    pub(crate) unsafe fn of_completion(group: u16, flags: u32) -> Option<FilledBuffer> {
+        io_uring::cqueue::buffer_select(flags).map(|id| FilledBuffer { group, id })
+    }
+
+    /// Returns the group that the buffer belongs to.
+    pub(crate) fn group(&self) -> u16 {
+        self.group
+    }
+}
+
 /// A group of provided buffers: the page-aligned entries that the kernel reads, and the memory that
 /// it writes to.
 #[derive(Debug)]
@@ -72,27 +96,28 @@ impl Buffers {
         self.ahead = self.ahead.saturating_mul(2).min(self.count);
     }
 
-    /// Returns the first `length` bytes that the kernel wrote to a buffer it has handed back.
-    pub(crate) fn read(&self, id: u16, length: usize) -> &[u8] {
-        let buffer = self.start(id);
+    /// Returns the first `length` bytes that the kernel wrote to a buffer.
+    pub(crate) fn read(&self, buffer: &FilledBuffer, length: usize) -> &[u8] {
+        let buffer = self.start(buffer.id);
         // SAFETY: the bytes are initialised (zeroed at first) and within the buffer. The kernel
-        // does not write to it before it is given back, which needs a mutable borrow of `self`.
+        // has handed it over, or `buffer` would not exist, and does not write to it before it is
+        // given back, which takes `buffer` and a mutable borrow of `self`.
         unsafe { std::slice::from_raw_parts(buffer.as_ptr(), length.min(self.size)) }
     }
 
     /// Returns the same bytes for modification. The buffer belongs to this process until it is
     /// given back.
-    pub(crate) fn write(&mut self, id: u16, length: usize) -> &mut [u8] {
-        let buffer = self.start(id);
+    pub(crate) fn write(&mut self, buffer: &FilledBuffer, length: usize) -> &mut [u8] {
+        let buffer = self.start(buffer.id);
         // SAFETY: as in `read`; `self` is borrowed mutably, so that no other slice of the buffer
         // exists.
         unsafe { std::slice::from_raw_parts_mut(buffer.as_ptr(), length.min(self.size)) }
     }
 
-    /// Returns a buffer that the kernel handed over. It may be provided again by the next
+    /// Takes back a buffer that the kernel handed over. It may be provided again by the next
     /// [`Buffers::publish`].
-    pub(crate) fn give(&mut self, id: u16) {
-        self.free.push(id % self.count);
+    pub(crate) fn give(&mut self, buffer: FilledBuffer) {
+        self.free.push(buffer.id % self.count);
     }
 
     /// Provides free buffers to the kernel until `ahead` buffers are in use.

@@ -128,7 +128,7 @@ impl PacketRing {
             return None;
         }
         self.next = (at + 1) % self.map.blocks();
-        Some(Block::new(&self.map, at))
+        Some(Block::new(&mut self.map, at))
     }
 
     /// Waits until a block is available or `other` is readable or closed, for at most `most`.

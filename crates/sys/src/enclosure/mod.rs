@@ -159,7 +159,9 @@ fn clone(spaces: libc::c_int) -> io::Result<Option<libc::pid_t>> {
     let none: libc::c_long = 0;
     // SAFETY: with only namespace flags and a signal this is a fork: no memory is shared, and no
     // stack and no pointers are passed. There is one thread, so that no lock stays held in the
-    // child.
+    // child. Unlike fork(3), this does not renew what glibc knows of the thread: the id that
+    // pthread_kill and recursive mutexes use stays that of the parent. The child uses neither, and
+    // glibc remembers no process id (since 2.25). unshare(2) is no way out: it would move the caller.
     let child = unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) };
     let child = check_return(child as libc::c_int)?;
     Ok((child > 0).then_some(child))

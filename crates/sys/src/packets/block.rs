@@ -19,7 +19,7 @@ const DOT1Q: u16 = 0x8100;
 /// Packets in the order of their capture. The block is returned to the kernel when it is dropped.
 #[derive(Debug)]
 pub struct Block<'a> {
-    map: &'a RingMap,
+    map: &'a mut RingMap,
     at: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Block<'a> {
-    pub(super) fn new(map: &'a RingMap, at: usize) -> Block<'a> {
+    pub(super) fn new(map: &'a mut RingMap, at: usize) -> Block<'a> {
         Block { map, at }
     }
 

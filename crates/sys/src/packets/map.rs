@@ -47,8 +47,7 @@ impl RingMap {
         self.status(at).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0
     }
 
-    /// Returns the bytes of a block that the kernel has handed over. The caller must not give the
-    /// block back while it uses them.
+    /// Returns the bytes of a block that the kernel has handed over.
     ///
     /// # Panics
     /// Panics if the kernel owns the block, or if there is no such block.
@@ -56,12 +55,12 @@ impl RingMap {
         assert!(self.is_ours(at), "the kernel writes here");
         // SAFETY: `at` is below `blocks`, otherwise `is_ours` would have panicked. The block is
         // within the mapping, which lives as long as `self`, and the kernel writes to it only after
-        // `give_back`.
+        // `give_back`, which needs a mutable borrow of `self`.
         unsafe { std::slice::from_raw_parts(self.at(at * self.block), self.block) }
     }
 
     /// Returns a block to the kernel, which may then write to it.
-    pub(super) fn give_back(&self, at: usize) {
+    pub(super) fn give_back(&mut self, at: usize) {
         self.status(at).store(libc::TP_STATUS_KERNEL, Ordering::Release);
     }
 

@@ -167,7 +167,12 @@ fn write_file(path: &std::ffi::CStr, text: &CString) -> io::Result<()> {
     let bytes = text.as_bytes();
     // SAFETY: `bytes` points to `bytes.len()` readable bytes.
     let written = unsafe { libc::write(file, bytes.as_ptr().cast(), bytes.len()) };
-    let error = (written != bytes.len() as isize).then(io::Error::last_os_error);
+    let error = match written {
+        ..0 => Some(io::Error::last_os_error()),
+        // A short write leaves an older errno. `from_raw_os_error` does not allocate.
+        written if written as usize != bytes.len() => Some(io::Error::from_raw_os_error(libc::EIO)),
+        _ => None,
+    };
     // SAFETY: this function opened the descriptor and does not use it afterwards.
     unsafe { libc::close(file) };
     error.map_or(Ok(()), Err)

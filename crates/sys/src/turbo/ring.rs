@@ -11,7 +11,7 @@ use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{CancelBuilder, Fd, Fixed, Timespec};
 use io_uring::{Builder, EnterFlags, IoUring, cqueue, opcode};
 
-use crate::buffers::{Buffers, GROUP};
+use crate::buffers::{Buffers, FilledBuffer, GROUP};
 use crate::release;
 
 /// The size of the submission queue.
@@ -25,7 +25,7 @@ const BUFFERS: u16 = 512;
 const SIZE: usize = 16 * 1024;
 
 /// A completion.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct TurboCompletion {
     /// The token of the submission.
     pub(super) token: u64,
@@ -33,8 +33,8 @@ pub(super) struct TurboCompletion {
     pub(super) result: i32,
     /// More completions of the same submission follow.
     pub(super) more: bool,
-    /// The id of the buffer that contains the received bytes.
-    pub(super) buffer: Option<u16>,
+    /// The buffer that contains the received bytes.
+    pub(super) buffer: Option<FilledBuffer>,
 }
 
 /// A ring with a file table and buffers of its own, for the thread that created it.
@@ -162,7 +162,9 @@ impl TurboRing {
             token: entry.user_data(),
             result: entry.result(),
             more: cqueue::more(entry.flags()),
-            buffer: cqueue::buffer_select(entry.flags()),
+            // SAFETY: all receives select from this group, and each completion is seen once. What
+            // the ring hands over comes back to it alone.
+            buffer: unsafe { FilledBuffer::of_completion(GROUP, entry.flags()) },
         }));
         Ok(())
     }
@@ -177,12 +179,12 @@ impl TurboRing {
     }
 
     /// Returns the bytes in a buffer that a completion named.
-    pub(super) fn read(&self, buffer: u16, length: usize) -> &[u8] {
+    pub(super) fn read(&self, buffer: &FilledBuffer, length: usize) -> &[u8] {
         self.buffers.read(buffer, length)
     }
 
     /// Returns a buffer that a completion named to the kernel.
-    pub(super) fn give(&mut self, buffer: u16) {
+    pub(super) fn give(&mut self, buffer: FilledBuffer) {
         self.buffers.give(buffer);
     }
 

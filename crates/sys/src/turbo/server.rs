@@ -8,6 +8,7 @@ use super::part::RepeatedBytes;
 use super::ring::{TurboCompletion, TurboRing};
 use super::slot::{Stage, TurboSlot};
 use super::{Handler, NextStep};
+use crate::buffers::FilledBuffer;
 
 /// The maximum number of queued response parts of a peer that does not read. Beyond it the
 /// connection is aborted.
@@ -127,7 +128,7 @@ impl<T: Handler> Server<T> {
     }
 
     fn received(&mut self, index: u32, completion: TurboCompletion) {
-        if !self.is_current(index, completion) {
+        if !self.is_current(index, &completion) {
             completion.buffer.into_iter().for_each(|buffer| self.ring.give(buffer));
             return;
         }
@@ -147,11 +148,11 @@ impl<T: Handler> Server<T> {
         }
     }
 
-    fn heard(&mut self, index: u32, buffer: u16, length: usize) {
+    fn heard(&mut self, index: u32, buffer: FilledBuffer, length: usize) {
         let slot = &mut self.slots[index as usize];
         slot.heard = true;
         if slot.stage == Stage::Open {
-            let bytes = self.ring.read(buffer, length);
+            let bytes = self.ring.read(&buffer, length);
             let next = self.handler.on_bytes(&mut slot.memory, bytes, &mut self.say);
             slot.stage = match next {
                 NextStep::Listen => Stage::Open,
@@ -207,7 +208,7 @@ impl<T: Handler> Server<T> {
     /// Nothing was sent after it, because the completions of sends precede those of receives in the
     /// same turn.
     fn not_sent(&mut self, index: u32, completion: TurboCompletion) {
-        if !self.is_current(index, completion) {
+        if !self.is_current(index, &completion) {
             return;
         }
         let slot = &mut self.slots[index as usize];
@@ -226,7 +227,7 @@ impl<T: Handler> Server<T> {
     }
 
     fn sent(&mut self, index: u32, completion: TurboCompletion) {
-        if !self.is_current(index, completion) {
+        if !self.is_current(index, &completion) {
             return;
         }
         let slot = &mut self.slots[index as usize];
@@ -308,7 +309,7 @@ impl<T: Handler> Server<T> {
         }
     }
 
-    fn is_current(&self, index: u32, completion: TurboCompletion) -> bool {
+    fn is_current(&self, index: u32, completion: &TurboCompletion) -> bool {
         let slot = self.slots.get(index as usize);
         slot.is_some_and(|slot| {
             slot.stage != Stage::Vacant && u64::from(slot.age) == age_in(completion.token)

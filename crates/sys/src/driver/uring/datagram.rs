@@ -7,6 +7,7 @@ use super::mark::Operation;
 use super::ring::{Completion, Pool};
 use super::socket::{FixedFile, ReceiveState};
 use super::{Filled, Uring, entry};
+use crate::buffers::FilledBuffer;
 use crate::driver::datagram::{self, CONTROL, Datagrams, Received};
 use crate::driver::{EventKind, Slot};
 
@@ -50,15 +51,14 @@ impl Uring {
     }
 
     /// Interprets the buffer of a receive.
-    fn opened(&mut self, buffer: u16, count: usize) -> EventKind {
-        let bytes = self.ring.view(Pool::Datagrams, buffer, 0..count);
+    fn opened(&mut self, buffer: FilledBuffer, count: usize) -> EventKind {
+        let bytes = self.ring.view(&buffer, 0..count);
         let told = bytes.get(4..8).and_then(|bytes| bytes.first_chunk());
         let told = told.map_or(0, |&number| u32::from_ne_bytes(number)) as usize;
         let controls = bytes.get(HEADER..HEADER + told.min(CONTROL)).unwrap_or_default();
         let Received { length, segment, ecn, .. } =
             datagram::received(count.saturating_sub(START), controls);
-        let (pool, range) = (Pool::Datagrams, START..START + length);
-        self.received = Some(Filled { pool, buffer, range });
+        self.received = Some(Filled { buffer, range: START..START + length });
         EventKind::Datagrams { length, segment, ecn }
     }
 

@@ -1,6 +1,7 @@
 //! Bytes that the kernel may read after the call that submitted them has returned.
 
 use std::collections::HashMap;
+use std::ptr::NonNull;
 
 use crate::driver::Message;
 use crate::driver::own::OwnBytes;
@@ -31,7 +32,7 @@ pub(super) struct LentPart {
     sent: usize,
     /// The message header of the remainder, if it has two parts. The kernel reads it when the entry
     /// is submitted.
-    letter: Option<Box<Letter>>,
+    letter: Option<LetterPlace>,
 }
 
 /// The remainder of a message in the form of sendmsg(2).
@@ -67,31 +68,45 @@ impl LentPart {
     pub(super) fn rest(&mut self) -> Rest<'_> {
         match self.bytes.rest(self.sent) {
             [piece, []] => Rest::Piece(piece),
-            pieces => {
-                let letter = self.letter.get_or_insert_with(Letter::new);
-                letter.name(pieces);
-                Rest::Letter(&raw const letter.header)
-            }
+            pieces => Rest::Letter(self.letter.get_or_insert_with(LetterPlace::new).write(pieces)),
         }
     }
 }
 
-impl Letter {
-    fn new() -> Box<Letter> {
+/// A letter that stays where it is while its owner moves: it points into itself, and a box promises that
+/// nothing else points to what it owns.
+struct LetterPlace(NonNull<Letter>);
+
+impl LetterPlace {
+    fn new() -> LetterPlace {
         let nothing = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid
         // value.
         let header = unsafe { std::mem::zeroed() };
-        Box::new(Letter { pieces: [nothing; 2], header })
+        let letter = Box::new(Letter { pieces: [nothing; 2], header });
+        LetterPlace(NonNull::from(Box::leak(letter)))
     }
 
-    fn name(&mut self, pieces: [&[u8]; 2]) {
-        self.pieces = pieces.map(|piece| libc::iovec {
-            iov_base: piece.as_ptr().cast_mut().cast(),
-            iov_len: piece.len(),
-        });
-        self.header.msg_iov = self.pieces.as_mut_ptr();
-        self.header.msg_iovlen = self.pieces.len();
+    /// Writes a letter with these pieces. The result is valid as long as `self` and the pieces are.
+    fn write(&mut self, pieces: [&[u8]; 2]) -> *const libc::msghdr {
+        let letter = self.0.as_ptr();
+        // SAFETY: the letter is allocated, and only `self` writes to it.
+        unsafe {
+            (*letter).pieces = pieces.map(|piece| libc::iovec {
+                iov_base: piece.as_ptr().cast_mut().cast(),
+                iov_len: piece.len(),
+            });
+            (*letter).header.msg_iov = (&raw mut (*letter).pieces).cast();
+            (*letter).header.msg_iovlen = pieces.len();
+            &raw const (*letter).header
+        }
+    }
+}
+
+impl Drop for LetterPlace {
+    fn drop(&mut self) {
+        // SAFETY: `new` allocated it as a box, and it is freed here alone.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 

@@ -31,7 +31,7 @@ use io_uring::squeue::Entry;
 use self::lent::{Lent, SHORT};
 use self::mark::Operation;
 pub use self::ring::PeerWrites;
-use self::ring::{Completion, DriverRing, Pool};
+use self::ring::{Completion, DriverRing};
 use self::socket::{FixedFile, ReceiveState, UringSocket};
 use super::begin::{Begun, begin_connect, event_of_error};
 use super::datagram::{Datagrams, drops};
@@ -40,6 +40,7 @@ use super::own::{OwnBytes, Spare};
 use super::{
     Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, Slot, SocketRoute, TcpPath,
 };
+use crate::buffers::FilledBuffer;
 use crate::{clock, path, socket as tcp};
 
 /// A smaller number of bytes is received and not discarded: changing over costs two submissions.
@@ -81,8 +82,7 @@ pub struct Uring {
 
 /// The contents of a receive buffer.
 struct Filled {
-    pool: Pool,
-    buffer: u16,
+    buffer: FilledBuffer,
     range: Range<usize>,
 }
 
@@ -268,8 +268,8 @@ impl Uring {
 
     /// Finishes the event that was last returned: returns its buffer and resumes receiving.
     fn settle(&mut self) {
-        if let Some(Filled { pool, buffer, .. }) = self.received.take() {
-            self.ring.give_back(pool, buffer);
+        if let Some(Filled { buffer, .. }) = self.received.take() {
+            self.ring.give_back(buffer);
         }
         if let Some(slot) = self.current.take() {
             self.listen(slot);
@@ -485,13 +485,13 @@ impl Driver for Uring {
     }
 
     fn bytes(&self) -> &[u8] {
-        let Some(Filled { pool, buffer, range }) = &self.received else { return &[] };
-        self.ring.view(*pool, *buffer, range.clone())
+        let Some(Filled { buffer, range }) = &self.received else { return &[] };
+        self.ring.view(buffer, range.clone())
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        let Some(Filled { pool, buffer, range }) = &self.received else { return &mut [] };
-        self.ring.view_mut(*pool, *buffer, range.clone())
+        let Some(Filled { buffer, range }) = &self.received else { return &mut [] };
+        self.ring.view_mut(buffer, range.clone())
     }
 }
 

@@ -9,7 +9,8 @@ use std::time::Duration;
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Parameters, squeue};
 
-use crate::buffers::{Buffers, GROUP};
+use super::mark::{Mark, Operation};
+use crate::buffers::{Buffers, FilledBuffer, GROUP};
 use crate::driver::datagram::ROOM;
 use crate::{limit, release};
 
@@ -73,15 +74,23 @@ pub(super) struct DriverRing {
 }
 
 /// The result of a submission.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Completion {
     pub(super) mark: u64,
     /// The return value of the corresponding system call, with an error as a negative number.
     pub(super) result: i32,
-    /// The id of the buffer that contains the received bytes.
-    pub(super) buffer: Option<u16>,
+    /// The buffer that contains the received bytes.
+    pub(super) buffer: Option<FilledBuffer>,
     /// More completions of the same submission follow.
     pub(super) more: bool,
+}
+
+/// Returns the pool from which an operation with this mark selects its buffers.
+fn pool_of(mark: u64) -> Pool {
+    match Mark::unpack(mark).operation {
+        Operation::Hear => Pool::Datagrams,
+        _ => Pool::Bytes,
+    }
 }
 
 impl DriverRing {
@@ -211,34 +220,42 @@ impl DriverRing {
         self.ring.completion().map(|entry| Completion {
             mark: entry.user_data(),
             result: entry.result(),
-            buffer: io_uring::cqueue::buffer_select(entry.flags()),
+            // SAFETY: the pool is that of the operation, and each completion is seen once. What a
+            // ring hands over stays within its driver.
+            buffer: unsafe {
+                FilledBuffer::of_completion(pool_of(entry.user_data()) as u16, entry.flags())
+            },
             more: io_uring::cqueue::more(entry.flags()),
         })
     }
 
     /// Returns the bytes in a range of a buffer.
-    pub(super) fn view(&self, pool: Pool, buffer: u16, range: Range<usize>) -> &[u8] {
-        let buffers = match pool {
-            Pool::Bytes => Some(&*self.buffers),
-            Pool::Datagrams => self.datagrams.as_ref(),
+    pub(super) fn view(&self, buffer: &FilledBuffer, range: Range<usize>) -> &[u8] {
+        let buffers = match buffer.group() {
+            GROUP => Some(&*self.buffers),
+            _ => self.datagrams.as_ref(),
         };
         let bytes = buffers.map_or(&[][..], |buffers| buffers.read(buffer, range.end));
         bytes.get(range).unwrap_or_default()
     }
 
     /// Returns the same bytes for modification.
-    pub(super) fn view_mut(&mut self, pool: Pool, buffer: u16, range: Range<usize>) -> &mut [u8] {
-        let buffers = self.pool(pool);
+    pub(super) fn view_mut(&mut self, buffer: &FilledBuffer, range: Range<usize>) -> &mut [u8] {
+        let buffers = self.buffers_of(buffer);
         let bytes = buffers.map_or(&mut [][..], |buffers| buffers.write(buffer, range.end));
         bytes.get_mut(range).unwrap_or_default()
     }
 
     /// Returns a buffer, which the kernel can use again after the next
     /// [`DriverRing::submit_and_look`] or [`DriverRing::wait`].
-    pub(super) fn give_back(&mut self, pool: Pool, buffer: u16) {
-        if let Some(buffers) = self.pool(pool) {
+    pub(super) fn give_back(&mut self, buffer: FilledBuffer) {
+        if let Some(buffers) = self.buffers_of(&buffer) {
             buffers.give(buffer);
         }
+    }
+
+    fn buffers_of(&mut self, buffer: &FilledBuffer) -> Option<&mut Buffers> {
+        self.pool(if buffer.group() == GROUP { Pool::Bytes } else { Pool::Datagrams })
     }
 
     fn pool(&mut self, pool: Pool) -> Option<&mut Buffers> {

@@ -13,8 +13,7 @@ impl Uring {
         let Mark { slot, generation, operation } = Mark::unpack(completion.mark);
         let known = self.sockets.get(slot as usize);
         if known.is_none_or(|s| s.file.is_none() || s.generation != generation) {
-            let pool = if operation == Operation::Hear { Pool::Datagrams } else { Pool::Bytes };
-            completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(pool, buffer));
+            completion.buffer.into_iter().for_each(|buffer| self.ring.give_back(buffer));
             match operation {
                 Operation::Send => self.let_go(completion.mark),
                 Operation::Install => drop(ring::installed(completion.result)),
@@ -70,8 +69,7 @@ impl Uring {
         match (completion.result, completion.buffer) {
             (count @ 1.., Some(buffer)) => {
                 socket.droppable = socket.droppable.saturating_sub(count as u64);
-                let (pool, range) = (Pool::Bytes, 0..count as usize);
-                self.received = Some(Filled { pool, buffer, range });
+                self.received = Some(Filled { buffer, range: 0..count as usize });
                 Some(EventKind::Received(count as usize))
             }
             (error, _) => self.no_bytes(slot, error),
