@@ -1,11 +1,12 @@
-//! The head of a response. `httparse` parses it; this module interprets the fields that frame the
-//! body.
+//! The head of a response. `httparse` parses it; this module interprets the fields that decide what
+//! follows, with [`framing`](super::framing).
 
 use std::mem::{self, MaybeUninit};
 
 use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
 
-use super::{Http1Violation, is_token};
+use super::Http1Violation;
+use super::framing::{Coding, Codings, Length, elements};
 use crate::semantics::MAX_HEAD;
 
 /// Up to this number of fields, parsing needs no allocation.
@@ -24,26 +25,6 @@ pub(super) struct MessageHead {
     pub(super) persists: bool,
     /// Whether the head contains `Connection: keep-alive`.
     pub(super) keep_alive: bool,
-}
-
-/// The meaning of Transfer-Encoding (RFC 9112, 6.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coding {
-    Absent,
-    /// chunked is the last coding, so the body determines its own end.
-    Chunked,
-    /// chunked is not the last coding: the end of the connection ends the body.
-    Other,
-    Faulty,
-}
-
-/// The meaning of Content-Length (RFC 9110, 8.6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Length {
-    #[default]
-    Absent,
-    Known(u64),
-    Faulty(Http1Violation),
 }
 
 /// Parses a head at the start of `bytes`. Returns it with its length, or `None` if more bytes are
@@ -150,110 +131,6 @@ impl HeadFields {
     fn persists(&self, http_1_0: bool) -> bool {
         let doubtful = self.codings.present && (http_1_0 || self.length != Length::Absent);
         !self.close && !doubtful && (self.keep_alive || !http_1_0)
-    }
-}
-
-impl Length {
-    /// Combines this length with one more field line. Equal values, on several lines or as a list,
-    /// count once (RFC 9112, 6.3).
-    fn and(self, value: &[u8]) -> Length {
-        let mut length = self;
-        let mut any = false;
-        for element in elements(value) {
-            length = length.and_one(element);
-            any = true;
-        }
-        if any { length } else { Length::Faulty(Http1Violation::ContentLength) }
-    }
-
-    fn and_one(self, element: &[u8]) -> Length {
-        match (self, decimal(element)) {
-            (Length::Faulty(violation), _) => Length::Faulty(violation),
-            (_, None) => Length::Faulty(Http1Violation::ContentLength),
-            (Length::Known(known), Some(new)) if known != new => {
-                Length::Faulty(Http1Violation::ContentLengths)
-            }
-            (_, Some(new)) => Length::Known(new),
-        }
-    }
-}
-
-/// Parses digits only: `str::parse` would also accept a plus sign.
-fn decimal(digits: &[u8]) -> Option<u64> {
-    digits.iter().try_fold(0u64, |number, &byte| {
-        let digit = char::from(byte).to_digit(10)?;
-        number.checked_mul(10)?.checked_add(u64::from(digit))
-    })
-}
-
-#[derive(Default)]
-struct Codings {
-    present: bool,
-    chunked: bool,
-    /// Whether another coding was applied after chunked.
-    covered: bool,
-    faulty: bool,
-}
-
-impl Codings {
-    fn add(&mut self, value: &[u8]) {
-        self.present = true;
-        self.faulty |= has_open_quote(value);
-        elements(value).for_each(|coding| self.add_one(coding));
-    }
-
-    fn add_one(&mut self, coding: &[u8]) {
-        let name = coding.split(|&byte| byte == b';').next().unwrap_or_default();
-        let has_parameters = name.len() < coding.len();
-        let chunked = name.trim_ascii().eq_ignore_ascii_case(b"chunked");
-        self.faulty |= !is_token(name.trim_ascii());
-        // RFC 9112, 7.1: a parameter of chunked is an error. 6.1: chunked is applied once.
-        self.faulty |= chunked && (has_parameters || self.chunked);
-        self.covered |= self.chunked && !chunked;
-        self.chunked |= chunked;
-    }
-
-    fn verdict(&self) -> Coding {
-        match self {
-            Codings { present: false, .. } => Coding::Absent,
-            Codings { faulty: true, .. } => Coding::Faulty,
-            Codings { chunked: true, covered: false, .. } => Coding::Chunked,
-            _ => Coding::Other,
-        }
-    }
-}
-
-/// Returns the elements of a list without empty ones (RFC 9110, 5.6.1.2) and without the whitespace
-/// around them, which may be a fold. A comma in a quoted string does not separate elements.
-fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut quotes = Quotes::Outside;
-    list.split(move |&byte| {
-        quotes = quotes.after(byte);
-        byte == b',' && quotes == Quotes::Outside
-    })
-    .map(<[u8]>::trim_ascii)
-    .filter(|element| !element.is_empty())
-}
-
-fn has_open_quote(value: &[u8]) -> bool {
-    value.iter().fold(Quotes::Outside, |quotes, &byte| quotes.after(byte)) != Quotes::Outside
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quotes {
-    Outside,
-    Inside,
-    Escaped,
-}
-
-impl Quotes {
-    fn after(self, byte: u8) -> Quotes {
-        match (self, byte) {
-            (Quotes::Outside, b'"') | (Quotes::Escaped, _) => Quotes::Inside,
-            (Quotes::Inside, b'\\') => Quotes::Escaped,
-            (Quotes::Inside, b'"') => Quotes::Outside,
-            (same, _) => same,
-        }
     }
 }
 

@@ -33,6 +33,7 @@
 //! of the reader; [`Http1Violation::is_own_limit`] distinguishes it from violations of HTTP.
 
 mod chunked;
+pub mod framing;
 mod head;
 mod known;
 mod reader;

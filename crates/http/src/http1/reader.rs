@@ -2,7 +2,8 @@
 
 use super::Http1Violation;
 use super::chunked::Chunked;
-use super::head::{self, Coding, Length, MessageHead, SplitHead};
+use super::framing::{Coding, Length};
+use super::head::{self, MessageHead, SplitHead};
 use super::known::KnownHead;
 
 /// The largest number of interim responses. RFC 9110, 15.2 sets no limit, but a peer that never

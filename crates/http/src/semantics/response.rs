@@ -110,7 +110,7 @@ impl FieldSection {
     }
 
     fn takes_length(&mut self, value: &[u8]) -> bool {
-        let length = decimal(value);
+        let length = decimal(value.trim_ascii());
         let agrees = self.length.is_none_or(|known| Some(known) == length);
         self.length = length;
         agrees && length.is_some()
@@ -195,8 +195,7 @@ fn parse_status(value: &[u8]) -> Option<u16> {
 }
 
 /// Parses digits only: `str::parse` would also accept a plus sign.
-fn decimal(value: &[u8]) -> Option<u64> {
-    let digits = value.trim_ascii();
+pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
     let start = (!digits.is_empty()).then_some(0u64)?;
     digits.iter().try_fold(start, |number, &byte| {
         let digit = char::from(byte).to_digit(10)?;

@@ -1,6 +1,7 @@
 //! The heads of requests and responses: collected until complete, then parsed.
 
 use httparse::{EMPTY_HEADER, Header, Request, Response};
+use sixmark_http::http1::framing::{Coding, Codings, Length};
 
 use super::super::budget::Budget;
 use super::body::BodyState;
@@ -131,17 +132,16 @@ pub(super) fn response(head: &[u8], method: &str) -> Option<Answered> {
 /// Returns the framing of content. The outer option is `None` if the framing fields are invalid or
 /// contradict each other.
 fn framing(fields: &[Header<'_>]) -> Option<Option<BodyState>> {
-    if let Some(coding) = field(fields, "transfer-encoding").last() {
-        let last = coding.rsplit(|byte| *byte == b',').next().unwrap_or_default();
-        let chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
-        return Some(Some(if chunked { BodyState::chunked() } else { BodyState::ToEnd }));
+    let mut codings = Codings::default();
+    field(fields, "transfer-encoding").for_each(|value| codings.add(value));
+    let length = field(fields, "content-length").fold(Length::Absent, Length::and);
+    match (codings.verdict(), length) {
+        (Coding::Faulty, _) | (Coding::Absent, Length::Faulty(_)) => None,
+        (Coding::Chunked, _) => Some(Some(BodyState::chunked())),
+        (Coding::Other, _) => Some(Some(BodyState::ToEnd)),
+        (Coding::Absent, Length::Absent) => Some(None),
+        (Coding::Absent, Length::Known(length)) => Some(Some(BodyState::Length(length))),
     }
-    let mut lengths = field(fields, "content-length");
-    let Some(first) = lengths.next() else { return Some(None) };
-    let length = std::str::from_utf8(first.trim_ascii()).ok()?.parse().ok()?;
-    lengths
-        .all(|other| other.trim_ascii() == first.trim_ascii())
-        .then_some(Some(BodyState::Length(length)))
 }
 
 fn field<'a>(fields: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
@@ -197,7 +197,11 @@ mod tests {
         assert_eq!(request("Content-Length: 0\r\n"), Some(None));
         assert_eq!(request("content-length: 12\r\n"), Some(Some(BodyState::Length(12))));
         assert_eq!(request("Content-Length: 1\r\nContent-Length: 2\r\n"), None);
-        assert_eq!(request("Content-Length: -1\r\n"), None);
+        for invalid in ["-1", "+5", "", "1, 2", "5 5"] {
+            assert_eq!(request(&format!("Content-Length: {invalid}\r\n")), None, "{invalid}");
+        }
+        let repeated = Some(Some(BodyState::Length(12)));
+        assert_eq!(request("Content-Length: 12, 12\r\n"), repeated);
         let chunked = "Content-Length: 5\r\nTransfer-Encoding: gzip, Chunked\r\n";
         assert_eq!(request(chunked), Some(Some(BodyState::chunked())));
         let response = |status: u16, method, fields: &str| {
