@@ -8,7 +8,7 @@ use std::time::Duration;
 use sixmark_study::client::{Blocks, Client, Job, ProgramOutput};
 use sixmark_study::outputs::outputs;
 use sixmark_study::spec::cells::{cells, schedule};
-use sixmark_study::spec::words::{CellTarget, words};
+use sixmark_study::spec::command_line::{CellTarget, words};
 use sixmark_study::spec::{ReadContext, parse_study};
 use sixmark_units::family::Family;
 

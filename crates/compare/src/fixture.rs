@@ -4,7 +4,9 @@ use sixmark_document::provenance::{Ended, Environment};
 use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_units::family::Family;
 
-use crate::result::{BlockOrder, BlockSchedule, ComparedSide, ComparedSides, ComparisonResult};
+use crate::comparison_result::{
+    BlockOrder, BlockSchedule, ComparedSide, ComparedSides, ComparisonResult,
+};
 use crate::{Compared, Comparison, ComparisonKind, EffectMethod, Settings};
 use sixmark_record::fixture::{generator, plan, run, tool};
 use sixmark_record::metric::Metric;
@@ -29,7 +31,7 @@ pub fn comparison_result() -> ComparisonResult {
         warm_up_blocks: 1,
     };
     ComparisonResult {
-        schema: crate::result::SCHEMA.to_owned(),
+        schema: crate::comparison_result::SCHEMA.to_owned(),
         tool: tool(),
         started: run.started.clone(),
         elapsed_s: 26.0,

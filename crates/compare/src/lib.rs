@@ -4,12 +4,13 @@
 //! only whole blocks count as independent. A block of side A and the nearest block of side B form a
 //! [`BlockPair`]. Each pair yields one effect, the logarithm of A's figure over B's.
 //!
-//! Begin with [`judge`], which decides, and [`result`], the document. [`gate`] evaluates conditions on
+//! Begin with [`judge`], which decides, and [`comparison_result`], the document. [`gate`] evaluates conditions on
 //! results; [`engine`] measures the blocks, and only it generates load and reads clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod blocks_needed;
+pub mod comparison_result;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 #[cfg(any(test, feature = "fixture"))]
@@ -18,7 +19,6 @@ pub mod gate;
 pub mod judge;
 pub mod pilot;
 pub mod reasons;
-pub mod result;
 pub mod schedule;
 pub mod sheet;
 pub mod text;

@@ -1,6 +1,6 @@
 //! The order in which the blocks of two sides follow one another.
 
-use super::result::{BlockOrder, BlockSchedule, SideName};
+use crate::comparison_result::{BlockOrder, BlockSchedule, SideName};
 use sixmark_units::random::Random;
 
 /// One block to be measured.

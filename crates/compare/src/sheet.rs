@@ -5,7 +5,7 @@ pub mod effects;
 pub mod repeated;
 pub mod verdict;
 use crate::Comparison;
-use crate::result::{BlockOrder, BlockSchedule, ComparedSide, ComparisonResult};
+use crate::comparison_result::{BlockOrder, BlockSchedule, ComparedSide, ComparisonResult};
 
 use sixmark_record::sheet::side::{Side, Sides, shown};
 use sixmark_record::sheet::{families, figures, gates, outcomes, path, phases, planned, requests};

@@ -1,7 +1,7 @@
 //! A comparison on the screen: its verdict in plain words, and a line for each metric.
 
 use crate::Comparison;
-use crate::result::ComparisonResult;
+use crate::comparison_result::ComparisonResult;
 
 use super::sheet::verdict::describe_estimate;
 use crate::sheet::comparison_sheet;

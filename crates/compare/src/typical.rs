@@ -1,7 +1,7 @@
 //! A side's figures as the comparison has them.
 
-use super::result::{ComparedSide, SideName};
 use super::{Comparison, EffectMethod};
+use crate::comparison_result::{ComparedSide, SideName};
 use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::timed_phase::TimePoint;
 

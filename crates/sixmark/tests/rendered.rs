@@ -15,8 +15,8 @@ use sixmark::report::sheet::Named;
 use sixmark::report::{document_text, junit, long, markdown_page};
 use sixmark_record::csv;
 use sixmark_record::text::Detail;
-use sixmark_study::result::StudyResult;
 use sixmark_study::sheet::{published_markdown, published_text, study_markdown, study_text};
+use sixmark_study::study_result::StudyResult;
 use sixmark_vitals::text as vitals;
 
 use rendered::documents::{self, Verdicts};

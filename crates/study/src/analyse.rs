@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::average::entry;
 use super::levels::{label_level, label_levels};
-use super::result::{
+use crate::spec::{AnalysisSpec, AnalysisSubject, FAMILY, PublishedFigures, ShareOf, SharesSpec};
+use crate::study_result::{
     Analysis, At, ComparisonEntry, Published, PublishedShare, PublishedTable, RatioFinding,
     TableColumn,
 };
-use crate::spec::{AnalysisSpec, AnalysisSubject, FAMILY, PublishedFigures, ShareOf, SharesSpec};
 use sixmark_document::verdict::Estimate;
 use sixmark_record::metric::Metric;
 use sixmark_units::family::Family;
@@ -47,7 +47,7 @@ pub fn published(figures: &PublishedFigures) -> Published {
 
 /// The figures of a table, one by one.
 pub fn published_figures(table: &PublishedTable) -> Vec<PublishedFigure> {
-    let of_row = |row: &super::result::PublishedRow| -> Vec<PublishedFigure> {
+    let of_row = |row: &crate::study_result::PublishedRow| -> Vec<PublishedFigure> {
         let at: Vec<At> = table.factors.iter().zip(&row.levels).map(at).collect();
         let columns = table.columns.iter().zip(&row.values).enumerate();
         let figure = |(number, (column, value)): (usize, (&TableColumn, &Option<f64>))| {

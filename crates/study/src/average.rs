@@ -1,6 +1,6 @@
 //! Several values made one, with its interval.
 
-use super::result::{ComparisonEntry, MeanRatio, RatioFinding, Statistic};
+use crate::study_result::{ComparisonEntry, MeanRatio, RatioFinding, Statistic};
 use sixmark_record::metric::Bounds;
 use sixmark_stats::t_quantile;
 

@@ -9,13 +9,13 @@ mod counting;
 mod sentence;
 
 use super::average::geometric;
-use super::result::{
-    Claim, ExchangeCount, FindingResult, FindingVerdict, MARGIN_PERCENT, MeanRatio,
-};
 use super::unlike;
 use crate::observation::{Observation, observations};
-use crate::result::CellResult;
 use crate::spec::{FAMILY, FindingSpec};
+use crate::study_result::CellResult;
+use crate::study_result::{
+    Claim, ExchangeCount, FindingResult, FindingVerdict, MARGIN_PERCENT, MeanRatio,
+};
 use sixmark_stats::incomplete_beta;
 use sixmark_units::family::{Family, spoken};
 use sixmark_units::quantity::write_count;

@@ -1,6 +1,6 @@
 //! Names of levels for people.
 
-use super::result::At;
+use crate::study_result::At;
 use sixmark_units::family::spoken;
 
 /// Levels that many factors have.

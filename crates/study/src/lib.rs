@@ -4,7 +4,7 @@
 //! A *cell* is one combination of the factors' levels, and is measured once in each repetition.
 //!
 //! [`engine`] measures cells, with other clients and with browsers ([`browser`]); only these two open
-//! files, start programs and read clocks. [`result`] is the document.
+//! files, start programs and read clocks. [`study_result`] is the document.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -20,10 +20,10 @@ mod findings;
 pub mod levels;
 mod observation;
 pub mod outputs;
-pub mod result;
 pub mod setting;
 pub mod sheet;
 pub mod spec;
+pub mod study_result;
 mod unlike;
 
 use sha2::{Digest as _, Sha256};

@@ -2,9 +2,9 @@
 
 use sixmark_units::family::Family;
 
-use super::result::{At, CellResult};
 use super::spec::FAMILY;
 use super::spec::published::at_family;
+use crate::study_result::{At, CellResult};
 
 /// The figures of one cell over one family.
 pub(super) struct Observation<'a> {

@@ -9,15 +9,15 @@ use super::analyse::{self, PublishedFigure};
 use super::average::{Average, average, entry};
 use super::findings::find_claim;
 use super::levels::{label_level, label_levels};
-use super::result::{
-    At, CellResult, Chart, ComparisonEntry, FindingResult, Published, RatioFinding, Row, Statistic,
-    StudyComparison, Table, TableColumn, TableValue,
-};
 use super::unlike;
 use crate::observation::Observation;
 use crate::observation::observations;
 use crate::spec::{
     ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
+};
+use crate::study_result::{
+    At, CellResult, Chart, ComparisonEntry, FindingResult, Published, RatioFinding, Row, Statistic,
+    StudyComparison, Table, TableColumn, TableValue,
 };
 use sixmark_record::metric::{Bounds, Metric};
 use sixmark_units::family::Family;

@@ -1,7 +1,7 @@
 //! A study's report.
 
+mod cell_doubts;
 mod claims;
-mod doubts;
 mod headline;
 mod improvement;
 mod interval;
@@ -10,7 +10,7 @@ mod published;
 mod turned;
 
 use crate::levels::label_level;
-use crate::result::{
+use crate::study_result::{
     At, CellOrder, CellResult, ComparisonEntry, MeanRatio, Published, RatioFinding,
     StudyComparison, StudyResult, Table as Asked, TableValue,
 };
@@ -51,7 +51,7 @@ pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
         about: describe_study(result),
         headline: headline::study_headline(result),
         tiles: Vec::new(),
-        warnings: result.warnings.iter().cloned().chain(doubts::of_cells(result)).collect(),
+        warnings: result.warnings.iter().cloned().chain(cell_doubts::of_cells(result)).collect(),
         parts: parts.into_iter().flatten().collect(),
     }
 }
@@ -196,7 +196,7 @@ fn asked_table(of: &Asked) -> Vec<Block> {
             columns.push(Column::number("published"));
         }
     }
-    let row = |row: &crate::result::Row| {
+    let row = |row: &crate::study_result::Row| {
         let values = row.values.iter().zip(&of.columns).zip(&beside);
         let cells = values.flat_map(|((value, of), &beside)| pair(value, of.measure, beside));
         labelled(&row.levels, cells)
@@ -204,7 +204,7 @@ fn asked_table(of: &Asked) -> Vec<Block> {
     let at: Vec<String> =
         of.at.iter().map(|at| format!("{} {}", at.factor, shown(&at.level))).collect();
     let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
-    let better = |row: &crate::result::Row| {
+    let better = |row: &crate::study_result::Row| {
         let better = of.improvement_below(row)?;
         Some(improvement::improvement_row(of, better, &beside))
     };
@@ -303,7 +303,7 @@ fn setting_of_study(result: &StudyResult) -> Vec<Block> {
 }
 
 fn resumed(result: &StudyResult) -> Option<Block> {
-    let row = |of: &crate::result::Resumed| {
+    let row = |of: &crate::study_result::Resumed| {
         let changes = of.changes.iter().map(|c| format!("{}: {} → {}", c.what, c.before, c.now));
         let changes: Vec<String> = changes.collect();
         let cells = vec![

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::levels::label_level;
-use super::result::{At, MARGIN_PERCENT};
 use crate::observation::Observation;
 use crate::spec::FAMILY;
 use crate::spec::published::at_family;
+use crate::study_result::{At, MARGIN_PERCENT};
 use sixmark_record::sameness::{Answers, look, look_among};
 use sixmark_units::family::Family;
 

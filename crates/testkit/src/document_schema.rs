@@ -8,19 +8,19 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use sixmark_compare::result as compared;
-use sixmark_compare::result::ComparisonResult;
+use sixmark_compare::comparison_result as compared;
+use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_document::warning_codes::WARNING_CODES;
 use sixmark_record::result;
 use sixmark_record::result::RunResult;
-use sixmark_study::result as study;
-use sixmark_study::result::StudyResult;
-use sixmark_traffic::result as traffic;
-use sixmark_traffic::result::TrafficResult;
-use sixmark_vitals::result as vitals;
-use sixmark_vitals::result::VitalsResult;
-use sixmark_watch::document as watch;
-use sixmark_watch::document::WatchResult;
+use sixmark_study::study_result as study;
+use sixmark_study::study_result::StudyResult;
+use sixmark_traffic::traffic_result as traffic;
+use sixmark_traffic::traffic_result::TrafficResult;
+use sixmark_vitals::vitals_result as vitals;
+use sixmark_vitals::vitals_result::VitalsResult;
+use sixmark_watch::watch_result as watch;
+use sixmark_watch::watch_result::WatchResult;
 
 mod layout;
 

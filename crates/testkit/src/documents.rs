@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+use sixmark_compare::comparison_result::{Block, ComparisonResult};
+use sixmark_compare::comparison_result::{
+    BlockOrder, BlockSchedule, ComparedSide, ComparedSides, SideName,
+};
 use sixmark_compare::judge::compare;
-use sixmark_compare::result::{Block, ComparisonResult};
-use sixmark_compare::result::{BlockOrder, BlockSchedule, ComparedSide, ComparedSides, SideName};
 use sixmark_compare::{BlockPair, Settings, Stretch};
 use sixmark_document::provenance::{Ended, Warning};
 use sixmark_record::gate_result::GateResult;
@@ -77,7 +79,7 @@ pub fn comparison() -> Value {
     };
     let (side_a, side_b) = (side("ipv6", &a), side("ipv4", &b));
     let document = ComparisonResult {
-        schema: sixmark_compare::result::SCHEMA.into(),
+        schema: sixmark_compare::comparison_result::SCHEMA.into(),
         tool: run.tool.clone(),
         started: run.started.clone(),
         elapsed_s: 27.5,

@@ -1,25 +1,25 @@
 //! Background traffic: how much of it, of which kinds, when each message is due, what it looks like,
 //! and what became of it.
 //!
-//! Begin with [`TrafficMix`], what is asked for, and [`Flow`]; [`result`] is the document, [`sheet`]
+//! Begin with [`TrafficMix`], what is asked for, and [`Flow`]; [`traffic_result`] is the document, [`sheet`]
 //! shows it, [`warnings`] reports doubts. Only [`engine`] uses sockets, threads and clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
-#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 mod flow;
 mod heard;
 mod message;
 mod mix;
 mod rate;
-pub mod result;
 mod schedule;
 mod script;
 pub mod sheet;
 mod split;
 mod stream;
 pub mod text;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod traffic_result;
 mod variation;
 pub mod warnings;
 mod wire;

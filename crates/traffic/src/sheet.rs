@@ -1,6 +1,6 @@
 //! What became of traffic: rates offered and achieved by class and family, loss, delay.
 
-use crate::result::{
+use crate::traffic_result::{
     Amount, Delay, FlowResult, HostResult, KindResult, MessageFigures, OfferedTraffic,
     TrafficResult,
 };

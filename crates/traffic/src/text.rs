@@ -1,6 +1,6 @@
 //! Words for traffic: its rates, and who sent it.
 
-use crate::result::OfferedTraffic;
+use crate::traffic_result::OfferedTraffic;
 use crate::{Basis, TrafficSide};
 
 /// What rates count.

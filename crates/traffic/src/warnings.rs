@@ -1,6 +1,6 @@
 //! Warnings about doubtful figures of traffic.
 
-use crate::result::{FlowResult, OfferedTraffic, TrafficResult};
+use crate::traffic_result::{FlowResult, OfferedTraffic, TrafficResult};
 use crate::{Basis, FlowProtocol};
 use sixmark_document::provenance::{Ended, Warning};
 use sixmark_units::quantity::{duration_us, write_count};

@@ -4,7 +4,7 @@
 //! A [`VitalsSample`] holds counters as they stood at one moment. The change between two has the same
 //! form: its counters are differences, everything else is as it was at the later one.
 //!
-//! Begin with [`VitalsSample`]; [`cost`] has the processor time of a request, [`result`] the
+//! Begin with [`VitalsSample`]; [`cost`] has the processor time of a request, [`vitals_result`] the
 //! document, [`sheet`] and [`text`] show it, [`warnings`] reports doubts. Only [`engine`] reads the
 //! kernel's files, and uses sockets, threads and clocks.
 
@@ -14,7 +14,6 @@ pub mod change;
 pub mod cost;
 pub mod costs_sheet;
 pub mod counter;
-pub mod doubts;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod exposition;
@@ -24,12 +23,13 @@ pub mod network;
 pub mod parse;
 pub mod prometheus;
 pub mod regression;
-pub mod result;
 pub mod sample;
 pub mod section;
 pub mod series;
 pub mod sheet;
+pub mod symptoms;
 pub mod text;
+pub mod vitals_result;
 pub mod warnings;
 
 pub use change::Total;

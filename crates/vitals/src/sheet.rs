@@ -4,7 +4,7 @@ use crate::VitalsSample;
 use crate::group::{Group as Processes, GroupKind};
 use crate::host::CpuTimes;
 use crate::network::{Interface, Ip, Sockets};
-use crate::result::VitalsResult;
+use crate::vitals_result::VitalsResult;
 use sixmark_units::family::{Family, PerFamily};
 
 use sixmark_sheet::BOTH_PLACE;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::VitalsSample;
 use crate::host::{CpuTimes, MachineVitals};
-use crate::result::VitalsResult;
 use crate::sheet::{IP_COUNTERS, group_name};
+use crate::vitals_result::VitalsResult;
 use sixmark_document::provenance::Ended;
 use sixmark_sheet::terminal::WIDTH;
 use sixmark_units::family::{Family, PerFamily};

@@ -2,8 +2,8 @@
 
 use crate::VitalsSample;
 use crate::cost::Work;
-use crate::doubts::{VitalsDoubt, doubts_of_change};
 use crate::section::MachineRole;
+use crate::symptoms::{VitalsDoubt, doubts_of_change};
 use sixmark_document::provenance::Warning;
 
 use sixmark_document::provenance::warning;

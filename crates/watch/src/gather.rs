@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 
-use super::result::{WatchedFamily, WatchedServer};
 use super::seconds::WatchedSeconds;
 use super::seen::SeenTraffic;
+use crate::watched_result::{WatchedFamily, WatchedServer};
 use sixmark_record::family_result::Families;
 use sixmark_record::in_flight::InFlight;
 use sixmark_record::interval::Interval;

@@ -1,20 +1,19 @@
 //! What packets say of traffic that others made: connections and exchanges as they passed by, counted
 //! as a run's are.
 //!
-//! Begin with [`Gatherer`], which counts what flows contain; [`document`] is the result. [`mod@capture`] takes packets, [`engine`] watches
+//! Begin with [`Gatherer`], which counts what flows contain; [`watch_result`] is the document. [`mod@capture`] takes packets, [`engine`] watches
 //! them live or in files, [`truth`] holds them beside a run's clock. Only these three use sockets,
 //! files, threads and clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod capture;
-pub mod document;
+mod end_names;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 mod gather;
 mod hidden;
 pub mod lines;
-mod result;
 mod seconds;
 mod seen;
 pub mod sheet;
@@ -25,11 +24,12 @@ pub mod text;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod truth;
 pub mod warnings;
+pub mod watch_result;
+mod watched_result;
 pub mod watched_sheet;
-mod words;
 
 pub use gather::{Gathered, Gatherer, Progress};
 pub use hidden::describe_hidden;
-pub use result::{
+pub use watched_result::{
     PacketSource, Rates, RoundTripResult, SentResult, Watched, WatchedFamily, WatchedServer,
 };

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::words::{closure, spoken};
+use crate::end_names::{closure, spoken};
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_wire::flow::{Hello, Observed, RoundTrips, Sent, Spoken, Transfer};
 

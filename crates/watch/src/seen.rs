@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::result::{Rates, RoundTripResult, SentResult, WatchedFamily};
-use super::words::{closure, spoken};
+use crate::end_names::{closure, spoken};
+use crate::watched_result::{Rates, RoundTripResult, SentResult, WatchedFamily};
 use sixmark_document::timing::Timing;
 use sixmark_wire::flow::{Hello, Observed, Sent, Spoken, Transfer};
 

@@ -1,7 +1,7 @@
 //! A report of what was watched.
 
 use crate::describe_hidden;
-use crate::document::WatchResult;
+use crate::watch_result::WatchResult;
 
 use crate::watched_sheet as watched;
 use sixmark_record::sheet::measured::measured_parts;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::document::WatchResult;
+use crate::watch_result::WatchResult;
 use crate::{PacketSource, Watched, WatchedFamily, describe_hidden};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, duration_us, write_count};

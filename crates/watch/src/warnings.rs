@@ -1,6 +1,6 @@
 //! Warnings about the figures of watched traffic.
 
-use crate::document::WatchResult;
+use crate::watch_result::WatchResult;
 use crate::{Watched, WatchedFamily};
 use sixmark_document::provenance::{Ended, Warning};
 use sixmark_record::plan::accept::AcceptStatus;

@@ -1,6 +1,6 @@
 //! Assembles the result of a comparison.
 
-use crate::result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
+use crate::comparison_result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
 use crate::{Comparison, Settings, judge};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_record::plan::Plan;

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::comparison_result::{
+    Block, BlockCpu, BlockSchedule, ComparedSides, SideCost, SideCpu, SideName,
+};
 use crate::pilot::longer_block;
-use crate::result::{Block, BlockCpu, BlockSchedule, ComparedSides, SideCost, SideCpu, SideName};
 use crate::schedule::{BlockTurn, turns};
 use crate::{BlockPair, Comparison, Settings, Stretch, judge};
 use sixmark_document::provenance::Ended;
@@ -324,7 +326,7 @@ mod tests {
     //! Blocks whose loads are made up, so that no machine's speed decides.
 
     use crate::Compared;
-    use crate::result::BlockOrder;
+    use crate::comparison_result::BlockOrder;
     use sixmark_document::verdict::Verdict;
     use sixmark_record::fixture::secure_plan;
     use sixmark_record::metric::Metric;

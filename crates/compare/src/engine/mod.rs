@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use crate::result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
+use crate::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
 use crate::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
 use sixmark_record::plan::Plan;

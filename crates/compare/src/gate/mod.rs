@@ -12,7 +12,7 @@ mod source;
 use sixmark_record::gate_result::GateResult;
 use std::fmt;
 
-use crate::result::ComparisonResult;
+use crate::comparison_result::ComparisonResult;
 pub use sixmark_record::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
 use sixmark_record::expression::{Truth, parse_condition};
 use sixmark_record::measurement::Measurement;

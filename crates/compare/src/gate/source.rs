@@ -1,7 +1,7 @@
 //! The figures that gates use, read from documents.
 
 use super::show;
-use crate::result::ComparisonResult;
+use crate::comparison_result::ComparisonResult;
 use crate::{Compared, Comparison};
 use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_record::expression::{Dimension, Function, GateSide, SideFigure, verdict_word};

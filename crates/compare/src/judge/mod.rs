@@ -5,7 +5,7 @@
 //! formed. `docs/statistics.md` describes the rules and how they were verified.
 
 mod blocks;
-mod doubts;
+mod caveats;
 mod failures;
 mod family;
 mod figures;
@@ -18,7 +18,7 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub use doubts::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison};
+pub use caveats::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 

@@ -1,6 +1,6 @@
 //! A comparison's blocks in their order: throughput and response times.
 
-use crate::result::{Block as Measured, ComparisonResult, SideName};
+use crate::comparison_result::{Block as Measured, ComparisonResult, SideName};
 use sixmark_record::family_result::FamilyResult;
 
 use sixmark_record::sheet::side::shown;

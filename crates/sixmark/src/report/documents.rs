@@ -3,19 +3,19 @@
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use sixmark_compare::result as comparison;
-use sixmark_compare::result::ComparisonResult;
+use sixmark_compare::comparison_result as comparison;
+use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_document::provenance::Warning;
 use sixmark_record::result;
 use sixmark_record::result::RunResult;
-use sixmark_study::result as study;
-use sixmark_study::result::StudyResult;
-use sixmark_traffic::result as traffic;
-use sixmark_traffic::result::TrafficResult;
-use sixmark_vitals::result as vitals;
-use sixmark_vitals::result::VitalsResult;
-use sixmark_watch::document as watch;
-use sixmark_watch::document::WatchResult;
+use sixmark_study::study_result as study;
+use sixmark_study::study_result::StudyResult;
+use sixmark_traffic::traffic_result as traffic;
+use sixmark_traffic::traffic_result::TrafficResult;
+use sixmark_vitals::vitals_result as vitals;
+use sixmark_vitals::vitals_result::VitalsResult;
+use sixmark_watch::watch_result as watch;
+use sixmark_watch::watch_result::WatchResult;
 
 /// A document of any kind.
 #[derive(Clone, Debug)]

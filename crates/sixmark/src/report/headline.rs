@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::documents::Document;
 use sixmark_compare::Comparison;
-use sixmark_compare::result::ComparisonResult;
+use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::Verdict;
 use sixmark_record::family_result::FamilyResult;
@@ -14,9 +14,9 @@ use sixmark_record::measurement::Measurement;
 use sixmark_record::metric::Metric;
 use sixmark_record::plan::Plan;
 use sixmark_record::result::RunResult;
-use sixmark_study::result::StudyResult;
+use sixmark_study::study_result::StudyResult;
 use sixmark_units::family::Family;
-use sixmark_watch::document::WatchResult;
+use sixmark_watch::watch_result::WatchResult;
 
 /// What a list says of one document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

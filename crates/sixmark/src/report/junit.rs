@@ -9,14 +9,14 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::report::headline::ListHeadline;
-use sixmark_compare::result::ComparisonResult;
+use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_record::family_result::FamilyResult;
 use sixmark_record::gate_result::GateResult;
 use sixmark_record::measurement::Measurement;
 use sixmark_record::result::RunResult;
 use sixmark_watch::Watched;
-use sixmark_watch::document::WatchResult;
+use sixmark_watch::watch_result::WatchResult;
 
 /// Why a measurement that a signal ended is none.
 const INTERRUPTED: &str = "interrupted by a signal";

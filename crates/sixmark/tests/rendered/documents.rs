@@ -7,7 +7,7 @@ use sixmark_compare::{Comparison, HeaderCorrected};
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_record::fixture;
-use sixmark_study::result::StudyResult;
+use sixmark_study::study_result::StudyResult;
 
 /// A document of a run on loopback.
 pub(crate) fn recorded(name: &str) -> Document {

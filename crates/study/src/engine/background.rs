@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::result::CellTraffic;
 use crate::spec::traffic::Traffic;
-use sixmark_traffic::result::FlowResult;
+use crate::study_result::CellTraffic;
+use sixmark_traffic::traffic_result::FlowResult;
 use sixmark_traffic::{Flow, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};
 
@@ -206,7 +206,7 @@ pub(super) fn go_on(time: Duration, stop: &AtomicBool) -> bool {
 #[cfg(test)]
 mod tests {
     use sixmark_traffic::FlowProtocol;
-    use sixmark_traffic::result::Sent;
+    use sixmark_traffic::traffic_result::Sent;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::result::CellResult;
+use crate::study_result::CellResult;
 use sixmark_document::provenance::Warning;
 use sixmark_http::url::Url;
 use sixmark_record::family_result::Families;
@@ -12,7 +12,7 @@ use sixmark_record::timed_phase::TimePoint;
 use sixmark_units::family::Family;
 use sixmark_wire::flow::{Transfer, Unmeasured};
 
-use super::doubts::doubt;
+use crate::engine::cell_warnings::doubt;
 use sixmark_lab::Up;
 use sixmark_sys::command_error::CommandError;
 use sixmark_watch::capture::{Capture, CaptureSettings, Captured};

@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::spec::PlannedCell;
 use crate::spec::Study;
 use crate::spec::cells::cells;
-use crate::spec::words::{CellTarget, option, options};
+use crate::spec::command_line::{CellTarget, option, options};
 
 use super::Commands;
 use sixmark_run::{Extras, Runnable};

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::outputs::{findings, outputs};
-use crate::result::{CellResult, StudyComparison, StudyResult};
 use crate::spec::PlannedCell;
 use crate::spec::Study;
 use crate::spec::cells::{cells, schedule};
+use crate::study_result::{CellResult, StudyComparison, StudyResult};
 use sixmark_document::provenance::Ended;
 use sixmark_sys::enclosure::Rights;
 

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::result::{CellResult, StudyResult};
+use crate::study_result::{CellResult, StudyResult};
 use serde::{Deserialize, Serialize};
 use sixmark_record::result::RunResult;
 

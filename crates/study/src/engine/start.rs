@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::analyse::published;
-use crate::result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
 use crate::spec::Study;
 use crate::spec::cells::cells;
 use crate::spec::lab::InLab;
+use crate::study_result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
 use sixmark_document::provenance::{Ended, Tool};
 use sixmark_sys::enclosure::Rights;
 
 use super::changes::{self, Now};
-use super::doubts;
 use super::folder::Folder;
 use super::source::Source;
+use crate::engine::cell_warnings as doubts;
 use crate::engine::options::Options;
 use sixmark_document::environment;
 use sixmark_sys::command_error::CommandError;

@@ -2,8 +2,8 @@
 
 use super::{is_of_side, sentence, unknown};
 use crate::observation::Observation;
-use crate::result::{Claim, ExchangeCount, FindingResult, FindingVerdict};
 use crate::spec::FindingSpec;
+use crate::study_result::{Claim, ExchangeCount, FindingResult, FindingVerdict};
 use sixmark_record::metric::{Metric, Quantity};
 
 /// Counts the exchanges of every cell of A that sent any.

@@ -1,8 +1,8 @@
 //! A finding's own sentence, with its figures in the place of names in braces.
 
 use super::super::average::geometric;
-use crate::result::{ExchangeCount, FindingVerdict};
 use crate::spec::FindingSpec;
+use crate::study_result::{ExchangeCount, FindingVerdict};
 use sixmark_document::braces::fill;
 use sixmark_units::quantity::write_count;
 

@@ -4,8 +4,8 @@ use super::missing::why_missing;
 use super::{Beside, combinations, family_of_level, measured_value};
 use crate::levels::label_levels;
 use crate::observation::Observation;
-use crate::result::{At, Axis, Chart, ChartLine, Dot, MARGIN_PERCENT, MissingDot};
 use crate::spec::{ChartSpec, FAMILY, PublishedFigures, PublishedOf, Study};
+use crate::study_result::{At, Axis, Chart, ChartLine, Dot, MARGIN_PERCENT, MissingDot};
 use crate::unlike;
 
 pub(super) fn chart(

@@ -2,8 +2,8 @@
 
 use super::{Beside, combinations};
 use crate::observation::Observation;
-use crate::result::{At, Improvement, MARGIN_PERCENT, Row, TableColumn, TableValue};
 use crate::spec::{Levels, Study, TableSpec};
+use crate::study_result::{At, Improvement, MARGIN_PERCENT, Row, TableColumn, TableValue};
 use crate::unlike;
 use sixmark_record::metric::Metric;
 use sixmark_stats::t_quantile;

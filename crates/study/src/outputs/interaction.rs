@@ -5,9 +5,9 @@ use super::{combinations, side_of};
 use crate::average::{average, geometric, ratio_finding};
 use crate::levels::label_level;
 use crate::observation::Observation;
-use crate::result::{At, ComparisonEntry, Interaction, RatioFinding, Statistic};
 use crate::spec::published::at_family;
 use crate::spec::{ComparisonSpec, FAMILY, Levels, Study};
+use crate::study_result::{At, ComparisonEntry, Interaction, RatioFinding, Statistic};
 use sixmark_record::metric::Bounds;
 use sixmark_units::family::Family;
 

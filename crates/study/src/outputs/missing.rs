@@ -1,7 +1,7 @@
 //! Why exchanges that were sent have no figure.
 
 use crate::observation::Observation;
-use crate::result::{At, MissingFigure};
+use crate::study_result::{At, MissingFigure};
 use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::outcome::Outcome;
 

@@ -1,10 +1,10 @@
 #![cfg(test)]
 
 use super::*;
-use crate::result::{Dot, FindingVerdict, MissingFigure, RatioFinding};
 use crate::spec::cells::cells;
 use crate::spec::published::family_name;
 use crate::spec::{ReadContext, parse_study};
+use crate::study_result::{Dot, FindingVerdict, MissingFigure, RatioFinding};
 use sixmark_document::provenance::Ended;
 use sixmark_record::family_result::Families;
 use sixmark_record::sameness::GivenResult;

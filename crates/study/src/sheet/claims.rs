@@ -1,6 +1,6 @@
 //! What was claimed, and what came of it.
 
-use crate::result::{ExchangeCount, FindingResult, FindingVerdict};
+use crate::study_result::{ExchangeCount, FindingResult, FindingVerdict};
 
 use super::interval;
 use sixmark_sheet::Block;

@@ -1,6 +1,6 @@
 //! What a study says before anything else: its findings, or its first comparison.
 
-use crate::result::{
+use crate::study_result::{
     ComparisonEntry, FindingResult, FindingVerdict, RatioFinding, StudyComparison, StudyResult,
 };
 use sixmark_document::verdict::Verdict;

@@ -1,7 +1,7 @@
 //! Rows that say what one level is better by than another.
 
 use super::{labelled, shown};
-use crate::result::{Row as Better, Table, TableValue};
+use crate::study_result::{Row as Better, Table, TableValue};
 use sixmark_sheet::table::{Row, SheetCell};
 use sixmark_sheet::write;
 

@@ -3,7 +3,7 @@
 //! Few repetitions that are far apart have an interval of Student's that reaches from nothing to many times the
 //! figure. It says no more than that there are too few.
 
-use crate::result::{MeanRatio, Table, TableValue};
+use crate::study_result::{MeanRatio, Table, TableValue};
 use sixmark_record::metric::{Metric, MetricKind};
 
 use sixmark_sheet::write::figure;

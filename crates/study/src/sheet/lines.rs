@@ -1,6 +1,6 @@
 //! A study's figures: lines over a factor, measured and published.
 
-use crate::result::{Axis as Asked, Chart as Figure, ChartLine as Line, Dot};
+use crate::study_result::{Axis as Asked, Chart as Figure, ChartLine as Line, Dot};
 use sixmark_units::family::Family;
 
 use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};

@@ -1,6 +1,6 @@
 //! What others published, and what their figures say.
 
-use crate::result::{Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable};
+use crate::study_result::{Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable};
 use sixmark_document::verdict::Estimate;
 
 use super::{entries, entry_columns, factor_columns, labelled, scale, with_unit};

@@ -1,6 +1,6 @@
 //! Where what was measured says something else than what was published.
 
-use crate::result::{ComparisonEntry, RatioFinding, StudyComparison};
+use crate::study_result::{ComparisonEntry, RatioFinding, StudyComparison};
 
 /// A sentence each; none where both say the same, or nothing was published.
 pub(super) fn notes(of: &StudyComparison) -> impl Iterator<Item = String> {
@@ -53,7 +53,7 @@ fn rows(entries: &[ComparisonEntry], is: impl Fn(&ComparisonEntry) -> bool) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::MeanRatio;
+    use crate::study_result::MeanRatio;
 
     fn entry(label: &str, finding: RatioFinding, [low, high]: [f64; 2]) -> ComparisonEntry {
         let ratio =

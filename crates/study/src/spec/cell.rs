@@ -2,8 +2,8 @@
 
 use super::{Level, Together};
 use crate::client::Client;
-use crate::result::At;
 use crate::setting::{Setting, SettingValue};
+use crate::study_result::At;
 
 /// One combination of levels.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! The cells of a study, and the order in which they are measured.
 
-use super::words::CellTarget;
 use super::{Factor, Level, Study};
 use crate::client::{Blocks, Client, Job};
-use crate::result::CellOrder;
 use crate::setting::Setting;
 use crate::spec::PlannedCell;
 use crate::spec::cell::is_at;
+use crate::spec::command_line::CellTarget;
+use crate::study_result::CellOrder;
 use sixmark_units::random::Random;
 
 /// The most cells, and the most measurements.

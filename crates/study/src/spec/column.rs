@@ -1,6 +1,6 @@
 //! A measure as a column of a table, and where figures stand.
 
-use crate::result::At;
+use crate::study_result::At;
 use sixmark_document::braces::is_name;
 use sixmark_document::fields::FileFields;
 use sixmark_record::metric::{Metric, MetricUnit};

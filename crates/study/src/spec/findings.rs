@@ -20,9 +20,9 @@
 mod sentence;
 
 use super::FAMILY;
-use crate::result::{Claim, MARGIN_PERCENT};
 use crate::spec::column::LevelFilter;
 use crate::spec::known_names::KnownNames;
+use crate::study_result::{Claim, MARGIN_PERCENT};
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_record::metric::{Metric, MetricKind, Quantity};
 

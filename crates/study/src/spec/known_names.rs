@@ -3,7 +3,7 @@
 use super::column::LevelFilter;
 use super::published::{PublishedFigures, PublishedOf};
 use super::{FAMILY, Factor};
-use crate::result::At;
+use crate::study_result::At;
 use sixmark_document::fields::{FileField, FileFields};
 
 /// What names are known.

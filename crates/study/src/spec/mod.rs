@@ -18,6 +18,7 @@ mod around;
 mod cell;
 pub mod cells;
 mod column;
+pub mod command_line;
 mod factors;
 mod findings;
 mod known_names;
@@ -26,7 +27,6 @@ mod outputs;
 pub(crate) mod published;
 mod read;
 pub mod traffic;
-pub mod words;
 
 use crate::setting::Setting;
 use std::num::NonZeroU32;
@@ -46,7 +46,7 @@ pub use published::{
 pub use read::{ReadContext, parse_study};
 use sixmark_lab::plan::generated::Generated;
 
-use crate::result::CellOrder;
+use crate::study_result::CellOrder;
 
 /// A study, checked: every name in it is known.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use crate::spec::known_names::Levels;
 use crate::spec::published::PublishedOf;
 pub(super) use read::outputs;
 
-use crate::result::Statistic;
+use crate::study_result::Statistic;
 use sixmark_record::metric::Metric;
 
 /// Everything that is made of the cells.

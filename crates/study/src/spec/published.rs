@@ -1,7 +1,7 @@
 //! The published figures: a TOML file of their own in the study's folder.
 
-use crate::result::{At, PublishedRow, PublishedTable, TableColumn};
 use crate::spec::column::{LevelFilter, column_name, column_of};
+use crate::study_result::{At, PublishedRow, PublishedTable, TableColumn};
 use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use sixmark_record::metric::{Metric, MetricKind};
 use sixmark_units::family::Family;

@@ -3,10 +3,10 @@
 mod in_lab;
 
 use super::cells::{cells, schedule};
-use super::words::{CellTarget, words};
 use super::*;
 use crate::client::Client;
 use crate::setting::SettingValue;
+use crate::spec::command_line::{CellTarget, words};
 use sixmark_document::fields::FileMistake;
 
 /// A few of those that `sixmark run` has.

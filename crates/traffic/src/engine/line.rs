@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use crate::result::Sent;
+use crate::traffic_result::Sent;
 use crate::{FlowProtocol, FlowSchedule, Outgoing, put_message};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{BATCH, FlowSocketSettings, Outlet, Watched};

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::result::{OfferedTraffic, TrafficResult};
+use crate::traffic_result::{OfferedTraffic, TrafficResult};
 use crate::{Flow, TrafficMix, TrafficSide};
 use sixmark_document::provenance::Ended;
 use sixmark_units::family::{Family, PerFamily};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::result::Heard;
+use crate::traffic_result::Heard;
 use crate::{FlowProtocol, Header, Hearing, Listening, Stream};
 use sixmark_sys::clock;
 use sixmark_sys::flows::{Arrived, Inbox, InboxSocket, Watched, wait_for_flows};

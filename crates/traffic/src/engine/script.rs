@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::Script;
-use crate::result::{OfferedTraffic, TrafficResult};
+use crate::traffic_result::{OfferedTraffic, TrafficResult};
 use sixmark_document::provenance::Ended;
 
 use super::assemble::{Ends, Facts, assemble_traffic};

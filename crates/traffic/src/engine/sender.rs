@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::Outgoing;
-use crate::result::Sent;
+use crate::traffic_result::Sent;
 use sixmark_sys::clock;
 use sixmark_sys::flows::{Watched, wait_for_flows};
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::result::samples_of;
+use crate::vitals_result::samples_of;
 use crate::{VitalsSample, exposition};
 use sixmark_http::url::Url;
 use sixmark_sys::netns::NetNs;

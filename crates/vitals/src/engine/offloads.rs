@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::result::OffloadState;
+use crate::vitals_result::OffloadState;
 use sixmark_sys::ethtool::Ethtool;
 
 use super::links::Links;

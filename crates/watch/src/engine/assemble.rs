@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::document::{SCHEMA, WatchResult};
+use crate::watch_result::{SCHEMA, WatchResult};
 use crate::{Gathered, PacketSource, Watched, WatchedServer};
 use sixmark_document::provenance::{Ended, Tool};
 use sixmark_record::family_result::{Families, FamilyResult};

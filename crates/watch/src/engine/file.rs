@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::PacketSource;
-use crate::document::WatchResult;
+use crate::watch_result::WatchResult;
 use sixmark_document::provenance::Ended;
 use sixmark_wire::Span;
 use sixmark_wire::file::{CaptureFile, ReadStep};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::PacketSource;
-use crate::document::WatchResult;
+use crate::watch_result::WatchResult;
 use sixmark_document::provenance::Ended;
 use sixmark_sys::packets::{self, PacketRing};
 use sixmark_sys::{clock, interface};

@@ -2,11 +2,11 @@
 //!
 //! Both begin at the file's first host and go on to whoever is next to what has been drawn.
 
+mod labels;
 mod layers;
 mod place;
 mod svg;
 mod text;
-mod words;
 
 pub use svg::svg;
 pub use text::diagram_text;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::{Lab, LabLink, LabNode};
 use super::layers::layers;
-use super::words;
+use crate::plan::diagram::labels as words;
 
 /// Between two baselines.
 pub(super) const LINE: f64 = 14.0;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::{Lab, LabLink, LabNode};
 use super::layers::{LayeredNode, layers};
-use super::words;
+use crate::plan::diagram::labels as words;
 
 /// A lab as text: a tree that begins at its first host, with every interface's addresses and largest
 /// packet, what happens on links in each direction, and what hosts do. Links that close a circle

@@ -1,7 +1,7 @@
 //! The parser of conditions: from text to a checked tree.
 
 mod fits;
-mod words;
+mod operands;
 
 use super::lexer::{Token, TokenKind, tokens};
 use super::names::GateNames;

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use sixmark_compare::result::BlockOrder;
+use sixmark_compare::comparison_result::BlockOrder;
 use sixmark_record::metric::Metric;
 use sixmark_record::metric::compared::parse_compared_metric;
 

@@ -2,11 +2,11 @@
 
 mod args;
 mod asked;
+mod compare_progress;
 mod lacks;
-mod live;
 mod shared;
+mod side_options;
 mod sides;
-mod words;
 
 pub(super) use args::{CompareArgs, adapt};
 pub(super) use lacks::of_comparison as explain_lack;
@@ -15,8 +15,8 @@ use crate::report::documents::Document;
 use crate::report::headline::ListHeadline;
 use crate::report::junit;
 use sixmark_compare::Settings;
+use sixmark_compare::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult};
 use sixmark_compare::gate::GateNames;
-use sixmark_compare::result::{BlockSchedule, ComparedSides, ComparisonResult};
 use sixmark_compare::text as comparison;
 
 use super::keep::Keeper;
@@ -26,7 +26,7 @@ use super::{gates, report, run, signals, stop_flag};
 use crate::cli::run::SessionArgs;
 use crate::cli::run::vitals_from;
 use asked::Asked;
-use live::LiveComparison;
+use compare_progress::LiveComparison;
 use sixmark_compare::engine as compare;
 use sixmark_compare::engine::{Comparing, ComparisonEvent};
 use sixmark_sys::command_error::CommandError;

@@ -3,7 +3,7 @@
 use super::super::run::{self, CourseArgs, PlanOptions, WorkloadArgs};
 use super::args::CompareArgs;
 use super::asked::Asked;
-use super::words::words;
+use crate::cli::compare::side_options::words;
 use sixmark_compare::engine::Contender;
 use sixmark_sys::command_error::CommandError;
 

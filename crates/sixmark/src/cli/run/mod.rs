@@ -2,11 +2,11 @@
 
 mod args;
 mod inputs;
-mod live;
 mod options;
 mod pace;
 mod plan;
 mod requests;
+mod run_progress;
 mod search;
 mod source;
 mod text;
@@ -15,9 +15,9 @@ mod values;
 pub(super) mod vitals_from;
 
 pub(super) use args::{CourseArgs, RunArgs, SessionArgs, WorkloadArgs};
-pub(super) use live::figures_of_slice;
 pub(super) use options::PlanOptions;
 pub(super) use plan::{draft, only_family, random_seed};
+pub(super) use run_progress::figures_of_slice;
 pub(super) use text::silent;
 pub(super) use values::{positive, positive_time};
 
@@ -34,7 +34,7 @@ use super::out::{self, OutputPlace, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 
-use live::LiveRun;
+use run_progress::LiveRun;
 use sixmark_run::{Draft, Extras, Runnable};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;

@@ -12,8 +12,8 @@ use sixmark_record::result::RunResult;
 use sixmark_record::sheet::search_text::trial;
 use sixmark_units::family::Family;
 
-use super::live::LiveRun;
 use super::options::PlanOptions;
+use crate::cli::run::run_progress::LiveRun;
 use sixmark_run::Runnable;
 use sixmark_run::find;
 use sixmark_run::find::FEWEST;

@@ -1,8 +1,8 @@
 //! `sixmark study`.
 
-mod live;
+mod run_options;
 mod show;
-mod words;
+mod study_progress;
 
 use std::path::{Path, PathBuf};
 
@@ -14,22 +14,22 @@ use clap::Subcommand;
 use sixmark_document::fields::FileMistake;
 use sixmark_document::provenance::Ended;
 use sixmark_study::analyse::published;
-use sixmark_study::result::StudyResult;
 use sixmark_study::sheet::{published_markdown, published_text, study_markdown, study_text};
 use sixmark_study::spec::Study;
+use sixmark_study::study_result::StudyResult;
 
 use super::files::CommandFiles;
 use super::keep::{self, Keeper};
 use super::out::{self, OutputPlace, complain, print};
 use super::progress::can_repaint;
 use super::stop_flag;
-use live::LiveStudy;
 use sixmark_lab as lab;
 use sixmark_study::engine as study;
 use sixmark_study::engine::{
     Commands, Finished, Form, Options, OptionsOfCells, Source, WrongOption,
 };
 use sixmark_sys::command_error::CommandError;
+use study_progress::LiveStudy;
 
 /// Run an experiment from a file, or a built-in one.
 ///
@@ -149,12 +149,16 @@ struct ReanalyseArgs {
 /// Does what the arguments say.
 pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
     match args.command {
-        StudyCommand::Run(args) => words::with_commands(|commands| run_study(&args, commands)),
-        StudyCommand::List => words::with_commands(show::list),
-        StudyCommand::Show(args) => words::with_commands(|commands| show(&args, commands)),
-        StudyCommand::Check(args) => words::with_commands(|commands| check_study(&args, commands)),
+        StudyCommand::Run(args) => {
+            run_options::with_commands(|commands| run_study(&args, commands))
+        }
+        StudyCommand::List => run_options::with_commands(show::list),
+        StudyCommand::Show(args) => run_options::with_commands(|commands| show(&args, commands)),
+        StudyCommand::Check(args) => {
+            run_options::with_commands(|commands| check_study(&args, commands))
+        }
         StudyCommand::Reanalyse(args) => {
-            words::with_commands(|commands| reanalyse(&args, commands))
+            run_options::with_commands(|commands| reanalyse(&args, commands))
         }
     }
 }

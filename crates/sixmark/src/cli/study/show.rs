@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use sixmark_sheet::terminal::{WIDTH, hanging, wrapped};
 use sixmark_study::client::Client;
-use sixmark_study::result::CellOrder;
 use sixmark_study::setting::SettingValue;
 use sixmark_study::spec::PlannedCell;
 use sixmark_study::spec::Study;
 use sixmark_study::spec::cells::cells;
+use sixmark_study::study_result::CellOrder;
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;

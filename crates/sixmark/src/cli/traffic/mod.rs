@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sixmark_document::provenance::Warning;
-use sixmark_traffic::result::TrafficResult;
 use sixmark_traffic::sheet::traffic_text;
 use sixmark_traffic::text::write_bit_rate;
+use sixmark_traffic::traffic_result::TrafficResult;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::files::CommandFiles;

@@ -8,8 +8,8 @@ pub(super) use args::VitalsArgs;
 use std::time::{Duration, SystemTime};
 
 use sixmark_document::provenance::{Tool, Warning};
-use sixmark_vitals::result::{SCHEMA, VitalsHead, VitalsResult};
 use sixmark_vitals::text::{live, vitals_text};
+use sixmark_vitals::vitals_result::{SCHEMA, VitalsHead, VitalsResult};
 use sixmark_vitals::{Total, VitalsSample};
 
 use super::files::CommandFiles;

@@ -1,7 +1,7 @@
 //! `sixmark watch`.
 
 mod args;
-mod live;
+mod watch_progress;
 
 pub(super) use args::WatchArgs;
 
@@ -12,18 +12,18 @@ use sixmark_compare::gate::GateNames;
 use sixmark_document::provenance::Warning;
 use sixmark_record::csv;
 use sixmark_units::family::Family;
-use sixmark_watch::document::WatchResult;
 use sixmark_watch::text::watch_text;
+use sixmark_watch::watch_result::WatchResult;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, encoded, print, warn};
 use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
-use live::LiveWatch;
 use sixmark_document::provenance::file_incomplete;
 use sixmark_sys::command_error::CommandError;
 use sixmark_watch::engine as watch;
 use sixmark_watch::engine::WatchProgress;
+use watch_progress::LiveWatch;
 
 /// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
 /// connection, else 1 where a gate failed.

@@ -1,6 +1,6 @@
 use super::*;
 use sixmark_document::provenance::{Environment, Tool};
-use sixmark_study::result::{CellOrder, FactorResult, SCHEMA, StudyFile, StudyResult};
+use sixmark_study::study_result::{CellOrder, FactorResult, SCHEMA, StudyFile, StudyResult};
 
 /// A study of which no cell was measured.
 pub(crate) fn empty_study() -> StudyResult {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
-use sixmark_compare::result::ComparisonResult;
+use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_testkit::forms::COMPARISON;
 use sixmark_testkit::{Origin, Raw, Server, command, finish, signal, sixmark};
 use sixmark_units::family::Family;

@@ -1,6 +1,6 @@
 //! Sentences of a finding, with names in braces that its figures replace.
 
-use crate::result::Claim;
+use crate::study_result::Claim;
 use sixmark_document::braces::{fill, names_in_braces};
 use sixmark_document::fields::FileField;
 

@@ -1,13 +1,13 @@
 //! Reads from a study's file what is made of its cells.
 
 use super::{ChartSpec, ComparisonSpec, Levels, Outputs, TableSpec};
-use crate::result::Statistic;
 use crate::spec::FAMILY;
 use crate::spec::column::column_name;
 use crate::spec::column::column_of;
 use crate::spec::column::{ColumnSpec, LevelFilter};
 use crate::spec::findings::{findings, margin};
 use crate::spec::known_names::KnownNames;
+use crate::study_result::Statistic;
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_record::metric::Metric;
 

@@ -105,13 +105,13 @@ pub struct WatchedFamily {
     /// How they ended, by name; they add up to `connections`.
     #[cfg_attr(feature = "schema", schemars(
         with = "BTreeMap<String, std::num::NonZeroU64>",
-        extend("propertyNames" = { "enum": super::words::closures() }),
+        extend("propertyNames" = { "enum": crate::end_names::closures() }),
     ))]
     pub closures: BTreeMap<String, u64>,
     /// What was spoken on them, by name; they add up to `connections`.
     #[cfg_attr(feature = "schema", schemars(
         with = "BTreeMap<String, std::num::NonZeroU64>",
-        extend("propertyNames" = { "enum": super::words::spoken_words() }),
+        extend("propertyNames" = { "enum": crate::end_names::spoken_words() }),
     ))]
     pub spoken: BTreeMap<String, u64>,
     /// Connections whose exchanges can't be seen, whatever they carried: those of TLS, of QUIC, of HTTP/2,

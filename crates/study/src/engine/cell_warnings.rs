@@ -1,8 +1,8 @@
 //! Warnings about a study's figures.
 
 use crate::client::{Answer, Client};
-use crate::result::{CellOrder, Resumed};
 use crate::spec::Study;
+use crate::study_result::{CellOrder, Resumed};
 use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::metric::{Metric, Quantity};

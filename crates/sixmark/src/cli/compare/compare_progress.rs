@@ -1,7 +1,7 @@
 //! How far a comparison is, and what it says by then.
 
 use sixmark_compare::Comparison;
-use sixmark_compare::result::SideName;
+use sixmark_compare::comparison_result::SideName;
 use sixmark_compare::text::estimate_text;
 use sixmark_record::tally::{Slice, SliceTally};
 

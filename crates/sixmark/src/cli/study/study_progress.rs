@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sixmark_study::levels::label_level;
-use sixmark_study::result::{CellResult, ComparisonEntry, StudyComparison};
+use sixmark_study::study_result::{CellResult, ComparisonEntry, StudyComparison};
 use sixmark_units::quantity::write_count;
 
 use super::super::out::complain;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::levels::label_levels;
-use crate::result::{At, StudyResult};
+use crate::study_result::{At, StudyResult};
 use sixmark_document::provenance::Warning;
 use sixmark_record::metric::Metric;
 use sixmark_record::timed_phase::TimePoint;
