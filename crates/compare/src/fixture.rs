@@ -1,4 +1,5 @@
 //! Comparisons for tests.
+#![allow(clippy::unwrap_used)]
 
 use sixmark_document::provenance::{Ended, Environment};
 use sixmark_document::verdict::{Estimate, Verdict};

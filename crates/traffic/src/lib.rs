@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 mod flow;
 mod heard;
@@ -18,7 +19,6 @@ pub mod sheet;
 mod split;
 mod stream;
 pub mod text;
-#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod traffic_result;
 mod variation;
 pub mod warnings;

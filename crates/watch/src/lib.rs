@@ -7,6 +7,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod capture;
 mod end_names;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
@@ -19,7 +20,6 @@ mod seen;
 pub mod sheet;
 #[cfg(test)]
 mod tests;
-#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod text;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod truth;

@@ -12,7 +12,7 @@ mod cell;
 mod cell_warnings;
 mod changes;
 mod check;
-mod engine;
+mod conduct;
 mod external;
 mod files;
 mod folder;
@@ -25,7 +25,7 @@ mod start;
 mod work;
 
 pub use check::{CellOptions, OptionsOfCells, WrongOption, read_options};
-pub use engine::{Finished, StudyEvent, run_cells};
+pub use conduct::{Finished, StudyEvent, run_cells};
 pub use folder::{check_begun, files_of_folder};
 pub use options::Options;
 pub use program::{Need, needs};

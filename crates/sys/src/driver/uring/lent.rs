@@ -89,17 +89,16 @@ impl LetterPlace {
 
     /// Writes a letter with these pieces. The result is valid as long as `self` and the pieces are.
     fn write(&mut self, pieces: [&[u8]; 2]) -> *const libc::msghdr {
-        let letter = self.0.as_ptr();
-        // SAFETY: the letter is allocated, and only `self` writes to it.
-        unsafe {
-            (*letter).pieces = pieces.map(|piece| libc::iovec {
-                iov_base: piece.as_ptr().cast_mut().cast(),
-                iov_len: piece.len(),
-            });
-            (*letter).header.msg_iov = (&raw mut (*letter).pieces).cast();
-            (*letter).header.msg_iovlen = pieces.len();
-            &raw const (*letter).header
-        }
+        // SAFETY: the letter is allocated, and only `self` refers to it. The kernel, which reads it
+        // through the pointers made here, has done so before `self` writes the next one.
+        let letter = unsafe { self.0.as_mut() };
+        letter.pieces = pieces.map(|piece| libc::iovec {
+            iov_base: piece.as_ptr().cast_mut().cast(),
+            iov_len: piece.len(),
+        });
+        letter.header.msg_iov = letter.pieces.as_mut_ptr();
+        letter.header.msg_iovlen = pieces.len();
+        &raw const letter.header
     }
 }
 
