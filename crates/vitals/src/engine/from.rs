@@ -1,5 +1,6 @@
 //! `--vitals-from`: the sources of a server's vitals.
 
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use sixmark_sys::netns::NetNs;
 
 use super::scrape;
 use super::sources::{Sources, WantedVitals};
-use sixmark_lab::control_socket;
 use sixmark_sys::command_error::CommandError;
 
 /// A source of vitals that has been found.
@@ -45,20 +45,24 @@ pub struct Host {
 
 impl VitalsFrom {
     /// Parses the option's value and checks that the source exists: a file, a URL, `lab:HOST`, or
-    /// the name of a host of the running lab. Must be called before this process enters a lab.
+    /// the name of a host of the running lab, whose network `network_of` gives. Must be called before
+    /// this process enters a lab.
     ///
     /// # Errors
     /// Returns a one-line error if the source yields no vitals.
-    pub fn find(text: &str, lab: Option<&str>) -> Result<VitalsFrom, CommandError> {
+    pub fn find(
+        text: &str,
+        network_of: impl Fn(&str) -> Result<OwnedFd, CommandError>,
+    ) -> Result<VitalsFrom, CommandError> {
         if text.contains("://") {
             return fetch_page(text).map(VitalsFrom::Page);
         }
         if let Some(name) = text.strip_prefix("lab:") {
-            return host(name, lab).map(VitalsFrom::Host);
+            return host(name, network_of).map(VitalsFrom::Host);
         }
         match Path::new(text).exists() {
             true => file(text),
-            false => host(text, lab).map(VitalsFrom::Host).map_err(|_| {
+            false => host(text, network_of).map(VitalsFrom::Host).map_err(|_| {
                 CommandError::Usage(format!(
                     "--vitals-from {text}: no such file, nor a host of a running lab; give a file \
                      that `sixmark vitals --jsonl FILE` writes on the server, \
@@ -111,16 +115,16 @@ fn fetch_page(text: &str) -> Result<FetchedPage, CommandError> {
     Ok(FetchedPage { name: text.to_owned(), place, who })
 }
 
-fn host(text: &str, lab: Option<&str>) -> Result<Host, CommandError> {
-    let (lab, name) = match text.split_once('/') {
-        Some((lab, name)) => (Some(lab), name),
-        None => (lab, text),
-    };
-    let namespaces = control_socket::ask_namespaces(&control_socket::choose(lab)?, name)?;
+fn host(
+    text: &str,
+    network_of: impl Fn(&str) -> Result<OwnedFd, CommandError>,
+) -> Result<Host, CommandError> {
+    let name = text.split_once('/').map_or(text, |(_, name)| name);
+    let network = network_of(text)?;
     let cannot = |error| CommandError::Measure(format!("can't enter the host {name}: {error}"));
-    let number = std::fs::File::from(namespaces.network.try_clone().map_err(cannot)?);
+    let number = std::fs::File::from(network.try_clone().map_err(cannot)?);
     let number = number.metadata().map_err(cannot)?.ino();
-    Ok(Host { name: name.to_owned(), network: Arc::new(NetNs::from(namespaces.network)), number })
+    Ok(Host { name: name.to_owned(), network: Arc::new(NetNs::from(network)), number })
 }
 
 impl Host {
