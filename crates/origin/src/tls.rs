@@ -20,7 +20,7 @@ pub struct Identity {
 }
 
 impl fmt::Debug for Identity {
-    /// The key is nobody's to see.
+    /// Omits the private key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Identity of {} certificates", self.chain.len())
     }

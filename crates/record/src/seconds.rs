@@ -10,7 +10,7 @@ use sixmark_units::family::PerFamily;
 /// does not grow with the workers and, but for what a document holds of a second, not with time.
 #[derive(Debug)]
 pub struct SliceGatherer {
-    /// The last second that each worker has told of.
+    /// The last second that each worker has reported.
     told: Vec<Option<u64>>,
     open: BTreeMap<u64, (u64, PerFamily<SliceTally>)>,
     done: Vec<Interval>,

@@ -24,7 +24,7 @@ pub struct Circumstances {
     pub dns: Vec<Lookup>,
     /// The machine that it runs on.
     pub environment: Environment,
-    /// The warnings up to then.
+    /// The warnings known before the load.
     pub doubts: Vec<Warning>,
 }
 

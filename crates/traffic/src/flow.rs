@@ -26,9 +26,9 @@ pub(super) fn largest(family: Family, protocol: FlowProtocol) -> u32 {
 pub struct Flow {
     /// What its messages say that they belong to.
     pub id: u32,
-    /// What carries them.
+    /// The address family of its packets.
     pub family: Family,
-    /// What carries them.
+    /// The transport protocol.
     pub protocol: FlowProtocol,
     /// Who sends.
     pub from: TrafficSide,

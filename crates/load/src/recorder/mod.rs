@@ -201,7 +201,7 @@ impl Recorder {
         }
     }
 
-    /// What had begun then took as long as it seems.
+    /// Returns whether a duration that began at `since` includes no stall of this worker.
     fn is_timed(&self, since: u64) -> bool {
         since >= self.back_at
     }

@@ -89,7 +89,7 @@ fn number(count: u64) -> SheetCell {
     SheetCell::Number(write::write_count(count), count as f64)
 }
 
-/// A name that fits a line: the begin and the end of a path say more than its middle.
+/// Shortens a name to one line by omitting the middle of its path.
 fn shortened(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= LONGEST_NAME {

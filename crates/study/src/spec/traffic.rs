@@ -22,7 +22,7 @@ use sixmark_lab::plan::Lab;
 use sixmark_traffic::{Arrivals, Basis, Percent, TrafficMix};
 use sixmark_units::family::{Family, PerFamily};
 
-/// How long traffic goes on before a cell is measured, without a word.
+/// The default time that traffic runs before a cell is measured.
 const BEFORE: Duration = Duration::from_secs(1);
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("periodic", Arrivals::Periodic), ("poisson", Arrivals::Poisson)];

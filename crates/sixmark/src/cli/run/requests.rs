@@ -24,7 +24,7 @@ const BEGINNING: usize = 64 << 10;
 /// The longest line of a log that is read, in bytes: more is no request line of any server's.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// What the options say is to be sent.
+/// The requests that the options describe.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) requests: PlanRequests,
