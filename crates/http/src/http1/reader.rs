@@ -24,7 +24,7 @@ pub enum RequestKind {
 /// Reads responses, one after the other, from the bytes of one connection.
 ///
 /// ```
-/// use crate::http1::{RequestKind, ResponseReader};
+/// use sixmark_http::http1::{RequestKind, ResponseReader};
 ///
 /// let mut reader = ResponseReader::new();
 /// reader.begin(RequestKind::Ordinary);

@@ -33,8 +33,8 @@ impl Default for Options {
 /// The client's side of a connection.
 ///
 /// ```
-/// use crate::http2::{Connection, Http2Request, Options, Parts};
-/// use crate::observer::{Answer, Loss, Observer, Token};
+/// use sixmark_http::http2::{Connection, Http2Request, Options, Parts};
+/// use sixmark_http::observer::{Answer, Loss, Observer, Token};
 ///
 /// struct Print;
 ///

@@ -24,8 +24,8 @@ pub struct Heads {
 /// Reads the response on one stream.
 ///
 /// ```
-/// use crate::http3::{Heads, Http3Request, Parts, StreamReader};
-/// use crate::observer::{Answer, Loss, Observer, Token};
+/// use sixmark_http::http3::{Heads, Http3Request, Parts, StreamReader};
+/// use sixmark_http::observer::{Answer, Loss, Observer, Token};
 ///
 /// struct Print;
 ///
