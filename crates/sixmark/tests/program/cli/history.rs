@@ -397,7 +397,7 @@ fn documents_that_the_store_does_not_keep_are_refused() {
     let site = Site::new();
     site.run(&[]);
     for kind in ["vitals", "traffic"] {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/data");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
         let file = format!("{folder}/{kind}.json");
         let said = complaint(&site.does(&["history", "import", &file]), 2);
         let why = format!("is a sixmark.{kind}/1, which the store does not keep");
