@@ -1,28 +1,29 @@
-//! What changed over many samples.
+//! The total change over many samples.
 
 use super::host::CpuTimes;
 use super::sample::VitalsSample;
 
-/// Changes from one sample to the next, added up, so that a counter which begins anew takes nothing
-/// away.
+/// The sum of the changes between consecutive samples. A counter that was reset in between does not
+/// reduce the sum.
 #[derive(Clone, Debug, Default)]
 pub struct Total {
     last: Option<VitalsSample>,
-    /// The last sample whose sockets were read.
+    /// The last sample that included sockets.
     sockets: Option<VitalsSample>,
-    /// What changed since the first sample; none before the second.
+    /// The change since the first sample; `None` before the second.
     pub change: Option<VitalsSample>,
-    /// How often a counter began anew.
+    /// The number of counter resets.
     pub resets: u64,
-    /// The largest part (0 to 1) of a second in which the processors were busy, by the seconds' own
-    /// changes.
+    /// The largest share (0 to 1) of busy processor time between two consecutive samples, over all
+    /// processors. Samples less than 90 ms apart are not considered.
     pub busiest: f64,
-    /// The same of the busiest processor alone.
+    /// The same for the busiest single processor.
     pub busiest_core: f64,
 }
 
 impl Total {
-    /// Takes in the next sample; what changed since the one before.
+    /// Adds the next sample. Returns the change since the first sample, or `None` if this is the
+    /// first.
     pub fn see(&mut self, sample: &VitalsSample) -> Option<&VitalsSample> {
         let Some(last) = self.last.replace(sample.clone()) else {
             self.sockets = sample.network.sockets.is_some().then(|| sample.clone());
@@ -38,7 +39,8 @@ impl Total {
         self.change.as_ref()
     }
 
-    /// Sockets may be read less often than the rest: their change is since they were last.
+    /// Replaces the change of the sockets, which may be read less often than the rest, by the
+    /// change since they were last read.
     fn of_sockets(&mut self, sample: &VitalsSample, step: &mut VitalsSample) {
         if sample.network.sockets.is_none() {
             return;
@@ -51,7 +53,8 @@ impl Total {
 
     fn look_at(&mut self, step: &VitalsSample) {
         let share = |cpu: &CpuTimes| cpu.busy_share().unwrap_or(0.0);
-        // Ticks are hundredths of a second: a shorter time says little.
+        // Processor time has a resolution of 10 ms, so the share over a shorter time is too
+        // inaccurate.
         if step.since_us >= 90_000 {
             self.busiest = self.busiest.max(share(&step.host.cpu));
             let cores = step.host.cores.iter().map(share);

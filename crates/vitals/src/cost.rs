@@ -1,4 +1,4 @@
-//! What a request and a gigabyte cost of the processor.
+//! The processor time that a request and a gigabyte cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,93 +7,94 @@ use crate::regression::Second;
 use crate::series::PointSeries;
 use sixmark_units::family::{Families, Family, PerFamily};
 
-/// The kernel tells time in hundredths of a second: of less than this, in microseconds, it says too
-/// little.
+/// The least covered time for a cost, microseconds. The kernel reports processor time with a
+/// resolution of 10 ms, which is too coarse for less.
 const SHORTEST_US: f64 = 500_000.0;
 
-/// Where less than this part (0 to 1) of the measured time is covered there is no cost.
+/// The least share (0 to 1) of the measured time that must be covered for a cost to be computed.
 const LEAST_COVERED: f64 = 0.9;
 
-/// Processor time over the measured time, and what each request and each gigabyte took of it.
+/// Processor time used in the measured time, per request and per gigabyte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// Seconds of processor time.
+    /// Seconds of processor time in the covered part of the measured time.
     pub cpu_s: f64,
-    /// Over the time it was taken from: 1 is one processor all the time.
+    /// Processor time divided by the time that it covers: 1 is one processor busy all the time.
     pub cpu_share: f64,
-    /// The part (0 to 1) of all processors' time that something was done in, by anybody.
+    /// The share (0 to 1) of all processors' time that was busy, by any process.
     pub busy_share: f64,
-    /// Microseconds a complete response of either family; null where there were none, or reason
-    /// tells why not.
+    /// Microseconds of processor time per complete response, over both families; null if there were
+    /// none, or if reason says why it is missing.
     pub us_per_request: Option<f64>,
-    /// Seconds a gigabyte (10^9 bytes) above TCP, received and sent, of either family; null
-    /// likewise.
+    /// Seconds of processor time per gigabyte (10^9 bytes) received and sent above TCP, over both
+    /// families; null if nothing was carried, or if reason says why it is missing.
     pub s_per_gb: Option<f64>,
-    /// The same of each family, where that can be told.
+    /// The cost per request and per gigabyte of each family; null where it can't be determined.
     pub families: Families<FamilyCost>,
-    /// How each family's were told; null: they can't be told.
+    /// How the costs of the families were determined; null if they can't be.
     pub method: Option<CostMethod>,
-    /// Why something can't be told, for people; null: all can.
+    /// Why a cost can't be determined, as text for people; null if all can.
     pub reason: Option<String>,
 }
 
-/// How the cost of each family was told.
+/// How the cost of each family was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CostMethod {
-    /// No other family was loaded.
+    /// Only one family was loaded, so the whole cost is its own.
     Alone,
-    /// Both were, and how many requests of each there were changed from second to second.
+    /// Both families were loaded, and the ratio of their requests varied from second to second, so
+    /// that a linear regression could separate their costs.
     Regression,
 }
 
-/// What requests of one family cost.
+/// The cost of one family's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyCost {
-    /// Microseconds a complete response.
+    /// Microseconds of processor time per complete response.
     pub us_per_request: f64,
-    /// The ends of its 95 % interval, of a regression; else null.
+    /// The lower and the upper end of the 95 % interval of a regression; null for the other method.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<[sixmark_document::schema_type::Signed; 2]>")
     )]
     pub interval_us: Option<[f64; 2]>,
-    /// Seconds a gigabyte, as many requests as there were having carried it; null where nothing was
-    /// carried.
+    /// Seconds of processor time per gigabyte: the cost of all requests of the family divided by
+    /// the bytes that it carried; null if it carried none.
     pub s_per_gb: Option<f64>,
 }
 
-/// What was asked of a server in a stretch of time.
+/// The load on a server over a period.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Work {
-    /// The stretch, by the wall clock, microseconds since 1970.
+    /// The begin of the period by the wall clock, microseconds since 1970.
     pub from_us: u64,
-    /// Its end.
+    /// The end of the period, likewise.
     pub to_us: u64,
     /// Complete responses of each family.
     pub requests: PerFamily<u64>,
-    /// Bytes above TCP, both directions, of each.
+    /// Bytes above TCP of each family, both directions together.
     pub bytes: PerFamily<u64>,
-    /// Requests of each whole second from its begin.
+    /// Requests of each family in each whole second of the period, in order.
     pub seconds: Vec<PerFamily<u64>>,
 }
 
-/// The processor time that is meant.
+/// Whose processor time is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuScope {
-    /// All of the machine.
+    /// That of the whole machine.
     Host,
-    /// Those processes that were asked for.
+    /// That of the selected processes.
     Processes,
-    /// This process's own, which is known to the microsecond.
+    /// That of this process, which is known to the microsecond.
     Own,
 }
 
 impl Work {
-    /// The family that was loaded alone.
+    /// Returns the family that was loaded if only one was.
     fn only(&self) -> Option<Family> {
         let loaded = |family: &Family| self.requests[*family] > 0 || self.bytes[*family] > 0;
         let mut loaded = Family::BOTH.into_iter().filter(loaded);
@@ -101,7 +102,8 @@ impl Work {
     }
 }
 
-/// What the work cost; none where the series has nothing of its time, or knows of no processes.
+/// Returns the cost of the work, or `None` if the series covers no part of its period or has no
+/// data about processes although `scope` asks for them.
 pub fn cost(work: &Work, series: &PointSeries, scope: CpuScope) -> Option<Cost> {
     let used = series.between(work.from_us, work.to_us)?;
     let cpu_us = match scope {
@@ -125,7 +127,7 @@ pub fn cost(work: &Work, series: &PointSeries, scope: CpuScope) -> Option<Cost> 
         );
         return Some(cost);
     }
-    // What is not covered is taken to have been as the rest.
+    // The part that is not covered is assumed to have cost as much per time as the rest.
     cost.share_out(work, cpu_us / covered);
     cost.of_families(work, series, scope);
     Some(cost)
@@ -149,11 +151,11 @@ impl Cost {
         let requests = work.requests.ipv6 + work.requests.ipv4;
         let bytes = work.bytes.ipv6 + work.bytes.ipv4;
         self.us_per_request = (requests > 0).then(|| cpu_us / requests as f64);
-        // Seconds over gigabytes: a microsecond a kilobyte.
+        // Seconds per gigabyte are microseconds per kilobyte.
         self.s_per_gb = (bytes > 0).then(|| cpu_us * 1e3 / bytes as f64);
     }
 
-    /// True where one family was loaded, so that all is its.
+    /// Attributes the whole cost to one family if only that was loaded. Returns false otherwise.
     fn alone(&mut self, work: &Work) -> bool {
         let Some(family) = work.only() else { return false };
         let Some(us_per_request) = self.us_per_request else { return true };
@@ -190,7 +192,7 @@ impl Cost {
     }
 }
 
-/// The seconds that are covered whole.
+/// Returns the seconds that the series covers completely.
 fn seconds_of_work(work: &Work, series: &PointSeries, scope: CpuScope) -> Vec<Second> {
     let second = |(number, requests): (u64, &PerFamily<u64>)| {
         let from_us = work.from_us + number * 1_000_000;
@@ -210,7 +212,7 @@ mod tests {
     use super::*;
     use crate::series::Point;
 
-    /// Half of two processors is busy all the time, a quarter by the processes.
+    /// Half of the time of two processors is busy, half of that by the selected processes.
     fn series(seconds: u64) -> PointSeries {
         let point = |at: u64| Point {
             at_us: 1_000_000 * at,

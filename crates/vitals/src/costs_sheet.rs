@@ -1,4 +1,4 @@
-//! What a run cost the machines of processor time.
+//! The processor time that a run cost each machine.
 
 use crate::cost::{Cost, CostMethod, FamilyCost};
 use crate::section::{MachineRole, Vitals};
@@ -7,7 +7,7 @@ use sixmark_units::family::Family;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// A row a machine; nothing where nothing is known.
+/// Returns a table with a row for each machine, or `None` if no cost is known.
 pub fn costs_part(vitals: Option<&Vitals>) -> Option<Part> {
     let vitals = vitals?;
     let client = cost_row("client", &vitals.client);
@@ -38,7 +38,7 @@ fn cost_row(whose: &str, place: &MachineRole) -> Option<Row> {
     Some(Row::new(whose, cells))
 }
 
-/// With half its interval, where it is an estimate.
+/// Formats a family's cost, with half the width of its interval if it is an estimate.
 fn of_family(cost: &Cost, of: &FamilyCost) -> SheetCell {
     let half = of.interval_us.map_or(0.0, |[low, high]| (high - low) / 2.0);
     let words = match cost.method {

@@ -1,8 +1,8 @@
-//! Counters: numbers that only grow, until whatever counts begins anew.
+//! Counters: numbers that only grow until they are reset.
 
 use serde::{Deserialize, Serialize};
 
-/// How often something happened since some beginning, or in a change how often it did meanwhile.
+/// The number of events since some starting point; in a change, the number of events during it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -11,22 +11,23 @@ use serde::{Deserialize, Serialize};
 pub struct Counter(pub u64);
 
 impl Counter {
-    /// How much it grew since `before`. None where it fell: it was set to 0 in between, and what
-    /// happened before that is not known.
+    /// Returns the growth since `before`, or `None` if the counter fell: it was reset in between,
+    /// and its value before the reset is not known.
     pub fn since(self, before: Counter) -> Option<Counter> {
         self.0.checked_sub(before.0).map(Counter)
     }
 }
 
-/// Several counters of one thing.
+/// A set of counters of one thing.
 pub trait Counters: Copy {
-    /// Calls `see` with the name and value of each.
+    /// Calls `see` with the name and the value of each counter.
     fn each(&self, see: &mut dyn FnMut(&'static str, Counter));
 
-    /// Calls `change` with each and the same one of `other`.
+    /// Calls `change` with each counter and the same counter of `other`.
     fn with(&mut self, other: &Self, change: &mut dyn FnMut(&mut Counter, Counter));
 
-    /// How much each grew since `before`; one that fell counts from 0 and is counted in `resets`.
+    /// Returns the growth of each counter since `before`. A counter that fell counts as grown from
+    /// 0 and increments `resets`.
     #[must_use]
     fn since(&self, before: &Self, resets: &mut u64) -> Self {
         let mut grown = *self;
@@ -37,13 +38,13 @@ pub trait Counters: Copy {
         grown
     }
 
-    /// Adds each of another change.
+    /// Adds each counter of another change.
     fn add(&mut self, other: &Self) {
         self.with(other, &mut |sum, by| sum.0 = sum.0.saturating_add(by.0));
     }
 }
 
-/// Makes a structure whose fields are all counters.
+/// Defines a struct whose fields are all counters.
 macro_rules! counters {
     ($(#[$about:meta])* pub struct $name:ident { $($(#[$of:meta])* $field:ident,)* }) => {
         $(#[$about])*
@@ -73,7 +74,8 @@ macro_rules! counters {
 }
 pub(crate) use counters;
 
-/// Counters of 32 bits that the kernel keeps for each processor, as one that does not wrap.
+/// Extends 32-bit counters that the kernel keeps per processor to one sum of 64 bits that does not
+/// wrap.
 #[derive(Clone, Debug, Default)]
 pub struct Widened {
     last: Vec<u32>,
@@ -81,14 +83,15 @@ pub struct Widened {
 }
 
 impl Widened {
-    /// Takes in what each of them shows now; the sum of all since the kernel's beginning, wraps that
-    /// were seen included. It has to be called before one of them wraps twice.
+    /// Takes the current value of each processor's counter. Returns the sum over all processors
+    /// since the kernel started, including the wraps that were observed. Must be called before any
+    /// of them wraps twice.
     pub fn see(&mut self, now: &[u32]) -> Counter {
         if self.last.len() == now.len() {
             let grown = now.iter().zip(&self.last).map(|(now, last)| now.wrapping_sub(*last));
             self.sum = self.sum.saturating_add(grown.map(u64::from).sum());
         } else {
-            // Processors came or went: those that stay can't be told from the others.
+            // The number of processors changed, so counters can't be matched with earlier ones.
             self.sum = self.sum.max(now.iter().copied().map(u64::from).sum());
         }
         self.last = now.to_vec();
@@ -135,7 +138,7 @@ mod tests {
         let mut widened = Widened::default();
         assert_eq!(widened.see(&[u32::MAX - 1, 10]), Counter(u64::from(u32::MAX) + 9));
         assert_eq!(widened.see(&[3, 12]), Counter(u64::from(u32::MAX) + 9 + 5 + 2));
-        // A processor less: it never falls.
+        // With one processor fewer, the sum does not fall.
         assert_eq!(widened.see(&[4]), Counter(u64::from(u32::MAX) + 16));
     }
 }

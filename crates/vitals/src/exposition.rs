@@ -1,27 +1,27 @@
-//! Prometheus's text format (0.0.4) read: what other programs serve at `/metrics`.
+//! Parses Prometheus's text format (0.0.4), as served by other programs at `/metrics`.
 
 use super::series::Point;
 
-/// One number.
+/// One metric of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExposedMetric<'a> {
-    /// Its name.
+    /// The name of the metric.
     pub name: &'a str,
-    /// What tells it from others of that name.
+    /// The labels and their values, in the order of the page.
     pub labels: Vec<(&'a str, &'a str)>,
-    /// The number.
+    /// The value of the metric.
     pub value: f64,
 }
 
 impl ExposedMetric<'_> {
-    /// One of its labels.
+    /// Returns the value of a label, or `None` if the metric does not have it.
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.iter().find(|(known, _)| *known == name).map(|&(_, value)| value)
     }
 }
 
-/// All numbers of a page; comments, and lines that are none, are left out. Quotes inside of labels stay
-/// as they are written.
+/// Returns all metrics of a page. Comments and lines that are not metrics are skipped. Escape
+/// sequences in label values are not decoded.
 pub fn parse_exposition(text: &str) -> impl Iterator<Item = ExposedMetric<'_>> {
     text.lines().filter(|line| !line.starts_with('#')).filter_map(metric)
 }
@@ -37,7 +37,7 @@ fn metric(line: &str) -> Option<ExposedMetric<'_>> {
     (!name.is_empty()).then_some(ExposedMetric { name, labels, value })
 }
 
-/// Labels up to the bracket that closes them, and what follows it.
+/// Parses labels up to the closing brace. Returns them and the text after the brace.
 fn labels(mut rest: &str) -> Option<(Vec<(&str, &str)>, &str)> {
     let mut found = Vec::new();
     loop {
@@ -57,7 +57,7 @@ fn labels(mut rest: &str) -> Option<(Vec<(&str, &str)>, &str)> {
     }
 }
 
-/// Who serves a page.
+/// The program that serves a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exporter {
     /// `sixmark vitals --prometheus`.
@@ -66,7 +66,8 @@ pub enum Exporter {
     Node,
 }
 
-/// Processor time by a page, and who served it; none where it has none.
+/// Returns the processor time in a page and the program that serves the page, or `None` if the page
+/// has no processor time.
 pub fn processor_time(text: &str, at_us: u64) -> Option<(Exporter, Point)> {
     let mut sums = [CpuSums::default(), CpuSums::default()];
     let mut processes: Option<f64> = None;
@@ -87,7 +88,7 @@ pub fn processor_time(text: &str, at_us: u64) -> Option<(Exporter, Point)> {
     Some((who, point))
 }
 
-/// Seconds.
+/// Sums of processor time, seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct CpuSums {
     busy: f64,

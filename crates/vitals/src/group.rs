@@ -1,67 +1,69 @@
-//! Processes that somebody wants to know of: one by its number, a service, a cgroup.
+//! Groups of processes to observe: a process and its descendants, a service, a control group, or
+//! the processes in a network namespace.
 
 use serde::{Deserialize, Serialize};
 
 use super::counter::{Counter, Counters as _, counters};
 
-/// What makes the processes one group.
+/// How the processes of a group are selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum GroupKind {
-    /// A process and those that it began, by its number.
+    /// A process, by its process id, and its descendants.
     #[default]
     Pid,
-    /// Processes of a name and those that they began.
+    /// Processes with a given name, and their descendants.
     Service,
-    /// A control group, version 2: the kernel's own sum.
+    /// A control group of version 2, with the sums that the kernel keeps.
     Cgroup,
-    /// Those in a network namespace, a host of a lab.
+    /// Processes in a network namespace, which is a host of a lab.
     Host,
 }
 
 counters! {
-    /// What processes used.
+    /// Resources that a group of processes used.
     pub struct GroupCounters {
-        /// Processor time in programs, microseconds.
+        /// Processor time in user mode, microseconds.
         user_us,
-        /// Processor time in the kernel, microseconds.
+        /// Processor time in kernel mode, microseconds.
         system_us,
-        /// Bytes that had to come from disks.
+        /// Bytes read from disks.
         read_bytes,
-        /// Bytes that had to go to disks.
+        /// Bytes written to disks.
         written_bytes,
-        /// Pages for which a disk was read.
+        /// Page faults that required a read from a disk.
         major_faults,
     }
 }
 
-/// A group as it is at a moment.
+/// The state of a group at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// What it was asked for by: a number, a name, a path.
+    /// The process id, name or path by which the group was selected.
     pub name: String,
-    /// What that is.
+    /// How the group was selected.
     pub kind: GroupKind,
-    /// Processes at the moment.
+    /// Number of processes at that moment.
     pub processes: u64,
-    /// Their threads; 0 of a cgroup, which does not tell.
+    /// Number of threads; 0 for a control group, which does not report it.
     pub threads: u64,
-    /// Their memory that is resident, or what the cgroup counts as its own, bytes.
+    /// Resident memory of the processes, or the memory charged to the control group, bytes.
     pub memory_bytes: u64,
-    /// What they used since they were first looked at.
+    /// Resources used since the group was first observed; for a control group, since it was
+    /// created.
     #[serde(flatten)]
     pub counters: GroupCounters,
 }
 
 impl Group {
-    /// Processor time, microseconds.
+    /// Returns the processor time of both modes, microseconds.
     pub fn cpu_us(&self) -> u64 {
         self.counters.user_us.0 + self.counters.system_us.0
     }
 
-    /// How much its counters grew since `before`.
+    /// Returns this group with the growth of its counters since the same group in `before`.
     #[must_use]
     pub fn since(&self, before: &[Group], resets: &mut u64) -> Group {
         let known = before.iter().find(|known| self.is(known));
@@ -70,36 +72,37 @@ impl Group {
         Group { counters, ..self.clone() }
     }
 
-    /// True where both were asked for by the same.
+    /// Reports whether both groups were selected in the same way, by the same name.
     pub fn is(&self, other: &Group) -> bool {
         (self.kind, &self.name) == (other.kind, &other.name)
     }
 }
 
-/// One process as the kernel shows it.
+/// The state of one process, as the kernel reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservedProcess {
-    /// Its number.
+    /// The process id.
     pub pid: i32,
-    /// When it began, in ticks since the machine started: numbers are given out again.
+    /// The time at which the process started, in ticks since the machine started. It distinguishes
+    /// processes that had the same process id.
     pub began: u64,
-    /// The number of the process that began it.
+    /// The process id of the parent.
     pub parent: i32,
-    /// Its name.
+    /// The name of the process.
     pub name: String,
-    /// Its threads.
+    /// Number of threads.
     pub threads: u64,
-    /// Its resident memory, pages.
+    /// Resident memory, pages.
     pub resident_pages: u64,
-    /// What it used, and those of its children that it waited for.
+    /// Resources used by the process and by those of its children that it waited for.
     pub used: GroupCounters,
 }
 
-/// Sums up what the processes of a group use, while they come and go.
+/// Sums the resources used by the processes of a group, while processes start and end.
 ///
-/// What a process used includes its children that it waited for, so that the sum over all of them goes
-/// on when one of them ends. One that nobody waited for takes what it used with it: the sum then
-/// stands still for a moment rather than fall.
+/// The usage of a process includes the children that it waited for, so the sum over all processes
+/// continues when one of them ends. If nobody waited for a process, its usage disappears with it;
+/// the sum then pauses instead of falling.
 #[derive(Clone, Debug, Default)]
 pub struct Tracker {
     begun: Option<u64>,
@@ -109,15 +112,16 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// Takes in the processes that the group has now, `now` in ticks since the machine started; what
-    /// all of them used since the first call.
+    /// Takes the current processes of the group; `now` is in ticks since the machine started.
+    /// Returns the resources that all of them used since the first call.
     pub fn see(&mut self, processes: &[ObservedProcess], now: u64) -> GroupCounters {
         let begun = *self.begun.get_or_insert(now);
         let mut all = GroupCounters::default();
         for process in processes {
             all.add(&process.used);
             let id = (process.pid, process.began);
-            // One that was there before, and was not seen: what it has used by now is not ours.
+            // A process that is older than the tracker but was not in the group before: its usage
+            // until now is not counted.
             if !self.known.contains(&id) && process.began < begun {
                 self.last.add(&process.used);
             }
@@ -149,10 +153,10 @@ mod tests {
         let mut tracker = Tracker::default();
         assert_eq!(seen(&mut tracker, &[process(1, 5, 1_000)], 100), 0);
         assert_eq!(seen(&mut tracker, &[process(1, 5, 1_300)], 101), 300);
-        // An old one takes on the name.
+        // A process that started before tracking joins the group.
         let both = [process(1, 5, 1_300), process(2, 50, 9_000)];
         assert_eq!(seen(&mut tracker, &both, 102), 300);
-        // A new one counts from its beginning.
+        // A process that started after tracking counts from its start.
         let three = [both.as_slice(), &[process(3, 102, 40)]].concat();
         assert_eq!(seen(&mut tracker, &three, 103), 340);
     }
@@ -162,9 +166,9 @@ mod tests {
         let mut tracker = Tracker::default();
         let _ = tracker.see(&[process(1, 5, 0)], 100);
         assert_eq!(seen(&mut tracker, &[process(1, 5, 10), process(2, 101, 500)], 102), 510);
-        // The parent has it now.
+        // The parent's usage now includes the child's.
         assert_eq!(seen(&mut tracker, &[process(1, 5, 530)], 103), 530);
-        // One nobody waited for: the sum stands still, and goes on.
+        // Nobody waits for this child: the sum pauses and then continues.
         assert_eq!(seen(&mut tracker, &[process(1, 5, 530), process(3, 103, 70)], 104), 600);
         assert_eq!(seen(&mut tracker, &[process(1, 5, 530)], 105), 600);
         assert_eq!(seen(&mut tracker, &[process(1, 5, 550)], 106), 620);

@@ -1,34 +1,34 @@
-//! What the machine counts, whatever namespace looks.
+//! Counters of the whole machine, which do not depend on the network namespace.
 
 use serde::{Deserialize, Serialize};
 
 use super::counter::{Counter, counters};
 
 counters! {
-    /// Processor time since the machine started, microseconds; the kernel tells it in hundredths of a
-    /// second.
+    /// Processor time since the machine started, microseconds. The kernel reports it with a
+    /// resolution of 10 ms.
     pub struct CpuTimes {
-        /// In programs; those of guests included.
+        /// In user mode, guests of virtual machines included.
         user_us,
-        /// In programs of low priority.
+        /// In user mode, by processes of low priority.
         nice_us,
-        /// In the kernel for programs.
+        /// In kernel mode, on behalf of processes.
         system_us,
-        /// In interrupts.
+        /// In hardware interrupts.
         irq_us,
-        /// In what interrupts leave for later: most of the network's work.
+        /// In softirqs, the deferred part of interrupts, which does most of the network's work.
         softirq_us,
-        /// Taken by the host of this virtual machine.
+        /// Taken by the hypervisor of this virtual machine (steal).
         steal_us,
-        /// Nothing to do.
+        /// Idle.
         idle_us,
-        /// Nothing to do while a disk was waited for.
+        /// Idle while waiting for a disk.
         iowait_us,
     }
 }
 
 impl CpuTimes {
-    /// Time in which something was done, microseconds: neither idle nor stolen.
+    /// Returns the busy time, microseconds. Idle and stolen time is not busy.
     pub fn busy_us(&self) -> u64 {
         [self.user_us, self.nice_us, self.system_us, self.irq_us, self.softirq_us]
             .iter()
@@ -36,17 +36,17 @@ impl CpuTimes {
             .sum()
     }
 
-    /// All time.
+    /// Returns the time of all states together, microseconds.
     pub fn all_us(&self) -> u64 {
         self.busy_us() + self.steal_us.0 + self.idle_us.0 + self.iowait_us.0
     }
 
-    /// The part (0 to 1) of a change in which something was done; none where no time passed.
+    /// Returns the busy share (0 to 1) of a change, or `None` if no time passed.
     pub fn busy_share(&self) -> Option<f64> {
         self.share(self.busy_us())
     }
 
-    /// The part (0 to 1) of a change that was stolen.
+    /// Returns the stolen share (0 to 1) of a change, or `None` if no time passed.
     pub fn steal_share(&self) -> Option<f64> {
         self.share(self.steal_us.0)
     }
@@ -58,73 +58,73 @@ impl CpuTimes {
 }
 
 counters! {
-    /// What the kernel was called for.
+    /// Events in the kernel.
     pub struct Events {
-        /// Another thread got a processor.
+        /// Context switches: a processor began to run another thread.
         context_switches,
-        /// Interrupts of devices and timers.
+        /// Interrupts by devices and timers.
         interrupts,
-        /// Runs of the softirq that receives packets.
+        /// Runs of the softirq that processes received packets.
         softirq_net_rx,
-        /// Runs of the softirq that frees what was sent.
+        /// Runs of the softirq that completes the sending of packets.
         softirq_net_tx,
-        /// Processes and threads begun.
+        /// Processes and threads started.
         forks,
     }
 }
 
 counters! {
-    /// Memory that went to disks or came from there, or was not there.
+    /// Transfers of memory from and to disks, and page faults.
     pub struct Paging {
         /// Bytes read from disks.
         paged_in_bytes,
         /// Bytes written to disks.
         paged_out_bytes,
-        /// Pages that came back from swap.
+        /// Pages read from swap.
         swapped_in_pages,
-        /// Pages that went to swap.
+        /// Pages written to swap.
         swapped_out_pages,
-        /// Pages that were not mapped when they were touched.
+        /// Page faults.
         faults,
-        /// Of those, the ones for which a disk was read.
+        /// Page faults that required a read from a disk.
         major_faults,
     }
 }
 
-/// Memory as it is at the moment, bytes.
+/// Memory at one moment, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// All there is.
+    /// All memory.
     pub total_bytes: u64,
-    /// Used for nothing.
+    /// Unused memory.
     pub free_bytes: u64,
-    /// What programs could get without swapping; `null` where the kernel does not tell.
+    /// Memory that processes could get without swapping; null if the kernel does not report it.
     pub available_bytes: Option<u64>,
-    /// Blocks of disks kept.
+    /// Cached blocks of disks.
     pub buffers_bytes: u64,
-    /// Files kept.
+    /// Cached files.
     pub cached_bytes: u64,
-    /// To be written to disks.
+    /// Data that has yet to be written to disks.
     pub dirty_bytes: u64,
     /// Swap space.
     pub swap_total_bytes: u64,
-    /// Swap space in no use.
+    /// Unused swap space.
     pub swap_free_bytes: u64,
 }
 
 counters! {
-    /// What a disk did.
+    /// Counters of a disk.
     pub struct DiskCounters {
-        /// Reads done.
+        /// Completed reads.
         reads,
         /// Bytes read.
         read_bytes,
-        /// Writes done.
+        /// Completed writes.
         writes,
         /// Bytes written.
         written_bytes,
-        /// Time in which anything was in progress, microseconds.
+        /// Time with at least one operation in progress, microseconds.
         busy_us,
     }
 }
@@ -133,19 +133,19 @@ counters! {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disk {
-    /// Its name.
+    /// The name of the disk.
     pub name: String,
-    /// What it did.
+    /// Its counters.
     #[serde(flatten)]
     pub counters: DiskCounters,
 }
 
 counters! {
-    /// Calls of NFS.
+    /// NFS calls.
     pub struct Nfs {
-        /// Calls, made by a client or answered by a server.
+        /// Calls that a client made or a server received.
         calls,
-        /// A client's calls sent again; a server's bad ones.
+        /// Calls that a client retransmitted, or bad calls that a server received.
         repeated_or_bad,
         /// Bytes that a server read for clients.
         read_bytes,
@@ -154,17 +154,17 @@ counters! {
     }
 }
 
-/// The machine.
+/// The state of a machine and its counters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineVitals {
-    /// All processors together.
+    /// Time of all processors together.
     pub cpu: CpuTimes,
-    /// Each of them.
+    /// Time of each processor.
     pub cores: Vec<CpuTimes>,
-    /// What the kernel was called for.
+    /// Events in the kernel.
     pub events: Events,
-    /// Threads that have a processor or wait for one, at the moment.
+    /// Threads that are running or ready to run, at the moment.
     pub running: u64,
     /// Threads that wait for a disk, at the moment.
     pub blocked: u64,
@@ -172,34 +172,35 @@ pub struct MachineVitals {
     pub memory: Memory,
     /// Paging.
     pub paging: Paging,
-    /// Each disk that did anything since the machine started.
+    /// Each disk with any operation since the machine started.
     pub disks: Vec<Disk>,
-    /// This machine as a client of NFS; `null` where it is none.
+    /// This machine as an NFS client; null if it is none.
     pub nfs_client: Option<Nfs>,
-    /// This machine as a server of NFS; `null` where it is none.
+    /// This machine as an NFS server; null if it is none.
     pub nfs_server: Option<Nfs>,
-    /// Packets as each processor takes them from interfaces: of all namespaces together.
+    /// Packets that the processors took from interfaces, over all network namespaces.
     pub softnet: Softnet,
 }
 
 counters! {
-    /// Packets as processors take them from interfaces.
+    /// Packets that the processors took from interfaces.
     pub struct Softnet {
-        /// Taken.
+        /// Packets processed.
         processed,
-        /// Dropped since the queue was full (net.core.netdev_max_backlog).
+        /// Packets dropped because the processor's queue was full (net.core.netdev_max_backlog).
         dropped,
-        /// How often there was more to take than time for it (net.core.netdev_budget).
+        /// How often processing stopped with packets left, because its budget of packets or time
+        /// was used up (net.core.netdev_budget).
         squeezed,
     }
 }
 
 impl MachineVitals {
-    /// How much its counters grew since `before`; the rest is as it is now.
+    /// Returns the growth of the counters since `before`; all other values are the current ones.
     #[must_use]
     pub fn since(&self, before: &MachineVitals, resets: &mut u64) -> MachineVitals {
         use super::counter::Counters as _;
-        // Time in which a disk was waited for may fall by a little (proc_stat(5)).
+        // Time spent waiting for a disk may decrease slightly (proc_stat(5)).
         let mut spare = 0;
         MachineVitals {
             cpu: cpu_since(&self.cpu, &before.cpu, &mut spare),
@@ -230,7 +231,7 @@ impl MachineVitals {
         self.disks.iter().map(of).collect()
     }
 
-    /// Adds the counters of a later change; the rest becomes the later one's.
+    /// Adds the counters of a later change; all other values are replaced by the later ones.
     pub fn add(&mut self, later: &MachineVitals) {
         use super::counter::Counters as _;
         let before = std::mem::replace(self, later.clone());
@@ -250,7 +251,8 @@ impl MachineVitals {
     }
 }
 
-/// What fell counts as not grown: idle time may fall by a tick, and is no reset.
+/// Returns the growth of processor times. A time that fell counts as unchanged, not as reset,
+/// because idle time may fall by a tick.
 fn cpu_since(now: &CpuTimes, before: &CpuTimes, fallen: &mut u64) -> CpuTimes {
     use super::counter::Counters as _;
     let mut grown = *now;
@@ -261,7 +263,8 @@ fn cpu_since(now: &CpuTimes, before: &CpuTimes, fallen: &mut u64) -> CpuTimes {
     grown
 }
 
-/// The change of what may not be there; nothing where it was not before.
+/// Returns the growth of counters that may be absent. Without earlier counters, the current ones
+/// are returned.
 pub(super) fn since<T: super::counter::Counters>(
     now: Option<T>,
     before: Option<T>,

@@ -1,12 +1,12 @@
-//! What the kernel counted: samples of its counters, what changed between them, and what a request
-//! cost of the processor.
+//! Samples of the kernel's counters, the changes between them, and the processor time that a
+//! request costs.
 //!
-//! A [`VitalsSample`] holds counters as they stood at one moment. The change between two has the same
-//! form: its counters are differences, everything else is as it was at the later one.
+//! A [`VitalsSample`] holds the counters at one moment. The change between two samples has the same
+//! type: its counters are differences, and all other values are those of the later sample.
 //!
-//! Begin with [`VitalsSample`]; [`cost`] has the processor time of a request, [`vitals_result`] the
-//! document, [`sheet`] and [`text`] show it, [`warnings`] reports doubts. Only [`engine`] reads the
-//! kernel's files, and uses sockets, threads and clocks.
+//! Begin with [`VitalsSample`]. [`cost`] computes the processor time of a request,
+//! [`vitals_result`] defines the document, [`sheet`] and [`text`] show it, and [`warnings`] reports
+//! doubts. Only [`engine`] reads the kernel's files and uses sockets, threads and clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

@@ -1,4 +1,4 @@
-//! What a network namespace counts.
+//! Counters of a network namespace.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,131 +7,133 @@ use super::host::{add, since};
 use sixmark_units::family::PerFamily;
 
 counters! {
-    /// IP, ICMP and UDP of one family.
+    /// IP, ICMP and UDP counters of one family.
     pub struct Ip {
-        /// Packets that came.
+        /// Packets received.
         in_packets,
-        /// Packets that were to be sent; those forwarded are not among them.
+        /// Packets that this host submitted for sending; forwarded packets are not included.
         out_packets,
-        /// Bytes that came, IP headers included.
+        /// Bytes received, IP headers included.
         in_octets,
-        /// Bytes that were sent, IP headers included.
+        /// Bytes sent, IP headers included.
         out_octets,
-        /// Packets handed to TCP, UDP and the like.
+        /// Packets delivered to TCP, UDP and other upper protocols.
         delivered,
-        /// Packets sent on for others.
+        /// Packets forwarded for other hosts.
         forwarded,
-        /// Packets with a bad header.
+        /// Received packets with a bad header.
         in_header_errors,
-        /// Packets to addresses that are not this host's.
+        /// Received packets addressed to another host.
         in_address_errors,
-        /// Packets that came and were dropped for want of room.
+        /// Received packets dropped for lack of buffer space.
         in_discards,
-        /// Packets that were to be sent and were dropped for want of room.
+        /// Packets to be sent that were dropped for lack of buffer space.
         out_discards,
-        /// Packets that no route was found for.
+        /// Packets for which there was no route.
         out_no_routes,
-        /// Fragments that came.
+        /// Fragments received.
         reassembly_needed,
-        /// Packets put together from fragments.
+        /// Packets reassembled from fragments.
         reassembled,
-        /// Packets that could not be.
+        /// Failures to reassemble a packet.
         reassembly_failed,
-        /// Packets that were cut into fragments.
+        /// Packets that were fragmented.
         fragmented,
-        /// Packets that should have been and must not be.
+        /// Packets that needed fragmentation but could not or must not be fragmented.
         fragmentation_failed,
-        /// Fragments made.
+        /// Fragments created.
         fragments_made,
-        /// ICMP: destination unreachable, received. Over IPv4 "fragmentation needed" is among these.
+        /// ICMP Destination Unreachable messages received. For IPv4 this includes "fragmentation
+        /// needed".
         unreachable_in,
-        /// The same, sent.
+        /// ICMP Destination Unreachable messages sent.
         unreachable_out,
-        /// ICMPv6 Packet Too Big, received; always 0 of IPv4, whose kernel counts no codes.
+        /// ICMPv6 Packet Too Big messages received; always 0 for IPv4, for which the kernel does
+        /// not count ICMP codes.
         packet_too_big_in,
-        /// The same, sent.
+        /// ICMPv6 Packet Too Big messages sent; always 0 for IPv4.
         packet_too_big_out,
-        /// Datagrams of UDP that came.
+        /// UDP datagrams received.
         udp_in,
-        /// Datagrams of UDP sent.
+        /// UDP datagrams sent.
         udp_out,
-        /// Datagrams to ports that nobody listens at.
+        /// UDP datagrams received for a port without a listener.
         udp_no_ports,
-        /// Datagrams that found no room in the socket's buffer.
+        /// UDP datagrams dropped because the socket's receive buffer was full.
         udp_receive_buffer_errors,
-        /// Datagrams that found no room when they were sent.
+        /// UDP datagrams that could not be sent because the send buffer was full.
         udp_send_buffer_errors,
     }
 }
 
 counters! {
-    /// TCP. The kernel counts **both families together** here.
+    /// TCP counters. The kernel counts **both families together** here.
     pub struct Tcp {
-        /// Connections begun by this side.
+        /// Connections opened by this host.
         active_opens,
-        /// Connections begun by others.
+        /// Connections opened by peers.
         passive_opens,
-        /// Connections that could not be established.
+        /// Connection attempts that failed.
         attempt_fails,
-        /// Established ones that ended by a reset.
+        /// Established connections that ended with a reset.
         established_resets,
-        /// Segments that came.
+        /// Segments received.
         in_segments,
-        /// Segments sent, those sent again left out.
+        /// Segments sent, without retransmissions.
         out_segments,
-        /// Segments sent again.
+        /// Segments retransmitted.
         retransmitted,
-        /// SYNs and SYN-ACKs among them.
+        /// Retransmitted SYN and SYN-ACK segments.
         syn_retransmitted,
-        /// Among them, fast ones: after duplicate ACKs or SACKs.
+        /// Fast retransmissions: those after duplicate ACKs or SACKs.
         fast_retransmitted,
-        /// Times that a retransmission timer ran out.
+        /// Expirations of a retransmission timer.
         timeouts,
-        /// Retransmissions that were lost too.
+        /// Retransmissions that were lost in turn.
         lost_retransmitted,
-        /// Segments that came and were bad.
+        /// Bad segments received.
         in_errors,
         /// Resets sent.
         out_resets,
-        /// Connections that found the queue of a listener full.
+        /// Connections that did not fit into the queue of a listener.
         listen_overflows,
-        /// SYNs that a listener dropped, those above included.
+        /// SYNs that a listener dropped, including those for which its queue was full.
         listen_drops,
         /// SYN cookies sent.
         syn_cookies_sent,
-        /// Segments dropped since the socket's backlog was full.
+        /// Segments dropped because the socket's backlog was full.
         backlog_drops,
-        /// Segments that came out of order.
+        /// Segments received out of order.
         out_of_order,
-        /// Times that this side told of a window of 0.
+        /// Times that this host began to advertise a zero window.
         zero_windows,
-        /// Times that memory for TCP was short.
+        /// Times that TCP ran short of memory.
         memory_pressures,
     }
 }
 
 counters! {
-    /// An interface.
+    /// Counters of an interface.
     pub struct InterfaceCounters {
-        /// Packets that came.
+        /// Packets received.
         in_packets,
         /// Packets sent.
         out_packets,
-        /// Bytes that came.
+        /// Bytes received.
         in_bytes,
         /// Bytes sent.
         out_bytes,
-        /// Packets that came and were bad.
+        /// Bad packets received.
         in_errors,
         /// Packets that could not be sent.
         out_errors,
-        /// Packets that came and were dropped by the kernel.
+        /// Received packets that the kernel dropped.
         in_dropped,
-        /// Packets that were to be sent and were dropped.
+        /// Packets to be sent that were dropped.
         out_dropped,
-        /// Packets that the device had no room for.
+        /// Packets that the device dropped because it had no free buffer.
         in_missed,
-        /// The same, as its FIFO counts them.
+        /// Packets lost in overruns of the device's receive FIFO.
         in_fifo_errors,
     }
 }
@@ -140,40 +142,40 @@ counters! {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interface {
-    /// Its name.
+    /// The name of the interface.
     pub name: String,
-    /// What it did.
+    /// Its counters.
     #[serde(flatten)]
     pub counters: InterfaceCounters,
 }
 
 counters! {
-    /// What connection tracking did.
+    /// Counters of connection tracking.
     pub struct ConntrackCounters {
-        /// Connections that found no place in the table.
+        /// Connections that could not be inserted into the table.
         insert_failed,
-        /// Packets dropped, since a connection found no place.
+        /// Packets dropped because their connection could not be inserted.
         dropped,
-        /// Connections that left before their time to make room.
+        /// Connections evicted from the table to make room for new ones.
         early_dropped,
     }
 }
 
-/// Connection tracking.
+/// The state of connection tracking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conntrack {
     /// Connections in the table at the moment.
     pub entries: u64,
-    /// How many it may hold.
+    /// The most connections that the table may hold.
     pub limit: u64,
-    /// What it did.
+    /// Its counters.
     #[serde(flatten)]
     pub counters: ConntrackCounters,
 }
 
-/// Sockets of TCP by state, and of UDP, at the moment. A socket of IPv6 whose peer is an IPv4-mapped
-/// address is IPv4's.
+/// TCP sockets by state, and UDP sockets, at one moment. An IPv6 socket whose peer has an
+/// IPv4-mapped address counts as IPv4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sockets {
@@ -189,25 +191,25 @@ pub struct Sockets {
     pub fin_wait_2: u64,
     /// TIME-WAIT.
     pub time_wait: u64,
-    /// CLOSED and not gone yet.
+    /// CLOSED, but not released yet.
     pub closed: u64,
     /// CLOSE-WAIT.
     pub close_wait: u64,
     /// LAST-ACK.
     pub last_ack: u64,
-    /// LISTEN; one of `[::]` that takes IPv4 too is IPv6's.
+    /// LISTEN. A socket bound to `[::]` that also accepts IPv4 counts as IPv6.
     pub listening: u64,
     /// CLOSING.
     pub closing: u64,
-    /// Sockets of UDP.
+    /// UDP sockets.
     pub udp: u64,
-    /// What TCP_INFO says of those that were there.
+    /// Sums of the counters in TCP_INFO of the observed sockets.
     #[serde(flatten)]
     pub counters: SocketCounters,
 }
 
 impl Sockets {
-    /// How many there are in each state.
+    /// Returns the number of sockets in each state, and of UDP sockets.
     pub fn states(&self) -> [(&'static str, u64); 12] {
         [
             ("established", self.established),
@@ -227,36 +229,38 @@ impl Sockets {
 }
 
 counters! {
-    /// What live sockets say of themselves (TCP_INFO), summed up from one reading to the next.
+    /// Counters of live sockets (TCP_INFO), summed over all readings.
     pub struct SocketCounters {
-        /// Segments sent again; of a socket that closes, those since the last reading are missed.
+        /// Segments retransmitted. What a socket retransmits between the last reading and its close
+        /// is missed.
         retransmitted,
-        /// Segments sent, those sent again included; missed likewise.
+        /// Segments sent, retransmissions included; the last ones of a socket that closes are
+        /// missed likewise.
         segments_out,
     }
 }
 
-/// The network of a namespace.
+/// The network counters of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Network {
-    /// IP, ICMP and UDP of each family.
+    /// IP, ICMP and UDP counters of each family.
     pub families: PerFamily<Ip>,
-    /// TCP, both families together.
+    /// TCP counters, both families together.
     pub tcp: Tcp,
-    /// Sockets of each family; `null` where they were not read at this moment.
+    /// Sockets of each family; null if they were not read for this sample.
     pub sockets: Option<PerFamily<Sockets>>,
-    /// Each interface.
+    /// The interfaces.
     pub interfaces: Vec<Interface>,
-    /// Connection tracking; `null` where there is none.
+    /// Connection tracking; null if the kernel has none.
     pub conntrack: Option<Conntrack>,
-    /// Neighbours known, of all namespaces together; `null` where the kernel does not tell, as in
-    /// namespaces other than the first.
+    /// Entries of the neighbour table, over all namespaces; null if the kernel does not report it,
+    /// as in all namespaces but the initial one.
     pub neighbours: PerFamily<Option<u64>>,
 }
 
 impl Network {
-    /// How much its counters grew since `before`; the rest is as it is now.
+    /// Returns the growth of the counters since `before`; all other values are the current ones.
     #[must_use]
     pub fn since(&self, before: &Network, resets: &mut u64) -> Network {
         let families = PerFamily::from_fn(|family| {
@@ -298,7 +302,7 @@ impl Network {
         self.interfaces.iter().map(of).collect()
     }
 
-    /// Adds the counters of a later change; the rest becomes the later one's.
+    /// Adds the counters of a later change; all other values are replaced by the later ones.
     pub fn add(&mut self, later: &Network) {
         let before = std::mem::replace(self, later.clone());
         self.families.ipv6.add(&before.families.ipv6);
@@ -322,8 +326,8 @@ impl Network {
         }
     }
 
-    /// The part of the segments of a family's live sockets that was sent again; none where none were
-    /// sent.
+    /// Returns the share (0 to 1) of retransmissions among the segments that a family's live
+    /// sockets sent, or `None` if they sent none or were not read.
     pub fn retransmitted_share(&self, family: sixmark_units::family::Family) -> Option<f64> {
         let SocketCounters { retransmitted: Counter(again), segments_out: Counter(out) } =
             self.sockets?[family].counters;

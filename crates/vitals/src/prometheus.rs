@@ -1,4 +1,4 @@
-//! A sample in Prometheus's text format, version 0.0.4.
+//! Writes a sample in Prometheus's text format, version 0.0.4.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,11 @@ use super::host::CpuTimes;
 use super::network::{Interface, Network, Sockets};
 use super::sample::VitalsSample;
 
-/// What the page is served as.
+/// The content type of the page.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The whole page. Times are in seconds, all else in the unit that its name ends in.
+/// Returns the whole page. Times are in seconds; other values are in the unit with which their name
+/// ends.
 pub fn prometheus_page(sample: &VitalsSample) -> String {
     let mut page = Page::default();
     let host = &sample.host;
@@ -144,7 +145,7 @@ fn groups(page: &mut Page, sample: &VitalsSample) {
     );
 }
 
-/// A label with its value as the format wants it.
+/// Returns a label with its value escaped.
 fn prometheus_label(name: &str, value: &str) -> String {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("{name}=\"{value}\"")
@@ -155,7 +156,7 @@ struct Page(String);
 
 impl Page {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
-        // A string takes everything.
+        // Writing to a string does not fail.
         let _ = writeln!(self.0, "# HELP sixmark_vitals_{name} {help}");
         let _ = writeln!(self.0, "# TYPE sixmark_vitals_{name} {kind}");
     }
@@ -183,7 +184,8 @@ impl Page {
         self.labelled(what, help, &of.map(|(labels, counters)| (labels.to_owned(), counters)));
     }
 
-    /// Lines of one name stand together, as the format wants it.
+    /// Writes counters for several label sets. The format requires all lines of one metric to be
+    /// adjacent.
     fn labelled<C: Counters>(&mut self, what: &str, help: &str, of: &[(String, &C)]) {
         let Some((_, first)) = of.first() else { return };
         let mut names = Vec::new();

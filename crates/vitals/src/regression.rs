@@ -1,31 +1,31 @@
-//! What a request of each family costs, from seconds in which both were served.
+//! Estimates the cost of a request of each family from seconds in which both were served.
 
 use sixmark_stats::t_quantile;
 use sixmark_units::family::PerFamily;
 
-/// Fewer seconds say too little.
+/// The least number of seconds for an estimate.
 pub const FEWEST: usize = 20;
 
-/// Where one family's numbers explain more than this of the other's, what either costs can't be told
-/// apart (a variance inflation of 10).
+/// The largest squared correlation between the families' numbers of requests at which their costs
+/// can still be separated (a variance inflation factor of 10).
 const MOST_EXPLAINED: f64 = 0.9;
 
-/// An interval that is wider than this part of the cost in either direction says nothing.
+/// The largest accepted half-width of an interval, as a share of the mean cost of a request.
 const WIDEST: f64 = 0.5;
 
-/// One second.
+/// The load and the processor time of one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Second {
-    /// Processor time used in it.
+    /// Processor time, microseconds.
     pub cpu_us: f64,
-    /// Requests of each family answered in it.
+    /// Requests of each family that were answered.
     pub requests: PerFamily<f64>,
 }
 
-/// The cost of a request, microseconds, with its 95 % interval.
+/// The cost of a request, microseconds, and its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fitted {
-    /// The value.
+    /// The estimate.
     pub value: f64,
     /// Half the width of the interval.
     pub half: f64,
@@ -34,7 +34,7 @@ pub struct Fitted {
 /// Fits `cpu = a * IPv6 requests + b * IPv4 requests + c` to the seconds, by least squares.
 ///
 /// # Errors
-/// Why the costs can't be told apart, for people.
+/// Returns the reason, as text for people, if the costs can't be separated.
 pub fn fit(seconds: &[Second]) -> Result<PerFamily<Fitted>, String> {
     if seconds.len() < FEWEST {
         return Err(format!(
@@ -47,7 +47,7 @@ pub fn fit(seconds: &[Second]) -> Result<PerFamily<Fitted>, String> {
     sums.solve()
 }
 
-/// Sums of squares and products about the means.
+/// Sums of squares and products of deviations from the means.
 struct ProductSums {
     n: f64,
     mean: f64,
@@ -57,7 +57,7 @@ struct ProductSums {
     s6y: f64,
     s4y: f64,
     syy: f64,
-    /// Mean cost of a request of either family.
+    /// Mean cost of a request over both families.
     usual: f64,
 }
 
@@ -88,7 +88,7 @@ impl ProductSums {
     fn solve(&self) -> Result<PerFamily<Fitted>, String> {
         let determinant = self.s66 * self.s44 - self.s64 * self.s64;
         let explained = self.s64 * self.s64 / (self.s66 * self.s44);
-        // Not above, rather than below: what can't be computed is no fit.
+        // Written as "not at most" so that NaN is refused too.
         if !(explained <= MOST_EXPLAINED && determinant > 0.0 && self.mean > 0.0) {
             return Err("both families were loaded together, at a ratio that did not change from \
                         second to second enough to tell them apart; load one at a time (compare, \
@@ -121,7 +121,7 @@ impl ProductSums {
 mod tests {
     use super::*;
 
-    /// Made-up seconds: 50 us a request over IPv6, 40 over IPv4, 10 ms otherwise.
+    /// Made-up seconds: 50 us per IPv6 request, 40 us per IPv4 request, and 10 ms of other work.
     fn seconds(count: usize, ratio: impl Fn(usize) -> (f64, f64), noise: f64) -> Vec<Second> {
         let second = |at: usize| {
             let (ipv6, ipv4) = ratio(at);
@@ -161,7 +161,7 @@ mod tests {
         assert!(fit(&seconds(20, varied, 500_000.0)).unwrap_err().contains("other reasons"));
     }
 
-    /// The interval holds the true cost about as often as it says.
+    /// The interval contains the true cost about as often as its level says.
     #[test]
     fn the_interval_keeps_its_word() {
         let mut held = 0;

@@ -1,4 +1,4 @@
-//! What the kernel counted at one moment.
+//! The kernel's counters at one moment.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,27 +7,27 @@ use super::group::Group;
 use super::host::MachineVitals;
 use super::network::Network;
 
-/// All of it.
+/// All counters and the other values that were read with them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VitalsSample {
-    /// When, by the wall clock: microseconds since 1970 in UTC.
+    /// The time of the sample by the wall clock: microseconds since 1970 in UTC.
     pub at_us: u64,
-    /// Since the first sample, by a clock that is never set, microseconds. In a change: how long it
-    /// took.
+    /// Time since the first sample by the monotonic clock, microseconds; in a change, its duration.
     pub since_us: u64,
-    /// The machine.
+    /// The state of the machine and its counters.
     pub host: MachineVitals,
-    /// The network namespace.
+    /// The counters of the network namespace.
     pub network: Network,
-    /// Processes that were asked for.
+    /// The selected groups of processes.
     pub groups: Vec<Group>,
-    /// Processor time that this program used itself.
+    /// Processor time that this program used.
     pub own_cpu_us: Counter,
 }
 
 impl VitalsSample {
-    /// What changed since `before`: counters are differences, the rest is as it is now.
+    /// Returns the change since `before`: counters are differences, all other values are the
+    /// current ones.
     #[must_use]
     pub fn since(&self, before: &VitalsSample, resets: &mut u64) -> VitalsSample {
         VitalsSample {
@@ -40,7 +40,7 @@ impl VitalsSample {
         }
     }
 
-    /// Adds a later change.
+    /// Adds a later change. Its values that are not counters replace the earlier ones.
     pub fn add(&mut self, later: &VitalsSample) {
         use super::counter::Counters as _;
         self.at_us = later.at_us;
@@ -60,7 +60,7 @@ impl VitalsSample {
         }
     }
 
-    /// How long a change took, in seconds.
+    /// Returns the duration of a change, seconds.
     pub fn seconds(&self) -> f64 {
         self.since_us as f64 / 1e6
     }

@@ -1,58 +1,59 @@
-//! The part of a result that tells what a run cost.
+//! The part of a result document about the cost of a run.
 
 use serde::{Deserialize, Serialize};
 
 use super::sample::VitalsSample;
 use crate::cost::Cost;
 
-/// What the client and the server used meanwhile.
+/// The resources that the client and the server used during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Vitals {
-    /// This machine.
+    /// The machine that ran sixmark.
     pub client: MachineRole,
-    /// Where `--vitals-from` looked; null: it was not asked for.
+    /// The machine whose vitals --vitals-from gave; null if the option was not used.
     pub server: Option<MachineRole>,
 }
 
-/// One machine.
+/// The vitals of one machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineRole {
-    /// What told.
+    /// The kind of source.
     pub source: VitalsSource,
-    /// Its name as it was given: a file, a URL, a host; of the client `null`.
+    /// The name of the source as it was given: a file, a URL or a host; null for the client.
     pub name: Option<String>,
-    /// Seconds of the measured time of which it told.
+    /// Seconds of the measured time that the source covers.
     pub covered_s: f64,
-    /// What all of the machine cost; null where that is not known.
+    /// The cost to the whole machine; null if it is not known.
     pub machine: Option<Cost>,
-    /// What the processes in question cost: of the client sixmark's own, of a server those that
-    /// `sixmark vitals` was told to look at; null where there are none.
+    /// The cost to the selected processes: to sixmark itself on the client, to the processes that
+    /// `sixmark vitals` observed on a server; null if there are none.
     pub processes: Option<Cost>,
-    /// What changed in all counters from before the warm-up to the end; `null` where a URL told.
+    /// The change of all counters from before the warm-up to the end; from a file, within the
+    /// measured time. Null if the source is a URL, or if there are fewer than two samples.
     pub change: Option<VitalsSample>,
 }
 
-/// What told of a machine.
+/// The kind of source of a machine's vitals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum VitalsSource {
-    /// This process, of its own machine.
+    /// This process, for its own machine.
     Here,
-    /// What `sixmark vitals` wrote.
+    /// A file that `sixmark vitals` wrote.
     File,
-    /// What `sixmark vitals --prometheus` serves.
+    /// A page that `sixmark vitals --prometheus` serves.
     Sixmark,
-    /// What a node_exporter serves.
+    /// A page that a node_exporter serves.
     NodeExporter,
     /// A host of a lab on this machine.
     Lab,
 }
 
 impl MachineRole {
-    /// The processes' cost where it is known, else the machine's.
+    /// Returns the cost to the processes if it is known, or else the cost to the whole machine.
     pub fn cost(&self) -> Option<&Cost> {
         self.processes.as_ref().or(self.machine.as_ref())
     }

@@ -1,44 +1,45 @@
-//! Processor time over time, to be asked for any stretch of it.
+//! A series of readings of processor time, from which the time used in any period can be computed.
 
 use super::sample::VitalsSample;
 
-/// Processor time used by some moment.
+/// The processor time used up to one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// The moment by the wall clock: microseconds since 1970 in UTC.
     pub at_us: u64,
-    /// By all of the machine, microseconds since some beginning.
+    /// Busy time of all processors, microseconds since some starting point.
     pub host_us: f64,
-    /// All there was, idle time included: processors times the time.
+    /// Time of all processors, idle time included, microseconds since the same starting point.
     pub all_us: f64,
-    /// By the processes in question.
+    /// Processor time of the selected processes, microseconds; `None` if none are selected.
     pub processes_us: Option<f64>,
 }
 
-/// Processor time used in a stretch.
+/// The processor time used in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Used {
-    /// How much of the stretch is known, microseconds.
+    /// How much of the period the points cover, microseconds.
     pub covered_us: f64,
-    /// By all of the machine, microseconds.
+    /// Busy time of all processors, microseconds.
     pub host_us: f64,
-    /// All there was.
+    /// Time of all processors, idle time included, microseconds.
     pub all_us: f64,
-    /// By the processes in question.
+    /// Processor time of the selected processes, microseconds; `None` if it is not known.
     pub processes_us: Option<f64>,
 }
 
-/// Points in their order.
+/// Points in the order of their times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointSeries {
     points: Vec<Point>,
 }
 
-/// More points are thinned out: a day at ten a second would be far more than any use has.
+/// The number of points from which on every other point is discarded. At ten points a second it is
+/// reached after more than an hour.
 const MOST: usize = 40_000;
 
 impl Point {
-    /// Of a sample. The processes are those of all its groups together.
+    /// Returns the point of a sample. Its selected processes are those of all groups together.
     pub fn of(sample: &VitalsSample) -> Point {
         let groups = sample.groups.iter().map(|group| group.cpu_us() as f64);
         Point {
@@ -51,7 +52,8 @@ impl Point {
 }
 
 impl PointSeries {
-    /// Adds a later point; one that is not later is left out, as where a clock was set.
+    /// Appends a point. A point that is not later than the last one is discarded; this happens if
+    /// the clock is set back.
     pub fn push(&mut self, point: Point) {
         if self.points.last().is_some_and(|last| last.at_us >= point.at_us) {
             return;
@@ -66,12 +68,13 @@ impl PointSeries {
         self.points.push(point);
     }
 
-    /// The first and the last moment.
+    /// Returns the times of the first and the last point, or `None` if there are no points.
     pub fn span_us(&self) -> Option<(u64, u64)> {
         Some((self.points.first()?.at_us, self.points.last()?.at_us))
     }
 
-    /// What was used from one moment to another, as far as points reach; evenly between two of them.
+    /// Returns the processor time used between two moments, as far as the points cover them, or
+    /// `None` if they cover no part. Between two points, the time is interpolated linearly.
     pub fn between(&self, from_us: u64, to_us: u64) -> Option<Used> {
         let (first, last) = self.span_us()?;
         let (from, to) = (from_us.max(first), to_us.min(last));
@@ -82,7 +85,7 @@ impl PointSeries {
         let processes = begin.processes_us.zip(end.processes_us);
         Some(Used {
             covered_us: (to - from) as f64,
-            // A counter that began anew is no work done backwards.
+            // After a reset of a counter the difference may be negative.
             host_us: (end.host_us - begin.host_us).max(0.0),
             all_us: (end.all_us - begin.all_us).max(0.0),
             processes_us: processes.map(|(begin, end)| (end - begin).max(0.0)),

@@ -1,4 +1,5 @@
-//! What the kernel counted: each family's packets, the machine, its processes, over time.
+//! The report on the kernel's counters: each family's packets, the machine and the groups of
+//! processes, in total and over time.
 
 use crate::VitalsSample;
 use crate::group::{Group as Processes, GroupKind};
@@ -13,10 +14,11 @@ use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 
-/// A counter of a family: its name, its value, and whether it is shown only where there is any.
+/// A counter of a family: its name, its value, and whether it is omitted if it is 0 for both
+/// families.
 pub(crate) type IpCounter = (&'static str, fn(&Ip) -> u64, bool);
 
-/// What IP, ICMP and UDP of a family counted.
+/// The IP, ICMP and UDP counters of a family that are shown.
 pub(crate) const IP_COUNTERS: [IpCounter; 18] = [
     ("packets in", |ip| ip.in_packets.0, false),
     ("packets out", |ip| ip.out_packets.0, false),
@@ -38,10 +40,10 @@ pub(crate) const IP_COUNTERS: [IpCounter; 18] = [
     ("udp no room", |ip| ip.udp_receive_buffer_errors.0 + ip.udp_send_buffer_errors.0, true),
 ];
 
-/// The most points of a curve: more samples are put together.
+/// The most points of a curve. If there are more samples, only some of them are used.
 const MOST: usize = 120;
 
-/// What is shown of them.
+/// Returns the report.
 pub fn vitals_sheet(name: &str, result: &VitalsResult) -> Sheet {
     let parts = [over_time(result), families(result), machine(result), processes(result)];
     let parts = parts.into_iter().chain([setting::setting_part(setting(result))]);
@@ -70,7 +72,7 @@ fn describe_vitals(result: &VitalsResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-/// How busy the machine was, and what each family carried.
+/// Says how busy the machine was, and how much each family carried.
 fn vitals_headline(result: &VitalsResult) -> SheetHeadline {
     let change = &result.change;
     let seconds = seconds_of(change);
@@ -108,10 +110,10 @@ fn tiles(change: &VitalsSample) -> Vec<Tile> {
     ]
 }
 
-/// A chart's line: its name, its colour, and its points.
+/// A line of a chart: its name, its colour, and its value for the change between two samples.
 type SampleLine<'a> = (String, usize, Box<dyn Fn(&VitalsSample) -> f64 + 'a>);
 
-/// What changed from one sample to the next.
+/// Returns charts of the changes between samples, or `None` if there are too few samples.
 fn over_time(result: &VitalsResult) -> Option<Part> {
     let each = result.samples.len().div_ceil(MOST).max(1);
     let kept: Vec<&VitalsSample> = result.samples.iter().step_by(each).collect();
@@ -146,7 +148,8 @@ fn over_time(result: &VitalsResult) -> Option<Part> {
     Part::new("Over time", vec![Block::Charts(charts)]).map(Part::off_terminal)
 }
 
-/// The machine's processors, and what each group of processes took of all of them.
+/// Returns the busy share of the machine's processors, and the share of their time that each group
+/// of processes used.
 fn busy_lines(result: &VitalsResult) -> Vec<SampleLine<'_>> {
     let all: SampleLine<'_> = (
         "the machine".to_owned(),
@@ -186,12 +189,12 @@ fn memory_lines(result: &VitalsResult) -> Vec<SampleLine<'_>> {
     std::iter::once(all).chain(result.change.groups.iter().enumerate().map(group)).collect()
 }
 
-/// Colours of processes: neither a family's nor the machine's.
+/// Returns the colour of a group of processes, which is neither a family's nor the machine's.
 fn place_of_group(at: usize) -> usize {
     [2, 3, 5, 6, 7][at % 5]
 }
 
-/// Changes one after the other, and when each began.
+/// Consecutive changes, and when each began, seconds from the first sample.
 struct SampleCharts<'a> {
     spans: &'a [VitalsSample],
     begins: &'a [f64],
@@ -241,7 +244,7 @@ impl SampleCharts<'_> {
     }
 }
 
-/// What each family's IP counted, and its sockets at the end.
+/// Returns the change of each family's IP counters, and its sockets at the end.
 fn families(result: &VitalsResult) -> Option<Part> {
     let network = &result.change.network;
     let counted = IP_COUNTERS.into_iter().filter_map(|(name, of, if_any)| {
@@ -273,7 +276,8 @@ fn sockets(sockets: &PerFamily<Sockets>) -> Group {
     Group { name: Some("Sockets".into()), rows: states.chain([again]).collect() }
 }
 
-/// Processors, memory, what TCP counts of both families together, disks, interfaces.
+/// Returns tables of processors, memory, TCP counters of both families together, interfaces and
+/// disks.
 fn machine(result: &VitalsResult) -> Option<Part> {
     let change = &result.change;
     let blocks = [
@@ -315,7 +319,7 @@ fn machine_table(result: &VitalsResult) -> Block {
     Block::Table(Table::facts("Processors, memory, kernel", facts))
 }
 
-/// `12 %: user 7 %, system 4 %, softirq 1 %`.
+/// Formats processor times like `12 %: user 7 %, system 4 %, softirq 1 %`.
 fn busy_parts(cpu: &CpuTimes) -> String {
     let all = cpu.all_us().max(1) as f64;
     let parts = [
@@ -334,7 +338,8 @@ fn busy_parts(cpu: &CpuTimes) -> String {
     format!("{busy}: {}{}", parts.collect::<Vec<_>>().join(", "), stolen.unwrap_or_default())
 }
 
-/// The kernel has no counters of TCP for each family.
+/// Returns a table of TCP counters, which the kernel does not keep per family, and of connection
+/// tracking.
 fn tcp_table(change: &VitalsSample) -> Option<Block> {
     let tcp = &change.network.tcp;
     let counters = [
@@ -424,7 +429,7 @@ fn disks_table(change: &VitalsSample) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table::new("Disks", columns, rows)))
 }
 
-/// The processes that were asked for; times are shares of one core.
+/// Returns a table of the selected groups of processes. Times are shares of one processor.
 fn processes(result: &VitalsResult) -> Option<Part> {
     let seconds = seconds_of(&result.change);
     let row = |group: &Processes| {
@@ -451,7 +456,8 @@ fn processes(result: &VitalsResult) -> Option<Part> {
     any.then(|| Part::new("Processes", vec![Block::Table(table)])).flatten()
 }
 
-/// `pid 1234` of a number, else what was asked for.
+/// Returns `pid 1234` for a group selected by process id, otherwise the name by which it was
+/// selected.
 pub(crate) fn group_name(group: &Processes) -> String {
     match group.kind {
         GroupKind::Pid => format!("pid {}", group.name),

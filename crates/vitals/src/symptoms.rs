@@ -1,41 +1,43 @@
-//! What in a change makes figures doubtful.
+//! Signs in a change of the counters that make measured figures doubtful.
 
 use super::sample::VitalsSample;
 use sixmark_units::family::Family;
 
-/// Busier than this part of the time (0 to 1), processors are full.
+/// Processors count as full if they are busy for more than this share (0 to 1) of the time.
 const FULL: f64 = 0.95;
 
-/// More stolen time than this part (0 to 1) is worth a word.
+/// The largest share (0 to 1) of stolen time that is not reported.
 const STOLEN: f64 = 0.02;
 
-/// Fewer drops than this part of the packets are no news.
+/// The largest ratio of dropped packets to all packets that is not reported.
 const FEW: f64 = 1e-5;
 
-/// A larger part of a family's segments sent again, and this many times the other's, is worth a word.
+/// A family's retransmissions are reported if their share of its segments is more than `AGAIN` and
+/// more than `TIMES` times the other family's share.
 const AGAIN: f64 = 0.001;
 const TIMES: f64 = 3.0;
 
-/// A reason to doubt, as the `Display` of it tells people.
+/// A reason to doubt the figures. `Display` describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VitalsDoubt {
-    /// The processors were full for so large a part of the time, 0 to 1.
+    /// The processors were busy for this share (0 to 1) of the time.
     CpuFull(f64),
-    /// So large a part was stolen, 0 to 1.
+    /// This share (0 to 1) of processor time was stolen by the hypervisor.
     Stolen(f64),
-    /// Packets dropped since a processor's queue was full.
+    /// Packets dropped because a processor's queue was full.
     SoftnetDrops(u64),
     /// Packets dropped at an interface.
     InterfaceDrops(String, u64),
-    /// Connections that found a listener's queue full.
+    /// Connections that did not fit into a listener's queue.
     ListenOverflows(u64),
-    /// A family's live sockets sent far more again than the other's: both parts, 0 to 1.
+    /// A family whose live sockets retransmitted a far larger share of segments than the other's;
+    /// its share and the other's, 0 to 1.
     Retransmissions(Family, f64, f64),
-    /// Connections that found no place in the table.
+    /// Packets dropped because the connection tracking table was full.
     ConntrackFull(u64),
 }
 
-/// The doubts that a change gives reason for.
+/// Returns the doubts that a change gives reason for.
 pub fn doubts_of_change(change: &VitalsSample) -> Vec<VitalsDoubt> {
     let mut found = Vec::new();
     let cpu = &change.host.cpu;

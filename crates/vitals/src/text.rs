@@ -1,4 +1,4 @@
-//! What the kernel counted, as a table on the screen.
+//! The kernel's counters as text for a terminal.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use sixmark_sheet::terminal::WIDTH;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::{bytes, write_count};
 
-/// The whole report, at most 80 columns wide; ends with a line feed.
+/// Returns the whole report, at most 80 columns wide. It ends with a line feed.
 pub fn vitals_text(result: &VitalsResult) -> String {
     let mut text = String::new();
     let change = &result.change;
@@ -34,7 +34,7 @@ pub fn vitals_text(result: &VitalsResult) -> String {
     text
 }
 
-/// One line while samples are taken: what changed in the last stretch.
+/// Returns the line that is shown while samples are taken: the change in the last interval.
 pub fn live(elapsed_s: u64, change: &VitalsSample) -> String {
     let seconds = change.seconds().max(1e-3);
     let cpu = change.host.cpu.busy_share().unwrap_or(0.0) * 1e2;
@@ -130,7 +130,7 @@ fn per_s(number: u64, seconds: f64) -> String {
     format!("{}/s", write_count((number as f64 / seconds).round() as u64))
 }
 
-/// A line for each.
+/// Writes a line for each disk.
 fn disks(text: &mut String, host: &MachineVitals, seconds: f64) {
     for disk in &host.disks {
         let of = &disk.counters;
@@ -180,7 +180,8 @@ fn groups(text: &mut String, change: &VitalsSample) {
     }
 }
 
-/// A name and what it has, on as many lines as a terminal needs; a figure stays beside its word.
+/// Writes a name and its figures, on as many lines as the terminal's width requires. A figure stays
+/// on the line of its label.
 fn write_row(text: &mut String, name: &str, cells: &[(&str, String)]) {
     let mut line = format!("{name:<9}");
     for (what, value) in cells {

@@ -1,86 +1,88 @@
-//! `sixmark.vitals/1`: what `sixmark vitals` leaves behind.
+//! `sixmark.vitals/1`: the document that `sixmark vitals` writes.
 
 use serde::{Deserialize, Serialize};
 
 use super::sample::VitalsSample;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 
-/// The name and version of the document's form.
+/// The name and version of the document format.
 pub const SCHEMA: &str = "sixmark.vitals/1";
 
-/// What is known before the first sample: the first line where samples are written line by line.
+/// What is known before the first sample. It is the first line if samples are written line by line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VitalsHead {
-    /// The name and version of the form.
+    /// The name and version of the document format.
     pub schema: String,
-    /// What made it.
+    /// The program that made the document.
     pub tool: Tool,
     /// When the first sample was taken, RFC 3339 in UTC.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
-    /// The machine.
+    /// The machine that was observed.
     pub environment: Environment,
-    /// The host of a lab whose network was looked at; null: this machine's was.
+    /// The host of a lab whose network was observed; null if it was this machine's.
     pub host: Option<String>,
-    /// Seconds between samples, as asked for.
+    /// The requested interval between samples, seconds.
     pub interval_s: f64,
-    /// The interfaces and what they leave to the next.
+    /// The interfaces and their offloads.
     pub interfaces: Vec<OffloadState>,
 }
 
-/// What an interface was set to do for the kernel.
+/// The offloads of an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OffloadState {
-    /// The interface.
+    /// The name of the interface.
     pub name: String,
-    /// Its largest packet, bytes.
+    /// Its MTU, bytes.
     pub mtu: u32,
-    /// Features of segments, checksums and queues that are on, as the kernel calls them.
+    /// Segmentation, checksum and receive offload features that are on, by the kernel's names.
     pub on: Vec<String>,
-    /// Those that are off.
+    /// Those of these features that are off.
     pub off: Vec<String>,
 }
 
-/// What `sixmark vitals` leaves behind: all samples, summed up. docs/vitals.md describes it for
-/// people.
+/// The document that sixmark vitals writes: a summary of all samples. docs/vitals.md describes it
+/// for people.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VitalsResult {
-    /// What was known before.
+    /// What was known before the first sample.
     #[serde(flatten)]
     pub head: VitalsHead,
     /// Seconds from the first sample to the last.
     pub elapsed_s: f64,
-    /// Why it ended.
+    /// Why sampling ended.
     #[cfg_attr(feature = "schema", schemars(extend("not" = { "const": "hopeless" })))]
     pub ended: Ended,
     /// Samples taken.
     pub taken: u64,
-    /// Samples left out, since the one before them took too long.
+    /// Samples skipped because the one before them took too long.
     pub missed: u64,
-    /// Counters that began anew meanwhile.
+    /// Counter resets between samples.
     pub resets: u64,
-    /// Processor time that this program took, over the time that passed: 0.01 is a hundredth of one
-    /// processor.
+    /// Processor time that this program used, divided by the elapsed time: 0.01 is a hundredth of
+    /// one processor.
     pub own_cpu_share: f64,
-    /// The largest part (0 to 1) of the time between two samples in which the processors were busy.
+    /// The largest busy share (0 to 1) of all processors' time between two samples.
     pub busiest: f64,
-    /// The same of one processor.
+    /// The largest busy share (0 to 1) of one processor's time between two samples.
     pub busiest_core: f64,
-    /// From the first sample to the last: counters are differences, the rest is as it was at last.
+    /// The change from the first sample to the last: counters are differences, all other values are
+    /// those of the last sample.
     pub change: VitalsSample,
-    /// One sample a second, counters as the kernel had them.
+    /// At most one sample a second. Counters have the kernel's values.
     pub samples: Vec<VitalsSample>,
-    /// What makes the figures doubtful.
+    /// Reasons to doubt the figures.
     pub warnings: Vec<Warning>,
 }
 
-/// Reads what `sixmark vitals` wrote, the document or its lines, whole or cut short: the samples.
+/// Reads the samples of a document or of the lines that `sixmark vitals` wrote. Lines may be cut
+/// short.
 ///
 /// # Errors
-/// It is neither, in a line.
+/// Returns a one-line error if the text is neither, or has fewer than two samples.
 pub fn samples_of(text: &str) -> Result<Vec<VitalsSample>, String> {
     #[derive(Deserialize)]
     struct Whole {
@@ -107,7 +109,7 @@ pub fn samples_of(text: &str) -> Result<Vec<VitalsSample>, String> {
     for (number, line) in (2..).zip(lines.by_ref()) {
         match serde_json::from_str(line) {
             Ok(sample) => samples.push(sample),
-            // The writer was cut off in its last line.
+            // The writer was interrupted in its last line.
             Err(_) if number == text.lines().count() => break,
             Err(error) => return Err(format!("line {number} is not a sample: {error}")),
         }

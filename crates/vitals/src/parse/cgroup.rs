@@ -1,20 +1,20 @@
-//! Control groups, version 2.
+//! Parses the files of control groups, version 2.
 
 use procfs_core::{FromBufRead as _, ProcessCGroups};
 
 use crate::counter::Counter;
 use crate::group::{Group, GroupKind};
 
-/// The group of a process (`/proc/PID/cgroup`), as a path from where version 2 is mounted; none where
-/// it is the root, which is everything.
+/// Returns the control group of a process from its `/proc/PID/cgroup`, as a path relative to the
+/// mount point of version 2, or `None` if it is in the root group, which contains all processes.
 pub fn path_of(text: &str) -> Option<String> {
     let found = ProcessCGroups::from_buf_read(text.as_bytes()).ok()?;
     let own = found.0.into_iter().find(|group| group.hierarchy == 0)?;
     (own.pathname != "/").then_some(own.pathname)
 }
 
-/// What its files `cpu.stat`, `memory.current`, `io.stat` and `pids.current` tell; those that are not
-/// there are empty.
+/// Builds a group from the contents of `cpu.stat`, `memory.current`, `io.stat` and `pids.current`.
+/// The text of a missing file is empty; its values are then 0.
 pub fn cgroup(name: &str, cpu: &str, memory: &str, io: &str, pids: &str) -> Group {
     let of = |name: &str| {
         let line = cpu.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

@@ -1,18 +1,18 @@
-//! Disks.
+//! Parses the counters of disks.
 
 use procfs_core::{DiskStats, FromBufRead as _};
 
 use crate::counter::Counter;
 use crate::host::{Disk, DiskCounters};
 
-/// A sector as the kernel counts it, whatever the disk's own are, in bytes.
+/// The size of a sector in the kernel's counters, bytes, whatever the sector size of the disk is.
 const SECTOR: u64 = 512;
 
-/// The disks of `/proc/diskstats` that did anything and that `is_whole` knows: partitions are listed
-/// like them.
+/// Returns the disks in `/proc/diskstats` with any operation for which `is_whole` returns true; the
+/// file lists partitions like disks.
 ///
 /// # Errors
-/// It is not what the kernel writes, in a line.
+/// Returns a one-line error if the text does not have the kernel's format.
 pub fn disks(text: &str, is_whole: impl Fn(&str) -> bool) -> Result<Vec<Disk>, String> {
     let found = DiskStats::from_buf_read(text.as_bytes())
         .map_err(|error| format!("/proc/diskstats: {error}"))?;

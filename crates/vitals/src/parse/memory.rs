@@ -1,14 +1,14 @@
-//! Memory and paging.
+//! Parses the counters of memory and paging.
 
 use procfs_core::{FromBufRead as _, Meminfo, VmStat};
 
 use crate::counter::Counter;
 use crate::host::{Memory, Paging};
 
-/// What `/proc/meminfo` tells.
+/// Parses `/proc/meminfo`.
 ///
 /// # Errors
-/// It is not what the kernel writes, in a line.
+/// Returns a one-line error if the text does not have the kernel's format.
 pub fn memory(text: &str) -> Result<Memory, String> {
     let found = Meminfo::from_buf_read(text.as_bytes())
         .map_err(|error| format!("/proc/meminfo: {error}"))?;
@@ -24,15 +24,15 @@ pub fn memory(text: &str) -> Result<Memory, String> {
     })
 }
 
-/// What `/proc/vmstat` tells of paging.
+/// Parses the paging counters in `/proc/vmstat`.
 ///
 /// # Errors
-/// It is not what the kernel writes, in a line.
+/// Returns a one-line error if the text does not have the kernel's format.
 pub fn paging(text: &str) -> Result<Paging, String> {
     let found =
         VmStat::from_buf_read(text.as_bytes()).map_err(|error| format!("/proc/vmstat: {error}"))?;
     let of = |name: &str| found.0.get(name).map_or(0, |&number| number.max(0).unsigned_abs());
-    // These two are in kibibytes (mm/vmstat.c: sectors over two).
+    // These two counters are in KiB (mm/vmstat.c halves the number of sectors).
     let kib = |name| Counter(of(name).saturating_mul(1_024));
     Ok(Paging {
         paged_in_bytes: kib("pgpgin"),

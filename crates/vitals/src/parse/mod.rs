@@ -1,9 +1,9 @@
-//! The kernel's files, from text to counters.
+//! Parses the kernel's files into counters.
 //!
-//! Where procfs-core reads a file, it does. It reads neither netstat nor softnet, softirqs,
-//! connection tracking, NFS and neighbours; and of snmp and snmp6 it wants every name that it knows,
-//! so that a kernel which drops one (UDP-Lite's) would leave nothing: these are read here, by name,
-//! and what a kernel lacks counts as 0.
+//! Files are parsed by procfs-core where it can. It supports neither netstat nor softnet, softirqs,
+//! connection tracking, NFS and neighbours. It rejects snmp and snmp6 if any name that it knows is
+//! missing, as with a kernel without UDP-Lite. These files are parsed here, by name, and a counter
+//! that the kernel lacks is 0.
 
 mod cgroup;
 mod disks;
@@ -23,6 +23,6 @@ pub use nfs::{nfs_client, nfs_server};
 pub use process::{io, process};
 pub use stat::{softirqs, stat};
 
-/// A tick of the kernel's clock as /proc tells time: a hundredth of a second wherever Linux runs
-/// programs (USER_HZ), in microseconds.
+/// The length of a tick, in which /proc reports time, microseconds. USER_HZ is 100 on all platforms
+/// of Linux.
 pub const TICK_US: u64 = 10_000;

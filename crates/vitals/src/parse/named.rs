@@ -1,22 +1,22 @@
-//! Numbers with names, as snmp, snmp6 and netstat have them.
+//! Parses named numbers, as in snmp, snmp6 and netstat.
 
 use std::collections::HashMap;
 
 use crate::counter::Counter;
 
-/// Numbers by name.
+/// Numbers by group and name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedNumbers<'a>(HashMap<(&'a str, &'a str), u64>);
 
 impl NamedNumbers<'_> {
-    /// One of them, 0 where the kernel does not have it.
+    /// Returns a number, or 0 if the kernel does not have it.
     pub fn get(&self, group: &str, name: &str) -> Counter {
         Counter(self.0.get(&(group, name)).copied().unwrap_or(0))
     }
 }
 
-/// Lines in pairs, as in snmp and netstat: names, then numbers, both behind the group's name. A number
-/// below 0 is a setting, and left out.
+/// Parses pairs of lines, as in snmp and netstat: a line of names, then a line of numbers, each
+/// after the name of the group. Negative numbers are settings and are skipped.
 pub fn paired(text: &str) -> NamedNumbers<'_> {
     let mut found = HashMap::new();
     let mut lines = text.lines();
@@ -35,7 +35,7 @@ pub fn paired(text: &str) -> NamedNumbers<'_> {
     NamedNumbers(found)
 }
 
-/// A name and a number a line, as in snmp6; their group has no name.
+/// Parses lines of a name and a number, as in snmp6. The name of their group is empty.
 pub fn flat(text: &str) -> NamedNumbers<'_> {
     let pair = |line: &'_ str| {
         let at = line.find(char::is_whitespace)?;
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(found.get("Tcp", "MaxConn"), Counter(0));
         assert_eq!(found.get("Ip", "B"), Counter(2));
         assert_eq!(found.get("Ip", "C"), Counter(0));
-        // Nonsense is no reason to fail.
+        // Malformed lines are skipped.
         assert_eq!(paired(text).get("Tcp", "ActiveOpens"), Counter(52_567_683));
         let found = flat("Ip6InReceives                   \t835662289\nodd\nIp6InOctets\tx\n");
         assert_eq!(found.get("", "Ip6InReceives"), Counter(835_662_289));

@@ -1,11 +1,12 @@
-//! IP, TCP, queues and tables of a network namespace.
+//! Parses the network files of a namespace: IP, TCP, packet queues, connection tracking and
+//! neighbours.
 
 use super::named::NamedNumbers;
 use crate::counter::Counter;
 use crate::network::{Conntrack, ConntrackCounters, Ip, Tcp};
 use sixmark_units::family::PerFamily;
 
-/// Each family's own counters: of `/proc/net/snmp6`, `/proc/net/snmp` and `/proc/net/netstat`.
+/// Returns each family's counters from `/proc/net/snmp6`, `/proc/net/snmp` and `/proc/net/netstat`.
 pub fn parse_families(
     snmp6: &NamedNumbers<'_>,
     snmp: &NamedNumbers<'_>,
@@ -79,7 +80,7 @@ fn ipv4(snmp: &NamedNumbers<'_>, netstat: &NamedNumbers<'_>) -> Ip {
     }
 }
 
-/// TCP's counters, of `/proc/net/snmp` and `/proc/net/netstat`.
+/// Returns TCP's counters from `/proc/net/snmp` and `/proc/net/netstat`.
 pub fn tcp(snmp: &NamedNumbers<'_>, netstat: &NamedNumbers<'_>) -> Tcp {
     let of = |name| snmp.get("Tcp", name);
     let more = |name| netstat.get("TcpExt", name);
@@ -107,7 +108,8 @@ pub fn tcp(snmp: &NamedNumbers<'_>, netstat: &NamedNumbers<'_>) -> Tcp {
     }
 }
 
-/// Of each processor, packets taken, dropped, and how often time ran out (`/proc/net/softnet_stat`).
+/// Parses `/proc/net/softnet_stat`. Returns, each with one value per processor: packets processed,
+/// packets dropped, and how often the budget was used up.
 pub fn softnet(text: &str) -> [Vec<u32>; 3] {
     let mut found = [const { Vec::new() }; 3];
     for line in text.lines() {
@@ -117,8 +119,9 @@ pub fn softnet(text: &str) -> [Vec<u32>; 3] {
     found
 }
 
-/// Connection tracking: `nf_conntrack_count` and `nf_conntrack_max` of /proc/sys, and
-/// `/proc/net/stat/nf_conntrack`, which may be missing.
+/// Parses connection tracking from `nf_conntrack_count` and `nf_conntrack_max` of /proc/sys and
+/// from `/proc/net/stat/nf_conntrack`, whose text may be empty. Returns `None` if one of the first
+/// two is not a number.
 pub fn conntrack(entries: &str, limit: &str, stat: &str) -> Option<Conntrack> {
     let mut lines = stat.lines();
     let names: Vec<&str> = lines.next().unwrap_or("").split_whitespace().collect();
@@ -138,8 +141,8 @@ pub fn conntrack(entries: &str, limit: &str, stat: &str) -> Option<Conntrack> {
     Some(Conntrack { entries: number(entries)?, limit: number(limit)?, counters })
 }
 
-/// Entries of a neighbour table (`/proc/net/stat/arp_cache` and `ndisc_cache`): each processor's line
-/// begins with all of them.
+/// Returns the number of entries of a neighbour table from `/proc/net/stat/arp_cache` or
+/// `ndisc_cache`. The line of each processor begins with the number for all of them.
 pub fn neighbours(text: &str) -> Option<u64> {
     let first = text.lines().nth(1)?.split_whitespace().next()?;
     u64::from_str_radix(first, 16).ok()

@@ -1,22 +1,22 @@
-//! NFS, client and server (`/proc/net/rpc/nfs` and `nfsd`).
+//! Parses the NFS counters of clients and servers (`/proc/net/rpc/nfs` and `nfsd`).
 
 use crate::counter::Counter;
 use crate::host::Nfs;
 
-/// A client's calls.
+/// Returns the calls of a client, or `None` if the text has none.
 pub fn nfs_client(text: &str) -> Option<Nfs> {
     let [calls, repeated, _] = numbers(text, "rpc")?;
     Some(Nfs { calls, repeated_or_bad: repeated, ..Nfs::default() })
 }
 
-/// A server's calls and bytes.
+/// Returns the calls and bytes of a server, or `None` if the text has no calls.
 pub fn nfs_server(text: &str) -> Option<Nfs> {
     let [calls, bad, _] = numbers(text, "rpc")?;
     let [read_bytes, written_bytes, _] = numbers(text, "io").unwrap_or_default();
     Some(Nfs { calls, repeated_or_bad: bad, read_bytes, written_bytes })
 }
 
-/// The first numbers of a line; those that are missing are 0.
+/// Returns the first three numbers of the line with this name; missing numbers are 0.
 fn numbers(text: &str, name: &str) -> Option<[Counter; 3]> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     let mut words = line.split_whitespace().map(|word| word.parse().unwrap_or(0));

@@ -1,4 +1,4 @@
-//! One process.
+//! Parses the files of a process.
 
 use procfs_core::process::{Io, Stat};
 use procfs_core::{FromBufRead as _, FromRead as _};
@@ -7,10 +7,11 @@ use super::TICK_US;
 use crate::counter::Counter;
 use crate::group::{GroupCounters, ObservedProcess};
 
-/// What `/proc/PID/stat` tells; none where it can't be read, as of a process that has just gone.
+/// Parses `/proc/PID/stat`. Returns `None` if it can't be parsed, for example because the process
+/// has ended.
 pub fn process(text: &str) -> Option<ObservedProcess> {
     let found = Stat::from_read(text.as_bytes()).ok()?;
-    // Children that were waited for may count below 0 in no sane kernel.
+    // The times of children are signed in procfs-core; negative values are taken as 0.
     let us = |own: u64, waited: i64| {
         let ticks = own.saturating_add(u64::try_from(waited).unwrap_or(0));
         Counter(ticks.saturating_mul(TICK_US))
@@ -31,8 +32,8 @@ pub fn process(text: &str) -> Option<ObservedProcess> {
     })
 }
 
-/// Bytes that had to come from disks and to go there (`/proc/PID/io`), children that were waited for
-/// included; none where it may not be read.
+/// Returns the bytes read from disks and written to disks (`/proc/PID/io`), including those of
+/// children that were waited for, or `None` if the file could not be read.
 pub fn io(text: &str) -> Option<[Counter; 2]> {
     let found = Io::from_buf_read(text.as_bytes()).ok()?;
     Some([found.read_bytes, found.write_bytes].map(Counter))

@@ -1,4 +1,4 @@
-//! Processors and events.
+//! Parses the counters of processors and events.
 
 use procfs_core::{CpuTime, ExplicitSystemInfo, FromBufReadSI as _, KernelStats};
 
@@ -6,10 +6,10 @@ use super::TICK_US;
 use crate::counter::Counter;
 use crate::host::{CpuTimes, Events, MachineVitals};
 
-/// What `/proc/stat` tells, in an otherwise empty host.
+/// Parses `/proc/stat`. Values that are not in that file are 0 or empty.
 ///
 /// # Errors
-/// It is not what the kernel writes, in a line.
+/// Returns a one-line error if the text does not have the kernel's format.
 pub fn stat(text: &str) -> Result<MachineVitals, String> {
     let (ticks_per_second, page_size) = (1_000_000 / TICK_US, 4_096);
     let system = ExplicitSystemInfo {
@@ -20,7 +20,7 @@ pub fn stat(text: &str) -> Result<MachineVitals, String> {
     };
     let found = KernelStats::from_buf_read(text.as_bytes(), &system)
         .map_err(|error| format!("/proc/stat: {error}"))?;
-    // procfs-core leaves these out. A line of them is long, its first number is the sum.
+    // procfs-core does not parse this line. Its first number is the sum of the others.
     let sum = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_whitespace().next()?.parse().ok()
@@ -55,7 +55,7 @@ fn times(of: &CpuTime) -> CpuTimes {
     }
 }
 
-/// Runs of the network's softirqs, NET_RX and NET_TX, of all processors (`/proc/softirqs`).
+/// Returns the runs of the softirqs NET_RX and NET_TX, over all processors (`/proc/softirqs`).
 pub fn softirqs(text: &str) -> [Counter; 2] {
     ["NET_RX:", "NET_TX:"].map(|name| {
         let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name));
