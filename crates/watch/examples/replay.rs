@@ -1,7 +1,7 @@
-//! Sends the packets of a capture into a network of its own, for `make watch-bench`:
-//! `replay FILE PACKETS_PER_S SECONDS`. It says `ready` once there is something to watch, in the network
-//! namespace of this process on the interface `replay`, waits for a line on standard input, and says then
-//! how many packets it sent in how many seconds. Needs root and /dev/net/tun.
+//! Replays the packets of a capture into a network namespace of its own, for `make watch-bench`:
+//! `replay FILE PACKETS_PER_S SECONDS`. It prints `ready` once the interface `replay` exists in the
+//! network namespace of this process, waits for a line on standard input, replays the packets, and
+//! then prints how many packets it sent in how many seconds. Needs root and /dev/net/tun.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use sixmark_sys::tap::Tap;
 use sixmark_wire::pcap::{Format, HEADER, NextRecord};
 
 const INTERFACE: &str = "replay";
-/// Packets are sent so often, as many at a time as have fallen due.
+/// The pause between two batches of packets. A batch consists of all packets that are then due.
 const EVERY: Duration = Duration::from_micros(500);
 
 fn main() {
@@ -29,10 +29,11 @@ fn main() {
     let (rate, seconds): (f64, f64) = (rate.parse().unwrap(), seconds.parse().unwrap());
     let all = std::fs::read(file).expect("a capture");
     let frames = frames(&all);
-    // Before there is any other thread: the process's namespace is this thread's.
+    // There is no other thread yet, so the namespace of this thread is that of the process.
     NetNs::create().unwrap().enter().unwrap();
     let tap = Tap::create(INTERFACE).unwrap();
-    // What the kernel itself would say to the addresses of the capture is none of it.
+    // Without IPv6 on the interface, the kernel does not send packets of its own there, which are
+    // not part of the capture.
     std::fs::write(format!("/proc/sys/net/ipv6/conf/{INTERFACE}/disable_ipv6"), "1").unwrap();
     assert!(Command::new("ip").args(["link", "set", INTERFACE, "up"]).status().unwrap().success());
     println!("ready");

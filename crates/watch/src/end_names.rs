@@ -1,8 +1,8 @@
-//! What documents and lists call how connections ended and what was spoken on them.
+//! The names of closures and protocols in documents and lists.
 
 use sixmark_wire::flow::{Closure, Spoken};
 
-/// How a connection ended, as documents and lists say it.
+/// Returns the name of a closure in documents and lists.
 pub(super) fn closure(of: Closure) -> &'static str {
     match of {
         Closure::Open => "OPEN",
@@ -15,7 +15,7 @@ pub(super) fn closure(of: Closure) -> &'static str {
     }
 }
 
-/// What is spoken, as documents and lists say it.
+/// Returns the name of a protocol in documents and lists.
 pub(super) fn spoken(of: &Spoken) -> &'static str {
     match of {
         Spoken::Nothing => "nothing",
@@ -27,7 +27,7 @@ pub(super) fn spoken(of: &Spoken) -> &'static str {
     }
 }
 
-/// All words for how connections ended.
+/// Returns the names of all closures.
 #[cfg(feature = "schema")]
 pub(super) fn closures() -> [&'static str; 7] {
     let reset = |by_client| Closure::Reset { by_client };
@@ -43,7 +43,7 @@ pub(super) fn closures() -> [&'static str; 7] {
     .map(closure)
 }
 
-/// All words for what was spoken.
+/// Returns the names of all protocols.
 #[cfg(feature = "schema")]
 pub(super) fn spoken_words() -> [&'static str; 6] {
     let hello = sixmark_wire::flow::Hello::default;

@@ -1,4 +1,4 @@
-//! Counts what a follower finds, as a run counts what it does.
+//! Counts what is found in the flows of a capture, in the same way as a run counts its own traffic.
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -16,12 +16,12 @@ use sixmark_record::tcp::TcpSample;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{Closure, Counts, Ends, FlowObserver, Observed, Transfer};
 
-/// Servers that have figures of their own: each needs some memory for its histograms.
+/// The most servers with figures of their own. Each needs some memory for its histograms.
 const MOST_SERVERS: usize = 32;
-/// Others are told apart up to here.
+/// The most further servers that are distinguished in order to count them.
 const MOST_KNOWN: usize = 1 << 16;
 
-/// What was counted so far.
+/// The counts of a capture so far.
 #[derive(Debug)]
 pub struct Gatherer {
     tally: Tally,
@@ -29,43 +29,45 @@ pub struct Gatherer {
     servers: Vec<Server>,
     places: HashMap<SocketAddr, usize>,
     left_out: HashSet<SocketAddr>,
-    /// Where the last server that was asked for is: most packets are of the one before.
+    /// The address and the index of the server that was looked up last: most look-ups are for the
+    /// same one again.
     latest: Option<(SocketAddr, usize)>,
     seconds: WatchedSeconds,
-    /// Exchanges that did not end as they should, of a connection that will tell why.
+    /// Failed exchanges of a connection whose end has not been reported yet. The end determines the
+    /// outcome.
     undecided: Vec<Undecided>,
-    /// Exchanges on connections that the capture's end left open.
+    /// Failed exchanges on connections that were still open at the end of the capture.
     left_open: Vec<(Family, LeftOpen)>,
 }
 
-/// An exchange without a complete response on a connection that is open.
+/// An exchange without a complete response, on a connection that is still open.
 #[derive(Clone, Copy, Debug)]
 struct LeftOpen {
     phase: FailurePhase,
     began_ns: u64,
 }
 
-/// What a family did so far.
+/// The counts of a family so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Connections that are over.
+    /// Connections that have ended.
     pub connections: u64,
-    /// Exchanges that are.
+    /// Exchanges that have ended.
     pub exchanges: u64,
 }
 
-/// What was counted in all.
+/// The counts of a whole capture.
 #[derive(Debug)]
 pub struct Gathered {
-    /// As a run counts it.
+    /// The figures that a run has too.
     pub tally: Tally,
-    /// One entry a second.
+    /// One entry for each second, in order.
     pub intervals: Vec<Interval>,
-    /// What a run has no place for, of families that were seen.
+    /// The figures of each observed family that a run does not have.
     pub families: Families<WatchedFamily>,
-    /// The same of the first servers.
+    /// The same figures of the servers that were seen first.
     pub servers: Vec<WatchedServer>,
-    /// How many more there were.
+    /// The number of servers that are not in this list.
     pub servers_left_out: u64,
 }
 
@@ -86,7 +88,8 @@ struct Undecided {
 }
 
 impl Gatherer {
-    /// Of a capture whose first second begins then, in nanoseconds of its clock.
+    /// Creates a gatherer for a capture whose first second begins at `begin_ns`, in nanoseconds of
+    /// the capture's clock.
     pub fn new(begin_ns: u64) -> Gatherer {
         Gatherer {
             tally: Tally::default(),
@@ -101,17 +104,17 @@ impl Gatherer {
         }
     }
 
-    /// The first second begins then: to be called before anything is counted.
+    /// Sets the begin of the first second. Must be called before anything is counted.
     pub fn begin(&mut self, begin_ns: u64) {
         self.seconds = WatchedSeconds::new(begin_ns);
     }
 
-    /// Time has come to this.
+    /// Advances the time to `now_ns`.
     pub fn pass(&mut self, now_ns: u64) {
         self.seconds.pass(now_ns);
     }
 
-    /// What each family did so far.
+    /// Returns the counts of each family so far.
     pub fn progress(&self) -> PerFamily<Progress> {
         PerFamily::from_fn(|family| Progress {
             connections: self.seen[family].connections,
@@ -119,7 +122,7 @@ impl Gatherer {
         })
     }
 
-    /// Everything, of a capture that ended then.
+    /// Ends the capture at `end_ns`. Returns all counts.
     pub fn finish(mut self, end_ns: u64, counts: &Counts) -> Gathered {
         self.decide(None);
         let unanswered = self.classify_left_open(end_ns);
@@ -128,7 +131,7 @@ impl Gatherer {
             Family::BOTH.into_iter().for_each(|of| last.families[of].failed += unanswered[of]);
         }
         let used = |family: Family| self.seen[family].connections > 0;
-        // Where there was nothing at all, there was nothing of both.
+        // If no connection of any family was seen, the result has empty figures of both.
         let none = !Family::BOTH.into_iter().any(used);
         let seen = &self.seen;
         let of = |family: Family| {
@@ -141,7 +144,8 @@ impl Gatherer {
         Gathered { tally: self.tally, intervals, families, servers, servers_left_out }
     }
 
-    /// Classifies what was in flight at the end, as a run does. Returns how many were unanswered.
+    /// Classifies the exchanges in flight at the end, as a run does. Returns how many were
+    /// unanswered.
     fn classify_left_open(&mut self, end_ns: u64) -> PerFamily<u64> {
         for (family, LeftOpen { phase, began_ns }) in std::mem::take(&mut self.left_open) {
             let age_ns = end_ns.saturating_sub(began_ns);
@@ -177,7 +181,7 @@ impl Gatherer {
         self.servers.get_mut(at)
     }
 
-    /// Says how exchanges ended that did not as they should: where their connection tells why, by that.
+    /// Decides the outcomes of the undecided exchanges, by the end of `connection` if it is theirs.
     fn decide(&mut self, connection: Option<&Observed>) {
         for one in std::mem::take(&mut self.undecided) {
             let closure = connection.filter(|of| of.ends == one.ends).map(|of| of.closure);
@@ -239,7 +243,7 @@ impl FlowObserver for Gatherer {
     }
 
     fn exchange(&mut self, exchange: &Transfer) {
-        // Of another connection, or before this one: no connection will tell.
+        // The undecided exchanges belong to another connection, whose end will not be reported.
         if self.undecided.first().is_some_and(|first| first.ends != exchange.ends) {
             self.decide(None);
         }
@@ -283,7 +287,7 @@ impl Server {
     }
 }
 
-/// The times of a whole exchange.
+/// The times of a complete exchange.
 struct ExchangeTimes {
     wait_ns: Option<u64>,
     transfer_ns: Option<u64>,
@@ -312,7 +316,7 @@ impl ExchangeTimes {
     }
 }
 
-/// Why an exchange did not end as it should.
+/// Returns the outcome of a failed exchange. `reset` says whether a reset was sent during it.
 fn outcome_of(closure: Option<Closure>, reset: bool) -> Outcome {
     match closure {
         Some(Closure::Reset { by_client: true } | Closure::Open | Closure::Evicted) => {
@@ -326,7 +330,7 @@ fn outcome_of(closure: Option<Closure>, reset: bool) -> Outcome {
     }
 }
 
-/// What a run counts of a connection.
+/// Counts those figures of a connection that a run counts too.
 fn count_connection(of: &Observed, tally: &mut FamilyTally) {
     let established = of.opening.established_ns;
     let opened = established.is_some() || of.doubts.begun_before;
@@ -347,7 +351,8 @@ fn count_connection(of: &Observed, tally: &mut FamilyTally) {
     tally.tcp.record(&path(of));
 }
 
-/// A connection's path, as TCP itself would tell it: there and back, as far as both parts are known.
+/// Returns the figures of a connection's path, as TCP itself would report them. A round-trip time
+/// is the sum of those from the capture point to either side, and `None` unless both are known.
 fn path(of: &Observed) -> TcpSample {
     let (client, server) = (&of.round_trips.from_client, &of.round_trips.from_server);
     let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b));

@@ -1,14 +1,15 @@
-//! What can't be seen of traffic that was watched, in words.
+//! Describes the connections whose exchanges can't be seen.
 
 use crate::WatchedFamily;
 
 use sixmark_units::quantity::write_count;
 
-/// What is spoken on connections whose exchanges can't be seen, as documents and people call it.
+/// The protocols whose exchanges can't be seen: the name in documents, and the name for people.
 const SPOKEN: [(&str, &str); 4] =
     [("tls", "TLS"), ("quic", "QUIC"), ("http2", "HTTP/2"), ("unknown", "unknown")];
 
-/// `the requests of 12 connections can't be seen (TLS 8, QUIC 4)`; none where all can.
+/// Returns a text like `the requests of 12 connections can't be seen (TLS 8, QUIC 4)`, or `None` if
+/// all can be seen.
 pub fn describe_hidden(families: &[&WatchedFamily]) -> Option<String> {
     let all: u64 = families.iter().map(|of| of.hidden).sum();
     let spoken = |name: &str| -> u64 {

@@ -1,9 +1,10 @@
-//! What packets say of traffic that others made: connections and exchanges as they passed by, counted
-//! as a run's are.
+//! Passive measurement of traffic between other hosts: connections and exchanges in captured
+//! packets, counted like those of a run.
 //!
-//! Begin with [`Gatherer`], which counts what flows contain; [`watch_result`] is the document. [`mod@capture`] takes packets, [`engine`] watches
-//! them live or in files, [`truth`] holds them beside a run's clock. Only these three use sockets,
-//! files, threads and clocks.
+//! Begin with [`Gatherer`], which counts what flows contain; [`watch_result`] is the document.
+//! [`mod@capture`] captures packets, [`engine`] watches them live or in files, and [`truth`]
+//! compares them with the times that a run measured. Only these three use sockets, files, threads
+//! and clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

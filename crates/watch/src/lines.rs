@@ -1,5 +1,5 @@
-//! A line for each connection and each exchange, as CSV (RFC 4180) or JSON. docs/watch.md explains
-//! the columns; both forms have the same.
+//! Lines for connections and exchanges, as CSV (RFC 4180) or JSON. docs/watch.md explains the
+//! columns, which are the same in both formats.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use crate::end_names::{closure, spoken};
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_wire::flow::{Hello, Observed, RoundTrips, Sent, Spoken, Transfer};
 
-/// How lines are written.
+/// The format of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineForm {
-    /// A header, then a line each.
+    /// CSV: a header line, then one line for each connection or exchange.
     Csv,
-    /// An object a line.
+    /// JSON: one object per line.
     Json,
 }
 
-/// A field.
+/// The value of a field.
 enum LineField {
     Nothing,
     Number(u64),
@@ -26,7 +26,7 @@ enum LineField {
     Text(String),
 }
 
-/// A column: its name, and what it has of a `T`.
+/// A column: its name, and the function that returns its value.
 type LineColumn<T> = (&'static str, fn(&T) -> LineField);
 
 const CONNECTION: &[LineColumn<Observed>] = &[
@@ -65,7 +65,7 @@ const CONNECTION: &[LineColumn<Observed>] = &[
     ("unparsed", |of| LineField::Truth(of.doubts.unparsed)),
 ];
 
-/// Of each side, behind its name: `client_packets`.
+/// The columns of each side. The side precedes their names, as in `client_packets`.
 const SENT: &[LineColumn<Sent>] = &[
     ("packets", |of| LineField::Number(of.packets)),
     ("frame_bytes", |of| LineField::Number(of.frame_bytes)),
@@ -129,7 +129,7 @@ enum Collected {
 }
 
 impl WatchLines {
-    /// None yet.
+    /// Creates an empty collection.
     pub fn new(form: LineForm) -> WatchLines {
         WatchLines(match form {
             LineForm::Csv => Collected::Csv(CsvLines::new(LineEnding::Crlf).into()),
@@ -137,19 +137,19 @@ impl WatchLines {
         })
     }
 
-    /// What a file of connections begins with.
+    /// Writes the header of a file of connections. JSON has none.
     pub fn connections(&mut self) {
         let names = CONNECTION.iter().map(|(name, _)| (*name).to_owned());
         let side = |side: &'static str| SENT.iter().map(move |(name, _)| format!("{side}_{name}"));
         self.header(names.chain(side("client")).chain(side("server")));
     }
 
-    /// What a file of exchanges begins with.
+    /// Writes the header of a file of exchanges. JSON has none.
     pub fn exchanges(&mut self) {
         self.header(EXCHANGE.iter().map(|(name, _)| (*name).to_owned()));
     }
 
-    /// One connection.
+    /// Writes a line for a connection.
     pub fn connection(&mut self, of: &Observed) {
         CONNECTION.iter().for_each(|(name, field)| self.field("", name, &field(of)));
         for (side, sent) in [("client_", &of.sent.from_client), ("server_", &of.sent.from_server)] {
@@ -158,13 +158,14 @@ impl WatchLines {
         self.end();
     }
 
-    /// One exchange.
+    /// Writes a line for an exchange.
     pub fn exchange(&mut self, of: &Transfer) {
         EXCHANGE.iter().for_each(|(name, field)| self.field("", name, &field(of)));
         self.end();
     }
 
-    /// Bytes that were collected, but for the last few thousand.
+    /// Returns the number of bytes that have been collected. The last few thousand may not be
+    /// included.
     pub fn collected(&self) -> usize {
         match &self.0 {
             Collected::Csv(lines) => lines.collected(),
@@ -172,7 +173,7 @@ impl WatchLines {
         }
     }
 
-    /// The lines so far, which are no longer here then.
+    /// Removes the collected lines and returns them.
     pub fn take(&mut self) -> String {
         match &mut self.0 {
             Collected::Csv(lines) => lines.take(),
@@ -230,7 +231,7 @@ fn family_field(server: std::net::IpAddr) -> LineField {
     LineField::Word(sixmark_units::family::Family::of(server).word())
 }
 
-/// Seconds since 1970, to the nanosecond.
+/// Formats a time in seconds since 1970, to the nanosecond.
 fn seconds_field(ns: u64) -> LineField {
     LineField::Text(format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000))
 }

@@ -1,4 +1,5 @@
-//! The seconds of a capture. What belongs to a second is known a little later.
+//! The counts of each second of a capture. A second stays open for a while, because some events are
+//! known only after it has ended.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +9,21 @@ use sixmark_record::tally::{Slice, SliceTally};
 use sixmark_units::family::{Family, PerFamily};
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// A second may be added to until so many have begun after it. What comes later is counted in the
-/// oldest that is open.
+/// The number of later seconds that may begin before a second is closed. Events in a closed second
+/// are counted in the oldest open one.
 const OPEN: u64 = 8;
-/// A longer gap in which nothing happens has no seconds: a file may have packets of last year.
+/// The longest gap between two events, in seconds, that is filled with empty seconds. A file may
+/// contain packets that are years apart.
 const LONGEST_GAP: u64 = 60;
-/// A document has so many at most, more than a day of them.
+/// The most seconds of a document, more than a day.
 const MOST: u64 = 100_000;
 
-/// The seconds in the making.
+/// The seconds of a capture that is in progress.
 #[derive(Debug)]
 pub(super) struct WatchedSeconds {
     begin_ns: u64,
     open: BTreeMap<u64, PerFamily<SliceTally>>,
-    /// The first one that may be added to.
+    /// The number of the first open second.
     from: u64,
     written: u64,
     gathered: Gathered,
@@ -33,13 +35,14 @@ impl WatchedSeconds {
         WatchedSeconds { begin_ns, open, from: 0, written: 0, gathered }
     }
 
-    /// The counts of the second of this time.
+    /// Returns the counts of the second that contains `at_ns`, or of the oldest open second if that
+    /// is closed.
     pub(super) fn at(&mut self, at_ns: u64, family: Family) -> &mut SliceTally {
         let second = (at_ns.saturating_sub(self.begin_ns) / SECOND_NS).max(self.from);
         &mut self.open.entry(second).or_default()[family]
     }
 
-    /// Time has come to this: seconds long past are closed.
+    /// Advances the time to `now_ns`, and closes the seconds that are long past.
     pub(super) fn pass(&mut self, now_ns: u64) {
         let now = now_ns.saturating_sub(self.begin_ns) / SECOND_NS;
         let until = now.saturating_sub(OPEN);
@@ -60,7 +63,7 @@ impl WatchedSeconds {
         }
     }
 
-    /// All of them, the last ending at `end_ns`.
+    /// Returns all seconds, the last of which ends at `end_ns`.
     pub(super) fn end(mut self, end_ns: u64) -> Vec<Interval> {
         self.pass(end_ns);
         let length_ns = end_ns.saturating_sub(self.begin_ns);
@@ -68,7 +71,7 @@ impl WatchedSeconds {
         while self.from < last {
             self.close(SECOND_NS);
         }
-        // What is dated later than the end belongs to the end.
+        // Events with a time after the end are counted in the last second.
         let rest = std::mem::take(&mut self.open);
         let mut together = PerFamily::<SliceTally>::default();
         for (_, families) in rest {

@@ -1,4 +1,4 @@
-//! What is counted of connections, beyond a run's figures.
+//! The counts of connections and exchanges that a run does not have.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use crate::watched_result::{Rates, RoundTripResult, SentResult, WatchedFamily};
 use sixmark_document::timing::Timing;
 use sixmark_wire::flow::{Hello, Observed, Sent, Spoken, Transfer};
 
-/// As many names are told apart; what comes then is counted under [`OTHERS`].
+/// The most distinct names. Further names are counted under [`OTHERS`].
 const MOST_NAMES: usize = 256;
-/// The longest of them, in bytes.
+/// The longest name, bytes. Longer names are counted under [`OTHERS`].
 const LONGEST_NAME: usize = 255;
-/// No name that is asked for has brackets.
+/// The name for all others. No valid name has brackets.
 const OTHERS: &str = "(others)";
 
-/// What one family, or one server, was seen to do.
+/// The counts of one family or one server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SeenTraffic {
     pub(super) connections: u64,
@@ -118,7 +118,7 @@ impl SeenTraffic {
     }
 }
 
-/// Foreign names, counted: neither more nor longer ones than there is room for.
+/// Counts of names that other hosts chose. Their number and their length are limited.
 #[derive(Clone, Debug, Default)]
 struct ForeignNames(BTreeMap<String, u64>);
 

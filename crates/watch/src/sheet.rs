@@ -1,4 +1,4 @@
-//! A report of what was watched.
+//! The report on a watch.
 
 use crate::describe_hidden;
 use crate::watch_result::WatchResult;
@@ -9,12 +9,12 @@ use sixmark_record::sheet::side::Sides;
 use sixmark_record::sheet::{families, figures};
 use sixmark_sheet::{Block, Sheet, SheetHeadline, setting, write};
 
-/// What is shown of it.
+/// Returns the report.
 pub fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
     let measurement = result;
     let sides = Sides::of_families(measurement);
     let hides_all = sides.hides_all();
-    // Where no exchange can be seen, what packets say comes first.
+    // If no exchange can be seen, the packet statistics come first.
     let seen = watched::watched_part(&result.watched);
     let (before, after) = if hides_all { (seen, None) } else { (None, seen) };
     let parts = before.into_iter().chain(measured_parts(measurement, &sides)).chain(after);
@@ -35,7 +35,7 @@ pub fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
     }
 }
 
-/// For how long, and how much was seen.
+/// Returns how long the watch took, how much was seen, and how it ended.
 fn describe_watch(result: &WatchResult, hides_all: bool) -> Vec<String> {
     let seen = match hides_all {
         true => {

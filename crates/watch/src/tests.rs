@@ -45,7 +45,7 @@ fn connection(ends: Ends, closure: Closure) -> Observed {
     }
 }
 
-/// One that began so many milliseconds after the capture and took 10.
+/// An exchange that began `after_ms` milliseconds after the capture and took 10 ms.
 fn exchange(ends: Ends, after_ms: u64, whole: bool) -> Transfer {
     Transfer {
         ends,
@@ -131,7 +131,7 @@ fn a_connection_tells_why_its_last_exchange_did_not_end() {
         let ends = ends(Family::Ipv4, 1);
         gatherer.exchange(&exchange(ends, 0, false));
         gatherer.connection(&connection(ends, closure));
-        // Nobody tells of this one.
+        // The end of this exchange's connection is not reported.
         gatherer.exchange(&exchange(ends, 0, false));
         let tally = gatherer.finish(BEGIN + MS, &counts()).tally.ipv4;
         assert_eq!((tally.sent, tally.ended()), (2, 2));

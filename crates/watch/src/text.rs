@@ -1,4 +1,4 @@
-//! What only packets tell: where they came from, and what they say beyond a run's figures.
+//! The text report on a watch: its sources, and the figures that only packets show.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,16 +10,16 @@ use sixmark_units::quantity::{bytes, duration_us, write_count};
 
 use sixmark_record::text::{FamilyColumns, write_agreement, write_amount, write_gates, write_line};
 
-/// Names and protocols that are listed.
+/// The most server names and protocols that are listed.
 const SHOWN: usize = 4;
 
-/// How a figure of one family is written, if it has it.
+/// Formats a figure of one family, if the family has it.
 type Written = fn(&WatchedFamily) -> Option<String>;
 
-/// A number of one family.
+/// Returns a count of one family.
 type Counted = fn(&WatchedFamily) -> u64;
 
-/// Shown always, as far as there is anything.
+/// Figures, each shown if any family has it.
 const FIGURES: [(&str, Written); 18] = [
     ("answered  p50", |of| of.answered_us.p50.map(duration_us)),
     ("          p95", |of| of.answered_us.p95.map(duration_us)),
@@ -41,7 +41,8 @@ const FIGURES: [(&str, Written); 18] = [
     ("          to client", |of| Some(bytes(of.from_server.frame_bytes as f64))),
 ];
 
-/// Of both directions together, shown where any family has any.
+/// Counts, each shown if it is above 0 for any family. Unless a label names a direction, both
+/// directions are added up.
 const COUNTS: [(&str, Counted); 12] = [
     ("begun before", |of| of.begun_before),
     ("syn retransmits", |of| of.syns_repeated),
@@ -57,12 +58,12 @@ const COUNTS: [(&str, Counted); 12] = [
     ("http not parsed", |of| of.unparsed),
 ];
 
-/// A watch, at most 80 columns wide but for long names; ends with a line feed. It has one form, since
-/// which of its figures matter depends on what could be seen.
+/// Returns the report, at most 80 columns wide except for long names. It ends with a line feed.
+/// There is no shorter form, because which figures matter depends on what could be seen.
 pub fn watch_text(watch: &WatchResult) -> String {
     let watched = &watch.watched;
     let mut text = describe_sources(watched);
-    // Connections, where nothing else can be seen.
+    // Connections are counted if no exchanges can be seen.
     let (number, what) = match watched.hides_all() {
         true => (watch.total.connections.opened, "connections"),
         false => (watch.total.requests.sent, "requests"),
@@ -74,7 +75,7 @@ pub fn watch_text(watch: &WatchResult) -> String {
     text.push('\n');
     let columns = FamilyColumns::of(watch);
     columns.write_counts(&mut text);
-    // Where no exchange can be seen, what can be goes before.
+    // If no exchange can be seen, the figures that can be come first.
     let is_first = columns.hides_all();
     if is_first {
         write_figures(&mut text, watched);
@@ -88,7 +89,7 @@ pub fn watch_text(watch: &WatchResult) -> String {
     text
 }
 
-/// Where packets came from, and how many, above the table.
+/// Describes the sources of the packets and how many there were. This text precedes the table.
 fn describe_sources(watched: &Watched) -> String {
     let mut text = String::new();
     for source in &watched.sources {
@@ -112,7 +113,7 @@ fn from(source: &PacketSource) -> String {
     format!("{} ({}, {}{dropped}{cut})", source.name, source.kind, source.link)
 }
 
-/// The rows of both families.
+/// Writes the rows with figures of both families.
 fn write_figures(text: &mut String, watched: &Watched) {
     let sides = Family::BOTH.map(|family| watched.families.of(family));
     write_named(text, "connection", sides, |of| &of.closures);
@@ -133,7 +134,7 @@ fn write_figures(text: &mut String, watched: &Watched) {
     }
 }
 
-/// What clients asked for, and the servers.
+/// Writes the server names and protocols that clients asked for, and the servers.
 fn write_names(text: &mut String, watched: &Watched) {
     let sides = Family::BOTH.map(|family| watched.families.of(family));
     most(text, "asked for", sides, |of| &of.server_names);
@@ -141,7 +142,7 @@ fn write_names(text: &mut String, watched: &Watched) {
     servers(text, watched);
 }
 
-/// A row for each name that occurs.
+/// Writes a row for each name that occurs.
 fn write_named(
     text: &mut String,
     what: &str,
@@ -155,7 +156,7 @@ fn write_named(
     }
 }
 
-/// The names that occur most, one line each.
+/// Writes a line for each of the most frequent names.
 fn most(
     text: &mut String,
     what: &str,
@@ -192,7 +193,7 @@ fn count_of_name(of: &BTreeMap<String, u64>, name: &str) -> String {
     write_count(of.get(name).copied().unwrap_or(0))
 }
 
-/// The servers, where there is more than one of a family.
+/// Writes a table of the servers if any family has more than one.
 fn servers(text: &mut String, watched: &Watched) {
     if watched.servers.len() <= watched.families.iter().count() {
         return;

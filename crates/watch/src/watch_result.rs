@@ -1,4 +1,4 @@
-//! `sixmark.watch/1`: what was watched of others' traffic, whole.
+//! `sixmark.watch/1`: the document that `sixmark watch` writes.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,29 +10,29 @@ use sixmark_record::interval::Interval;
 use sixmark_record::measurement::Measurement;
 use sixmark_units::family::Family;
 
-/// The name and version of the document's form.
+/// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.watch/1";
 
-/// One watch of sixmark: the figures that a run has, as far as packets show them, and what only packets
-/// show; docs/watch.md describes it for people. Times whose names end in `_us` are microseconds, those
-/// in `_s` seconds; sizes are bytes.
+/// The result of one watch: the figures of a run as far as packets show them, and further figures
+/// that only packets show. docs/watch.md describes it for people. Times whose names end in `_us`
+/// are in microseconds, those ending in `_s` in seconds; sizes are in bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchResult {
-    /// The name and version of the form.
+    /// The name and version of the format.
     pub schema: String,
-    /// The program that made the document.
+    /// The program that wrote the document.
     pub tool: Tool,
     /// When the watch began, by the capture's clock: RFC 3339, UTC, with milliseconds.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
-    /// Seconds from the beginning to the end of the capture: what rates are divided by.
+    /// Seconds from the beginning to the end of the capture. Rates are relative to this time.
     pub elapsed_s: f64,
     /// Why the watch ended.
     pub ended: Ended,
     /// The machine that watched.
     pub environment: Environment,
-    /// What makes the figures doubtful.
+    /// Reasons to doubt the figures.
     pub warnings: Vec<Warning>,
     /// The figures of each family that was seen.
     pub families: Families,
@@ -40,9 +40,9 @@ pub struct WatchResult {
     pub total: FamilyResult,
     /// One entry for each second, in order.
     pub intervals: Vec<Interval>,
-    /// What packets say beyond the figures.
+    /// The figures that only packets show.
     pub watched: Watched,
-    /// What was demanded (`--fail-if`), and whether it was met.
+    /// The gates (`--fail-if`) and their results.
     #[serde(default)]
     pub gates: Vec<GateResult>,
 }

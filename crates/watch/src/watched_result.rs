@@ -1,4 +1,4 @@
-//! `watched` of a result document.
+//! The section `watched` of a result document.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,147 +8,148 @@ use serde::{Deserialize, Serialize};
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_record::family_result::Families;
 
-/// What packets said, beyond what the figures of a run hold.
+/// Figures of captured packets that a run does not have.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Watched {
-    /// Where packets came from.
+    /// The sources of the packets.
     pub sources: Vec<PacketSource>,
-    /// The ports that servers had to have; empty: any.
+    /// The server ports to which the watch was limited; empty if it was not.
     pub ports: Vec<u16>,
-    /// Packets that came, of whatever they were.
+    /// Packets captured, of any kind.
     pub packets: u64,
-    /// As long as they were on the wire, in bytes.
+    /// Bytes of these packets, with their lengths on the wire.
     pub frame_bytes: u64,
-    /// Of those, segments and datagrams of connections that were followed.
+    /// Packets among them that belong to followed connections.
     pub followed: u64,
-    /// Packets lost before anybody looked at them; null: nobody counted.
+    /// Packets that were lost before they could be processed; null if they were not counted.
     pub dropped: Option<u64>,
-    /// Packets of which too little was kept to tell what they are.
+    /// Packets that could not be identified because too few of their bytes were captured.
     pub cut: u64,
     /// Packets whose headers contradict each other.
     pub malformed: u64,
-    /// Packets of a kind of link that can't be read.
+    /// Packets of an unsupported link type.
     pub unreadable: u64,
-    /// How often a packet was older than the one before it by more than a millisecond.
+    /// How often a packet was more than a millisecond older than the one before it.
     pub clock_went_back: u64,
-    /// When the first packet was seen, RFC 3339; null: there was none.
+    /// The time of the first packet, RFC 3339; null if there was none.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub first: Option<String>,
-    /// When the last was; null likewise.
+    /// The time of the last packet, RFC 3339; null if there was none.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub last: Option<String>,
-    /// Connections that had to make room for others before they were over.
+    /// Connections that were dropped from observation before they ended, to make room for others.
     pub evicted: u64,
-    /// What was seen over each family.
+    /// The figures of each observed family.
     pub families: Families<WatchedFamily>,
-    /// The same of each server, in the order in which they were first seen.
+    /// The same figures of each server, in the order in which they were first seen.
     pub servers: Vec<WatchedServer>,
-    /// Servers for which there was no room in that list.
+    /// The number of servers that are not in the list because it was full.
     pub servers_left_out: u64,
 }
 
 impl Watched {
-    /// True where no family has an exchange that could be seen, and any may have had some.
+    /// Reports whether no exchange could be read although there are connections whose exchanges
+    /// can't be seen.
     pub fn hides_all(&self) -> bool {
         let mut families = self.families.iter().map(|(_, of)| of);
         self.hidden() > 0 && families.all(|of| of.exchanges == 0)
     }
 
-    /// What was seen of each family.
+    /// Returns the figures of each observed family.
     pub fn seen(&self) -> Vec<&WatchedFamily> {
         self.families.iter().map(|(_, of)| of).collect()
     }
 
-    /// Connections of both families whose exchanges can't be seen.
+    /// Returns the number of connections of both families whose exchanges can't be seen.
     pub fn hidden(&self) -> u64 {
         self.families.iter().map(|(_, of)| of.hidden).sum()
     }
 
-    /// The interfaces or files, by name.
+    /// Returns the names of the interfaces or files.
     pub fn names(&self) -> impl Iterator<Item = String> {
         self.sources.iter().map(|source| source.name.clone())
     }
 }
 
-/// Where packets came from.
+/// A source of packets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PacketSource {
-    /// The interface's or the file's name.
+    /// The name of the interface or file.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub name: String,
-    /// How they came: `interface`, `pcap` or `pcapng`.
+    /// The kind of source: `interface`, `pcap` or `pcapng`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["interface", "pcap", "pcapng"])))]
     pub kind: String,
-    /// What its packets begin with: `ethernet`, `ip` and so on.
+    /// The link type: `ethernet`, `ip` and so on.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub link: String,
-    /// How many bytes of a packet were kept at most; 0: all.
+    /// The most bytes that were captured of a packet; 0 if there was no limit.
     pub snap: u32,
-    /// How many came from it.
+    /// The number of packets from this source.
     pub packets: u64,
-    /// How many the kernel had to drop; null: nobody counted.
+    /// Packets that the kernel dropped; null if they were not counted.
     pub dropped: Option<u64>,
-    /// false: a file that ends in the middle of a packet.
+    /// False if the file ends in the middle of a packet.
     pub whole: bool,
 }
 
-/// What one family, or one server, was seen to do.
+/// The figures of one family or one server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedFamily {
-    /// Connections of which anything was seen.
+    /// Connections of which at least one packet was captured.
     pub connections: u64,
-    /// Of those, the ones whose beginning was not.
+    /// Connections whose beginning was not captured.
     pub begun_before: u64,
-    /// How they ended, by name; they add up to `connections`.
+    /// Number of connections by how they ended; the numbers add up to `connections`.
     #[cfg_attr(feature = "schema", schemars(
         with = "BTreeMap<String, std::num::NonZeroU64>",
         extend("propertyNames" = { "enum": crate::end_names::closures() }),
     ))]
     pub closures: BTreeMap<String, u64>,
-    /// What was spoken on them, by name; they add up to `connections`.
+    /// Number of connections by protocol; the numbers add up to `connections`.
     #[cfg_attr(feature = "schema", schemars(
         with = "BTreeMap<String, std::num::NonZeroU64>",
         extend("propertyNames" = { "enum": crate::end_names::spoken_words() }),
     ))]
     pub spoken: BTreeMap<String, u64>,
-    /// Connections whose exchanges can't be seen, whatever they carried: those of TLS, of QUIC, of HTTP/2,
-    /// and of what is not known.
+    /// Connections whose exchanges can't be seen, if there were any: those with TLS, QUIC, HTTP/2
+    /// or an unknown protocol.
     #[serde(default)]
     pub hidden: u64,
     /// Exchanges that could be read.
     pub exchanges: u64,
-    /// SYNs that were sent again.
+    /// Retransmitted SYNs.
     pub syns_repeated: u64,
-    /// From the first SYN to the first SYN-ACK.
+    /// Time from the first SYN to the first SYN-ACK.
     pub answered_us: Summary,
-    /// From the first SYN to the ACK of the SYN-ACK.
+    /// Time from the first SYN to the ACK of the SYN-ACK.
     pub established_us: Summary,
-    /// From the ClientHello to the client's first application data.
+    /// Time from the ClientHello to the client's first application data.
     pub handshake_us: Summary,
-    /// Round trips, each from where packets were captured to one side and back.
+    /// Round-trip times between the capture point and each side.
     pub round_trips: RoundTripResult,
-    /// From a GET to the last ACK of its response before FIN.
+    /// Time from a GET to the last ACK of its response before a FIN.
     pub delay_us: Summary,
-    /// Bytes of both directions over that time.
+    /// Bytes of both directions during that time, divided by it.
     pub throughput: Rates,
     /// What clients sent.
     pub from_client: SentResult,
     /// What servers sent.
     pub from_server: SentResult,
-    /// Connections of which packets are missing from the capture.
+    /// Connections with packets that are missing from the capture.
     pub gaps: u64,
-    /// Connections whose segments came in fragments that were not put together.
+    /// Connections with segments in fragments that were not reassembled.
     pub fragmented: u64,
-    /// Packets that are several segments, put together for or by a network card.
+    /// Packets that consist of several segments, combined by segmentation or receive offload.
     pub coalesced: u64,
-    /// Connections whose HTTP could not be followed to its end.
+    /// Connections whose HTTP could not be parsed to the end.
     pub unparsed: u64,
-    /// Messages that a packet is too big (ICMP, ICMPv6).
+    /// ICMP and ICMPv6 messages that a packet was too big.
     pub packet_too_big: u64,
-    /// Names that clients asked for (SNI), by connections.
+    /// Number of connections by the server name that the client requested (SNI).
     #[cfg_attr(
         feature = "schema",
         schemars(
@@ -156,7 +157,7 @@ pub struct WatchedFamily {
         )
     )]
     pub server_names: BTreeMap<String, u64>,
-    /// Protocols that clients offered (ALPN), by connections.
+    /// Number of connections by each protocol that the client offered (ALPN).
     #[cfg_attr(
         feature = "schema",
         schemars(
@@ -164,7 +165,7 @@ pub struct WatchedFamily {
         )
     )]
     pub alpn: BTreeMap<String, u64>,
-    /// Versions of TLS and QUIC, by connections.
+    /// Number of connections by version of TLS or QUIC.
     #[cfg_attr(
         feature = "schema",
         schemars(
@@ -175,21 +176,21 @@ pub struct WatchedFamily {
 }
 
 impl WatchedFamily {
-    /// True where it may have had exchanges and none could be seen: what is counted of them is not
-    /// known, and not zero.
+    /// Reports whether there are connections whose exchanges can't be seen, and no exchange could
+    /// be read. Counts of exchanges are then unknown, not 0.
     pub fn hides_all(&self) -> bool {
         self.hidden > 0 && self.exchanges == 0
     }
 }
 
-/// The same of one server.
+/// The figures of one server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedServer {
-    /// Its address and port.
+    /// The address and port of the server.
     #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::SocketText"))]
     pub address: SocketAddr,
-    /// What was seen.
+    /// The figures, as for a family.
     pub figures: WatchedFamily,
     /// Complete responses by status code.
     #[cfg_attr(
@@ -199,76 +200,78 @@ pub struct WatchedServer {
         )
     )]
     pub status: BTreeMap<u16, u64>,
-    /// From the request's last packet to the response's first.
+    /// Time from the last packet of the request to the first packet of the response.
     pub wait_us: Summary,
-    /// From the request's first packet to the response's last.
+    /// Time from the first packet of the request to the last packet of the response.
     pub response_us: Summary,
 }
 
-/// Round trips between the capture and each side.
+/// Round-trip times between the capture point and each side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundTripResult {
-    /// From the server's segments to the client's ACKs of them.
+    /// Time from a segment of the server to its ACK by the client.
     pub client_us: Summary,
-    /// From the client's segments to the server's ACKs of them.
+    /// Time from a segment of the client to its ACK by the server.
     pub server_us: Summary,
 }
 
-/// What one side of all connections sent.
+/// What one side sent on all connections together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SentResult {
     /// Packets.
     pub packets: u64,
-    /// Bytes of their frames, as long as they were on the wire.
+    /// Bytes of their frames, with their lengths on the wire.
     pub frame_bytes: u64,
-    /// Bytes of payload, as often as they were sent.
+    /// Bytes of payload, retransmissions included.
     pub payload_bytes: u64,
-    /// Bytes of the streams, each once.
+    /// Bytes of the streams, each counted once.
     pub stream_bytes: u64,
-    /// Segments that brought nothing that was not seen before.
+    /// Retransmitted segments, by tshark's rules. A segment that is partly new counts as well, and
+    /// so does one that fills a gap late, because its original was lost before the capture point.
     pub retransmitted: u64,
-    /// Segments that filled a hole and were not sent before, as far as that can be told.
+    /// Segments that fill a gap too soon to be retransmissions.
     pub out_of_order: u64,
-    /// ACKs that repeat another while something is under way.
+    /// ACKs that repeat the previous one, by tshark's rules.
     pub duplicate_acks: u64,
-    /// ACKs that tell of what came behind a hole (SACK).
+    /// ACKs that report data received beyond a gap (SACK).
     pub selective_acks: u64,
-    /// How often a window of 0 was offered.
+    /// Segments that announce a window of 0.
     pub zero_windows: u64,
-    /// Segments that ask whether that still is so, or keep alive.
+    /// Segments that probe a zero window or keep the connection alive.
     pub probes: u64,
     /// Resets.
     pub resets: u64,
     /// Packets that were fragments.
     pub fragments: u64,
-    /// The smallest and the largest MSS offered, bytes; null: none was.
+    /// The smallest and the largest MSS that was announced, bytes; null if none was.
     pub mss: Option<[u16; 2]>,
-    /// The smallest and the largest shift of windows offered; null: none was.
+    /// The smallest and the largest window scale (a shift count) that was announced; null if none
+    /// was.
     pub window_scale: Option<[u8; 2]>,
-    /// The largest window that was offered, in bytes.
+    /// The largest window that was announced, bytes.
     pub largest_window: u64,
 }
 
-/// Rates of one kind, in bits a second.
+/// A summary of rates, in bits per second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
-    /// How many there are.
+    /// The number of rates.
     pub count: u64,
-    /// The lowest, bits a second.
+    /// The lowest rate, bits per second; null if there are none.
     pub min_bits_per_s: Option<f64>,
-    /// The arithmetic mean.
+    /// The arithmetic mean; null likewise.
     pub mean_bits_per_s: Option<f64>,
-    /// The median.
+    /// The median; null likewise.
     pub p50_bits_per_s: Option<f64>,
-    /// The highest.
+    /// The highest rate; null likewise.
     pub max_bits_per_s: Option<f64>,
 }
 
 impl Rates {
-    /// Of rates that were recorded in bits a second.
+    /// Returns the summary of rates that were recorded in bits per second.
     pub(super) fn of(bits: &Timing) -> Rates {
         let whole = |value: Option<u64>| value.map(|value| value as f64);
         Rates {

@@ -1,4 +1,4 @@
-//! What only packets tell.
+//! The parts of a report with the figures that only packets show.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use sixmark_units::family::Family;
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Tile, write};
 
-/// A figure of one family, and how it is written.
+/// A figure of one family: its label, its value, and the function that formats it.
 type WatchedFigure = (&'static str, fn(&WatchedFamily) -> Option<f64>, fn(f64) -> String);
 
 const TIMES: [WatchedFigure; 21] = [
@@ -35,7 +35,7 @@ const TIMES: [WatchedFigure; 21] = [
     ("round trip to the server, p99", |of| of.round_trips.server_us.p99, write::write_time),
 ];
 
-/// Shown where any family has one.
+/// Counts, each shown if it is above 0 for any family.
 const COUNTS: [WatchedFigure; 19] = [
     ("connections", |of| Some(of.connections as f64), write_whole),
     ("TLS and QUIC handshakes", |of| Some(of.handshake_us.count as f64), write_whole),
@@ -62,7 +62,7 @@ const COUNTS: [WatchedFigure; 19] = [
     ("packet too big", |of| Some(of.packet_too_big as f64), write_whole),
 ];
 
-/// What is looked for where no exchange can be seen.
+/// The tiles that are shown if no exchange can be seen.
 const TILES: [WatchedFigure; 5] = [
     ("Connections", |of| Some(of.connections as f64), write_whole),
     ("Median time to connect", |of| of.established_us.p50, write::write_time),
@@ -79,18 +79,20 @@ fn write_bytes(value: f64) -> String {
     write::write_bytes(value)
 }
 
-/// Of that to the server and that to the client, whichever is longer: the capture is at the other end.
+/// Returns the longer one of the median round-trip times to the server and to the client. The
+/// shorter one is that to the end near which the packets were captured.
 fn round_trip_us(of: &WatchedFamily) -> Option<f64> {
     let trips = &of.round_trips;
     [trips.server_us.p50, trips.client_us.p50].into_iter().flatten().reduce(f64::max)
 }
 
-/// Connections of both families, those of QUIC included.
+/// Returns the number of connections of both families, including those of QUIC.
 pub(super) fn count_connections(watched: &Watched) -> u64 {
     watched.families.iter().map(|(_, of)| of.connections).sum()
 }
 
-/// What each family's connections did, in a sentence, where no exchange can be seen.
+/// Returns a sentence about the connections of each family, for a report in which no exchange can
+/// be seen.
 pub(super) fn describe_watched(watched: &Watched) -> String {
     let of = |(family, of): (Family, &WatchedFamily)| {
         let connections = match of.connections {
@@ -111,7 +113,7 @@ pub(super) fn describe_watched(watched: &Watched) -> String {
     format!("{}; times are medians.", families.join("; "))
 }
 
-/// The few that most people look for where no exchange can be seen.
+/// Returns the tiles for a report in which no exchange can be seen.
 pub(super) fn tiles(watched: &Watched) -> Vec<Tile> {
     let tile = |(label, of, written): WatchedFigure| {
         let side = |(family, seen): (Family, &WatchedFamily)| {
@@ -126,7 +128,7 @@ pub(super) fn tiles(watched: &Watched) -> Vec<Tile> {
     TILES.into_iter().filter(is_known).map(tile).collect()
 }
 
-/// The figures of each family, how connections ended, and the servers.
+/// Returns the tables of figures of each family, of the sources, and of the servers.
 pub(super) fn watched_part(watched: &Watched) -> Option<Part> {
     let blocks = [Some(figures_table(watched)), Some(sources(watched)), servers(watched)];
     Part::new("Packet statistics", blocks.into_iter().flatten().collect())
@@ -162,7 +164,7 @@ fn figures_table(watched: &Watched) -> Block {
     Block::Table(Table { caption, columns, groups, scale: None })
 }
 
-/// The rows in which any family has something.
+/// Returns the rows of those figures that are above 0 for any family.
 fn rows_with_any(figures: &[WatchedFigure], used: &[(Family, &WatchedFamily)]) -> Vec<Row> {
     let any = |(_, of, _): &&WatchedFigure| {
         used.iter().any(|(_, side)| of(side).is_some_and(|value| value > 0.0))
@@ -170,7 +172,7 @@ fn rows_with_any(figures: &[WatchedFigure], used: &[(Family, &WatchedFamily)]) -
     figures.iter().filter(any).filter_map(|figure| figure_row(figure, used)).collect()
 }
 
-/// None where no family has it.
+/// Returns the row of a figure, or `None` if no family has the figure.
 fn figure_row(
     (label, of, written): &WatchedFigure,
     used: &[(Family, &WatchedFamily)],
@@ -209,7 +211,7 @@ fn servers(watched: &Watched) -> Option<Block> {
             us.map_or_else(SheetCell::none, |us| SheetCell::Number(write::write_time(us), us))
         };
         let number = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
-        // None is no figure where they can't be seen.
+        // A count of 0 may only mean that the exchanges can't be seen.
         let exchanges = |count| if count > 0 { number(count) } else { SheetCell::none() };
         let cells = vec![
             number(server.figures.connections),
