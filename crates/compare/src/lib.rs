@@ -4,8 +4,9 @@
 //! only whole blocks count as independent. A block of side A and the nearest block of side B form a
 //! [`BlockPair`]. Each pair yields one effect, the logarithm of A's figure over B's.
 //!
-//! Begin with [`judge`], which decides, and [`comparison_result`], the document. [`gate`] evaluates conditions on
-//! results; [`engine`] measures the blocks, and only it generates load and reads clocks.
+//! Begin with [`judge`], which forms the verdicts, and [`comparison_result`], the document.
+//! [`gate`] evaluates conditions on results; [`engine`] measures the blocks, and only it generates
+//! load and reads clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -46,8 +47,8 @@ pub struct Stretch {
     /// Exchanges with a complete response.
     pub completed: u64,
     /// Exchanges that failed: that did not end NORMAL, or that have a status that is not accepted.
-    /// Excludes those that the end of the block cut off (ABANDONED), whose number is that of the
-    /// places, however fast a side is.
+    /// Excludes those that the end of the block cut off (ABANDONED): their number depends on how
+    /// many exchanges run at once, not on the speed of a side.
     pub failed: u64,
     /// Exchanges among `failed` with a complete response whose status is not accepted.
     pub unaccepted: u64,

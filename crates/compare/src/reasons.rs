@@ -1,9 +1,9 @@
-//! Why metrics have no verdict.
+//! The reasons why metrics have no verdict.
 
 use crate::Comparison;
 use sixmark_record::metric::Metric;
 
-/// Each reason once, with the metrics that have it, in their order.
+/// Returns each distinct reason with the metrics that have it, both in the order of the metrics.
 pub(super) fn reasons(comparison: &Comparison) -> Vec<(&str, Vec<Metric>)> {
     let mut all: Vec<(&str, Vec<Metric>)> = Vec::new();
     for compared in &comparison.metrics {

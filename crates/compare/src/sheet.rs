@@ -1,4 +1,4 @@
-//! A comparison's report.
+//! The report on a comparison.
 
 pub mod blocks;
 pub mod effects;
@@ -12,7 +12,7 @@ use sixmark_record::sheet::{families, figures, gates, outcomes, path, phases, pl
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 
-/// What is shown of a comparison.
+/// Returns the report.
 pub fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let sides = sides_of(result);
     let parts = [
@@ -40,7 +40,7 @@ pub fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
     }
 }
 
-/// The sides of a comparison.
+/// Returns the sides of a comparison.
 fn sides_of<'a>(result: &'a ComparisonResult) -> Sides<'a> {
     let both = [&result.sides.a, &result.sides.b].into_iter().enumerate();
     let side = |(place, side): (usize, &'a ComparedSide)| Side {
@@ -53,7 +53,7 @@ fn sides_of<'a>(result: &'a ComparisonResult) -> Sides<'a> {
     Sides { all: both.map(side).collect(), both: None }
 }
 
-/// What was loaded, once where both sides were the same.
+/// Returns the title: what was loaded. It names both sides' targets only if they differ.
 fn comparison_title(result: &ComparisonResult) -> String {
     let [a, b] = [&result.sides.a, &result.sides.b].map(|side| planned::plan_title(&side.plan));
     if a == b { a } else { format!("{a} against {b}") }
@@ -98,7 +98,8 @@ fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
     headline
 }
 
-/// What side A against itself says of the primary metric, where that was measured (`--calibrate`).
+/// Returns a sentence about the noise floor of the primary metric, if side A was compared with
+/// itself (`--calibrate`).
 fn noise_floor(result: &ComparisonResult) -> Option<String> {
     let noise = result.noise.as_ref()?;
     let primary = result.comparison.metrics.first()?;
@@ -117,7 +118,8 @@ fn noise_floor(result: &ComparisonResult) -> Option<String> {
     ))
 }
 
-/// The figures of the sides, and how they differ where the blocks say so.
+/// Returns the tiles with the figures of both sides, and with the relative change if that was
+/// estimated.
 fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
     let mut tiles = figures::tiles(sides);
     for tile in &mut tiles {
@@ -129,7 +131,7 @@ fn tiles(sides: &Sides<'_>, comparison: &Comparison) -> Vec<Tile> {
     tiles
 }
 
-/// Side A against itself.
+/// Returns the table of the comparison of side A with itself.
 fn noise(noise: Option<&Comparison>) -> Option<Part> {
     let noise = noise?;
     let name = shown(&noise.a);

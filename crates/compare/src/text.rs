@@ -1,4 +1,4 @@
-//! A comparison on the screen: its verdict in plain words, and a line for each metric.
+//! A comparison as text for a terminal: its verdict as a sentence, and a line for each metric.
 
 use crate::Comparison;
 use crate::comparison_result::ComparisonResult;
@@ -8,7 +8,7 @@ use crate::sheet::comparison_sheet;
 use sixmark_sheet::Sheet;
 use sixmark_sheet::terminal;
 
-/// The whole report but for warnings; ends with a line feed.
+/// Returns the whole report except for warnings. It ends with a line feed.
 pub fn comparison_text(result: &ComparisonResult) -> String {
     let sheet = Sheet { warnings: Vec::new(), ..comparison_sheet("", result) };
     let gates = sixmark_record::gate_text::gate_lines(&result.gates);
@@ -16,8 +16,8 @@ pub fn comparison_text(result: &ComparisonResult) -> String {
     terminal::sheet_text(&sheet) + apart + &gates
 }
 
-/// What the pairs so far say of the primary metric: `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12
-/// pairs`.
+/// Describes the estimate of the primary metric from the pairs so far, as text for a terminal:
+/// `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12 pairs`.
 pub fn estimate_text(comparison: &Comparison) -> String {
     terminal::plain(&describe_estimate(comparison))
 }
@@ -29,7 +29,7 @@ mod tests {
     use crate::judge::with_noise;
     use sixmark_document::verdict::Estimate;
 
-    /// A against itself, in the median between these.
+    /// Returns a comparison of A with itself, whose median has this interval.
     fn noise(low: f64, high: f64) -> Comparison {
         let mut noise = Comparison { b: "ipv6".into(), ..comparison() };
         noise.metrics[0].ratio = Some(Estimate { value: 1.01, low, high });

@@ -1,4 +1,4 @@
-//! A side's figures as the comparison has them.
+//! The figures of a side that agree with its comparison.
 
 use super::{Comparison, EffectMethod};
 use crate::comparison_result::{ComparedSide, SideName};
@@ -7,8 +7,8 @@ use sixmark_record::timed_phase::TimePoint;
 
 impl ComparedSide {
     /// Replaces the figures that are compared block by block (medians and rates) by those of the
-    /// comparison, so that every view of one result has the same ones: over all blocks together they
-    /// weight each block by its exchanges.
+    /// comparison, so that all views of a result agree. The replaced figures, over all blocks
+    /// together, weight each block by its exchanges.
     #[must_use]
     pub fn with_compared_figures(
         mut self,

@@ -1,4 +1,4 @@
-//! How blocks become pairs.
+//! The order of the blocks of two sides, which become pairs.
 
 use sixmark_units::random::Random;
 
@@ -7,14 +7,14 @@ use crate::noise::Noise;
 /// Which side of a pair comes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Design {
-    /// ABBA, BAAB, and again.
+    /// ABBA, then BAAB, repeated.
     Abba,
-    /// Drawn for each pair.
+    /// Drawn at random for each pair.
     Random,
 }
 
 impl Design {
-    /// The noise of side A and side B in each of `n` pairs.
+    /// Returns the noise of side A and of side B in each of `n` pairs.
     pub(crate) fn pairs(
         self,
         noise: Noise,

@@ -1,4 +1,4 @@
-//! The intervals that could have been taken for medians and rates, beside the one that was.
+//! Compares the interval that is used for medians and rates with three alternatives.
 
 use std::ops::AddAssign;
 
@@ -11,10 +11,11 @@ use crate::design::Design;
 use crate::noise::Noise;
 use crate::trials::repeated;
 
-/// Draws for an interval.
+/// The number of resamples for an interval.
 const RESAMPLES: u32 = 1_000;
 
-/// How often each held the true value: Wilcoxon's, percentile, BCa, expanded percentile.
+/// How often each interval included the true value: Wilcoxon's, percentile, BCa, expanded
+/// percentile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Held(pub(crate) [u64; 4]);
 
@@ -24,7 +25,7 @@ impl AddAssign for Held {
     }
 }
 
-/// Of `trials` comparisons of equal sides.
+/// Returns how often each interval included the true value in `trials` comparisons of equal sides.
 pub(crate) fn held(noise: Noise, pairs: usize, trials: u64) -> Held {
     repeated(trials, |seed| once(noise, pairs, seed).unwrap_or_default())
 }

@@ -1,7 +1,7 @@
-//! Checks the judge against made-up noise, and writes what came of it into the page that tells of it:
-//! `calibrate docs/statistics.md 10000`, or only a part of it with `one` (one metric by itself) or
-//! `whole` (all metrics) after that. Each table stands there between a line `<!-- NAME -->` and
-//! `<!-- end NAME -->`.
+//! Checks the judge against synthetic noise, and writes the results into a page: `calibrate
+//! docs/statistics.md 10000`. A further argument `one` (a single metric) or `whole` (all metrics
+//! together) selects a part of the tables. In the page, each table is between a line `<!-- NAME
+//! -->` and `<!-- end NAME -->`.
 
 mod design;
 mod intervals;
@@ -17,7 +17,8 @@ use std::error::Error;
 use std::fs;
 use std::io::{Write as _, stderr};
 
-/// Whole comparisons take a hundred times as long as those of one metric.
+/// The slow tables use fewer trials by this factor. A comparison of all metrics takes a hundred
+/// times as long as one of a single metric.
 const FEWER: u64 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -43,7 +44,8 @@ fn one_metric(page: &str, trials: u64) -> Result<(), Box<dyn Error>> {
     write(page, "intervals", &tables::intervals(trials / FEWER), trials / FEWER)
 }
 
-/// One table after the other, so that what is done is done.
+/// Writes one table into the page. The page is written after each table, so that finished tables
+/// are kept if the program is stopped.
 fn write(page: &str, name: &str, table: &str, trials: u64) -> Result<(), Box<dyn Error>> {
     let error = (5.0 * 95.0 / trials as f64).sqrt();
     let table = format!("{table}\n{trials} comparisons a cell: 5.0 is uncertain by {error:.1}.\n");

@@ -1,34 +1,36 @@
-//! What machines do to blocks, made up: each model is a series of logarithms of a block's figure,
-//! scaled so that `spread` is about the deviation of one block from its neighbours.
+//! Synthetic noise of blocks. Each model is a series of logarithms of a block's figure, scaled so
+//! that `spread` is about the deviation of one block from its neighbours.
 
 use std::f64::consts::TAU;
 
 use sixmark_units::random::Random;
 
-/// How blocks scatter.
+/// A model of how blocks scatter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Noise {
-    /// Independent, normal.
+    /// Independent and normal.
     Normal,
-    /// Each resembles the one before by so much (AR(1)).
+    /// Autoregressive (AR(1)): the correlation of each block with the one before.
     Resembling(f64),
     /// Student's t with 3 degrees of freedom: outliers on both sides.
     Student,
     /// Lognormal: outliers upwards.
     Lognormal,
-    /// Pareto's, of index 1.5: its variance is infinite.
+    /// Pareto with index 1.5: the variance is infinite.
     Pareto,
-    /// Steadily upwards, by ten times the spread over the whole, and normal noise.
+    /// A linear drift upwards by ten times the spread over the whole series, with normal noise.
     Drift,
-    /// Each begins where the one before ended.
+    /// A random walk.
     Walk,
-    /// Now and then something else runs, for a few blocks.
+    /// Normal noise, and now and then higher values for a few blocks, as if another program were
+    /// running.
     Bursts,
-    /// Something that comes back every so many blocks, three times as large as the normal noise.
+    /// A sine wave with this period in blocks and an amplitude of three times the spread, with
+    /// normal noise.
     Periodic(usize),
 }
 
-/// All that the tables show, with their names there.
+/// All models in the tables, with their names there.
 pub(crate) const ALL: [(&str, Noise); 11] = [
     ("independent, normal", Noise::Normal),
     ("AR(1), 0.5", Noise::Resembling(0.5)),
@@ -44,7 +46,7 @@ pub(crate) const ALL: [(&str, Noise); 11] = [
 ];
 
 impl Noise {
-    /// The noise of `n` blocks that follow one another.
+    /// Returns the noise of `n` consecutive blocks.
     pub(crate) fn series(self, n: usize, spread: f64, random: &mut Random) -> Vec<f64> {
         let begin = normal(random);
         let mut state = State { begin, level: begin, left: 0, phase: uniform(random) };
@@ -95,18 +97,18 @@ impl State {
         now
     }
 
-    /// Its phase to the first block is not known.
+    /// Returns the sine wave at a block. Its phase is random.
     fn wave(&self, at: usize, every: usize) -> f64 {
         3.0 * (TAU * (at as f64 / every as f64 + self.phase)).sin()
     }
 }
 
-/// From above 0 to below 1.
+/// Returns a uniform random number between 0 and 1, both exclusive.
 pub(crate) fn uniform(random: &mut Random) -> f64 {
     ((random.bits() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
-/// Box and Muller's way.
+/// Returns a standard normal random number, by the method of Box and Muller.
 pub(crate) fn normal(random: &mut Random) -> f64 {
     (-2.0 * uniform(random).ln()).sqrt() * (TAU * uniform(random)).cos()
 }

@@ -1,4 +1,4 @@
-//! The tables of the page.
+//! The tables that are written into the page.
 
 use std::fmt::Write as _;
 
@@ -8,14 +8,14 @@ use crate::noise::{ALL, Noise};
 use crate::trials::{Outcome, Trial};
 use crate::whole::Whole;
 
-/// The spread of blocks wherever nothing else is said.
+/// The spread of blocks unless stated otherwise.
 const SPREAD: f64 = 0.03;
 /// The margin of `Settings::usual`, as a logarithm.
 fn margin() -> f64 {
     0.05_f64.ln_1p()
 }
 
-/// The columns of the tables over noises.
+/// The columns of the tables over noises: order of blocks and number of pairs.
 const DESIGNS: [(Design, usize); 6] = [
     (Design::Abba, 6),
     (Design::Abba, 12),
@@ -25,8 +25,9 @@ const DESIGNS: [(Design, usize); 6] = [
     (Design::Random, 24),
 ];
 
-/// One metric by itself under each noise: called different though equal, covered, and called
-/// equivalent though as far apart as the margin.
+/// Returns three tables for a single metric under each noise: how often equal sides are called
+/// different, how often the interval includes the true value, and how often sides that differ by
+/// the margin are called equivalent.
 pub(crate) fn one_metric(trials: u64) -> [String; 3] {
     let mut tables =
         [(); 3].map(|()| head("noise", &DESIGNS.map(|(design, n)| format!("{design:?} {n}"))));
@@ -42,7 +43,8 @@ pub(crate) fn one_metric(trials: u64) -> [String; 3] {
     tables
 }
 
-/// How often a true difference is found, and equal sides are called equivalent.
+/// Returns a table of how often a true difference is found, and how often equal sides are called
+/// equivalent.
 pub(crate) fn power(trials: u64) -> String {
     let columns = ["2 %", "5 %", "10 %", "equal: equivalent"].map(str::to_owned);
     let mut table = head("spread of blocks, pairs", &columns);
@@ -61,7 +63,7 @@ pub(crate) fn power(trials: u64) -> String {
     table
 }
 
-/// All metrics of a comparison at once.
+/// Returns a table for comparisons of all metrics together.
 pub(crate) fn whole(trials: u64) -> String {
     let columns = [
         "any different",
@@ -108,7 +110,7 @@ fn whole_cells(name: &str, design: Design, pairs: usize, trials: u64) -> Vec<Str
     cells
 }
 
-/// Four intervals for the same estimate.
+/// Returns a table of four intervals for the same estimate.
 pub(crate) fn intervals(trials: u64) -> String {
     let columns = ["Wilcoxon's", "percentile", "BCa", "expanded percentile"].map(str::to_owned);
     let mut table = head("noise, pairs", &columns);

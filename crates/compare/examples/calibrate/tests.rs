@@ -7,7 +7,7 @@ use crate::whole::Whole;
 
 const TRIALS: u64 = 200;
 
-/// The largest count that a chance of 5 % leaves possible.
+/// Returns the largest accepted count of events whose probability is 5 %.
 fn most(trials: u64) -> u64 {
     let mean = 0.05 * trials as f64;
     (mean + 5.0 * (mean * 0.95).sqrt()) as u64
@@ -32,7 +32,7 @@ fn taking_turns_keeps_it_unless_the_noise_has_the_same_rhythm() {
     for (name, noise) in ALL {
         let equal = Trial { noise, spread: 0.03, design: Design::Abba, pairs: 12, effect: 0.0 };
         let found = equal.repeated(TRIALS);
-        // ABBABAAB comes back after eight blocks, and with it whatever does so too.
+        // The order ABBABAAB has a period of eight blocks, and so does this noise.
         let resonant = noise == Noise::Periodic(8);
         assert_eq!(found.different > most(TRIALS), resonant, "{name}: {found:?}");
     }

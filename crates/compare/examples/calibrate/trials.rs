@@ -1,4 +1,4 @@
-//! Many comparisons of the same kind, counted.
+//! Repeated comparisons of one kind, and the counts of their outcomes.
 
 use std::ops::AddAssign;
 use std::thread;
@@ -11,33 +11,33 @@ use sixmark_units::random::Random;
 use crate::design::Design;
 use crate::noise::Noise;
 
-/// What is repeated: side A's times are `effect` (a logarithm) above side B's.
+/// The comparison that is repeated. Side A's times are `effect` (a logarithm) above side B's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
-    /// How blocks scatter.
+    /// The noise of the blocks.
     pub(crate) noise: Noise,
-    /// By how much.
+    /// The spread of the noise.
     pub(crate) spread: f64,
-    /// How the sides share the time.
+    /// The order of the blocks.
     pub(crate) design: Design,
-    /// Pairs of blocks.
+    /// The number of pairs of blocks.
     pub(crate) pairs: usize,
-    /// The true difference.
+    /// The true difference, as a logarithm.
     pub(crate) effect: f64,
 }
 
-/// What became of the comparisons.
+/// Counts of the outcomes of comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
-    /// Comparisons.
+    /// All comparisons.
     pub(crate) trials: u64,
-    /// Of them, with a p of no more than 5 % and an interval without equality.
+    /// Comparisons with a p-value of at most 5 % and an interval without equality.
     pub(crate) different: u64,
-    /// Whose verdict is `equivalent`.
+    /// Comparisons with the verdict `equivalent`.
     pub(crate) equivalent: u64,
-    /// Whose interval holds the true difference.
+    /// Comparisons whose interval includes the true difference.
     pub(crate) covered: u64,
-    /// That had an interval.
+    /// Comparisons that have an interval.
     pub(crate) answered: u64,
 }
 
@@ -52,7 +52,7 @@ impl AddAssign for Outcome {
 }
 
 impl Outcome {
-    /// A comparison of one metric, which is judged as if it were the only one.
+    /// Returns the outcome of one metric, judged as if it were the only one.
     pub(crate) fn of(compared: &Compared, effect: f64) -> Outcome {
         let ratio = compared.ratio;
         let holds = |value: f64| ratio.is_some_and(|r| r.low <= value && value <= r.high);
@@ -67,8 +67,8 @@ impl Outcome {
     }
 }
 
-/// Adds up what `one` makes of `trials` seeds, on all processors; the answer does not depend on how
-/// many there are.
+/// Calls `one` with `trials` seeds, on all processors, and adds up the results. The sum does not
+/// depend on the number of processors.
 pub(crate) fn repeated<T: Default + AddAssign + Send>(
     trials: u64,
     one: impl Fn(u64) -> T + Sync,
@@ -93,7 +93,7 @@ pub(crate) fn repeated<T: Default + AddAssign + Send>(
 }
 
 impl Trial {
-    /// Repeats it.
+    /// Repeats the comparison with `trials` seeds, and counts the outcomes.
     pub(crate) fn repeated(self, trials: u64) -> Outcome {
         repeated(trials, |seed| self.once(seed))
     }
@@ -110,7 +110,8 @@ impl Trial {
     }
 }
 
-/// A block whose median is known: one exchange of some 100 us, which the histogram holds to 10 ns.
+/// Returns a block with a known median: one exchange of about 100 us, which the histogram stores
+/// with a resolution of 10 ns.
 fn side(log: f64) -> Stretch {
     let mut stretch = Stretch::default();
     stretch.phases.response.record((100e3 * log.exp()) as u64);

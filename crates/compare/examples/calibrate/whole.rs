@@ -1,4 +1,4 @@
-//! Whole comparisons of made-up exchanges, in all their metrics at once.
+//! Comparisons of synthetic exchanges in all metrics together.
 
 use std::ops::AddAssign;
 
@@ -13,39 +13,39 @@ use crate::design::Design;
 use crate::noise::{Noise, normal, uniform};
 use crate::trials::{Outcome, repeated};
 
-/// Exchanges in a block, about: enough for p99 with 12 pairs.
+/// The approximate number of exchanges in a block: enough for p99 with 12 pairs.
 const EXCHANGES: f64 = 1_000.0;
 
-/// The quantiles whose rules differ.
+/// The quantiles that are examined. Different rules apply to them.
 pub(crate) const POINTS: [TimePoint; 3] = [TimePoint::P50, TimePoint::P90, TimePoint::P99];
 
-/// What is repeated: side A's times are `effect` (a logarithm) above side B's.
+/// The comparison that is repeated. Side A's times are `effect` (a logarithm) above side B's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Whole {
-    /// How blocks scatter.
+    /// The noise of the blocks.
     pub(crate) noise: Noise,
-    /// By how much.
+    /// The spread of the noise.
     pub(crate) spread: f64,
-    /// How the sides share the time.
+    /// The order of the blocks.
     pub(crate) design: Design,
-    /// Pairs of blocks.
+    /// The number of pairs of blocks.
     pub(crate) pairs: usize,
-    /// The true difference.
+    /// The true difference, as a logarithm.
     pub(crate) effect: f64,
 }
 
-/// What became of the comparisons.
+/// Counts of the outcomes of comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcomes {
-    /// Comparisons.
+    /// All comparisons.
     pub(crate) trials: u64,
-    /// In which any metric was called better or worse.
+    /// Comparisons in which any metric was called better or worse.
     pub(crate) any: u64,
     /// The response time at each of [`POINTS`], judged by itself.
     pub(crate) points: [Outcome; 3],
-    /// The same, judged among all metrics: how often worse.
+    /// How often each of them was called worse, judged among all metrics.
     pub(crate) worse: [u64; 3],
-    /// How often the share of failures, which is the same, was called different by itself.
+    /// The share of failures, judged by itself. The true shares of both sides are equal.
     pub(crate) failures: Outcome,
 }
 
@@ -60,7 +60,7 @@ impl AddAssign for Outcomes {
 }
 
 impl Whole {
-    /// Repeats it.
+    /// Repeats the comparison with `trials` seeds, and counts the outcomes.
     pub(crate) fn repeated(self, trials: u64) -> Outcomes {
         repeated(trials, |seed| self.once(seed))
     }
@@ -97,8 +97,8 @@ impl Whole {
     }
 }
 
-/// A closed loop: a block in which everything takes longer has fewer exchanges. One exchange of fifty
-/// meets something that takes five times as long, and in one block of ten some fail.
+/// Returns a block of a closed loop: if everything takes longer, it has fewer exchanges. One
+/// exchange in fifty has to wait five times as long, and exchanges fail in one block in ten.
 fn stretch(level: f64, random: &mut Random) -> Stretch {
     let completed = (EXCHANGES * (-level).exp()).round().max(1.0) as u64;
     let failed = if random.below(10) == 0 { random.below(40) } else { 0 };

@@ -1,4 +1,4 @@
-//! Assembles the result of a comparison.
+//! Assembly of the result of a comparison.
 
 use crate::comparison_result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
 use crate::{Comparison, Settings, judge};

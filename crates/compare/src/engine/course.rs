@@ -26,7 +26,7 @@ use sixmark_run::{self, cannot_start};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::{Meter, Metered, VitalsFrom};
 
-/// What a block came to.
+/// What a measured block led to.
 #[derive(Debug)]
 pub(super) enum Measurement {
     /// A warm-up block, or the first of a pair.
@@ -296,7 +296,8 @@ fn block_of_turn(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded)
         started_s: (ended_at_s - elapsed_s).max(0.0),
         elapsed_s,
         ended: loaded.ended,
-        // Each would have a histogram for each request: those of the sides are enough.
+        // Figures by request need a histogram each, so they are kept only for whole sides, not for
+        // blocks.
         figures: FamilyResult { by_request: Vec::new(), ..figures },
         busiest: loaded.busiest,
         saturated: sixmark_run::generator(plan, loaded).saturated,
@@ -323,7 +324,7 @@ fn work(loaded: &Loaded, metered: &Metered) -> Work {
 
 #[cfg(test)]
 mod tests {
-    //! Blocks whose loads are made up, so that no machine's speed decides.
+    //! Tests with synthetic loads, which do not depend on the speed of the machine.
 
     use crate::Compared;
     use crate::comparison_result::BlockOrder;
@@ -336,7 +337,7 @@ mod tests {
 
     use super::*;
 
-    /// A block of a thousand exchanges of about so many microseconds. Each block's differ a little.
+    /// Returns a block of a thousand exchanges of about `us` microseconds. Blocks differ slightly.
     fn made(us: f64, block: usize) -> Loaded {
         let mut of = FamilyTally { sent: 1_000, ..FamilyTally::default() };
         of.status.add(200, 1_000);
@@ -350,7 +351,7 @@ mod tests {
         Loaded { tally, elapsed_ns, ..load::one_after_the_other([].iter()) }
     }
 
-    /// A comparison of sides whose exchanges take so many microseconds.
+    /// Returns a comparison of sides whose exchanges take about `us` microseconds, A's first.
     fn compared(us: [f64; 2], order: BlockOrder) -> Comparison {
         let plan = secure_plan(PlanTls::default());
         let (block_s, block_requests) = (None, Some(1_000));
@@ -407,8 +408,8 @@ mod tests {
         assert!(comparison.metrics.iter().find(different).is_none());
     }
 
-    /// In how many of the blocks so far the blocks to come became longer, where each block's responses
-    /// take longer than those of the one before.
+    /// Returns after how many blocks the remaining blocks became longer, if the responses of each
+    /// block take longer than those of the one before.
     fn lengthened_after(warm_up_blocks: u32) -> Vec<usize> {
         let plan = secure_plan(PlanTls::default());
         let schedule = BlockSchedule {

@@ -1,4 +1,4 @@
-//! A comparison's blocks in their order: throughput and response times.
+//! Charts of a comparison's blocks in their order: throughput and response times.
 
 use crate::comparison_result::{Block as Measured, ComparisonResult, SideName};
 use sixmark_record::family_result::FamilyResult;
@@ -9,7 +9,8 @@ use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// Throughput and response times of each block.
+/// Returns charts of the throughput and the response times of each block, or `None` if there are
+/// fewer than two blocks.
 pub(super) fn blocks_part(result: &ComparisonResult) -> Option<Part> {
     if result.blocks.len() < 2 {
         return None;
@@ -18,7 +19,7 @@ pub(super) fn blocks_part(result: &ComparisonResult) -> Option<Part> {
     Part::new("Block by block", vec![Block::Charts(charts)]).map(Part::off_terminal)
 }
 
-/// What a line's name ends with, how it is drawn, and its points.
+/// A line of a chart: the end of its name, how it is drawn, and its value for a block.
 type BlockLine = (&'static str, Mark, fn(&FamilyResult) -> Option<f64>);
 
 const RATE: [BlockLine; 1] = [("", Mark::Points, |f| Some(f.requests_per_s))];
@@ -81,7 +82,7 @@ fn chart(
     }
 }
 
-/// The blocks at the beginning that are not compared.
+/// Returns the range of the warm-up blocks at the beginning, which are not compared.
 fn warm_up(result: &ComparisonResult) -> Option<Band> {
     let dropped = result.blocks.iter().take_while(|block| block.pair.is_none()).count();
     let to = dropped as f64 + 0.5;

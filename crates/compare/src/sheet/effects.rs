@@ -1,4 +1,4 @@
-//! What the blocks say: each metric's estimate on one scale, and each pair's effect.
+//! The verdicts with each metric's estimate on one scale, and charts of each pair's effect.
 
 use crate::{Compared, Comparison};
 use sixmark_document::verdict::Estimate;
@@ -12,11 +12,11 @@ use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded}
 use sixmark_sheet::table::{Column, EffectScale, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// Intervals that reach further than so many margins are cut off, so that the others can be told
-/// apart.
+/// The scale reaches no further than this many margins, unless the interval of the primary metric
+/// does. Longer intervals are truncated, so that the others remain distinguishable.
 const FURTHEST: f64 = 3.0;
 
-/// The verdicts, and the effects behind them.
+/// Returns the table of verdicts, with notes, and charts of the effects from which they follow.
 pub(super) fn effects_part(comparison: &Comparison) -> Option<Part> {
     let repeated = Repeated::of(comparison);
     let mut blocks = vec![Block::Table(verdicts(comparison, &repeated))];
@@ -82,7 +82,8 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
     Row::new(short(of.metric), cells)
 }
 
-/// Wide enough for all intervals, but for those that are wider than the others and the margin.
+/// Returns a scale that includes the margin and all intervals, except those that are much longer
+/// than the margin and than the interval of the primary metric.
 fn scale(comparison: &Comparison) -> EffectScale {
     let margin = comparison.settings.margin;
     let ends = |of: &Compared| of.ratio.map(change_of).map_or([0.0; 2], |e| [e.low, e.high]);
@@ -109,7 +110,7 @@ fn legend(comparison: &Comparison) -> String {
     )
 }
 
-/// Why some metrics have no verdict, but for what the headline says already.
+/// Returns the reasons why metrics have no verdict, without the one that the headline gives.
 fn reasons(comparison: &Comparison, repeated: &Repeated) -> Vec<Block> {
     let above = comparison.metrics.first().and_then(|first| first.reason.as_deref());
     let above = comparison.not_same().or(above);
@@ -149,7 +150,8 @@ fn header_corrected(comparison: &Comparison) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns, rows)))
 }
 
-/// A dot for each pair's effect, as a change.
+/// Returns a chart with a dot for the effect of each pair, as a relative change, or `None` if there
+/// are no effects.
 fn effects(comparison: &Comparison, of: &Compared) -> Option<Chart> {
     if of.effects.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Metrics that say what another one says already: the wait of connections that are kept is the response, and
-//! goodput follows requests/s where all responses are alike.
+//! Finds metrics that repeat another one: on kept connections the wait is usually the whole
+//! response time, and goodput is proportional to requests/s if all responses have the same size.
 
 use crate::{Compared, Comparison};
 use sixmark_record::metric::{Metric, Quantity};
@@ -9,7 +9,8 @@ use sixmark_record::sheet::families::change_of;
 use sixmark_record::sheet::metric_text::metric_value;
 use sixmark_sheet::write;
 
-/// The metrics of a comparison whose rows would repeat those of another one, and what they are in a sentence.
+/// The metrics of a comparison whose rows would repeat those of another metric, and their
+/// descriptions.
 #[derive(Default)]
 pub(super) struct Repeated {
     metrics: Vec<Metric>,
@@ -17,8 +18,9 @@ pub(super) struct Repeated {
 }
 
 impl Repeated {
-    /// All waits, if each has the verdict and, as they are written, the figures of the response at the same
-    /// point; goodput, if it has the verdict and the change of requests/s.
+    /// Finds the repeated metrics. All waits are, if each has the same verdict and the same
+    /// formatted figures as the response at the same point. Goodput is, if it has the same verdict
+    /// and the same formatted change as requests/s.
     pub(super) fn of(comparison: &Comparison) -> Repeated {
         let find = |metric: Metric| comparison.metrics.iter().find(|of| of.metric == metric);
         let waits = comparison.metrics.iter().filter_map(|of| match of.metric {
@@ -46,12 +48,12 @@ impl Repeated {
         repeated
     }
 
-    /// True of a metric that has no row.
+    /// Reports whether a metric is repeated and therefore has no row.
     pub(super) fn has(&self, metric: Metric) -> bool {
         self.metrics.contains(&metric)
     }
 
-    /// What has no row, if anything.
+    /// Returns a sentence about the metrics without a row, or `None` if there are none.
     pub(super) fn sentence(&self) -> Option<String> {
         let said = !self.said.is_empty();
         said.then(|| format!("Not repeated: {}.", self.said.join(", ")))

@@ -1,4 +1,4 @@
-//! Verdicts in plain words.
+//! Verdicts as sentences.
 
 use crate::blocks_needed::BlocksNeeded;
 use crate::{Compared, Comparison, Settings};
@@ -9,7 +9,7 @@ use sixmark_record::sheet::families::{change_of, unlike};
 use sixmark_record::sheet::side::shown;
 use sixmark_sheet::{SheetHeadline, write};
 
-/// What a comparison says of its primary metric.
+/// Returns the headline: the verdict on the primary metric, and notes on the others.
 pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
     if let Some(said) = comparison.not_same() {
         return unlike(said, others(comparison));
@@ -54,7 +54,7 @@ fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
     }
 }
 
-/// `IPv6 takes 3.4 % more time than IPv4`.
+/// Returns a text like `IPv6 takes 3.4 % more time than IPv4`.
 fn differs(of: &Compared, a: &str, b: &str) -> String {
     let lower = of.a < of.b;
     match (of.metric, of.ratio, of.difference) {
@@ -85,7 +85,8 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
     }
 }
 
-/// `between 10 % less and 20 % more`, of rates lower and higher, where an interval includes both.
+/// Returns a text like `between 10 % less and 20 % more` (for rates `lower` and `higher`), or
+/// `None` unless the interval includes values on both sides of equality.
 fn undecided_range(of: &Compared) -> Option<String> {
     let ratio = of.ratio.filter(|ratio| ratio.low < 1.0 && ratio.high > 1.0)?;
     let [low, high] = [1.0 - ratio.low, ratio.high - 1.0].map(write::write_percent);
@@ -96,13 +97,13 @@ fn undecided_range(of: &Compared) -> Option<String> {
     Some(format!("between {low} {less} and {high} {more}"))
 }
 
-/// `; noise floor 3.1 %`, where it was measured.
+/// Returns a text like `; noise floor 3.1 %`, which is empty if no noise floor was measured.
 fn noise_floor(of: &Compared) -> String {
     of.noise_floor
         .map_or(String::new(), |floor| format!("; noise floor {}", write::write_percent(floor)))
 }
 
-/// What it would take to decide what is open.
+/// Returns a sentence about the number of blocks that would decide an inconclusive comparison.
 pub(super) fn blocks_needed(comparison: &Comparison) -> Option<String> {
     let margin = write::write_percent(comparison.settings.margin);
     Some(match comparison.blocks_needed()? {
@@ -118,7 +119,7 @@ pub(super) fn blocks_needed(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// How a figure that is no duration differs by `by`.
+/// Describes a difference by `by` in a metric that is not a time.
 fn differs_by(metric: Metric, [a, b]: [&str; 2], lower: bool, by: &str) -> String {
     let (level, amount) = if lower { ("lower", "less") } else { ("higher", "more") };
     match metric {
@@ -132,7 +133,7 @@ fn differs_by(metric: Metric, [a, b]: [&str; 2], lower: bool, by: &str) -> Strin
     }
 }
 
-/// What the verdict rests on: metric, interval, number of pairs.
+/// Describes the basis of the verdict: metric, interval, number of pairs, and noise floor.
 fn basis(comparison: &Comparison, of: &Compared) -> String {
     let Settings { confidence, .. } = comparison.settings;
     let confidence = write::write_percent(confidence);
@@ -142,7 +143,8 @@ fn basis(comparison: &Comparison, of: &Compared) -> String {
     format!("{}{interval}; {} pairs{floor}", of.metric.noun(), comparison.pairs)
 }
 
-/// `+2.1 %, interval +0.3 % to +4.1 %`; of failures the difference of the shares.
+/// Returns a text like `+2.1 %, interval +0.3 % to +4.1 %`. For failures, it is the difference of
+/// the shares.
 pub(super) fn measured_change(of: &Compared) -> Option<String> {
     let change = match of.ratio {
         Some(ratio) => change_of(ratio).value,
@@ -151,8 +153,8 @@ pub(super) fn measured_change(of: &Compared) -> Option<String> {
     Some(format!("{}, interval {}", write::change(change), interval(of)?))
 }
 
-/// What the pairs so far say of the primary metric: `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12
-/// pairs`.
+/// Describes the estimate of the primary metric from the pairs so far: `response.p50 +2.1 %,
+/// interval +0.3 % to +4.1 %, 12 pairs`.
 pub fn describe_estimate(comparison: &Comparison) -> String {
     if let Some(said) = comparison.not_same() {
         return format!("not comparable: {said}");
@@ -177,7 +179,7 @@ fn interval(of: &Compared) -> Option<String> {
     }
 }
 
-/// What the other metrics say, where they say something else than the primary one.
+/// Returns sentences about the other metrics in which side A is better or worse.
 fn others(comparison: &Comparison) -> Vec<String> {
     let told = |verdict: Verdict, begin: &str| {
         let first = usize::from(comparison.not_same().is_none());

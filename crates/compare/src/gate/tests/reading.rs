@@ -80,7 +80,7 @@ fn a_gate_is_read_and_written_alike() {
     }
 }
 
-/// docs/gates.md: each first cell of a table that is a condition, and each existing name.
+/// Checks docs/gates.md: conditions in first cells of tables must parse, and all names must occur.
 #[test]
 fn the_page_on_gates_is_true() {
     let page = include_str!("../../../../../docs/gates.md");
