@@ -66,8 +66,8 @@ pub struct BlockSchedule {
     pub order: BlockOrder,
     /// How long a block is measured, in seconds; null if it ends after a number of requests.
     pub block_s: Option<f64>,
-    /// How long a block was to be measured, in seconds, if the warm-up blocks showed that this was too
-    /// short for the responses of a side; else null.
+    /// How long a block was to be measured, in seconds, if the warm-up blocks showed that this was
+    /// too short for the responses of a side; else null.
     #[serde(default)]
     pub requested_block_s: Option<f64>,
     /// The number of requests after which a block ends; null if it ends after a time.

@@ -4,9 +4,9 @@
 /// exchanges of each connection begin and end in it.
 pub const RESPONSES_PER_BLOCK: f64 = 4.0;
 
-/// Returns the duration of blocks in seconds, if a block of `block_s` is too short for responses that
-/// take `response_s` on average: [`RESPONSES_PER_BLOCK`] times as long, rounded up to one significant
-/// digit.
+/// Returns the duration of blocks in seconds, if a block of `block_s` is too short for responses
+/// that take `response_s` on average: [`RESPONSES_PER_BLOCK`] times as long, rounded up to one
+/// significant digit.
 pub fn longer_block(block_s: f64, response_s: f64) -> Option<f64> {
     let least = response_s * RESPONSES_PER_BLOCK;
     if !least.is_finite() || least <= block_s {

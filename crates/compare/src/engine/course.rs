@@ -103,8 +103,8 @@ impl<'a> ComparisonCourse<'a> {
         ComparisonEvent::Begin { block, of, side: turn.side, noise }
     }
 
-    /// Measures a block. Each block has its own connections and TLS sessions, so that none begins in
-    /// a better state than another.
+    /// Measures a block. Each block has its own connections and TLS sessions, so that none begins
+    /// in a better state than another.
     pub(super) fn measure(
         &mut self,
         turn: BlockTurn,
@@ -178,9 +178,9 @@ impl<'a> ComparisonCourse<'a> {
         self.lengthened = Some(to);
     }
 
-    /// Returns how long a response of a side took on average in the blocks so far, in seconds, those to
-    /// exchanges of their warm-ups included. `None` in an open loop, which begins exchanges whether or
-    /// not responses arrive.
+    /// Returns how long a response of a side took on average in the blocks so far, in seconds,
+    /// those to exchanges of their warm-ups included. `None` in an open loop, which begins
+    /// exchanges whether or not responses arrive.
     fn mean_response_s(&self, side: SideName) -> Option<f64> {
         if !matches!(self.plan(side).load.pace, Pace::Closed) {
             return None;

@@ -147,8 +147,8 @@ pub fn run_comparison(
     Ok(document(&course, &comparing.settings))
 }
 
-/// Compares A with itself, in the same way as A with B. Returns the comparison, and why its blocks were
-/// longer than requested, if they were.
+/// Compares A with itself, in the same way as A with B. Returns the comparison, and why its blocks
+/// were longer than requested, if they were.
 fn noise(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,

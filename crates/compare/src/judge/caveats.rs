@@ -14,7 +14,8 @@ pub enum ComparisonDoubt {
     TooFewBlocks {
         /// The number of pairs.
         pairs: usize,
-        /// The number of metrics that are tested for a difference with so few pairs; 0 if none can be.
+        /// The number of metrics that are tested for a difference with so few pairs; 0 if none can
+        /// be.
         tested: usize,
         /// The primary metric, which is tested first.
         primary: Metric,

@@ -9,7 +9,8 @@ use sixmark_record::metric::{Metric, Quantity};
 /// The metrics of a comparison that are tested for a difference: the family of Holm's correction.
 /// Few pairs of blocks cannot decide many metrics: the smallest p-value that n pairs can give is
 /// 2^(1 - n), and Holm's correction multiplies it by the number of tests. Only as many metrics are
-/// tested as the pairs can decide. The choice follows the order of the metrics, never their figures.
+/// tested as the pairs can decide. The choice follows the order of the metrics, never their
+/// figures.
 pub(super) struct TestFamily {
     /// The p-value of each metric that is tested, in the order of the evidence.
     pub(super) tested: Vec<Option<f64>>,

@@ -45,8 +45,8 @@ pub struct Host {
 
 impl VitalsFrom {
     /// Parses the option's value and checks that the source exists: a file, a URL, `lab:HOST`, or
-    /// the name of a host of the running lab, whose network `network_of` gives. Must be called before
-    /// this process enters a lab.
+    /// the name of a host of the running lab, whose network `network_of` gives. Must be called
+    /// before this process enters a lab.
     ///
     /// # Errors
     /// Returns a one-line error if the source yields no vitals.
