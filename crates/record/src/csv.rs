@@ -1,4 +1,4 @@
-//! A line for each family, for spreadsheets (RFC 4180).
+//! The figures of each family as comma-separated values (RFC 4180), for spreadsheets.
 
 use crate::family_result::FamilyResult;
 use crate::measurement::Measurement;
@@ -11,7 +11,7 @@ use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use crate::timed_phase::TimedPhase;
 use sixmark_sheet::Figure;
 
-/// A summary's figures and their names in the header; times are in microseconds.
+/// The figures of a summary, with the end of their names in the header. Times are in microseconds.
 const FIGURES: [Figure<Summary>; 9] = [
     ("min_us", |s| s.min),
     ("mean_us", |s| s.mean),
@@ -24,11 +24,12 @@ const FIGURES: [Figure<Summary>; 9] = [
     ("max_us", |s| s.max),
 ];
 
-/// Of TLS, beside its times as a phase; empty fields where the run had none.
+/// Columns of TLS, in addition to those of the phase. The fields are empty if the run did not use
+/// TLS.
 const HANDSHAKES: [&str; 5] =
     ["tls_full", "tls_resumed", "tls_failed", "tls_full_p50_us", "tls_resumed_p50_us"];
 
-/// Counts of exchanges before the outcomes, and of connections after them.
+/// Counts of exchanges, in the columns before the outcomes.
 const EXCHANGES: [Quantity; 6] = [
     Quantity::Sent,
     Quantity::Completed,
@@ -39,18 +40,18 @@ const EXCHANGES: [Quantity; 6] = [
 ];
 const CONNECTIONS: [Quantity; 2] = [Quantity::Opened, Quantity::Closed];
 
-/// Totals of bytes. The table of metrics has rates only.
+/// Totals of bytes. The table of metrics contains only rates.
 const BYTES: [Figure<FamilyResult>; 3] = [
     ("received_bytes", |of| Some(of.bytes.received as f64)),
     ("body_bytes", |of| Some(of.bytes.body as f64)),
     ("sent_bytes", |of| Some(of.bytes.sent as f64)),
 ];
 
-/// Rates, whose columns are named as they are in the document.
+/// Rates, with the names of their columns, which are those in the document.
 const RATES: [(&str, Quantity); 2] =
     [("requests_per_s", Quantity::RequestsPerS), ("goodput_bytes_per_s", Quantity::Goodput)];
 
-/// A header, a line for each family in use, and one for both together.
+/// Writes a header, a line for each family in use, and a line for both together.
 pub fn csv_of_families(of: &dyn Measurement) -> String {
     let measurement = of;
     let mut lines = CsvLines::new(LineEnding::Crlf);
@@ -110,7 +111,7 @@ fn handshakes(tls: Option<&TlsResult>) -> [String; 5] {
     ]
 }
 
-/// An empty field where there is none.
+/// Formats a value; the field is empty if there is none.
 fn written(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }

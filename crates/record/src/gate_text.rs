@@ -1,10 +1,10 @@
-//! What became of `--fail-if`, a line each.
+//! The results of `--fail-if`, one line each.
 
 use std::fmt::Write as _;
 
 use crate::gate_result::GateResult;
 
-/// Every gate with the figures that decided it; nothing of none.
+/// Formats every gate with the figures that decided it; empty if there are no gates.
 pub fn gate_lines(gates: &[GateResult]) -> String {
     let mut text = String::new();
     for gate in gates {
@@ -13,7 +13,7 @@ pub fn gate_lines(gates: &[GateResult]) -> String {
     text
 }
 
-/// `FAILED: a.response.p99 > 10ms: a.response.p99 is 12.3 ms`.
+/// Formats one gate: `FAILED: --fail-if 'a.response.p99 > 10ms': a.response.p99 is 12.3 ms`.
 pub fn gate_line(gate: &GateResult) -> String {
     let result = if gate.failed { "FAILED" } else { "passed" };
     format!("{result}: --fail-if '{}': {}", gate.fail_if, gate.because)

@@ -31,29 +31,30 @@ use sixmark_sheet::terminal::wrapped;
 use sixmark_sheet::write::write_bound;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
 
-/// Columns of a terminal that nobody made wider.
+/// The width of a terminal, in columns.
 const WIDTH: usize = 80;
 
-/// Shown whatever they are.
+/// Rates, which are shown even if they are 0.
 const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
 
-/// Whose clock times are from, in words.
+/// The description of each clock.
 const CLOCKS: [(PhaseClock, &str); 3] = [
     (PhaseClock::Kernel, "the kernel's clock"),
     (PhaseClock::User, "sixmark's clock"),
     (PhaseClock::Both, "an end of each"),
 ];
 
-/// Targets named at the top.
+/// The most targets and lookups that are listed at the top.
 const SHOWN_TARGETS: usize = 4;
 
-/// At most so many addresses that failed are named: the document has them all.
+/// The most addresses with failures that are listed. The document contains all of them.
 const MOST_ADDRESSES: usize = 8;
 
-/// On a kept connection it is what `wait` is and little more: the page and the documents have it.
+/// The phase that is not shown here. On a reused connection it is little longer than `wait`. The
+/// HTML page and the documents contain it.
 const NOT_ON_SCREEN: TimedPhase = TimedPhase::Ttfb;
 
-/// What is shown of each phase.
+/// The statistics that are shown of each phase.
 const QUANTILES: [Figure<Summary>; 5] = [
     ("mean", |s| s.mean),
     ("p50", |s| s.p50),
@@ -62,16 +63,17 @@ const QUANTILES: [Figure<Summary>; 5] = [
     ("max", |s| s.max),
 ];
 
-/// How much of a document a terminal shows.
+/// How much of a document is shown on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// The answer, and the few figures that it rests on.
+    /// The conclusion, and the few figures that support it.
     Answer,
     /// Every figure.
     Full,
 }
 
-/// A run, at most 80 columns wide but for long URLs; ends with a line feed.
+/// Formats a run for a terminal, at most 80 columns wide except for long URLs. The text ends with a
+/// line feed.
 pub fn run_text(run: &RunResult, detail: Detail) -> String {
     match detail {
         Detail::Answer => answer::run_answer(run),
@@ -99,7 +101,7 @@ fn full_text(run: &RunResult) -> String {
     text
 }
 
-/// Writes the results of the gates after an empty line, where there are any.
+/// Writes an empty line and the results of the gates; nothing if there are no gates.
 pub fn write_gates(text: &mut String, gates: &[GateResult]) {
     if !gates.is_empty() {
         text.push('\n');
@@ -107,7 +109,8 @@ pub fn write_gates(text: &mut String, gates: &[GateResult]) {
     text.push_str(&crate::gate_text::gate_lines(gates));
 }
 
-/// Settings, how it ended, and whether to believe it.
+/// Returns the settings, the duration, how the run ended, and warnings that the figures may be
+/// wrong or not comparable.
 fn write_headline(run: &RunResult) -> String {
     let mut text = String::new();
     if run.is_saturated() {
@@ -128,12 +131,13 @@ fn requests_of(of: &dyn Measurement) -> String {
     format!("{} requests", write_count(of.total().requests.sent))
 }
 
-/// Writes how much was measured, in how long, and how it ended.
+/// Writes how much was measured (`what`), the duration, and how the measurement ended.
 pub fn write_amount(text: &mut String, of: &dyn Measurement, what: &str) {
     let _ = writeln!(text, "{what} in {:.2} s{}", of.elapsed_s(), describe_end(of.ended()));
 }
 
-/// Writes what the families negotiated with their servers, and why they are not comparable.
+/// Writes the TLS parameters that each family negotiated, and why the families are not comparable,
+/// if they are not.
 pub fn write_agreement(text: &mut String, of: &dyn Measurement) {
     let sides = Family::BOTH.map(|family| of.families().of(family));
     text.push_str(&agreed::agreed_lines(sides, of.version()));
@@ -142,7 +146,7 @@ pub fn write_agreement(text: &mut String, of: &dyn Measurement) {
     }
 }
 
-/// What was loaded how, on one line or, for an open loop, two.
+/// Describes the load: loop, concurrency, ratio, version of HTTP, and the generator.
 fn setting(result: &RunResult) -> String {
     let (plan, load) = (&result.plan, &result.plan.load);
     let in_flight = write_count(plan.in_flight());
@@ -159,7 +163,8 @@ fn setting(result: &RunResult) -> String {
     format!("{pace}, {}{}", spoken(plan), generator(&result.generator))
 }
 
-/// The version of HTTP, where it is not the usual one, and over how many connections.
+/// Describes the version of HTTP, and the connections and streams if there are several streams;
+/// empty for HTTP/1.1.
 fn spoken(plan: &Plan) -> String {
     let (version, streams) = (plan.http.version, plan.http.streams.get());
     match (version, streams) {
@@ -170,7 +175,7 @@ fn spoken(plan: &Plan) -> String {
     }
 }
 
-/// How many threads loaded, by what driver and whose clock.
+/// Describes the generator: threads, driver, and clock if it is the kernel's.
 fn generator(generator: &Generator) -> String {
     let Generator { threads, driver, .. } = generator;
     let noun = if *threads == 1 { "thread" } else { "threads" };
@@ -178,7 +183,7 @@ fn generator(generator: &Generator) -> String {
     format!("{threads} {noun}, {driver}{}", if kernel { ", kernel time" } else { "" })
 }
 
-/// What resolving names took: it is part of no other time.
+/// Writes how long name resolution took. No other time includes it.
 fn lookups(text: &mut String, dns: &[Lookup]) {
     for Lookup { host, us, ipv6, ipv4 } in dns.iter().take(SHOWN_TARGETS) {
         let us = duration_us(*us);
@@ -186,14 +191,14 @@ fn lookups(text: &mut String, dns: &[Lookup]) {
     }
 }
 
-/// A mix says how many requests it has.
+/// Writes the number of requests, if there are several.
 fn mix(text: &mut String, plan: &Plan) {
     if plan.requests.number() > 1 {
         let _ = writeln!(text, "a mix of {} requests", write_count(plan.requests.number() as u64));
     }
 }
 
-/// The first target and how many more there are.
+/// Returns the first target, and the number of others.
 fn targets_line(plan: &Plan) -> String {
     let first = plan.targets.first().map_or("", |target| target.url.as_str());
     match plan.targets.len() {
@@ -202,7 +207,7 @@ fn targets_line(plan: &Plan) -> String {
     }
 }
 
-/// The targets, a line each, but not a list's hundreds.
+/// Writes the first few targets, one per line, and the number of others.
 fn targets(text: &mut String, plan: &Plan) {
     for target in plan.targets.iter().take(SHOWN_TARGETS) {
         let _ = writeln!(text, "{}", target.url);
@@ -220,13 +225,13 @@ fn describe_end(ended: Ended) -> &'static str {
     }
 }
 
-/// Both families' figures in columns, either absent where it was not used.
+/// The figures of both families in columns. A family that was not used is absent.
 #[derive(Debug)]
 pub struct FamilyColumns<'a> {
     sides: [Option<&'a FamilyResult>; 2],
-    /// Whose exchanges could not be seen.
+    /// For each family, whether its exchanges could not be observed.
     hidden: [bool; 2],
-    /// Of HTTP, whose numbers failures have.
+    /// The version of HTTP, which determines the meaning of error codes.
     version: HttpVersion,
     clocks: Option<PhaseClocks>,
 }
@@ -252,7 +257,8 @@ impl FamilyColumns<'_> {
         self.rates(text);
     }
 
-    /// Writes the times of phases and handshakes, and what the path, servers and checks did.
+    /// Writes the times of phases and handshakes, statistics of TCP and QUIC, failures, addresses
+    /// with failures, and failed checks.
     pub fn write_paths(&self, text: &mut String) {
         self.phases(text);
         self.handshakes(text);
@@ -285,7 +291,7 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// The status codes, unless they are all 200.
+    /// Writes the status codes, unless they are all 200.
     fn status(&self, text: &mut String) {
         let codes: BTreeSet<u16> =
             self.sides.iter().flatten().flat_map(|f| f.status.keys().copied()).collect();
@@ -302,7 +308,7 @@ impl FamilyColumns<'_> {
         RATES.into_iter().for_each(|quantity| self.quantity(text, quantity));
     }
 
-    /// A figure of the table of metrics.
+    /// Writes a row of a quantity.
     fn quantity(&self, text: &mut String, quantity: Quantity) {
         let (title, write) = (quantity.entry().title, written(quantity));
         let value = |f: &FamilyResult| quantity.value(f);
@@ -312,7 +318,7 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// The same, where either family has any.
+    /// Writes a row of a quantity, if it is above 0 for at least one family.
     fn quantity_if_any(&self, text: &mut String, quantity: Quantity) {
         let is_any = |f: &&FamilyResult| quantity.value(f).is_some_and(|n| n > 0.0);
         if self.sides.iter().flatten().any(is_any) {
@@ -320,7 +326,7 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// How the families shared the connections, where there are both.
+    /// Writes the mean number of open connections, if both families had any.
     fn connections_open(&self, text: &mut String) {
         let open = |f: &FamilyResult| Some(f.connections.mean_open);
         if self.sides.iter().all(|side| side.and_then(open).is_some_and(|mean| mean > 0.0)) {
@@ -328,13 +334,14 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// Returns true if there is no side whose exchanges could be seen.
+    /// Returns true if the exchanges of no family in use could be observed.
     pub fn hides_all(&self) -> bool {
         let used = || self.sides.iter().zip(self.hidden).filter(|(side, _)| side.is_some());
         used().count() > 0 && used().all(|(_, hidden)| hidden)
     }
 
-    /// A count of exchanges, which is not zero where they can't be seen.
+    /// Writes a row of a count of exchanges: `not seen` for a family whose exchanges could not be
+    /// observed, and no row if this is so for all.
     fn exchanges(
         &self,
         text: &mut String,
@@ -357,7 +364,8 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// Rows of a phase; documents of an earlier version lack some of its figures.
+    /// Writes rows of a phase's statistics, except those that neither family has, as in older
+    /// documents.
     fn quantiles(&self, text: &mut String, phase: TimedPhase, shown: &[Figure<Summary>]) {
         let mut head = phase.name();
         for &(name, quantile) in shown {
@@ -375,7 +383,7 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// Whose clock the phases in the table are from, a line for each.
+    /// Writes which clock timed which of the phases shown, one line per clock.
     fn clocks(&self, text: &mut String) {
         let Some(clocks) = self.clocks else { return };
         let shown: Vec<_> =
@@ -391,13 +399,13 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// Whether there are rows of the phase of this name.
+    /// Returns true if the phase of this name has rows.
     fn shows(&self, phase: &str) -> bool {
         TimedPhase::named(phase).is_some_and(|phase| self.has_times(phase))
     }
 
-    /// Whether a phase took any time that the screen shows: where each response comes in one piece,
-    /// `transfer` takes none.
+    /// Returns true if a phase is shown here and took any time. `transfer` takes none if each
+    /// response arrives in one piece.
     fn has_times(&self, phase: TimedPhase) -> bool {
         let lasted = |f: &&FamilyResult| {
             phase.durations(f).and_then(|s| s.max).is_some_and(|longest| longest > 0.0)
@@ -405,11 +413,12 @@ impl FamilyColumns<'_> {
         phase != NOT_ON_SCREEN && self.sides.iter().flatten().any(lasted)
     }
 
-    /// One line for each way to fail, with the phase and the kernel's or the peer's word for it.
+    /// Writes one line for each kind of failure, with the phase, and the error code of the kernel
+    /// or the peer.
     fn failures(&self, text: &mut String) {
         for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
             let failures = side.iter().flat_map(|f| &f.failures);
-            // What the end of the run cut off has nothing more to tell than its number.
+            // Exchanges that the end of the run cut off have no cause to report.
             for failed in failures.filter(|f| f.failure.outcome != Outcome::Abandoned) {
                 let errno = failed.failure.errno.map_or(String::new(), |n| format!(", errno {n}"));
                 let code = failed.failure.spoken_code(self.version);
@@ -424,7 +433,8 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// One line for each of several addresses that failed, the worst first.
+    /// Writes one line for each address with failures, if there are several addresses, the worst
+    /// first.
     fn addresses(&self, text: &mut String) {
         for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
             let all = side.iter().flat_map(|f| &f.by_address);
@@ -442,7 +452,8 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// One line for each check that responses did not pass, with what the first of them was.
+    /// Writes one line for each check that responses did not pass, with the first such response as
+    /// an example.
     fn content(&self, text: &mut String) {
         for (family, side) in Family::BOTH.into_iter().zip(self.sides) {
             for failed in side.iter().flat_map(|f| &f.content) {
@@ -456,7 +467,7 @@ impl FamilyColumns<'_> {
         }
     }
 
-    /// One figure of both families.
+    /// Writes a row of one figure.
     fn row(
         &self,
         text: &mut String,
@@ -470,7 +481,7 @@ impl FamilyColumns<'_> {
     }
 }
 
-/// How a quantity is written in a table.
+/// Returns the function that formats a quantity in the table.
 fn written(quantity: Quantity) -> fn(f64) -> String {
     match quantity.entry().kind {
         MetricKind::BytesPerS => |rate| bytes(rate) + "/s",
@@ -483,7 +494,7 @@ fn write_whole(value: f64) -> String {
     write_count(value as u64)
 }
 
-/// Writes a row of the table: its label, a cell of each family, and more behind them.
+/// Writes a row of the table: the label, a cell for each family, and the last column `more`.
 pub fn write_line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
     let row = format!("{label:<22}{v6:>16}{v4:>16}{more:>16}");
     let _ = writeln!(text, "{}", row.trim_end());

@@ -1,11 +1,11 @@
-//! A rate over time, inverted: when has so much arrived?
+//! The inverse of a rate's integral over time: when have a given number of exchanges arrived?
 
 use std::time::Duration;
 
 use super::{OpenLoop, RateStage, RequestRate};
 
-/// The integral of a rate over time, ready to be inverted. Times are nanoseconds from the start of
-/// the load.
+/// The integral of a rate over time, prepared for inversion. Times are in nanoseconds from the
+/// start of the load.
 #[derive(Clone, Debug)]
 pub struct Curve(Vec<CurvePiece>);
 
@@ -13,18 +13,18 @@ pub struct Curve(Vec<CurvePiece>);
 #[derive(Clone, Copy, Debug)]
 struct CurvePiece {
     begins_ns: u64,
-    /// Infinite where it has no end.
+    /// The duration in seconds; infinite if the stage has no end.
     lasts_s: f64,
-    /// Exchanges a second at its begin and at its end.
+    /// Exchanges per second at the beginning and at the end.
     from: f64,
     to: f64,
-    /// How much has arrived when it begins, and arrives in it.
+    /// The number of exchanges that arrive before the stage, and in it.
     before: f64,
     arrives: f64,
 }
 
 impl Curve {
-    /// The rate of `open`, its first rate being kept up for `warmup` before.
+    /// Creates the curve of `open`, preceded by its first rate for the duration `warmup`.
     pub fn new(open: &OpenLoop, warmup: Duration) -> Curve {
         let before = RateStage::level(open.first_rate(), warmup);
         let before = (!warmup.is_zero()).then_some(&before);
@@ -46,8 +46,8 @@ impl Curve {
         self.0.push(CurvePiece { begins_ns, lasts_s, from, to, before, arrives });
     }
 
-    /// When `amount` has arrived; none where so much never does. `at` is the piece to begin looking
-    /// at, and is moved on: amounts must not get smaller from call to call.
+    /// Returns when `amount` exchanges have arrived, or `None` if that many never do. The search
+    /// starts at piece number `at`, which is advanced: amounts must not decrease from call to call.
     pub(super) fn time_of(&self, amount: f64, at: &mut usize) -> Option<u64> {
         while let Some(piece) = self.0.get(*at) {
             if amount < piece.before + piece.arrives {
@@ -61,20 +61,22 @@ impl Curve {
 }
 
 impl CurvePiece {
-    /// Seconds until `amount`, less than all, has arrived: the root of
-    /// `from t + (to - from) t^2 / (2 lasts) = amount`, in the form that loses no digits.
+    /// Returns the seconds from the beginning of the stage until `amount` has arrived, which is
+    /// less than `arrives`: the root of `from t + (to - from) t^2 / (2 lasts) = amount`, in a form
+    /// without cancellation.
     fn offset_s(&self, amount: f64) -> f64 {
         let slope = (self.to - self.from) / self.lasts_s;
         match () {
             () if self.from == self.to => amount / self.from,
             () if self.to > self.from => root(self.from, slope, amount),
-            // Seen from its end, a ramp down is one up.
+            // Backwards in time, a decreasing rate is an increasing one.
             () => self.lasts_s - root(self.to, -slope, self.arrives - amount),
         }
     }
 }
 
-/// When `rate t + slope t^2 / 2 = amount`, `slope` being above 0 and the others not below.
+/// Returns the `t` for which `rate t + slope t^2 / 2 = amount`. `slope` is above 0, and the others
+/// are 0 or above.
 fn root(rate: f64, slope: f64, amount: f64) -> f64 {
     if amount == 0.0 {
         return 0.0;
@@ -116,7 +118,8 @@ mod tests {
                 let amount = total * f64::from(part) / 1_000.0;
                 let t = time(&curve, amount).unwrap() as f64 / 1e9;
                 let back = from * t + (to - from) * t * t / (2.0 * length);
-                // A nanosecond's worth at the fastest, and what 53 bits of the total leave open.
+                // What arrives in a nanosecond at the highest rate, and the rounding error of the
+                // total (53 bits).
                 let error = from.max(to) * 1e-9 + total * 1e-15;
                 assert!((back - amount).abs() <= error, "{from}:{to} {amount} {back}");
             }
@@ -131,7 +134,7 @@ mod tests {
         assert_eq!(time(&up, 125.0), Some(5 * SECOND));
         let down = curve(&[ramp(100.0, 0.0, 10)]);
         assert_eq!(time(&down, 375.0), Some(5 * SECOND));
-        // The last of a ramp down to nothing: sqrt(2 * 1 * 10 / 100) before its end.
+        // The last arrival of a ramp down to 0: sqrt(2 * 1 * 10 / 100) s before its end.
         assert_eq!(time(&down, 499.0), Some(10 * SECOND - 447_213_595));
     }
 

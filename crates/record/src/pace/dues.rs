@@ -1,17 +1,20 @@
-//! When each of one worker's arrivals falls due.
+//! The times at which one worker's arrivals are due.
 
 use std::sync::Arc;
 
 use super::{ArrivalProcess, Curve, OpenLoop, Timetable};
 use sixmark_units::random::Random;
 
-/// One worker's arrivals, in the order of their times: nanoseconds from the start of the load.
+/// One worker's arrivals, in order of time.
 ///
-/// Of as many constant arrivals in a row as there are workers each takes one, so that all workers'
-/// together are evenly spaced; the entries of a timetable are dealt out alike. Which one is left to the seed: were it always the same, and at 1:1 two
-/// workers, each would have a family to itself, and a slow worker would look like a slow family.
-/// Poisson arrivals are independent processes of a worker's part of the rate each, which together are
-/// one of the whole rate.
+/// Of each row of as many consecutive constant arrivals as there are workers, each worker takes
+/// one, so that the arrivals of all workers together are evenly spaced. The entries of a timetable
+/// are distributed in the same way. Which worker takes which one depends on the seed: if it were
+/// always the same, then of two workers at a ratio of 1:1 each would send to one family only, and a
+/// slow worker would look like a slow family.
+///
+/// Of Poisson arrivals, each worker has an independent process with an equal part of the rate.
+/// Together they are a Poisson process of the whole rate.
 #[derive(Clone, Debug)]
 pub struct Dues {
     curve: Curve,
@@ -19,7 +22,7 @@ pub struct Dues {
     next: Next,
 }
 
-/// What says how much has arrived, over all workers, when the next one is due.
+/// Determines the next arrival, by how many exchanges of all workers arrive before it.
 #[derive(Clone, Debug)]
 enum Next {
     Constant(Rows),
@@ -27,7 +30,7 @@ enum Next {
     Poisson { amount: f64, step: f64, random: Random },
 }
 
-/// The numbers that one worker takes, one of each row of as many as there are workers.
+/// The numbers that one worker takes: one of each row of `workers` consecutive numbers.
 #[derive(Clone, Debug)]
 struct Rows {
     seed: u64,
@@ -48,16 +51,16 @@ impl Rows {
 /// One arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// When, in nanoseconds from the start of the load.
+    /// When it is due, in nanoseconds from the start of the load.
     pub at: u64,
-    /// Its number among all workers' constant arrivals, from 0; Poisson ones have none.
+    /// The number among the arrivals of all workers, from 0; `None` for Poisson arrivals.
     pub number: Option<u64>,
-    /// The number of the request that it sends, where a timetable says so.
+    /// The index of the request to send; `None` if there is no timetable.
     pub request: Option<u32>,
 }
 
 impl Dues {
-    /// The arrivals of worker number `worker` of `workers`, from the start of the load.
+    /// Creates the arrivals of worker number `worker` (from 0) of `workers`.
     pub fn new(open: &OpenLoop, curve: Curve, seed: u64, worker: u32, workers: u32) -> Dues {
         let rows = Rows { seed, row: 0, worker: worker.into(), workers: workers.into() };
         let next = match (&open.timetable, open.arrivals) {
@@ -96,8 +99,8 @@ impl Iterator for Dues {
     }
 }
 
-/// The number of the first constant arrival that is due at `time` or later. `about` is its number as
-/// the rate before has it.
+/// Returns the number of the first constant arrival that is due at `time` or later. `about` is an
+/// estimate of it, from the rate before `time`, where the search starts.
 pub fn first_at(curve: &Curve, time: u64, about: f64) -> u64 {
     let due = |number: u64| curve.time_of(number as f64, &mut 0).unwrap_or(u64::MAX);
     let mut number = about as u64;
@@ -135,7 +138,7 @@ mod tests {
         dues.map(|due| due.at).take_while(move |&at| at < end)
     }
 
-    /// The due time of one constant arrival, far from the beginning too.
+    /// Returns when constant arrival number `number` is due, without computing those before it.
     fn due(per_s: f64, number: u64) -> u64 {
         let open = open(per_s, ArrivalProcess::Constant);
         let mut dues = dues(&open, 0, 0, 1);
@@ -149,15 +152,15 @@ mod tests {
     fn times_do_not_drift() {
         const K: u64 = 1_000_000_000;
         for rate in [1, 3, 7, 200, 999_983, 10_000_000] {
-            // In whole numbers: k seconds over the rate, rounded.
+            // In integers: K seconds divided by the rate, rounded.
             let exact = (u128::from(K) * u128::from(SECOND) * 2 + rate) / (2 * rate);
             let error = (due(rate as f64, K) as f64 - exact as f64).abs();
-            // Half of what 53 bits can tell, of 31 years at 1/s.
+            // The rounding error of 53 bits; at 1/s the time is 31 years.
             assert!(error <= (exact as f64 * 2.3e-16).max(1.0), "{rate}/s: {error} ns");
         }
         assert_eq!(due(10_000_000.0, K), 100 * SECOND);
         assert_eq!(due(0.001, 3), 3_000 * SECOND);
-        // Later than the clock can say is never, not soon.
+        // A time beyond the range of the clock is never reached; it does not wrap around.
         assert_eq!(due(0.001, K), u64::MAX);
     }
 

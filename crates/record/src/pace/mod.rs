@@ -1,7 +1,7 @@
-//! When exchanges begin: whenever a place is free (a closed loop), or at times that nothing the
-//! server does can move (an open loop).
+//! When exchanges begin: whenever another one ends (a closed loop), or at times that do not depend
+//! on the server (an open loop).
 //!
-//! Times are computed from an arrival's number, never by adding up gaps, so that they don't drift.
+//! Times are computed from an arrival's number, not by adding intervals, so that they do not drift.
 
 mod curve;
 mod dues;
@@ -26,15 +26,15 @@ use sixmark_units::quantity::write_count;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum Pace {
-    /// The end of another one: a fixed number is in flight.
+    /// A closed loop: an exchange begins when another one ends, and a fixed number is in flight.
     #[default]
     Closed,
-    /// The clock.
+    /// An open loop: an exchange begins at a given time.
     Open(OpenLoop),
 }
 
 impl Pace {
-    /// The open loop's settings, if it is one.
+    /// Returns the settings of an open loop, or `None` for a closed one.
     pub fn open(&self) -> Option<&OpenLoop> {
         match self {
             Pace::Closed => None,
@@ -43,30 +43,29 @@ impl Pace {
     }
 }
 
-/// An open loop, of stages ([`OpenLoop::new`]) or of a timetable ([`OpenLoop::replay`]).
+/// An open loop, whose arrivals are given by stages of a rate or by a timetable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(inline))]
 pub struct OpenLoop {
-    /// The rate over time, over both families and all threads together; empty where there is a
+    /// The rate over time, of both families and all threads together; empty if there is a
     /// timetable.
     pub stages: Vec<RateStage>,
-    /// When each exchange falls due, where something recorded is replayed; null: the stages say
-    /// when.
+    /// When each exchange of a replay is due; null: the stages determine it.
     #[serde(with = "timetable::shared")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Timetable>"))]
     pub timetable: Option<Arc<Timetable>>,
-    /// How exchanges are spread at that rate.
+    /// How arrivals are distributed over time at that rate.
     pub arrivals: ArrivalProcess,
-    /// What becomes of an exchange that is due when no more may be in flight.
+    /// What happens to an exchange that is due when no more may be in flight.
     pub overload: Overload,
-    /// How long before an exchange falls due the worker stops sleeping and looks at the clock.
+    /// How long before an exchange is due the worker stops sleeping and polls the clock.
     pub spin: Duration,
 }
 
 impl OpenLoop {
-    /// An open loop of these stages, of which only a single one may go on without an end; the error
-    /// says what is wrong. Constant arrivals that wait, no spinning.
+    /// Creates an open loop of `stages`, with constant arrivals that wait, and without spinning.
+    /// Only a single stage with a constant rate may have no duration. The error says what is wrong.
     pub fn new(stages: Vec<RateStage>) -> Result<OpenLoop, String> {
         let endless = stages.iter().any(|stage| stage.duration.is_none());
         let level = stages.iter().all(|stage| stage.from == stage.to);
@@ -83,7 +82,7 @@ impl OpenLoop {
         Ok(OpenLoop { stages, timetable: None, arrivals, overload, spin: Duration::ZERO })
     }
 
-    /// An open loop of a timetable. What falls due waits for a place; no spinning.
+    /// Creates an open loop of a timetable, with arrivals that wait, and without spinning.
     pub fn replay(timetable: Timetable) -> OpenLoop {
         OpenLoop {
             stages: Vec::new(),
@@ -94,18 +93,18 @@ impl OpenLoop {
         }
     }
 
-    /// How long all stages last, or until all of a timetable is due; none where that is for the run
-    /// to say.
+    /// Returns how long all stages last, or until all entries of a timetable are due; `None` if the
+    /// stage has no duration, so that the run determines it.
     pub fn duration(&self) -> Option<Duration> {
         if let Some(table) = &self.timetable {
-            // What is due at the end is not due before it.
+            // An entry that is due exactly at the end would not be sent: the end is slightly later.
             let whole = Duration::from_secs_f64(table.span_s()) + Duration::from_millis(1);
             return Some(Duration::from_millis(whole.as_millis() as u64 + 1));
         }
         self.stages.iter().map(|stage| stage.duration).sum()
     }
 
-    /// The mean of the rate over the whole duration, arrivals a second.
+    /// Returns the mean rate over the whole duration, in arrivals per second.
     pub fn mean_per_s(&self) -> f64 {
         let whole = self.duration().map_or(0.0, |whole| whole.as_secs_f64());
         if let Some(table) = &self.timetable {
@@ -121,55 +120,55 @@ impl OpenLoop {
         self.stages.iter().map(area).sum::<f64>() / whole
     }
 
-    /// The rate that the load begins with; that of a timetable is told by nobody, and 0.
+    /// Returns the rate at the start of the load; 0 for a timetable, which has no rate.
     pub fn first_rate(&self) -> RequestRate {
         self.stages.first().map_or(RequestRate::ZERO, |stage| stage.from)
     }
 }
 
-/// A rate that stays or changes evenly.
+/// A time in which the rate is constant or changes linearly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateStage {
-    /// At its beginning.
+    /// The rate at the beginning.
     pub from: RequestRate,
-    /// At its end.
+    /// The rate at the end.
     pub to: RequestRate,
-    /// How long it lasts; null: as long as the run.
+    /// The duration; null: as long as the run.
     pub duration: Option<Duration>,
 }
 
 impl RateStage {
-    /// `rate` for as long as the run lasts.
+    /// Creates a stage of a constant rate that lasts as long as the run.
     pub fn endless(rate: RequestRate) -> RateStage {
         RateStage { from: rate, to: rate, duration: None }
     }
 
-    /// `rate` for `duration`.
+    /// Creates a stage of a constant rate that lasts for `duration`.
     pub fn level(rate: RequestRate, duration: Duration) -> RateStage {
         RateStage { from: rate, to: rate, duration: Some(duration) }
     }
 }
 
-/// How arrivals are spread.
+/// How arrivals are distributed over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ArrivalProcess {
-    /// Evenly.
+    /// Evenly spaced.
     Constant,
-    /// Each independent of all others, as those of many users are.
+    /// A Poisson process: each arrival is independent of all others, as those of many users are.
     Poisson,
 }
 
-/// What becomes of an exchange that falls due when no more may be in flight.
+/// What happens to an exchange that is due when no more may be in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Overload {
-    /// It begins later; its response time counts from when it was due.
+    /// It starts later; its response time counts from when it was due.
     Wait,
-    /// It is left out and counted.
+    /// It is not started, and counted as dropped.
     Drop,
 }
 
@@ -182,7 +181,7 @@ impl fmt::Display for ArrivalProcess {
     }
 }
 
-/// For people, as in `200/s constant` or `ramp 0/s to 100/s in 1m, poisson`.
+/// Formats the loop for display, as in `200/s constant` or `0/s to 100/s in 60 s, poisson`.
 impl fmt::Display for OpenLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(table) = &self.timetable {

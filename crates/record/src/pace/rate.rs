@@ -1,4 +1,4 @@
-//! Exchanges a second.
+//! A rate of exchanges.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 
 use sixmark_units::quantity::write_count;
 
-/// The highest rate, in exchanges a second: one a nanosecond.
+/// The highest rate, in exchanges per second: one per nanosecond.
 const HIGHEST: f64 = 1e9;
 
-/// Exchanges a second, from 0 to 10^9.
+/// Exchanges per second, from 0 to 10^9.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
 pub struct RequestRate(f64);
 
 impl RequestRate {
-    /// Nothing at all.
+    /// 0 per second.
     pub const ZERO: RequestRate = RequestRate(0.0);
 
-    /// A hundred a second.
+    /// 100 per second.
     pub const HUNDRED: RequestRate = RequestRate(100.0);
 
-    /// So many a second; the error says what is wrong.
+    /// Creates a rate of `per_s` exchanges per second. The error says that it is out of range.
     pub fn new(per_s: f64) -> Result<RequestRate, String> {
         match (0.0..=HIGHEST).contains(&per_s) {
             true => Ok(RequestRate(per_s.abs())),
@@ -31,18 +31,18 @@ impl RequestRate {
         }
     }
 
-    /// Exchanges a second.
+    /// Returns the exchanges per second.
     pub fn per_s(self) -> f64 {
         self.0
     }
 
-    /// True of no exchanges at all.
+    /// Returns true if the rate is 0.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0
     }
 }
 
-/// `200`, `200/s`, `10k/s`, `0.5M/s`, `12000/m`, `3/h`.
+/// Parses `200`, `200/s`, `10k/s`, `0.5M/s`, `12000/m` or `3/h`.
 impl FromStr for RequestRate {
     type Err = String;
 
@@ -58,7 +58,7 @@ impl FromStr for RequestRate {
             Some(digits) => (digits, 1e3),
             None => (number.trim_end_matches('M'), if number.ends_with('M') { 1e6 } else { 1.0 }),
         };
-        // Not Rust's other ways to write a float: 1e3, inf, +1.
+        // Rust's other notations of a float (1e3, inf, +1) are refused.
         let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         let value = digits.parse::<f64>().ok().filter(|_| plain).ok_or_else(wrong)?;
         RequestRate::new(value * scale / seconds).map_err(|error| format!("'{text}': {error}"))
@@ -69,7 +69,7 @@ impl fmt::Display for RequestRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.fract() == 0.0 {
             true => write!(f, "{}/s", write_count(self.0 as u64)),
-            // Six decimals at the most, and no zeros at their end.
+            // At most six decimals, without trailing zeros.
             false => write!(f, "{}/s", (self.0 * 1e6).round() / 1e6),
         }
     }

@@ -1,50 +1,52 @@
-//! Arrivals at times that a log or a recording had.
+//! Arrivals at the times of a log or a recording.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// When each exchange of a replay falls due, and which request it sends.
+/// When each exchange of a replay is due, and which request it sends.
 ///
-/// Documents have how many there are, over what time, and how much faster than recorded. What comes
-/// from a document has no entries.
+/// Documents contain only the number of entries, the time that they span, and the speed. A
+/// timetable that was read from a document has no entries.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(from = "TimetableForm")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "TimetableForm"))]
 pub struct Timetable {
     document: TimetableForm,
-    /// Nanoseconds from the start of the load and numbers of requests, in the order of the times.
+    /// The time of each entry, in nanoseconds from the start of the load and in ascending order,
+    /// and the index of its request.
     at: Vec<u64>,
     request: Vec<u32>,
 }
 
-/// How a timetable stands in documents.
+/// A timetable as in documents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct TimetableForm {
-    /// Exchanges.
+    /// The number of exchanges.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     entries: u64,
-    /// Seconds from the first to the last, as replayed.
+    /// The seconds from the first exchange to the last, as replayed.
     span_s: f64,
-    /// How many times as fast as recorded.
+    /// The speed relative to the recording: 2 is twice as fast.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     speed: f64,
 }
 
-/// Times as many as recorded in the time that was recorded: 2 is twice as fast.
+/// The speed of a replay relative to the recording: 2 is twice as fast.
 pub type Speed = f64;
 
 impl Timetable {
-    /// A replay at `speed`, above zero, of requests at these times, in nanoseconds from anywhere and
-    /// in any order. The first is due when the load starts.
+    /// Creates a replay at `speed`, which is above zero. Each entry is a time, in nanoseconds from
+    /// an arbitrary origin, and the index of a request; entries may be in any order. The first one
+    /// is due when the load starts.
     ///
     /// # Errors
-    /// There are none, or the times are too far apart.
+    /// There are no entries, or the replay would last longer than 100 years.
     pub fn new(mut entries: Vec<(u64, u32)>, speed: Speed) -> Result<Timetable, String> {
-        // Those of one time stay in their order.
+        // The sort is stable: entries of the same time keep their order.
         entries.sort_by_key(|&(at, _)| at);
         let (Some(&(first, _)), Some(&(last, _))) = (entries.first(), entries.last()) else {
             return Err("there is nothing to replay".to_owned());
@@ -53,7 +55,7 @@ impl Timetable {
             return Err("the replay would last longer than 100 years".to_owned());
         }
         let due = |&(at, _): &(u64, u32)| match speed {
-            // In whole numbers: no digit is lost.
+            // Integer arithmetic loses no digits.
             1.0 => at - first,
             _ => ((at - first) as f64 / speed).round() as u64,
         };
@@ -67,30 +69,31 @@ impl Timetable {
         })
     }
 
-    /// How many exchanges.
+    /// Returns the number of exchanges.
     pub fn entries(&self) -> u64 {
         self.document.entries
     }
 
-    /// Seconds from the first to the last.
+    /// Returns the seconds from the first exchange to the last.
     pub fn span_s(&self) -> f64 {
         self.document.span_s
     }
 
-    /// How much faster than recorded.
+    /// Returns the speed.
     pub fn speed(&self) -> Speed {
         self.document.speed
     }
 
-    /// When entry number `number` is due, in nanoseconds from the start of the load, and the number of
-    /// its request.
+    /// Returns when entry number `number` (from 0) is due, in nanoseconds from the start of the
+    /// load, and the index of its request; `None` if there is no such entry.
     pub fn get(&self, number: u64) -> Option<(u64, u32)> {
         let number = usize::try_from(number).ok()?;
         Some((*self.at.get(number)?, *self.request.get(number)?))
     }
 }
 
-/// Above this, nanoseconds from the clock's beginning might not fit 64 bits.
+/// The longest replay, in nanoseconds: 100 years. Times on the clock of a longer one might not fit
+/// into 64 bits.
 const LONGEST_NS: f64 = 100.0 * 365.0 * 24.0 * 3600.0 * 1e9;
 
 impl From<TimetableForm> for Timetable {
@@ -99,21 +102,22 @@ impl From<TimetableForm> for Timetable {
     }
 }
 
-/// By hand: serde's `into` would copy the entries first.
+/// Implemented by hand because serde's `into` would copy the entries first.
 impl Serialize for Timetable {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.document.serialize(to)
     }
 }
 
-/// Without its entries, which may be millions.
+/// Omits the entries, of which there may be millions.
 impl fmt::Debug for Timetable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.document, f)
     }
 }
 
-/// For serde's derive, which has no shared pointers without a feature that would allow them anywhere.
+/// Serialization of an optional shared timetable. serde supports `Arc` only with a feature that
+/// would enable it for all types.
 pub(super) mod shared {
     use serde::{Deserializer, Serializer};
 

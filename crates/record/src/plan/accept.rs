@@ -9,25 +9,26 @@ use serde::{Deserialize, Serialize};
 /// Status codes have three digits (RFC 9110, 15).
 const CODES: RangeInclusive<u16> = 100..=999;
 
-/// What nobody has to ask for: all but errors of the client and the server (4xx, 5xx) and what is
-/// defined nowhere.
+/// The codes that are accepted by default: all except client and server errors (4xx, 5xx) and
+/// undefined codes.
 const USUAL: RangeInclusive<u16> = 100..=399;
 
-/// A set of status codes. Responses with another one stay NORMAL, as closures, and count as failures.
+/// A set of accepted status codes. An exchange whose response has another code still ends NORMAL,
+/// but counts as a failure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = PATTERN)))]
 pub struct AcceptStatus([u64; 16]);
 
 impl AcceptStatus {
-    /// True where a response with this status is as good as wanted.
+    /// Returns true if a response with this status is not a failure.
     #[inline]
     pub fn accepts(&self, status: u16) -> bool {
         let word = self.0.get(usize::from(status / 64)).copied().unwrap_or(0);
         word & (1 << (status % 64)) != 0
     }
 
-    /// True of what is accepted where nobody asks.
+    /// Returns true if this is the default set.
     pub fn is_usual(&self) -> bool {
         *self == AcceptStatus::default()
     }
@@ -44,7 +45,7 @@ impl AcceptStatus {
         }
     }
 
-    /// From the lowest to the highest.
+    /// Returns the codes as ranges, in ascending order.
     fn ranges(&self) -> Vec<RangeInclusive<u16>> {
         let mut ranges: Vec<RangeInclusive<u16>> = Vec::new();
         for status in CODES.filter(|&status| self.accepts(status)) {
@@ -65,7 +66,7 @@ impl Default for AcceptStatus {
     }
 }
 
-/// `200-299,404`.
+/// Formats the set as in `200-299,404`.
 impl fmt::Display for AcceptStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, range) in self.ranges().iter().enumerate() {
@@ -85,7 +86,7 @@ impl fmt::Debug for AcceptStatus {
     }
 }
 
-/// Codes, ranges of them and classes (`4xx`), with commas between.
+/// Parses codes, ranges and classes (`4xx`), separated by commas.
 impl FromStr for AcceptStatus {
     type Err = String;
 
@@ -107,7 +108,7 @@ fn codes(part: &str) -> Option<RangeInclusive<u16>> {
     (!codes.is_empty()).then_some(codes)
 }
 
-/// Of a code, or of a class.
+/// Parses a code or a class into its first and last code.
 fn bounds(text: &str) -> Option<RangeInclusive<u16>> {
     let class = text.strip_suffix("xx").or_else(|| text.strip_suffix("XX"));
     let digits = class.unwrap_or(text);
@@ -127,7 +128,7 @@ fn wrong(part: &str) -> String {
     )
 }
 
-/// How a set stands in documents: `200-299,404`.
+/// The format of a set in documents: `200-299,404`.
 #[cfg(feature = "schema")]
 const PATTERN: &str = "^[0-9]{3}(-[0-9]{3})?(,[0-9]{3}(-[0-9]{3})?)*$";
 

@@ -1,4 +1,4 @@
-//! A request made for one exchange alone, whatever the version of HTTP that carries it.
+//! A request whose templates are filled in for one exchange, independent of the version of HTTP.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub struct FilledRequest {
     body: Option<Arc<Vec<u8>>>,
 }
 
-/// Fields that speak of the content (RFC 9110, 15.4): they go where it goes.
+/// Fields that describe the content (RFC 9110, 15.4): they are removed together with it.
 const OF_CONTENT: [&str; 6] = [
     "content-type",
     "content-length",
@@ -28,8 +28,9 @@ const OF_CONTENT: [&str; 6] = [
 ];
 
 impl FilledRequest {
-    /// The next request of `values`, to `path` unless it has its own. What is not UTF-8 in a file of
-    /// lines is replaced in fields, which these versions have as text.
+    /// Creates the next request of `values`. Its target is `path`, unless the request has a path of
+    /// its own. Paths and fields are text here: bytes from a file of lines that are not UTF-8 are
+    /// replaced in them.
     pub fn new(request: &Request, path: &str, values: &mut TemplateValues) -> FilledRequest {
         values.next_request();
         let mut text = |template: &Template| {
@@ -47,23 +48,23 @@ impl FilledRequest {
         FilledRequest { method: request.method.clone(), path, headers: headers.collect(), body }
     }
 
-    /// What is asked for: path and query.
+    /// Returns the request target: path and query.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Its content.
+    /// Returns the content, or `None` if there is none.
     pub fn body(&self) -> Option<&Arc<Vec<u8>>> {
         self.body.as_ref()
     }
 
-    /// The last value of a field.
+    /// Returns the last value of a field, or `None` if there is no such field.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().rev().find(|(other, _)| other.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// What a browser sends after a redirect with this status to `path`.
+    /// Returns the request that a browser sends after a redirect with this status to `path`.
     pub fn redirected(mut self, status: u16, path: String) -> FilledRequest {
         let (method, keeps_content) = next_method(status, &self.method);
         self.method = method.to_owned();
@@ -76,7 +77,7 @@ impl FilledRequest {
         self
     }
 
-    /// The same with these cookies, behind those that it has.
+    /// Returns the same request with `cookies` appended to those that it has.
     pub fn with_cookies(mut self, cookies: &str) -> FilledRequest {
         match self.headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("cookie")) {
             Some((_, value)) => *value = format!("{value}; {cookies}"),
@@ -85,13 +86,13 @@ impl FilledRequest {
         self
     }
 
-    /// Its head for HTTP/1.1 or HTTP/1.0, to be followed by the content.
+    /// Returns the head for HTTP/1.1 or HTTP/1.0. The content has to be sent after it.
     pub fn http1(&self, authority: &str, manner: impl Into<Manner>) -> Vec<u8> {
         let length = self.body.as_ref().map(|body| body.len() as u64);
         encode_request(&self.method, &self.path, authority, &self.headers, length, manner.into())
     }
 
-    /// Its parts for the later versions.
+    /// Returns the parts that HTTP/2 and HTTP/3 encode.
     pub fn parts<'a>(&'a self, scheme: &'a str, authority: &'a str) -> Parts<'a> {
         let FilledRequest { method, path, headers, .. } = self;
         Parts { method, scheme, authority, path, headers }

@@ -1,19 +1,19 @@
-//! Which HTTP is spoken, and how much of it at once.
+//! The version of HTTP, and the number of exchanges per connection.
 
 use sixmark_http::HttpVersion;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-/// The HTTP of a run.
+/// How a run uses HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Http {
-    /// Its version.
+    /// The version.
     pub version: HttpVersion,
-    /// HTTP/2 is spoken whatever TLS agreed on, and without TLS (RFC 9113, 3.3).
+    /// Whether HTTP/2 is spoken whatever protocol TLS negotiated, and without TLS (RFC 9113, 3.3).
     pub prior_knowledge: bool,
-    /// Exchanges that a connection may carry at once: 1 for HTTP/1.1 and before.
+    /// The most exchanges that a connection carries at the same time: 1 for HTTP/1.1 and HTTP/1.0.
     pub streams: NonZeroU32,
 }
 

@@ -1,4 +1,4 @@
-//! The address list file: a URL, host or address a line, as ANMA had it.
+//! The address list file: one URL, host or address per line, in the format of ANMA.
 
 use std::fmt;
 
@@ -12,23 +12,23 @@ const MAX_WEIGHT: u32 = 1_000_000;
 pub struct ListEntry {
     /// The line's number, from 1.
     pub line: usize,
-    /// What it names.
+    /// The target.
     pub url: Url,
-    /// Its share of the requests, from 1 to 1,000,000; 1 where the line says nothing.
+    /// The weight among the requests, from 1 to 1,000,000; default: 1.
     pub weight: u32,
 }
 
 /// A line that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// The line's number, from 1; 0 where the whole list is meant.
+    /// The line's number, from 1; 0 if the error concerns the whole list.
     pub line: usize,
     /// What is wrong with it.
     pub message: String,
 }
 
 impl BadLine {
-    /// The same with the name of the file before it.
+    /// Returns the message with the name of the file before it.
     pub fn of_file(&self, name: &str) -> String {
         let space = if self.line == 0 { " " } else { "" };
         format!("{name}:{space}{self}")
@@ -44,8 +44,8 @@ impl fmt::Display for BadLine {
     }
 }
 
-/// Reads a list. `#` begins a comment at the start of a line or after a space; empty lines don't
-/// count. Entries that are no URL get `path`, which begins with `/`.
+/// Parses a list. `#` begins a comment at the start of a line or after a space; empty lines are
+/// ignored. An entry that is not a URL and has no path gets `path`, which begins with `/`.
 pub fn parse_list(text: &str, path: &str) -> Result<Vec<ListEntry>, BadLine> {
     let mut entries = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -77,7 +77,8 @@ fn parse_weight(word: &str) -> Result<u32, String> {
     }
 }
 
-/// A URL, or a host or address with or without a port, a bare IPv6 address included.
+/// Parses a URL, or a host or address with or without a port. An IPv6 address without a port may be
+/// written without brackets.
 fn parse_target(text: &str, path: &str) -> Result<Url, String> {
     if text.contains("://") {
         return text.parse();

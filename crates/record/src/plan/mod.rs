@@ -1,4 +1,5 @@
-//! What to run: a value that cannot be invalid, made from text that may be.
+//! The plan of a run. Command lines and files are parsed into it, and only valid ones result in a
+//! plan.
 
 pub mod accept;
 mod filled;
@@ -26,67 +27,73 @@ pub use request::{Body, PlanRequests, Request};
 use sixmark_units::family::{Family, PerFamily};
 use tls::PlanTls;
 
-/// A run, resolved and checked: every family that the ratio uses has an endpoint.
+/// The plan of a run, after name resolution and validation. Every family that the ratio uses has an
+/// address.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// What is loaded.
+    /// The URLs that are loaded.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub targets: Vec<Target>,
-    /// Requests over IPv6 to requests over IPv4.
+    /// The ratio of requests over IPv6 to requests over IPv4.
     pub ratio: PlanRatio,
-    /// How much, how long, how many at once.
+    /// The amount, duration and concurrency of the load.
     pub load: LoadPlan,
-    /// What is sent, by weight.
+    /// The requests, which are sent in proportion to their weights.
     pub requests: PlanRequests,
-    /// Redirects are followed, to the same target only; else they are responses like others.
+    /// Whether redirects are followed, to the same target only. If false, they are responses like
+    /// any other.
     pub location: bool,
-    /// Each place keeps the cookies that it is sent, and sends them, as a user's browser does.
+    /// Whether the cookies that responses set are stored and sent back, separately for each
+    /// exchange that may be in flight, as if each were a browser of its own.
     pub cookies: bool,
-    /// Which status codes don't count as failures. A check of the status that a request has (`expect`)
-    /// has the last word on its responses.
+    /// The status codes that do not count as failures. If a request has a check of the status
+    /// (expect), that check decides for its responses.
     #[serde(default)]
     pub accept_status: AcceptStatus,
-    /// Which HTTP is spoken.
+    /// The version of HTTP and its settings.
     pub http: Http,
     /// How connections are used.
     pub connection: Connection,
-    /// How connections to `https://` targets are secured; null: there are none.
+    /// TLS settings for https targets; null: there are no such targets.
     pub tls: Option<PlanTls>,
-    /// Local addresses to connect from, in turn; the kernel's choice where there are none.
+    /// Local addresses to connect from, used in turn; if empty, the kernel chooses.
     pub sources: PerFamily<Vec<SourceAddresses>>,
-    /// Decides where the schedules over several addresses begin, and Poisson arrivals.
+    /// The seed of all random choices: the order of families, addresses and requests, Poisson
+    /// arrivals, and random values in templates.
     pub seed: u64,
 }
 
 impl Plan {
-    /// Every address of `family`, with its target's number and its weight.
+    /// Returns the endpoints of `family`: every address, with the index of its target and its
+    /// weight.
     pub fn endpoints(&self, family: Family) -> Vec<Endpoint> {
         let of_target = |(number, target): (usize, &Target)| target.endpoints(number, family);
         self.targets.iter().enumerate().flat_map(of_target).collect()
     }
 
-    /// The endpoints of both families, IPv6 first: what tallies number them by.
+    /// Returns the endpoints of both families, IPv6 first. Tallies identify an endpoint by its
+    /// index in this list.
     pub fn all_endpoints(&self) -> Vec<Endpoint> {
         Family::BOTH.into_iter().flat_map(|family| self.endpoints(family)).collect()
     }
 
-    /// The most exchanges that may be in flight at once.
+    /// Returns the most exchanges that may be in flight at the same time.
     pub fn in_flight(&self) -> u64 {
         u64::from(self.load.connections.get()) * u64::from(self.http.streams.get())
     }
 
-    /// The families in use, IPv6 first.
+    /// Returns the families in use, IPv6 first.
     pub fn families(&self) -> impl Iterator<Item = Family> + '_ {
         Family::BOTH.into_iter().filter(|&family| self.ratio.uses(family))
     }
 }
 
-/// A URL with the addresses it is reached at.
+/// A URL and its addresses.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
-    /// The URL as it was understood.
+    /// The URL as parsed.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^https?://[^ ]+$")))]
     pub url: String,
     /// The Host field's value, unless the request's headers have one.
@@ -98,10 +105,10 @@ pub struct Target {
     /// The request target: path and query.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^/")))]
     pub path: String,
-    /// Its share of the requests of each family that it has addresses of.
+    /// The weight among the targets, in each family that it has addresses of.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub weight: u32,
-    /// Where it is, in the resolver's order.
+    /// The addresses and ports, in the resolver's order.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Vec<sixmark_document::schema_type::SocketText>", length(min = 1))
@@ -110,17 +117,17 @@ pub struct Target {
 }
 
 impl Target {
-    /// True of `https://`.
+    /// Returns true if the URL is an https URL.
     pub fn secure(&self) -> bool {
         self.server_name.is_some()
     }
 
-    /// `http` or `https`.
+    /// Returns `http` or `https`.
     pub fn scheme(&self) -> &'static str {
         if self.secure() { "https" } else { "http" }
     }
 
-    /// The target's addresses of one family, sharing its weight evenly.
+    /// Returns the target's addresses of one family, which share its weight evenly.
     fn endpoints(&self, number: usize, family: Family) -> Vec<Endpoint> {
         let of_family = |address: &&SocketAddr| Family::of(address.ip()) == family;
         let addresses: Vec<_> = self.addresses.iter().filter(of_family).collect();
@@ -132,15 +139,15 @@ impl Target {
 /// One address of one target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Endpoint {
-    /// The target's number in the plan.
+    /// The index of the target in the plan.
     pub target: usize,
-    /// Where to connect to.
+    /// The address and port to connect to.
     pub address: SocketAddr,
-    /// Its share of its family's requests, above zero.
+    /// The weight among the endpoints of its family, above zero.
     pub weight: f64,
 }
 
-/// How much load, and for how long.
+/// The amount and duration of the load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadPlan {
@@ -148,12 +155,12 @@ pub struct LoadPlan {
     pub requests: Option<NonZeroU64>,
     /// How long to send; null: until the requests are done.
     pub duration: Option<Duration>,
-    /// Load before the measurement, not counted.
+    /// The duration of the load before the measurement, which is not counted.
     pub warmup: Duration,
     /// What decides when an exchange begins.
     pub pace: Pace,
-    /// Connections in use at once, over both families together, each with one exchange in flight or
-    /// with as many as it may carry; in an open loop the most of them.
+    /// The number of connections in use at the same time, both families together; in an open loop
+    /// the maximum. Each carries one exchange at a time, or as many as http.streams allows.
     pub connections: NonZeroU32,
     /// Worker threads, at most one for each connection of each family.
     pub threads: NonZeroU32,
@@ -163,26 +170,26 @@ pub struct LoadPlan {
     /// open loop it is always as long as the timeout.
     #[serde(default)]
     pub drain: Duration,
-    /// How the kernel is to be spoken to.
+    /// The kernel interface to use.
     pub driver: Driver,
-    /// Who takes the times of sending and receiving.
+    /// Who takes the timestamps of sending and receiving.
     pub timestamps: Timestamps,
-    /// How long what comes may be left lying in a closed loop over io_uring, so that more of it is
-    /// dealt with at once; null: at most a hundredth of the shortest response.
+    /// How long received data may be left unprocessed so that more of it is processed in one batch,
+    /// in a closed loop with io_uring; null: at most a hundredth of the shortest response time.
     pub linger: Option<Duration>,
 }
 
-/// How the kernel is spoken to.
+/// The kernel interface for network I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Driver {
-    /// By io_uring where that is allowed, else by epoll.
+    /// io_uring if it is allowed, else epoll.
     #[default]
     Auto,
-    /// By io_uring alone.
+    /// Only io_uring.
     Uring,
-    /// By epoll alone.
+    /// Only epoll.
     Epoll,
 }
 
@@ -190,22 +197,22 @@ pub enum Driver {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Connection {
-    /// False: one connection a request.
+    /// Whether a connection may carry several requests; false: a new connection for each request.
     pub keep_alive: bool,
     /// The most requests on one connection; null: no limit.
     pub requests: Option<NonZeroU32>,
     /// How this side closes a connection.
     pub close: Close,
-    /// How many may be open at once over both families together, those included that are idle; at
-    /// least as many as are to be used at once.
+    /// The most connections that may be open at the same time, both families together, including
+    /// idle ones; at least as many as are in use at the same time.
     pub most_open: NonZeroU32,
-    /// True: as many connections as exchanges may be in flight were to be opened before the load
-    /// began, and used in turn.
+    /// Whether as many connections as exchanges may be in flight are opened before the load begins,
+    /// and then used in turn.
     pub preopen: bool,
 }
 
 impl Connection {
-    /// True where a connection may carry more than one request.
+    /// Returns true if a connection may carry more than one request.
     pub fn lasting(&self) -> bool {
         self.keep_alive && self.requests.is_none_or(|most| most.get() > 1)
     }
@@ -216,22 +223,22 @@ impl Connection {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Close {
-    /// Orderly (RFC 9293, 3.6).
+    /// An orderly close with a FIN (RFC 9293, 3.6).
     Fin,
-    /// With a reset, which leaves no TIME-WAIT behind and which servers see as an error.
+    /// A reset (RST), which leaves no connection in TIME-WAIT and which servers see as an error.
     Rst,
 }
 
-/// Where connections come from.
+/// A local address, or a prefix of addresses, to connect from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceAddresses {
     /// The first address.
     #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::AddressText"))]
     pub address: IpAddr,
-    /// How many leading bits all its addresses share: 128 or 32 for one address.
+    /// The number of leading bits that all addresses share: 128 or 32 for a single address.
     #[cfg_attr(feature = "schema", schemars(range(max = 128)))]
     pub prefix: u8,
-    /// The interface's number, for link-local addresses; else 0.
+    /// The interface index of a link-local address; else 0.
     pub scope: u32,
 }

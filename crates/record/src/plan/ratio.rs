@@ -1,4 +1,4 @@
-//! IPv6 : IPv4, of requests sent.
+//! The ratio of requests sent over IPv6 to requests sent over IPv4.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ pub struct PlanRatio {
 }
 
 impl PlanRatio {
-    /// One family alone.
+    /// Returns the ratio that uses only `family`.
     pub fn only(family: Family) -> PlanRatio {
         match family {
             Family::Ipv6 => PlanRatio { v6: 1, v4: 0 },
@@ -25,10 +25,10 @@ impl PlanRatio {
         }
     }
 
-    /// As many of the one as of the other.
+    /// The ratio 1:1.
     pub const EVEN: PlanRatio = PlanRatio { v6: 1, v4: 1 };
 
-    /// `v6` to `v4`; the error says what is wrong.
+    /// Creates the ratio `v6`:`v4`. The error says that both are 0.
     pub fn new(v6: u32, v4: u32) -> Result<PlanRatio, String> {
         match (v6, v4) {
             (0, 0) => Err("0:0 sends nothing; give at least one side a number above 0".into()),
@@ -36,22 +36,22 @@ impl PlanRatio {
         }
     }
 
-    /// IPv6's part.
+    /// Returns IPv6's part.
     pub fn v6(self) -> u64 {
         u64::from(self.v6)
     }
 
-    /// IPv4's part.
+    /// Returns IPv4's part.
     pub fn v4(self) -> u64 {
         u64::from(self.v4)
     }
 
-    /// Both parts together; above zero.
+    /// Returns the sum of both parts, above zero.
     pub fn sum(self) -> u64 {
         u64::from(self.v6) + u64::from(self.v4)
     }
 
-    /// IPv6's part and the sum of both in lowest terms: 50:50 is 1 of 2.
+    /// Returns IPv6's part and the sum of both parts in lowest terms: 1 and 2 for 50:50.
     pub fn lowest(self) -> (u64, u64) {
         let (mut divisor, mut rest) = (self.v6(), self.v4());
         while rest > 0 {
@@ -60,13 +60,13 @@ impl PlanRatio {
         (self.v6() / divisor, self.sum() / divisor)
     }
 
-    /// About how many of `total` requests are `family`'s: less than one too few.
+    /// Returns `family`'s part of `total` requests, rounded down.
     pub fn part_of(self, total: u64, family: Family) -> u64 {
         let part = if family == Family::Ipv6 { self.v6() } else { self.v4() };
         (u128::from(total) * u128::from(part) / u128::from(self.sum())) as u64
     }
 
-    /// True where the ratio has requests for `family`.
+    /// Returns true if `family`'s part is above zero.
     pub fn uses(self, family: Family) -> bool {
         match family {
             Family::Ipv6 => self.v6 > 0,

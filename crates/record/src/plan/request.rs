@@ -1,4 +1,4 @@
-//! What exchanges send, and what their responses must be.
+//! The requests that exchanges send, and the checks of their responses.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -11,55 +11,56 @@ use crate::plan::secrets::{REDACTED, is_secret};
 use crate::template::Template;
 use sixmark_http::http1::RequestKind;
 
-/// Documents show no more requests than this: a mix from a log may have many.
+/// The most requests that a document contains: a mix from a log may have many more.
 pub const SHOWN: usize = 100;
 
-/// One kind of request.
+/// One of the requests of a run. Many exchanges may send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
-    /// What it is called, for people.
+    /// The name, for display.
     pub name: String,
     /// The method, a token (RFC 9110, 9.1).
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub method: String,
-    /// The request target, templates as they were written; null: that of plan.targets.
+    /// The request target, with templates as written; null: the path of the target (plan.targets).
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Text>"))]
     pub path: Option<Template>,
-    /// [name, value] of each field beside those that sixmark sends by itself, templates as they
-    /// were written.
+    /// Name and value of each header field, except those that sixmark adds itself, with templates
+    /// as written.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Vec<(sixmark_document::schema_type::Text, String)>")
     )]
     pub headers: Vec<(String, Template)>,
-    /// Content of the request, in documents its size alone: bytes, of a template those of its text;
-    /// null: it has none.
+    /// The content. Documents contain only its size in bytes; for a template, that of its text.
+    /// null: there is no content.
     #[serde(with = "body_size")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub body: Option<Body>,
-    /// Its share of the requests, above zero and finite.
+    /// The weight among the requests, above zero and finite.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub weight: f64,
-    /// What its responses had to be.
+    /// The checks that responses must pass.
     #[serde(rename = "expect")]
     pub checks: Checks,
-    /// Names of header fields whose values are not for documents, besides those that always are.
+    /// Names of header fields whose values are omitted from documents, in addition to those that
+    /// always contain credentials.
     #[serde(skip)]
     pub secret: Vec<String>,
 }
 
-/// Content of a request.
+/// The content of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// The same for each.
+    /// The same bytes in each exchange.
     Constant(Arc<Vec<u8>>),
-    /// Filled in for each.
+    /// A template that is filled in for each exchange.
     Template(Template),
 }
 
 impl Body {
-    /// Bytes of the content; of a template those of its text.
+    /// Returns the size of the content in bytes; for a template, that of its text.
     pub fn length(&self) -> usize {
         match self {
             Body::Constant(bytes) => bytes.len(),
@@ -68,13 +69,13 @@ impl Body {
     }
 }
 
-/// What [`Request::method`] is where nothing says so (as curl has it).
+/// Returns the default of [`Request::method`], as in curl.
 pub fn usual_method(has_body: bool) -> &'static str {
     if has_body { "POST" } else { "GET" }
 }
 
 impl Request {
-    /// A request of the target's own path, with no fields of its own, no content and no checks.
+    /// Creates a request for the target's own path, without fields of its own, content or checks.
     pub fn plain(method: &str) -> Request {
         Request {
             name: method.to_owned(),
@@ -88,7 +89,7 @@ impl Request {
         }
     }
 
-    /// True where each exchange sends the same bytes, which can be made before.
+    /// Returns true if each exchange sends the same bytes, so that they can be encoded in advance.
     pub fn is_constant(&self) -> bool {
         let constant = |template: &Template| template.as_constant().is_some();
         self.path.as_ref().is_none_or(constant)
@@ -96,12 +97,13 @@ impl Request {
             && matches!(self.body, None | Some(Body::Constant(_)))
     }
 
-    /// What its responses answer.
+    /// Returns the kind of request, on which the framing of a response depends.
     pub fn kind(&self) -> RequestKind {
         if self.method == "HEAD" { RequestKind::Head } else { RequestKind::Ordinary }
     }
 
-    /// Adds fields that it has none of the same name of, and checks before its own.
+    /// Adds those `fields` whose names the request does not have yet, and puts `checks` before its
+    /// own.
     pub fn add(&mut self, fields: &[(String, Template)], checks: &[Expect]) {
         let own = self.headers.len();
         for (name, value) in fields {
@@ -112,7 +114,7 @@ impl Request {
         self.checks = Checks::new([checks, self.checks.list()].concat());
     }
 
-    /// Has documents show no credentials. What is sent stays as it is.
+    /// Removes credentials from what documents contain. What is sent does not change.
     pub fn redact(&mut self) {
         let secret = &self.secret;
         let is = |name: &str| secret.iter().any(|other| other.eq_ignore_ascii_case(name));
@@ -126,7 +128,8 @@ impl Request {
 
 /// All requests of a run: one, or a mix by weight.
 ///
-/// Documents have how many there are and the first hundred. What comes from a document is these.
+/// Documents contain the number of requests and the first hundred of them. Requests that were read
+/// from a document are only these.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(from = "RequestsForm")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -136,20 +139,20 @@ pub struct PlanRequests {
     number: usize,
 }
 
-/// How requests stand in documents.
+/// The requests of a run as in documents.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RequestsForm {
-    /// Different requests.
+    /// The number of different requests.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     number: usize,
-    /// The first of them.
+    /// The first requests, at most a hundred.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = SHOWN)))]
     shown: Vec<Request>,
 }
 
 impl PlanRequests {
-    /// A mix; the error says that it is none.
+    /// Creates a mix. The error says that there are no requests, or too many.
     pub fn new(list: Vec<Request>) -> Result<PlanRequests, String> {
         match list.len() {
             0 => Err("there are no requests".to_owned()),
@@ -158,27 +161,27 @@ impl PlanRequests {
         }
     }
 
-    /// One request and nothing else.
+    /// Creates the requests of a run that has only one.
     pub fn one(request: Request) -> PlanRequests {
         PlanRequests { list: vec![request], number: 1 }
     }
 
-    /// How many different ones, of a document those included that it does not show.
+    /// Returns the number of different requests, including those that a document omits.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The first one.
+    /// Returns the first request.
     pub fn first(&self) -> &Request {
         &self.list[0]
     }
 
-    /// Their shares, in their order.
+    /// Returns the weights, in the order of the requests.
     pub fn weights(&self) -> Vec<f64> {
         self.list.iter().map(|request| request.weight).collect()
     }
 
-    /// True where any exchange's response is looked at.
+    /// Returns true if responses to any request are checked.
     pub fn check_anything(&self) -> bool {
         self.list.iter().any(|request| !request.checks.is_empty())
     }
@@ -200,7 +203,7 @@ impl From<RequestsForm> for PlanRequests {
     }
 }
 
-/// By hand: serde's `into` would copy all requests first.
+/// Implemented by hand because serde's `into` would copy all requests first.
 impl Serialize for PlanRequests {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut document = to.serialize_struct("Requests", 2)?;

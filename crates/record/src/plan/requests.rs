@@ -56,27 +56,27 @@ struct Raw {
     secret: Vec<String>,
 }
 
-/// Names and values, from a table or from a list of `Name: value`.
+/// Names and values of header fields, from a table or from a list of `Name: value`.
 struct HeaderList(Vec<(String, String)>);
 
-/// The `[[request]]` of a file. Types of our own have messages for people.
+/// The `[[request]]` tables of a file. A type of its own, so that error messages are readable.
 #[derive(Default)]
 struct RequestEntries(Vec<Spanned<Raw>>);
 
-/// The texts of a list.
+/// A list of strings.
 #[derive(Default)]
 struct Listed(Vec<Spanned<String>>);
 
 /// An integer or a float.
 struct Number(f64);
 
-/// Something wrong, and where in the text.
+/// An error: the byte offset in the text, and the message.
 type PlacedMistake = (usize, String);
 
-/// Reads a request file. `open` reads the files that it names.
+/// Parses a request file. `open` reads the files that it names.
 ///
 /// # Errors
-/// The first thing that is wrong, and its line.
+/// The first error, with its line.
 pub fn parse_requests(
     text: &str,
     open: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
@@ -97,7 +97,8 @@ fn syntax(error: &toml::de::Error) -> PlacedMistake {
     (at, of_type(&message).unwrap_or(message))
 }
 
-/// The parser's message about a value of another kind, in words that are not Rust's.
+/// Rewrites the parser's message about a value of the wrong type without Rust's terms. Returns
+/// `None` for other messages.
 fn of_type(message: &str) -> Option<String> {
     let (found, expected) = message.strip_prefix("invalid type: ")?.split_once(", expected ")?;
     let found = match found {
@@ -141,7 +142,7 @@ fn request(raw: Spanned<Raw>, reading: &mut Reading<'_>) -> Result<Request, Plac
     Ok(Request { name, method, path, headers, body, weight, checks, secret })
 }
 
-/// What a request is called that has no name.
+/// Returns the name of a request that was given none.
 pub(crate) fn usual_name(method: &str, path: Option<&Template>) -> String {
     match path {
         Some(path) => format!("{method} {}", path.source()),
@@ -156,7 +157,7 @@ fn checked<T>(
     check(text.get_ref()).map_err(|message| (text.span().start, message))
 }
 
-/// Names are shown on screens.
+/// Refuses control characters, because names are displayed on terminals.
 fn printable(name: &str) -> Result<String, String> {
     match name.chars().any(char::is_control) {
         true => Err("a name can't contain control characters".to_owned()),
@@ -241,7 +242,8 @@ fn body(
     }
 }
 
-/// A file is sent as it is unless it is said to hold places to fill in: it need not even be text.
+/// Returns a file's bytes as the content. They are parsed as a template, and must then be UTF-8
+/// text, only if `templates` is true.
 fn file_body(
     bytes: Vec<u8>,
     templates: Option<bool>,
@@ -306,7 +308,7 @@ impl<'de> Deserialize<'de> for Listed {
     }
 }
 
-/// A list of `T`, and what to call it.
+/// Reads a list of `T`. The text names the expected form in error messages.
 struct ListVisitor<T>(&'static str, PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {

@@ -1,19 +1,19 @@
-//! Credentials among the fields of requests: they are sent, and stay out of documents and of command
-//! lines that are kept.
+//! Credentials in header fields of requests: they are sent, but omitted from documents and from
+//! command lines that are recorded.
 
-/// What stands in their place.
+/// The text that replaces a credential.
 pub const REDACTED: &str = "[redacted]";
 
 /// Fields of requests that authenticate a client (RFC 9110, 11.6.2 and 11.7.2; RFC 6265, 4.2).
 const FIELDS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
-/// True of the name of a field whose value is a credential.
+/// Returns true if `name` is a field whose value is a credential.
 pub fn is_secret(name: &str) -> bool {
     FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field))
 }
 
-/// A word of a command line without the values of such fields, each from its colon to the end of the
-/// word or of the quotes that it stands in.
+/// Returns a word of a command line with the values of such fields redacted. A value extends from
+/// the colon to the end of the word, or to the closing quote if the field is quoted.
 pub fn redact(word: &str) -> String {
     let mut text = word.to_owned();
     for field in FIELDS {
@@ -26,13 +26,14 @@ pub fn redact(word: &str) -> String {
     text
 }
 
-/// Where the value of a field begins and ends that stands in `text`, not before `from`.
+/// Returns where the value of the first `field` in `text` begins and ends, searching from offset
+/// `from`.
 fn find_secret(text: &str, field: &str, from: usize) -> Option<(usize, usize)> {
     let lower = text.to_ascii_lowercase();
     let bytes = lower.as_bytes();
     lower[from..].match_indices(field).map(|(at, _)| from + at).find_map(|at| {
         let (head, before) = (&lower[..at], at.checked_sub(1).map(|before| bytes[before]));
-        // -HCookie is one option with its value.
+        // In -HCookie, the option -H and its value are one word.
         let is_option = head == "-h" || head.ends_with(" -h");
         let is_part = before.is_some_and(|byte| byte == b'-' || byte.is_ascii_alphanumeric());
         if is_part && !is_option {

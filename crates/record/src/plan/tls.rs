@@ -5,40 +5,41 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a TLS client is to do. Files are named, never held: neither a plan nor a result has keys.
+/// Settings of the TLS client. Files are given by name: neither a plan nor a result contains keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanTls {
     /// The only version spoken; null: either.
     pub version: Option<TlsVersion>,
-    /// File with the certificates trusted; null: the system's.
+    /// The file with the trusted certificates; null: those of the system.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cacert: Option<String>,
-    /// Whether any certificate will do. The server must still prove that it has the key of the one
-    /// that it shows.
+    /// Whether any server certificate is accepted. The server must still prove that it has the
+    /// private key of its certificate.
     pub insecure: bool,
-    /// File with the certificate to show to a server that asks for one, and what issued it; null:
+    /// The file with the client certificate and its issuers, for a server that requests one; null:
     /// none.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cert: Option<String>,
-    /// File with its private key; null: that is in cert too.
+    /// The file with its private key; null: cert contains it.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub key: Option<String>,
-    /// The name sent and checked; null: each URL's own.
+    /// The server name that is sent and verified; null: that of each URL.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub sni: Option<String>,
     /// Application protocols offered, the preferred one first.
     #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
     pub alpn: Vec<String>,
-    /// Cipher suites to offer, the preferred one first; the library's choice where empty.
+    /// Cipher suites offered, the preferred one first; if empty, the defaults of the library.
     #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
     pub ciphers: Vec<String>,
-    /// Groups for the key exchange, the preferred one first; the library's choice where empty.
+    /// Key exchange groups offered, the preferred one first; if empty, the defaults of the library.
     #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
     pub groups: Vec<String>,
-    /// The share of each family's handshakes that were to resume a session.
+    /// The share of each family's handshakes that should resume a session.
     pub resume: Millionths,
-    /// Whether requests go out before the handshake is over (0-RTT); not implemented, so false.
+    /// Whether requests are sent before the handshake is complete (0-RTT); not implemented, so
+    /// false.
     #[cfg_attr(feature = "schema", schemars(extend("const" = false)))]
     pub early_data: bool,
 }
@@ -47,15 +48,15 @@ pub struct PlanTls {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TlsVersion {
-    /// RFC 5246.
+    /// TLS 1.2 (RFC 5246).
     #[serde(rename = "1.2")]
     V12,
-    /// RFC 8446.
+    /// TLS 1.3 (RFC 8446).
     #[serde(rename = "1.3")]
     V13,
 }
 
-/// A part of a whole, in millionths: 0 to 1.
+/// A share from 0 to 1, in steps of a millionth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
@@ -63,14 +64,14 @@ pub enum TlsVersion {
 pub struct Millionths(u32);
 
 impl Millionths {
-    /// Nothing.
+    /// The share 0.
     pub const NONE: Millionths = Millionths(0);
-    /// The whole.
+    /// The share 1.
     pub const ALL: Millionths = Millionths(Millionths::WHOLE);
-    /// What the whole has: millionths.
+    /// The number of millionths in the share 1.
     pub const WHOLE: u32 = 1_000_000;
 
-    /// How many millionths.
+    /// Returns the number of millionths.
     pub fn millionths(self) -> u32 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! What a run or a watch says of its families, in plain words.
+//! The conclusions of a run or a watch about its families, as sentences.
 
 use crate::metric::Metric;
 use sixmark_document::timing::Summary;
@@ -7,36 +7,39 @@ use sixmark_document::verdict::{Estimate, Verdict};
 use super::side::Sides;
 use sixmark_sheet::{SheetHeadline, write};
 
-/// Said of figures that the generator may have set.
+/// The note for figures that the generator may have limited.
 pub const SATURATED: &str =
     "The generator was saturated: figures may be sixmark’s limit, not the server’s.";
 
-/// In each of 120 runs the medians of equal families were closer than this share
-/// (docs/statistics.md, "Families that share a run").
+/// The largest relative difference between medians that may be chance. In each of 120 runs with
+/// equal families the medians were closer than this (docs/statistics.md, "Families that share a
+/// run").
 const EQUAL_WITHIN: f64 = 0.05;
 
-/// Said of a run over both families whose medians are as close as those of equal families: no
-/// statistics can tell chance that lasts as long as the run from what sets the families apart.
+/// The note for a run over both families whose medians are as close as those of equal families. No
+/// statistics can distinguish a chance effect that lasts as long as the run from a difference
+/// between the families.
 const MAY_BE_CHANCE: &str = "Medians up to 5 % apart within one run may be chance. For a verdict, \
                              use `sixmark compare`.";
 
-/// Said of a run whose medians are further apart.
+/// The note for a run whose medians differ more.
 const UNKNOWN_CAUSE: &str = "One run does not separate the family from what else differed in it, \
                              such as the server’s worker or the order of connections. For a \
                              verdict, use `sixmark compare`.";
 
-/// Said of both families where neither the requests nor the clients were chosen.
+/// The note for a watch, in which neither the clients nor the requests were chosen.
 const AS_SEEN: &str = "Clients and requests of the two families may differ: these figures are what \
                        was seen, not a comparison.";
 
-/// Returns what a run over both families cannot tell of the difference between their median response
-/// times, which are in microseconds.
+/// Returns the note on the limits of a run over both families, given their median response times in
+/// microseconds.
 pub(super) fn caution(a_us: f64, b_us: f64) -> &'static str {
     let apart = (a_us / b_us).ln().abs();
     if apart <= EQUAL_WITHIN.ln_1p() { MAY_BE_CHANCE } else { UNKNOWN_CAUSE }
 }
 
-/// What a run or a watch says: the medians, what failed, and that they are no verdict.
+/// Returns the headline of a run or a watch: the medians, the failures, and a note that they are
+/// not a verdict.
 pub fn of_families(sides: &Sides<'_>, watched: bool, mut notes: Vec<String>) -> SheetHeadline {
     let p50 = |summary: &Summary| summary.p50.map(write::write_time);
     let medians: Vec<_> = sides.all.iter().map(|s| p50(&s.figures.response_us)).collect();
@@ -56,7 +59,7 @@ pub fn of_families(sides: &Sides<'_>, watched: bool, mut notes: Vec<String>) -> 
     SheetHeadline { verdict: None, sentence, notes }
 }
 
-/// What can be said where not both sides have a median.
+/// Returns a sentence for each side, for use if not both sides have a median.
 fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
     let of = |(side, median): (&super::side::Side<'_>, &Option<String>)| match median {
         Some(text) => {
@@ -71,7 +74,7 @@ fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
     sides.all.iter().zip(medians).map(of).collect::<Vec<_>>().join(" ")
 }
 
-/// `no request failed`, or the share of requests that failed over each side.
+/// Returns `no request failed`, or the share of requests that failed for each side.
 fn describe_failed(sides: &Sides<'_>) -> String {
     let shares = || sides.all.iter().map(|side| side.figures.failed_share().unwrap_or(0.0));
     if shares().all(|share| share == 0.0) {
@@ -88,7 +91,7 @@ fn describe_failed(sides: &Sides<'_>) -> String {
     }
 }
 
-/// Said of sides that don't give the same.
+/// Returns the headline for sides that give different responses.
 pub fn unlike(said: &str, others: Vec<String>) -> SheetHeadline {
     let mut notes =
         vec!["The sides give different responses, so their speeds are not comparable.".into()];
@@ -96,13 +99,13 @@ pub fn unlike(said: &str, others: Vec<String>) -> SheetHeadline {
     SheetHeadline { verdict: Some(Verdict::NotComparable), sentence: format!("{said}."), notes }
 }
 
-/// A ratio as a change: 1.02 is 0.02.
+/// Converts a ratio to a change: 1.02 to 0.02.
 pub fn change_of(ratio: Estimate) -> Estimate {
     let Estimate { value, low, high } = ratio;
     Estimate { value: value - 1.0, low: low - 1.0, high: high - 1.0 }
 }
 
-/// A metric at the head of a row: the phase first.
+/// Returns the name of a metric at the start of a row, with the phase first.
 pub fn short(metric: Metric) -> String {
     match metric {
         Metric::Time(phase, at) => {

@@ -1,4 +1,4 @@
-//! Both sides' figures beside one another.
+//! The figures of both sides, in columns.
 
 use super::phases::COMPARABLE_US;
 use crate::family_result::FamilyResult;
@@ -12,7 +12,7 @@ use sixmark_sheet::BOTH_PLACE;
 use sixmark_sheet::table::{Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Tile, write};
 
-/// What is shown of each phase.
+/// The statistics that are shown of each phase.
 const QUANTILES: [Figure<Summary>; 7] = [
     ("mean", |s| s.mean),
     ("median", |s| s.p50),
@@ -23,10 +23,11 @@ const QUANTILES: [Figure<Summary>; 7] = [
     ("longest", |s| s.max),
 ];
 
-/// Shown whatever they are.
+/// Counts that are shown even if they are 0.
 const ALWAYS: [Quantity; 2] = [Quantity::Sent, Quantity::Completed];
 
-/// What was not sent, or not in time, or twice, or led elsewhere; shown where there is any.
+/// Counts of exchanges whose status was not accepted, or that were redirected, not started, started
+/// late, or sent again; each is shown only if it is above 0.
 pub(crate) const UNUSUAL: [Quantity; 7] = [
     Quantity::Unaccepted,
     Quantity::Redirects,
@@ -37,12 +38,12 @@ pub(crate) const UNUSUAL: [Quantity; 7] = [
     Quantity::Resent,
 ];
 
-/// Of connections, shown where there is any.
+/// Counts of connections; each is shown only if it is above 0.
 const CONNECTIONS: [Quantity; 4] =
     [Quantity::Opened, Quantity::ResetSent, Quantity::Displaced, Quantity::Unopened];
 const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
 
-/// All of it.
+/// Returns the part with all figures.
 pub fn figures_part(sides: &Sides<'_>) -> Option<Part> {
     let requests = Group { name: Some("Requests".into()), rows: counts(sides) };
     let mut groups: Vec<Group> =
@@ -55,7 +56,8 @@ pub fn figures_part(sides: &Sides<'_>) -> Option<Part> {
     Part::new("Figures", blocks).map(Part::open)
 }
 
-/// The rates that the ratio fixes, which are no figures of one family.
+/// Returns the rates of both families together, if the ratio fixes each family's share of them, so
+/// that they are not figures of one family.
 fn rates_of_both(sides: &Sides<'_>) -> Option<Block> {
     let both = sides.both?;
     let [rate, goodput] = [both.requests_per_s, both.goodput_bytes_per_s];
@@ -66,7 +68,7 @@ fn rates_of_both(sides: &Sides<'_>) -> Option<Block> {
     )))
 }
 
-/// The few that most people look for.
+/// Returns the few figures that most readers look for.
 pub fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     let time = |point| Some(Metric::Time(TimedPhase::Response, point));
     let tile = |label, metric, values: Values| tile(sides, label, metric, values);
@@ -95,7 +97,8 @@ pub fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
     std::iter::once(median).chain(p95).chain(others).collect()
 }
 
-/// Once where the ratio fixes each side's share.
+/// Returns the tile of the rate: one rate for both sides together if the ratio fixes each side's
+/// share.
 fn rate_tile(sides: &Sides<'_>) -> Tile {
     let metric = Some(Metric::Quantity(Quantity::RequestsPerS));
     let mut of_sides =
@@ -107,7 +110,7 @@ fn rate_tile(sides: &Sides<'_>) -> Tile {
     of_sides
 }
 
-/// A figure of each side, in words.
+/// A figure of each side, as text.
 type Values = Vec<String>;
 
 fn values(
@@ -155,7 +158,7 @@ fn quantity_row(sides: &Sides<'_>, quantity: Quantity) -> Row {
     }
 }
 
-/// A figure of a phase's durations, marked where it is a lower bound.
+/// Returns the row of a statistic of a phase's durations. Values that are lower bounds are marked.
 fn times_row(
     sides: &Sides<'_>,
     phase: TimedPhase,
@@ -175,7 +178,7 @@ fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
     if !sides.any(|f| phase.durations(f).map(|summary| summary.count as f64)) {
         return None;
     }
-    // Where nothing took any time, one row says so.
+    // If nothing took any time, only the maximum is shown.
     let longest = |f: &FamilyResult| phase.durations(f).and_then(|summary| summary.max);
     let none = !sides.any(|f| longest(f).map(|us| us - COMPARABLE_US));
     let shown = if none { &QUANTILES[QUANTILES.len() - 1..] } else { &QUANTILES[..] };

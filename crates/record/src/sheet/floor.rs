@@ -1,4 +1,4 @@
-//! What the generator and chance make of nothing.
+//! The noise floor: differences between families that come from the generator and chance alone.
 
 use crate::calibration::{Calibration, Difference, Floor, Leg};
 use sixmark_document::timing::Summary;
@@ -15,7 +15,7 @@ const PHASES: [FloorPhase; 3] = [
     ("response", |floor| &floor.response_us, |apart| apart.response),
 ];
 
-/// The noise floor of a run, where it was measured.
+/// Returns the noise floor of a run, or `None` if it was not measured.
 pub(super) fn floor_part(calibration: Option<&Calibration>) -> Option<Part> {
     let groups: Vec<Group> = calibration?.legs.iter().map(group).collect();
     let columns = std::iter::once(Column::words("Phase"))

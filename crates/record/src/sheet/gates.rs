@@ -1,11 +1,11 @@
-//! What was demanded of the figures, and whether it was met.
+//! The gates of a document, and their results.
 
 use crate::gate_result::GateResult;
 
 use sixmark_sheet::table::{Column, Row, Table};
 use sixmark_sheet::{Block, Part};
 
-/// A row a condition; nothing where there was none.
+/// Returns a table with a row for each gate, or `None` if there are no gates.
 pub fn gates_part(gates: &[GateResult]) -> Option<Part> {
     let row = |gate: &GateResult| {
         let met = if gate.failed { "✗ failed" } else { "✓ passed" };

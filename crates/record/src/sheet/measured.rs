@@ -1,4 +1,4 @@
-//! The parts that a run and a watch have alike.
+//! The parts that reports of runs and of watches have in common.
 
 use crate::measurement::Measurement;
 
@@ -6,7 +6,7 @@ use super::side::Sides;
 use super::{figures, gates, outcomes, path, phases, requests, seconds};
 use sixmark_sheet::Part;
 
-/// Gates, the course over time, and the figures of each family.
+/// Returns gates, charts over time, and the figures of each family.
 pub fn measured_parts(of: &dyn Measurement, sides: &Sides<'_>) -> Vec<Part> {
     let parts = [
         gates::gates_part(of.gates()),

@@ -4,7 +4,7 @@ use crate::metric::Metric;
 
 use sixmark_sheet::write;
 
-/// The value of a metric with its unit.
+/// Formats the value of a metric with its unit.
 pub fn metric_value(metric: Metric, value: f64) -> String {
     write::together(metric.write_value(value).replace(" us", " µs"))
 }

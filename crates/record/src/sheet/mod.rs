@@ -1,7 +1,7 @@
-//! What reports show of a run, and of the figures of families that watches and comparisons have too:
-//! words, tables and charts.
+//! The content of reports about a run, and about the figures of families, which watches and
+//! comparisons have too: text, tables and charts.
 //!
-//! Begin with [`run`]; [`side`] is what the other modules make tables of.
+//! Begin with [`run`]. The other modules make tables from [`side`].
 pub mod families;
 pub mod figures;
 pub mod floor;

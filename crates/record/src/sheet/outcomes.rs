@@ -9,7 +9,8 @@ use super::side::Sides;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// Outcomes, failures in detail, checks that were not passed, status codes.
+/// Returns the outcomes, the failures in detail, results by address, failed checks and status
+/// codes; `None` if no exchanges could be observed.
 pub fn outcomes_part(sides: &Sides<'_>) -> Option<Part> {
     if sides.hides_all() {
         return None;
@@ -88,7 +89,7 @@ fn failures(sides: &Sides<'_>) -> Option<Block> {
     some("Failures by phase", columns, rows)
 }
 
-/// Results by address, where one of several gave less than the others.
+/// Returns the results by address, if there are several addresses and any exchange failed.
 fn addresses_block(sides: &Sides<'_>) -> Option<Block> {
     let mut rows = Vec::new();
     for side in &sides.all {
@@ -132,7 +133,7 @@ fn content(sides: &Sides<'_>) -> Option<Block> {
     some("Failed checks", columns, rows)
 }
 
-/// The status codes, unless they are all 200.
+/// Returns the status codes, or `None` if they are all 200.
 fn status_block(sides: &Sides<'_>) -> Option<Block> {
     let codes: BTreeSet<u16> =
         sides.all.iter().flat_map(|side| side.figures.status.keys().copied()).collect();

@@ -1,4 +1,4 @@
-//! What lies below an exchange: TCP, TLS, QUIC.
+//! Statistics of the layers below HTTP: TCP, TLS and QUIC.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -13,10 +13,11 @@ use sixmark_sheet::Figure;
 use sixmark_sheet::table::{Group, Row, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// Digits of a certificate's hash: enough to tell a few apart.
+/// The number of digits of a certificate's hash that are shown: enough to distinguish a few.
 const DIGITS: usize = 16;
 
-/// What the kernel, TLS and QUIC knew of the connections of each side.
+/// Returns statistics of the kernel, TLS and QUIC about the connections of each side; `None` if
+/// there are none.
 pub fn path_part(sides: &Sides<'_>) -> Option<Part> {
     let all = [("TCP", tcp(sides)), ("TLS", tls(sides)), ("QUIC", quic(sides))];
     let groups: Vec<Group> = all
@@ -143,7 +144,8 @@ fn quic(sides: &Sides<'_>) -> Vec<Row> {
     rows
 }
 
-/// The median, p95 and p99. Documents of an earlier version lack p95; of nothing there is only the median.
+/// Returns rows of the median, p95 and p99. Of these, p95 and p99 are omitted if no side has a
+/// value; documents of an earlier version lack p95.
 fn quantiles(
     sides: &Sides<'_>,
     name: &str,
@@ -159,7 +161,7 @@ fn quantiles(
     std::iter::once(median).chain(tail).collect()
 }
 
-/// The commonest, and how many others there were.
+/// Returns the most frequent value, and the number of others.
 fn usual<T: Display + Ord>(counts: &BTreeMap<T, u64>) -> String {
     let most = counts.iter().max_by_key(|(_, count)| **count);
     most.map_or(String::new(), |(name, _)| format!("{name}{}", more(counts.len())))

@@ -1,4 +1,4 @@
-//! How the durations of each phase are distributed: two curves of each side.
+//! Charts of the distribution of each phase's durations: percentiles and cumulative distribution.
 
 use crate::timed_phase::TimedPhase;
 use sixmark_document::histogram::Distribution;
@@ -9,25 +9,26 @@ use super::side::{Side, Sides};
 use sixmark_sheet::table::{Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// Points of the percentile curve for each factor of ten in the tail.
+/// Points of the percentile curve per factor of ten in the tail.
 const POINTS_A_DECADE: i32 = 24;
 /// Points of the cumulative curve.
 const POINTS: usize = 128;
 /// Buckets of the histogram.
 const BUCKETS: usize = 40;
-/// The least ratio of its longest time to its shortest: histograms in documents have three digits.
+/// The least ratio of the histogram's upper bound to its lower one, since times in documents have
+/// only three digits.
 const NARROWEST: f64 = 1.5;
-/// Every so many of them have a row in the table.
+/// One in this many points of the cumulative curve has a row in the table.
 const ROWS_EVERY: usize = 8;
-/// The shares that the table of a percentile curve has a row for, where there are enough durations.
+/// The shares that have a row in the table of a percentile curve, if there are enough durations.
 const SHARES: [f64; 15] = [
     0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999, 0.999999,
     0.9999999,
 ];
-/// What is drawn as this where it is shorter, on a logarithmic axis.
+/// The shortest time on a logarithmic axis, in microseconds. Shorter ones are drawn there.
 const LEAST_US: f64 = 0.1;
 
-/// The order in which people want them.
+/// The order in which the phases are shown: those of most interest first.
 const ORDER: [TimedPhase; 9] = [
     TimedPhase::Response,
     TimedPhase::Ttfb,
@@ -40,12 +41,12 @@ const ORDER: [TimedPhase; 9] = [
     TimedPhase::Lifetime,
 ];
 
-/// The name of a phase at the start of a line.
+/// Returns the name of a phase, capitalised.
 pub(super) fn phase_title(phase: TimedPhase) -> String {
     write::capitalised(phase.noun())
 }
 
-/// The curves of all phases that took any time.
+/// Returns the charts of all phases that took any time.
 pub fn phases_part(sides: &Sides<'_>) -> Option<Part> {
     let blocks = ORDER.into_iter().flat_map(|phase| blocks(sides, phase)).collect();
     Part::new("Distribution of times", blocks).map(Part::off_terminal)
@@ -80,8 +81,8 @@ fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
     }
 }
 
-/// How many response times fall into each of some buckets whose bounds are equally far from each other on a
-/// logarithmic axis. The last bucket ends at the longest p99.9 and counts all that is longer.
+/// Returns a histogram of response times, whose buckets are equally wide on a logarithmic axis. The
+/// last bucket ends at the longest p99.9, and also counts all longer times.
 fn buckets(curves: &[Curve<'_>]) -> Chart {
     let low = curves.iter().map(|curve| curve.found.min_us()).fold(f64::MAX, f64::min);
     let high = curves.iter().map(|curve| curve.found.quantile_us(0.999)).fold(0.0, f64::max);
@@ -121,7 +122,7 @@ fn buckets(curves: &[Curve<'_>]) -> Chart {
     }
 }
 
-/// The share of a side's durations in each bucket.
+/// Returns the share of a side's durations in each bucket.
 fn shares(curve: &Curve<'_>, bounds: &[f64]) -> Vec<f64> {
     let mut below = 0.0;
     let upper = bounds[1..bounds.len() - 1].iter().map(|&us| curve.found.share_within(us));
@@ -162,19 +163,22 @@ impl Curve<'_> {
         Series::new(self.side.name.clone(), self.side.place, Mark::Line, ys)
     }
 
-    /// Beyond one of all durations there is nothing but the longest.
+    /// Returns the duration that one in `tail` durations exceeds, for a point of the tail axis;
+    /// `None` if there are fewer than `tail` durations.
     fn at(&self, tail: f64) -> Option<f64> {
         let count = self.found.count() as f64;
         (tail <= count * 1.000_001).then(|| self.found.quantile_us(tail_share(tail, count)))
     }
 }
 
-/// The share that a point of the tail axis stands for; the last one is the longest.
+/// Returns the share that a point of the tail axis stands for; 1, the longest duration, for the
+/// last point.
 fn tail_share(tail: f64, count: f64) -> f64 {
     if tail >= count * 0.999_999 { 1.0 } else { 1.0 - 1.0 / tail }
 }
 
-/// How long up to which share: the tail is drawn as wide as the rest.
+/// Returns the chart of durations by share, on an axis that is logarithmic in the tail: 90 % to 99
+/// % is as wide as 0 % to 90 %.
 fn percentiles(sides: &Sides<'_>, phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
     let most = curves.iter().map(|curve| curve.found.count()).max().unwrap_or(1).max(2) as f64;
     let xs = tails(most, curves);
@@ -200,7 +204,8 @@ fn percentiles(sides: &Sides<'_>, phase: TimedPhase, curves: &[Curve<'_>]) -> Ch
     }
 }
 
-/// The points of the tail axis: those of the table, each side's last, and enough between.
+/// Returns the points of the tail axis: those of the table, the last one of each side, and evenly
+/// spaced ones.
 fn tails(most: f64, curves: &[Curve<'_>]) -> Vec<f64> {
     let decades = most.log10();
     let steps = (decades * f64::from(POINTS_A_DECADE)).ceil().max(1.0) as i32;
@@ -265,7 +270,7 @@ fn within(phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
     }
 }
 
-/// Points along an axis, as it spaces them.
+/// Returns points that are evenly spaced on the axis.
 fn spread(axis: &Axis) -> Vec<f64> {
     let along = |at: usize| {
         let part = at as f64 / (POINTS - 1) as f64;
@@ -290,7 +295,7 @@ fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
     Table::new(caption, columns.collect(), rows.map(row).collect())
 }
 
-/// The curves in words.
+/// Describes the curves in words.
 fn describe_curves(curves: &[Curve<'_>]) -> String {
     let of = |curve: &Curve<'_>| {
         let quantiles = [0.5, 0.95, 0.99].map(|q| write::write_time(curve.found.quantile_us(q)));

@@ -1,4 +1,4 @@
-//! What was to be run, and by which means.
+//! The plan of a run, and the machine and generator that ran it.
 
 use crate::clocks::{PhaseClock, TimestampResult, Timestamps};
 use crate::pace::Pace;
@@ -11,10 +11,10 @@ use sixmark_http::HttpVersion;
 use sixmark_sheet::table::Table;
 use sixmark_sheet::{Block, setting, write};
 
-/// Targets named one by one.
+/// The most targets that are listed.
 const SHOWN: usize = 8;
 
-/// What was to be run.
+/// Returns a table of the plan's settings.
 pub fn plan(plan: &Plan, caption: &str) -> Block {
     let load = &plan.load;
     let yes = |set: bool, word: &str| if set { word.to_owned() } else { String::new() };
@@ -37,7 +37,7 @@ pub fn plan(plan: &Plan, caption: &str) -> Block {
     Block::Table(Table::facts(caption, facts))
 }
 
-/// The machine, its routes, and the generator.
+/// Returns the machine, its routes, the generator, and name lookups.
 pub fn environment(
     environment: &Environment,
     generator: Option<&Generator>,
@@ -50,7 +50,7 @@ pub fn environment(
     blocks
 }
 
-/// The first target, and how many more there are.
+/// Returns the first target, and the number of others.
 pub fn plan_title(plan: &Plan) -> String {
     match plan.targets.as_slice() {
         [] => "no target".into(),
@@ -60,7 +60,7 @@ pub fn plan_title(plan: &Plan) -> String {
     }
 }
 
-/// How it was paced, on how many connections.
+/// Describes the loop, its rate, and the limit of exchanges in flight.
 pub fn pace(plan: &Plan) -> String {
     let in_flight = write::write_count(plan.in_flight());
     match &plan.load.pace {
@@ -69,7 +69,7 @@ pub fn pace(plan: &Plan) -> String {
     }
 }
 
-/// What is spoken, and how it is secured.
+/// Describes the version of HTTP, TLS, and the streams per connection.
 pub fn protocol(plan: &Plan) -> String {
     let secured = if plan.tls.is_some() && plan.http.version != HttpVersion::Http3 {
         " over TLS"
@@ -131,7 +131,7 @@ fn generator_facts(generator: &Generator) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Whose clock the times are from, phase by phase where it is not sixmark's alone.
+/// Describes which clock the times are from, for each phase if it is not always sixmark's own.
 fn clock(timestamps: &TimestampResult) -> String {
     let kernel = timestamps.mode == Timestamps::Kernel;
     let Some(phases) = timestamps.phases.filter(|_| kernel) else {

@@ -1,4 +1,4 @@
-//! The requests of a mix, by their names.
+//! The figures of each request of a mix, by name.
 
 use crate::by_request::RequestFigures;
 use sixmark_document::timing::Summary;
@@ -8,15 +8,16 @@ use sixmark_sheet::Figure;
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// Letters of a name: paths may be longer than a line.
+/// The most characters of a name that are shown: paths may be longer than a line.
 const LONGEST_NAME: usize = 60;
 
-/// What is shown of response times.
+/// The quantiles that are shown of response times.
 const QUANTILES: [Figure<Summary>; 3] =
     [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
 
-/// A group for each request, with a row for each side: response times, and where not all is well, failures
-/// and statuses. One table of both would not fit a narrow page.
+/// Returns a table of response times and, if anything failed or a status is not 200, a table of
+/// failures and statuses, since one table of both would not fit a narrow page. Each has a group for
+/// each request, with a row for each side.
 pub fn requests_part(sides: &Sides<'_>) -> Option<Part> {
     let names = names(sides);
     if names.is_empty() {
@@ -41,13 +42,14 @@ pub fn requests_part(sides: &Sides<'_>) -> Option<Part> {
     Part::new("Requests of the mix", blocks).map(Part::open)
 }
 
-/// True if nothing failed and every status is 200.
+/// Returns true if nothing failed and every status is 200.
 fn all_are_well(sides: &Sides<'_>) -> bool {
     let mut all = sides.all.iter().flat_map(|side| &side.figures.by_request);
     all.all(|of| of.failed == 0 && of.status.keys().all(|&code| code == 200))
 }
 
-/// All names, in the order of the first side that has each. The last is that of all others.
+/// Returns the names of all requests, in the order of the sides' lists. `None`, which stands for
+/// all other requests, is last.
 fn names<'a>(sides: &Sides<'a>) -> Vec<Option<&'a str>> {
     let mut names = Vec::new();
     for of in sides.all.iter().flat_map(|side| &side.figures.by_request) {

@@ -1,4 +1,4 @@
-//! A run's report.
+//! The report of a run.
 
 use crate::result::RunResult;
 use sixmark_units::family::Family;
@@ -10,7 +10,7 @@ use super::{families, figures, floor, planned, search, truth};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
 use sixmark_vitals::costs_sheet as costs;
 
-/// What is shown of a run.
+/// Returns the report of a run.
 pub fn run_sheet(name: &str, result: &RunResult) -> Sheet {
     let measurement = result;
     let sides = Sides::of_families(measurement);
@@ -31,19 +31,20 @@ pub fn run_sheet(name: &str, result: &RunResult) -> Sheet {
     }
 }
 
-/// What a search found, where the run was one.
+/// Returns the result of a search for the highest rate, or `None` if the run was not a search.
 pub fn search_of(result: &RunResult) -> Option<Part> {
     result.find_max.as_ref().and_then(search::search_part)
 }
 
-/// What tells whether to believe the clock.
+/// Returns the parts that show how reliable the times are: the noise floor and the comparison with
+/// packets.
 pub fn clock_checks(result: &RunResult) -> Vec<Part> {
     let parts =
         [floor::floor_part(result.calibration.as_ref()), truth::truth_part(result.truth.as_ref())];
     parts.into_iter().flatten().collect()
 }
 
-/// What each request of a mix gave.
+/// Returns the figures of each request of a mix.
 pub fn requests(result: &RunResult) -> Option<Part> {
     requests_part(&Sides::of_families(result))
 }
@@ -67,13 +68,14 @@ fn describe_run(result: &RunResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-/// Returns what a run over both families cannot tell of the difference between them.
+/// Returns the note on the limits of a run over both families, or `None` if one of them has no
+/// median response time.
 pub(crate) fn run_caution(result: &RunResult) -> Option<&'static str> {
     let p50 = |family| result.families.of(family).and_then(|of| of.response_us.p50);
     Some(families::caution(p50(Family::Ipv6)?, p50(Family::Ipv4)?))
 }
 
-/// What is to be said of a run before anything else.
+/// Returns the headline of a run: its conclusion, and the most important notes.
 pub fn run_headline(result: &RunResult) -> SheetHeadline {
     let mut notes = Vec::new();
     if result.is_saturated() {

@@ -1,4 +1,4 @@
-//! What a search for the highest rate found.
+//! The result of a search for the highest rate.
 
 use crate::condition::Condition;
 use crate::find::{FindMax, FoundRate, Trial};
@@ -13,10 +13,10 @@ use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded}
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// Said where both families have a rate that held and one that did not, and no ratio.
+/// The note if both families have a rate that held and one that did not, but there is no ratio.
 const NO_RATIO: &str = "IPv6 vs IPv4: no ratio, since the server did not limit both rates.";
 
-/// The same in a sentence.
+/// Describes the result in a sentence.
 pub(super) fn describe_search(found: &FindMax) -> String {
     let of = |(family, found): (Family, &FoundRate)| match (found.holds, found.fails) {
         (Some(holds), Some(fails)) => {
@@ -41,7 +41,7 @@ pub(super) fn describe_search(found: &FindMax) -> String {
     format!("With {}: {}.", conditions(found), families.join("; "))
 }
 
-/// Both brackets, how they compare, and every trial.
+/// Returns the bracket of each family, their ratio, and all trials.
 pub(super) fn search_part(found: &FindMax) -> Option<Part> {
     let charts: Vec<Chart> =
         (0..found.conditions.len()).filter_map(|at| rate_chart(found, at)).collect();
@@ -61,7 +61,7 @@ pub(super) fn search_part(found: &FindMax) -> Option<Part> {
     Part::new("The highest rate", blocks).map(Part::open)
 }
 
-/// One trial as a chart has it.
+/// One trial as a point of a chart.
 struct TrialPoint {
     rate: f64,
     family: Family,
@@ -69,7 +69,8 @@ struct TrialPoint {
     value: f64,
 }
 
-/// What a condition is about over the rate, a marker a trial; none where no trial measured it.
+/// Returns a chart of the metric of condition number `at` over the rate, with a marker for each
+/// trial; `None` if no trial measured it.
 fn rate_chart(found: &FindMax, at: usize) -> Option<Chart> {
     let condition = found.conditions.get(at)?;
     let points = points(found, at);
@@ -99,10 +100,10 @@ fn rate_chart(found: &FindMax, at: usize) -> Option<Chart> {
     })
 }
 
-/// What is drawn as this where it is shorter, on a logarithmic axis.
+/// The shortest time on a logarithmic axis, in microseconds. Shorter ones are drawn there.
 const LEAST_US: f64 = 0.1;
 
-/// The trials that measured what a condition is about, by rate.
+/// Returns the trials that measured the metric of condition number `at`, in order of rate.
 fn points(found: &FindMax, at: usize) -> Vec<TrialPoint> {
     let of = |(family, of): (Family, &FoundRate)| {
         let point = |trial: &Trial| {
@@ -120,7 +121,8 @@ fn families_of(points: &[TrialPoint]) -> impl Iterator<Item = Family> {
     Family::BOTH.into_iter().filter(|family| points.iter().any(|point| point.family == *family))
 }
 
-/// The trials of a family that held, and those that did not: the same marker, filled and hollow.
+/// Returns the trials of a family that held, and those that did not, as series with filled and
+/// hollow markers.
 fn held_and_not(points: &[TrialPoint], family: Family) -> impl Iterator<Item = Series> {
     let both = [(true, "held", Mark::Dots), (false, "did not hold", Mark::Hollow)];
     let series = move |(held, words, mark): (bool, &str, Mark)| {
@@ -135,7 +137,7 @@ fn held_and_not(points: &[TrialPoint], family: Family) -> impl Iterator<Item = S
     both.map(series).into_iter().flatten()
 }
 
-/// The condition's limit, and the bracket of each family that has one.
+/// Returns bands for the condition's limit, and for the bracket of each family that has one.
 fn bands(found: &FindMax, condition: String, limit: f64) -> Vec<Band> {
     let bracket = |(family, of): (Family, &FoundRate)| {
         let role = match family {
@@ -241,7 +243,7 @@ fn trials(found: &FindMax) -> Table {
     Table { caption, columns, groups: groups.collect(), scale: None }
 }
 
-/// Which trials the figures are of.
+/// Names the trials that the other figures of the report come from.
 fn figures_of(found: &FindMax) -> Option<String> {
     let of = |(family, found): (Family, &FoundRate)| {
         found.shown().map(|trial| format!("{family} at {} requests/s", write_rate(trial.rate)))

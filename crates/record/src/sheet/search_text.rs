@@ -1,4 +1,4 @@
-//! A trial of a search for the highest rate, in words.
+//! Descriptions of trials of a search for the highest rate.
 
 use crate::condition::Condition;
 use crate::find::{Limit, Trial};
@@ -7,7 +7,7 @@ use sixmark_units::family::Family;
 
 use sixmark_units::quantity::write_count;
 
-/// One trial, on a line.
+/// Describes one trial on a line.
 pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String {
     let rate = write_rate(trial.rate);
     match trial.reason {
@@ -16,7 +16,7 @@ pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String 
     }
 }
 
-/// Why it held, or did not.
+/// Describes why a trial held or did not.
 pub(super) fn why_not_held(conditions: &[Condition], trial: &Trial) -> String {
     let requests = &trial.requests;
     let places = trial.in_flight.map_or("places".to_owned(), write_count);
@@ -39,7 +39,8 @@ pub(super) fn why_not_held(conditions: &[Condition], trial: &Trial) -> String {
     }
 }
 
-/// What the conditions looked at that `held`, or did not, as in `response.p99 12.3 ms`.
+/// Returns the values of those conditions that were met if `held`, else of those that were not, as
+/// in `response.p99 12.3 ms`.
 fn values(conditions: &[Condition], trial: &Trial, held: bool) -> String {
     let shown = conditions.iter().zip(&trial.values);
     let shown = shown.filter(|(condition, value)| condition.admits(**value) == held);

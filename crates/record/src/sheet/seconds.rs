@@ -1,4 +1,4 @@
-//! A run over time: throughput, response times, failures.
+//! Charts over time: throughput, response times and failures.
 
 use crate::interval::{Interval, IntervalFamily};
 use crate::measurement::Measurement;
@@ -12,16 +12,17 @@ use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// A rate over less is chance: a last second of a run that is shorter is put to the one before it.
+/// The shortest time, in seconds, for which a rate is meaningful. If the last second of a run is
+/// shorter, it is merged with the one before it.
 const SHORTEST_S: f64 = 0.2;
-/// The most points of a curve: a longer run's seconds are put together.
+/// The most points of a curve. The seconds of a longer run are merged.
 const MOST: usize = 120;
 
-/// A last point that covers less of the time of the others than this is marked.
+/// If the last point covers less than this share of the time of the others, it is marked.
 const WHOLE: f64 = 0.98;
 
-/// Throughput and response times of each side, and failures where there are any. Nothing of a search: its
-/// seconds are those of trials at different rates, one after the other.
+/// Returns charts of throughput and response times of each side, and of failures if there are any.
+/// Returns `None` for a search, because its seconds belong to trials at different rates.
 pub(super) fn seconds_part(of: &dyn Measurement, sides: &Sides<'_>) -> Option<Part> {
     let spans = spans(of.intervals());
     let is_search = of.run().is_some_and(|run| run.find_max.is_some());
@@ -50,7 +51,7 @@ struct CountedSecond {
     response: Option<Distribution>,
 }
 
-/// Seconds put together so that there are few enough of them.
+/// Merges seconds so that there are at most `MOST` spans.
 fn spans(intervals: &[Interval]) -> Vec<Span> {
     let each = intervals.len().div_ceil(MOST).max(1);
     let mut chunks: Vec<&[Interval]> = intervals.chunks(each).collect();
@@ -82,7 +83,7 @@ impl CountedSecond {
     fn add(&mut self, of: &IntervalFamily) {
         self.completed += of.completed;
         self.failed += of.failed + of.unaccepted;
-        // One that can't be read is told with the phases.
+        // A histogram that can't be decoded is reported with the phases.
         let Ok(Some(response)) = Distribution::of(&of.response_us) else { return };
         match &mut self.response {
             Some(all) => all.add(&response),
@@ -95,15 +96,16 @@ impl CountedSecond {
     }
 }
 
-/// What a chart over time is made of.
+/// The data of the charts over time.
 struct SecondCharts<'a> {
     spans: Vec<Span>,
     sides: &'a Sides<'a>,
-    /// Whether the time before the first second was left out.
+    /// Whether a warm-up precedes the first second.
     warmed: bool,
 }
 
-/// A line over time: what its name ends with, how it is drawn, and its points.
+/// A line over time: the end of its name, how it is drawn, and the function that returns the value
+/// of a span, given its length in seconds.
 type SecondLine = (&'static str, Mark, fn(&CountedSecond, f64) -> Option<f64>);
 
 const RATE: [SecondLine; 1] =
@@ -125,7 +127,8 @@ impl SecondCharts<'_> {
         self.chart("Throughput", "requests/s", y, series, write::per_s)
     }
 
-    /// The rates of both families together, where the ratio fixes each one's share of them.
+    /// Returns the rates of both families together, for use if the ratio fixes each family's share
+    /// of them.
     fn rate_of_both(&self) -> Series {
         let at = |span: &Span| {
             let completed = span.families.iter().map(|of| of.completed).sum::<u64>() as f64;
@@ -143,7 +146,7 @@ impl SecondCharts<'_> {
     }
 
     fn failures(&self) -> Option<Chart> {
-        // What the end of the run cut off is in no one's way.
+        // Exchanges that the end of the run cut off are not failures.
         let any = self.sides.any(crate::family_result::FamilyResult::failed_share);
         let series = self.series(&FAILURES);
         let y = Axis::from_zero("failures", Unit::Count, values(&series));
@@ -197,8 +200,8 @@ impl SecondCharts<'_> {
         }
     }
 
-    /// A band around the last point, where it covers less time than the others. Rates are those of a whole
-    /// second there too, counts are not.
+    /// Returns a band around the last point, if it covers less time than the others. Rates are
+    /// still per second there, but counts are lower than those of a whole second.
     fn partial(&self, of_rates: bool) -> Option<Band> {
         let [.., before, last] = self.spans.as_slice() else { return None };
         let whole = last.from_s - before.from_s;
@@ -212,7 +215,7 @@ impl SecondCharts<'_> {
         })
     }
 
-    /// A row for each point.
+    /// Returns a table with a row for each point.
     fn table(
         &self,
         title: &str,
@@ -313,7 +316,7 @@ mod tests {
         };
         assert_eq!(names(&run), ["both families"]);
         assert_eq!(charts(&run)[0].series[0].ys, [Some(200.0), Some(200.0)]);
-        // Without a response to each, the rates are figures of the families.
+        // If not every request got a response, the rates differ by family.
         run.families.ipv6.iter_mut().for_each(|of| of.requests.sent = 120);
         assert_eq!(names(&run), ["IPv6", "IPv4"]);
     }

@@ -1,4 +1,4 @@
-//! What is beside what: IPv6 and IPv4, or the two sides of a comparison.
+//! The sides of a report: IPv6 and IPv4, or the two sides of a comparison.
 
 use crate::family_result::FamilyResult;
 use crate::measurement::Measurement;
@@ -12,31 +12,32 @@ use sixmark_sheet::table::{Column, Row, SheetCell};
 /// One side.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
-    /// Its place, which is its colour: IPv6 and what is judged are 0.
+    /// The position, which determines the colour: 0 for IPv6, and for the side that a comparison
+    /// judges.
     pub place: usize,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Its figures.
+    /// The figures.
     pub figures: &'a FamilyResult,
-    /// The version of HTTP, whose numbers failures have.
+    /// The version of HTTP, which determines the meaning of error codes.
     pub version: HttpVersion,
-    /// Whether its exchanges could not be seen: counts of them say nothing.
+    /// Whether the side's exchanges could not be observed, so that counts of them mean nothing.
     pub hidden: bool,
 }
 
-/// One side, or both. How they differ is for the blocks of a comparison to say: figures beside one
-/// another differ by chance too.
+/// One side, or both. Tables of them show no differences, since figures also differ by chance; the
+/// blocks of a comparison show those.
 #[derive(Clone, Debug)]
 pub struct Sides<'a> {
-    /// The side, or both.
+    /// The sides.
     pub all: Vec<Side<'a>>,
-    /// Both sides together, where the ratio of a run fixes each one's share of the rates: they are no
-    /// figures of the families then.
+    /// The figures of both sides together, if the ratio of a run fixes each side's share of the
+    /// rates, so that rates are not figures of the families; else `None`.
     pub both: Option<&'a FamilyResult>,
 }
 
 impl<'a> Sides<'a> {
-    /// The families of a run or a watch.
+    /// Returns the families of a run or a watch.
     pub fn of_families(measurement: &'a dyn Measurement) -> Sides<'a> {
         let version = measurement.version();
         let side = |(family, figures): (Family, &'a FamilyResult)| Side {
@@ -50,18 +51,18 @@ impl<'a> Sides<'a> {
         Sides { all, both: both_of(measurement) }
     }
 
-    /// One side alone.
+    /// Returns one side alone.
     pub fn one(side: &Side<'a>) -> Sides<'a> {
         Sides { all: vec![side.clone()], both: None }
     }
 
-    /// A column for each, after one for names.
+    /// Returns a column named `first` for the names of rows, and a column for each side.
     pub fn columns(&self, first: &str) -> Vec<Column> {
         let names = self.all.iter().map(|side| Column::number(&side.name));
         std::iter::once(Column::words(first)).chain(names).collect()
     }
 
-    /// One figure of each side.
+    /// Returns a row with a figure of each side.
     pub fn row(
         &self,
         label: &str,
@@ -71,7 +72,8 @@ impl<'a> Sides<'a> {
         self.row_of(label, |side| figure(side.figures), write)
     }
 
-    /// The same of a count of exchanges: no side has one whose exchanges could not be seen.
+    /// Returns a row with a count of exchanges of each side. The cell is empty for a side whose
+    /// exchanges could not be observed.
     pub fn exchanges_row(
         &self,
         label: &str,
@@ -81,7 +83,7 @@ impl<'a> Sides<'a> {
         self.row_of(label, |side| figure(side.figures).filter(|_| !side.hidden), write)
     }
 
-    /// True where no side has an exchange that could be seen.
+    /// Returns true if the exchanges of no side could be observed.
     pub fn hides_all(&self) -> bool {
         !self.all.is_empty() && self.all.iter().all(|side| side.hidden)
     }
@@ -98,19 +100,21 @@ impl<'a> Sides<'a> {
         Row::new(label, self.all.iter().map(|side| cell(figure(side))).collect())
     }
 
-    /// Words of each side.
+    /// Returns a row with a text for each side.
     pub fn words(&self, label: &str, of: impl Fn(&Side<'a>) -> String) -> Row {
         Row::new(label, self.all.iter().map(|side| of(side).into()).collect())
     }
 
-    /// True where any side has something of it.
+    /// Returns true if the figure is above 0 for any side.
     pub fn any(&self, figure: impl Fn(&FamilyResult) -> Option<f64>) -> bool {
         self.all.iter().any(|side| figure(side.figures).is_some_and(|value| value > 0.0))
     }
 }
 
-/// The figures of both families together, where each was sent its share of all requests and gave a complete
-/// response to all of them. A search loads each alone, and a watch has no ratio.
+/// Returns the figures of both families together, if all requests of both got a complete response,
+/// except those that the end of the run cut off. Then the ratio fixes each family's share of the
+/// rates. Returns `None` for a search, which loads each family alone, and for a watch, which has no
+/// ratio.
 fn both_of(measurement: &dyn Measurement) -> Option<&FamilyResult> {
     let run = measurement.run().filter(|run| run.find_max.is_none())?;
     let families = || run.families.iter().map(|(_, of)| of);

@@ -1,4 +1,4 @@
-//! What the packets say beside the client's clock.
+//! The comparison of the client's times with captured packets.
 
 use crate::truth::{Beside, FamilyTruth, Truth, TruthCounts};
 use sixmark_units::family::Family;
@@ -20,7 +20,8 @@ type CountedTruth = (&'static str, fn(&FamilyTruth) -> &TruthCounts);
 const COUNTED: [CountedTruth; 2] =
     [("connections", |of| &of.connections), ("exchanges", |of| &of.exchanges)];
 
-/// Medians by the packets, how much longer the client's were, and how many are in both views.
+/// Returns the medians by the packets, by how much the client's times are longer, and how many
+/// connections and exchanges were found in both; `None` if the run captured no packets.
 pub(super) fn truth_part(truth: Option<&Truth>) -> Option<Part> {
     let truth = truth?;
     let used: Vec<(Family, &FamilyTruth)> = truth.families.iter().collect();
@@ -49,7 +50,7 @@ pub(super) fn truth_part(truth: Option<&Truth>) -> Option<Part> {
     Part::new("Packets compared with the clock", vec![Block::Table(table), Block::Text(packets)])
 }
 
-/// None where the packets have none of it.
+/// Returns the rows of a phase; none if the packets show no times of it.
 fn times((name, of): &Phase, used: &[(Family, &FamilyTruth)]) -> Vec<Row> {
     let all: Vec<&Beside> = used.iter().map(|(_, family)| of(family)).collect();
     if all.iter().all(|beside| beside.packets_us.count == 0) {
@@ -76,7 +77,7 @@ fn matched((name, of): &CountedTruth, used: &[(Family, &FamilyTruth)]) -> Row {
     Row::new(*name, used.iter().map(cell).collect())
 }
 
-/// A difference in microseconds.
+/// Formats a difference in microseconds, with its sign.
 fn signed(us: f64) -> String {
     let sign = if us < 0.0 { "−" } else { "+" };
     format!("{sign}{}", write::write_time(us.abs()))

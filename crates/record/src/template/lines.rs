@@ -2,24 +2,26 @@
 
 use std::ops::Range;
 
-/// A file's lines, whole and as records of comma-separated values (RFC 4180). Nothing is copied while
-/// a load runs but what is sent.
+/// The lines of a file, as text and as records of comma-separated values (RFC 4180). They are
+/// parsed before the load begins, so that only what is sent is copied during it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListLines {
     text: Vec<u8>,
-    /// Where each line is in the text, its line break left out.
+    /// The byte range of each line in the text, without its line break.
     lines: Vec<Range<usize>>,
-    /// The columns of each line one after the other, where any are used: unquoted.
+    /// The columns of all lines, one line after the other, without quotes; empty if no template
+    /// uses columns.
     columns: Vec<Vec<u8>>,
-    /// The number of the first column of each line, and of the first after the last.
+    /// The index in `columns` of the first column of each line, and the total number of columns as
+    /// the last entry; empty if no template uses columns.
     first: Vec<usize>,
 }
 
 impl ListLines {
-    /// The lines of a file, of which empty ones don't count.
+    /// Splits the text of a file into lines. Empty ones are ignored.
     ///
     /// # Errors
-    /// There are no others.
+    /// There are no other lines.
     pub fn new(text: Vec<u8>) -> Result<ListLines, String> {
         let lines = split(&text);
         if lines.is_empty() {
@@ -28,12 +30,12 @@ impl ListLines {
         Ok(ListLines { text, lines, columns: Vec::new(), first: Vec::new() })
     }
 
-    /// How many there are, above zero.
+    /// Returns the number of lines, above zero.
     pub fn count(&self) -> usize {
         self.lines.len()
     }
 
-    /// Reads the columns, unless that is done already.
+    /// Parses the columns, unless that has already been done.
     pub(super) fn read_columns(&mut self) {
         if !self.first.is_empty() {
             return;
@@ -45,8 +47,8 @@ impl ListLines {
         self.first.push(self.columns.len());
     }
 
-    /// Line number `line`, from 0, or one of its columns, from 0, which [`check`](ListLines::check) has
-    /// found to be there.
+    /// Returns line number `line` (from 0), or one of its columns (from 0).
+    /// [`check`](ListLines::check) must have found the column in every line.
     pub(super) fn get(&self, line: usize, column: Option<usize>) -> &[u8] {
         match column {
             None => self.lines.get(line).map_or(&[], |line| &self.text[line.clone()]),
@@ -57,7 +59,8 @@ impl ListLines {
         }
     }
 
-    /// Looks at what each line gives; the error names the first one that `fits` refuses.
+    /// Checks the value that each line provides. The error names the first line that lacks the
+    /// column or whose value `fits` refuses.
     pub(super) fn check(
         &self,
         column: Option<usize>,
@@ -76,14 +79,14 @@ impl ListLines {
         Ok(())
     }
 
-    /// The number that an editor shows of a line, empty ones included.
+    /// Returns the number of a line as an editor shows it: from 1, including empty lines.
     fn number(&self, line: usize) -> usize {
         let before = &self.text[..self.lines[line].start];
         before.iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 }
 
-/// A byte order mark is no part of the first line.
+/// Returns the byte ranges of all lines that are not empty, without a byte order mark.
 fn split(text: &[u8]) -> Vec<Range<usize>> {
     let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let mut lines = Vec::new();
@@ -97,8 +100,8 @@ fn split(text: &[u8]) -> Vec<Range<usize>> {
     lines
 }
 
-/// RFC 4180, 2: fields between commas; a quoted one may hold commas, and quotes written twice. A
-/// field can't hold a line break here, since a line is a record.
+/// Splits a line into fields (RFC 4180, 2). A quoted field may contain commas, and quotes written
+/// twice. Unlike in the RFC it can't contain a line break, since each line is a record.
 fn columns(line: &[u8]) -> Vec<Vec<u8>> {
     let (mut columns, mut field, mut quoted) = (Vec::new(), Vec::new(), false);
     let mut bytes = line.iter().copied().peekable();

@@ -1,6 +1,6 @@
-//! Text with places that are filled in anew for each request: `/users/{{rand 1 1000}}`.
+//! Text with placeholders that are filled in for each request: `/users/{{rand 1 1000}}`.
 //!
-//! A template is read once, before the load begins. What is constant stays one piece of text.
+//! A template is parsed once, before the load begins.
 
 mod lines;
 mod parse;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Text with values in it, ready to be filled in.
+/// A parsed template.
 ///
-/// In documents it is the text that it was read from. One that comes from a document is that text
-/// and nothing more: the files it named were not kept.
+/// Documents contain the text that it was parsed from. A template that was read from a document is
+/// constant text, because the document does not contain the files that it refers to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Template {
@@ -32,7 +32,7 @@ enum TemplatePiece {
     Value(BraceValue, Encoding),
 }
 
-/// What stands between the braces.
+/// A placeholder: what is written between the braces.
 #[derive(Clone, Debug, PartialEq)]
 enum BraceValue {
     Seq,
@@ -41,25 +41,25 @@ enum BraceValue {
     Line { file: usize, lines: Arc<ListLines>, column: Option<usize> },
 }
 
-/// How a value is written where it stands.
+/// How a value is encoded in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
-    /// As it is.
+    /// Unchanged.
     Plain,
-    /// As one component of a URL: whatever has a meaning in one is percent-encoded.
+    /// As one component of a URL: reserved characters are percent-encoded.
     Component,
-    /// As a whole path and query: what can't stand in one is percent-encoded.
+    /// As a whole path and query: only characters that are invalid there are percent-encoded.
     Target,
 }
 
 impl Template {
-    /// Text without any place to fill in; braces in it mean nothing.
+    /// Creates a template without placeholders. Braces in the text have no meaning.
     pub fn constant(text: impl Into<String>) -> Template {
         let source = text.into();
         Template { pieces: vec![TemplatePiece::Text(source.clone())], source }
     }
 
-    /// The whole text, where nothing in it changes.
+    /// Returns the text if it has no placeholders, else `None`.
     pub fn as_constant(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -68,18 +68,18 @@ impl Template {
         }
     }
 
-    /// The same, of which documents show another text.
+    /// Returns the same template, for which documents contain `text` instead.
     #[must_use]
     pub fn shown_as(self, text: &str) -> Template {
         Template { source: text.to_owned(), ..self }
     }
 
-    /// The text that it was read from.
+    /// Returns the text that the template was parsed from.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Appends the text with this request's values to `out`.
+    /// Fills in the values of the current request, and appends the text to `out`.
     pub fn render(&self, values: &mut TemplateValues, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
@@ -105,7 +105,7 @@ impl BraceValue {
 }
 
 impl Encoding {
-    /// What `{{line}}` gives is the only value that may need it.
+    /// Appends the encoded value to `out`. Only values of `{{line}}` may need encoding.
     fn write(self, value: &[u8], out: &mut Vec<u8>) {
         if self == Encoding::Plain {
             return out.extend_from_slice(value);
@@ -118,8 +118,9 @@ impl Encoding {
         }
     }
 
-    /// RFC 3986: the unreserved characters (2.3), in a whole path and query also the reserved ones
-    /// (2.2) but those that end it or belong to a host, and `%`, which is taken as written.
+    /// Returns true if a byte is not encoded (RFC 3986): unreserved characters (2.3); in a whole
+    /// path and query also the reserved ones (2.2), except `#`, `[` and `]`, and `%`, which is
+    /// assumed to begin an escape.
     fn keeps(self, byte: u8) -> bool {
         let unreserved = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         unreserved || (self == Encoding::Target && b"%/?:@!$&'()*+,;=".contains(&byte))

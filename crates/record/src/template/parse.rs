@@ -1,24 +1,24 @@
-//! From text to a template.
+//! Parsing of templates.
 
 use std::sync::Arc;
 
 use super::{BraceValue, Encoding, ListLines, Template, TemplatePiece};
 
-/// Where a template stands, which decides what it may give.
+/// Where a template is used, which restricts its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplatePlace {
     /// The request target: path and query.
     Path,
-    /// A field's value.
+    /// The value of a header field.
     Header,
-    /// Content.
+    /// The content.
     Body,
 }
 
-/// Reads a file: the error says why that can't be done.
+/// A function that reads a file. The error says why it can't be read.
 type OpenFile<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
 
-/// Reads templates, and each file that they name once.
+/// Parses templates. Each file of lines that they refer to is read only once.
 pub struct Reading<'a> {
     open: &'a mut OpenFile<'a>,
     files: Vec<(String, Arc<ListLines>)>,
@@ -27,23 +27,23 @@ pub struct Reading<'a> {
 const KNOWN: &str = "{{seq}}, {{uuid}}, {{rand FROM TO}}, {{line FILE}} and {{line FILE COLUMN}}";
 
 impl<'a> Reading<'a> {
-    /// Reads files by `open`.
+    /// Creates a parser that reads files with `open`.
     pub fn new(open: &'a mut OpenFile<'a>) -> Reading<'a> {
         Reading { open, files: Vec::new() }
     }
 
-    /// What a file holds that is no list of lines.
+    /// Returns the bytes of a file that is not a list of lines.
     ///
     /// # Errors
-    /// Why it can't be read.
+    /// The file can't be read; the message says why.
     pub fn bytes(&mut self, name: &str) -> Result<Vec<u8>, String> {
         (self.open)(name)
     }
 
-    /// Reads a template. `{{{{` stands for `{{`.
+    /// Parses a template. `{{{{` stands for a literal `{{`.
     ///
     /// # Errors
-    /// What is wrong with it, or with a file that it names.
+    /// The template, or a file that it refers to, is invalid; the message says why.
     pub fn template(&mut self, text: &str, place: TemplatePlace) -> Result<Template, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -70,10 +70,10 @@ impl<'a> Reading<'a> {
         Ok(Template { source: text.to_owned(), pieces })
     }
 
-    /// Reads text whose braces mean nothing.
+    /// Returns text without placeholders, in which braces have no meaning.
     ///
     /// # Errors
-    /// It can't stand in this place.
+    /// The text is not valid in this place.
     pub fn plain(&mut self, text: &str, place: TemplatePlace) -> Result<Template, String> {
         let template = Template::constant(text);
         check_pieces(&template.pieces, place).map(|()| template)
@@ -122,7 +122,7 @@ impl<'a> Reading<'a> {
         let of_file = |error| format!("{name}: {error}");
         let lines = &mut self.files[file].1;
         if column.is_some() {
-            // Templates read before keep the lines without columns, which are as good to them.
+            // Templates parsed earlier keep the lines without columns, since they don't use any.
             Arc::make_mut(lines).read_columns();
         }
         let fits = |value: &[u8]| fits(value, place, encoding);
@@ -130,7 +130,7 @@ impl<'a> Reading<'a> {
         Ok(BraceValue::Line { file, lines: Arc::clone(lines), column })
     }
 
-    /// The number of a file, which is read unless it was before.
+    /// Returns the index of a file, and reads it unless that has already been done.
     fn file(&mut self, name: &str) -> Result<usize, String> {
         if let Some(known) = self.files.iter().position(|(known, _)| known == name) {
             return Ok(known);
@@ -170,7 +170,7 @@ fn column_number(text: &str) -> Result<usize, String> {
     column.ok_or_else(|| format!("column '{text}' is not a whole number of 1 or more"))
 }
 
-/// What a line gives is sent as it is, or encoded: only what no encoding mends is refused.
+/// Checks a value of a line. Only values that would be invalid even when encoded are refused.
 fn fits(value: &[u8], place: TemplatePlace, encoding: Encoding) -> Result<(), String> {
     let control = |byte: &u8| *byte != b'\t' && (*byte < b' ' || *byte == 0x7f);
     match place {
@@ -199,7 +199,7 @@ fn check_pieces(pieces: &[TemplatePiece], place: TemplatePlace) -> Result<(), St
         TemplatePlace::Path => {
             let begins = match pieces.first() {
                 Some(TemplatePiece::Text(text)) => text.starts_with('/'),
-                // Its lines have been looked at.
+                // Its lines have already been checked.
                 Some(TemplatePiece::Value(BraceValue::Line { .. }, _)) => true,
                 _ => false,
             };
@@ -211,7 +211,8 @@ fn check_pieces(pieces: &[TemplatePiece], place: TemplatePlace) -> Result<(), St
     }
 }
 
-/// RFC 3986, 2, and 3.5: a fragment is never sent.
+/// Refuses characters that are not allowed in a path (RFC 3986, 2), and `#`, because a fragment is
+/// never sent (3.5).
 fn refuse_characters(text: &str) -> Result<(), String> {
     match text.chars().find(|&c| !c.is_ascii_graphic() || c == '#') {
         None => Ok(()),

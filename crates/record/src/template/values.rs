@@ -1,13 +1,15 @@
-//! What a worker fills in: numbers, chance, and where it is in each file.
+//! The values that one worker fills in: sequence numbers, random values, and its position in each
+//! file.
 
 use std::io::Write as _;
 
 use sixmark_units::random::Random;
 
-/// The streams of chance that arrivals use are numbered from 0 by worker: these are others.
+/// The first random stream for templates. Arrivals use the streams from 0, one for each worker.
 const STREAMS: u64 = 1 << 32;
 
-/// One worker's values. Each request begins with [`next_request`](TemplateValues::next_request).
+/// The values of one worker. Call [`next_request`](TemplateValues::next_request) before each
+/// request.
 #[derive(Clone, Debug)]
 pub struct TemplateValues {
     worker: u64,
@@ -19,17 +21,17 @@ pub struct TemplateValues {
     files: Vec<Drawn>,
 }
 
-/// Something of which each request that uses it takes the next, and only one.
+/// A counter from which each request takes at most one number, however often it uses it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn {
-    /// The last request that took one; 0 before the first.
+    /// The last request that took a number; 0 before the first.
     by: u64,
-    /// How many were taken.
+    /// How many numbers were taken.
     taken: u64,
 }
 
 impl Drawn {
-    /// What this request takes, counted from 0.
+    /// Returns the number of this request, from 0.
     fn take(&mut self, request: u64) -> u64 {
         if self.by != request {
             (self.by, self.taken) = (request, self.taken + 1);
@@ -39,7 +41,7 @@ impl Drawn {
 }
 
 impl TemplateValues {
-    /// Those of worker number `worker` of `workers`, in a run of this seed.
+    /// Creates the values of worker number `worker` (from 0) of `workers`, in a run with this seed.
     pub fn new(seed: u64, worker: u32, workers: u32) -> TemplateValues {
         TemplateValues {
             worker: worker.into(),
@@ -51,7 +53,7 @@ impl TemplateValues {
         }
     }
 
-    /// A request begins: it has a number and lines of its own.
+    /// Begins the next request, which takes its own sequence number and lines.
     pub fn next_request(&mut self) {
         self.request += 1;
     }
@@ -61,7 +63,8 @@ impl TemplateValues {
         write_number(out, number);
     }
 
-    /// Version 4 (RFC 9562, 5.4): the version and the variant have their six bits, chance the rest.
+    /// Writes a UUID of version 4 (RFC 9562, 5.4): six bits are the version and the variant, the
+    /// others are random.
     pub(super) fn write_uuid(&mut self, out: &mut Vec<u8>) {
         let high = self.random.bits() & !0xf000 | 0x4000;
         let low = self.random.bits() & !(0b11 << 62) | 0b10 << 62;
@@ -77,21 +80,21 @@ impl TemplateValues {
         );
     }
 
-    /// Both bounds included. The upper bits of a product: no bound is likelier than another by more
-    /// than the range's part of 2^64.
+    /// Writes a random number from `from` to `to`, both included. It is the upper half of a
+    /// product: the probabilities of two numbers differ by 2^-64 at most.
     pub(super) fn write_random(&mut self, from: i64, to: i64, out: &mut Vec<u8>) {
         let range = (i128::from(to) - i128::from(from) + 1) as u128;
         let offset = (u128::from(self.random.bits()) * range) >> 64;
         write_number(out, i128::from(from) + offset as i128);
     }
 
-    /// The line of `count` that this request takes from file number `file`.
+    /// Returns the index of the line, of `count`, that this request takes from file number `file`.
     pub(super) fn line(&mut self, file: usize, count: usize) -> usize {
         if self.files.len() <= file {
             self.files.resize(file + 1, Drawn::default());
         }
         let count = count.max(1) as u64;
-        // In 128 bits: a product of two sizes.
+        // The product may need 128 bits.
         let begin = (u128::from(self.worker) * u128::from(count) / u128::from(self.workers)) as u64;
         (begin.wrapping_add(self.files[file].take(self.request)) % count) as usize
     }

@@ -1,4 +1,4 @@
-//! What TLS agreed on, above the table.
+//! The negotiated TLS parameters, which are shown above the table.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,13 @@ use crate::tls::{CertificateCount, TlsResult};
 use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
 
-/// The widest line.
+/// The most columns of a line.
 const WIDTH: usize = 80;
-/// Digits of a certificate's hash: enough to tell a few apart.
+/// The number of digits of a certificate's hash that are shown: enough to distinguish a few.
 const DIGITS: usize = 8;
 
-/// One line where the families used agree, else one for each; none where no handshake finished.
+/// Returns one entry if the families in use agree, else one for each family; empty if no handshake
+/// was completed. Long entries are wrapped.
 pub(super) fn agreed_lines(sides: [Option<&FamilyResult>; 2], version: HttpVersion) -> String {
     let of = |side: &FamilyResult| parts(side.tls.as_ref(), version);
     let used = Family::BOTH.into_iter().zip(sides);
@@ -23,7 +24,8 @@ pub(super) fn agreed_lines(sides: [Option<&FamilyResult>; 2], version: HttpVersi
     }
 }
 
-/// Version, cipher, group, a protocol that is not the usual one, certificate.
+/// Returns the TLS version, cipher suite, group, the ALPN protocol if it is not the expected one,
+/// and the certificate.
 fn parts(tls: Option<&TlsResult>, version: HttpVersion) -> Vec<String> {
     let Some(tls) = tls.filter(|tls| !tls.versions.is_empty()) else { return Vec::new() };
     let named = [&tls.versions, &tls.ciphers, &tls.groups].map(commonest);
@@ -37,7 +39,8 @@ fn commonest(counts: &BTreeMap<String, u64>) -> Option<String> {
     Some(format!("{name}{}", more(counts.len())))
 }
 
-/// Until when the commonest certificate is valid is told by the day.
+/// Describes the most frequent certificate: the start of its hash, the day on which it expires, and
+/// the number of others.
 fn certificate(all: &[CertificateCount]) -> Option<String> {
     let commonest = all.iter().max_by_key(|certificate| certificate.count)?;
     let hash: String = commonest.sha256.chars().take(DIGITS).collect();
@@ -50,7 +53,7 @@ fn more(kinds: usize) -> String {
     if kinds > 1 { format!(" and {} more", kinds - 1) } else { String::new() }
 }
 
-/// The parts on a line, or on several where it would be too wide.
+/// Joins the parts on one line, or on several if it would be too long.
 fn wrapped(begin: &str, parts: &[String]) -> String {
     let (mut text, mut line) = (String::new(), String::new());
     for (at, part) in parts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The short form of a run: a sentence, and the few lines that it rests on.
+//! The short form of a run: a sentence, and the few figures that support it.
 
 use crate::sheet::run::search_of;
 use std::collections::BTreeMap;
@@ -18,20 +18,20 @@ use crate::gate_text as gates;
 use sixmark_sheet::SheetHeadline;
 use sixmark_sheet::{Figure, terminal};
 
-/// Lines on what failed, at most: with the others they are at most 14 lines after the sentence.
+/// The most lines about failures, so that at most 14 lines follow the sentence.
 const MOST_FAILED: usize = 5;
 
-/// What is shown of the response time.
+/// The quantiles that are shown of the response time.
 const QUANTILES: [Figure<Summary>; 3] =
     [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
 
-/// What was not sent, or not when it was due: it weakens the answer.
+/// Exchanges that were not started, which make the conclusion weaker.
 const NOT_SENT: [Quantity; 2] = [Quantity::Dropped, Quantity::Unsent];
 
-/// How to see the rest.
+/// The hint how to see the other figures.
 const FULL: &str = "All phases, connections, TLS, TCP and CPU time: --full";
 
-/// What was run, what was found, and what that rests on.
+/// Formats what was run, the conclusion, and the figures that support it.
 pub(super) fn run_answer(run: &RunResult) -> String {
     let headline = crate::sheet::run::run_headline(run);
     let mut text = String::new();
@@ -79,7 +79,8 @@ fn write_evidence(text: &mut String, run: &RunResult, headline: &SheetHeadline) 
     let _ = writeln!(text, "{FULL}");
 }
 
-/// The worst of several addresses of a name, a line for each family where one failed.
+/// Returns a line for each family with failures at one of several addresses: the worst address, and
+/// the number of others with failures.
 fn failed_addresses(columns: &FamilyColumns<'_>) -> Vec<String> {
     let families = Family::BOTH.into_iter().zip(columns.sides);
     let line = |(family, side): (Family, Option<&FamilyResult>)| {
@@ -97,7 +98,8 @@ fn failed_addresses(columns: &FamilyColumns<'_>) -> Vec<String> {
     families.filter_map(line).collect()
 }
 
-/// The rates of the whole run: each family's share of them is fixed by the ratio.
+/// Describes the rates of the whole run. They are not given for each family because the ratio fixes
+/// each family's share.
 fn describe_throughput(run: &RunResult) -> String {
     let both = if Family::BOTH.iter().all(|&family| run.families.of(family).is_some()) {
         "both families: "
@@ -121,7 +123,8 @@ impl<'a> CountRow<'a> {
     }
 }
 
-/// Failures, then what was not sent, then how requests failed and with what status, the commonest first.
+/// Returns rows of failures, of exchanges not started, of kinds of failures, and of status codes.
+/// Kinds and codes are in descending order of frequency. Rows without any count are omitted.
 fn failed_rows<'a>(columns: &FamilyColumns<'a>) -> Vec<CountRow<'a>> {
     let used: Vec<&FamilyResult> = columns.sides.into_iter().flatten().collect();
     let quantity = |quantity: Quantity| {
@@ -149,7 +152,7 @@ fn failed_rows<'a>(columns: &FamilyColumns<'a>) -> Vec<CountRow<'a>> {
     all.filter(|row| used.iter().any(|of| (row.count)(of) > 0)).collect()
 }
 
-/// How often requests failed in which way and phase, what the end of the run cut off not counted.
+/// Counts failures by outcome and phase, except exchanges that the end of the run cut off.
 fn failure_kinds(of: &FamilyResult) -> BTreeMap<String, u64> {
     let mut kinds = BTreeMap::new();
     for failed in of.failures.iter().filter(|of| of.failure.outcome != Outcome::Abandoned) {
@@ -159,7 +162,7 @@ fn failure_kinds(of: &FamilyResult) -> BTreeMap<String, u64> {
     kinds
 }
 
-/// The names with their counts added up, the commonest first.
+/// Adds up the counts of each name, and returns the names in descending order of their sums.
 fn most_first<N: Ord>(counts: impl Iterator<Item = (N, u64)>) -> Vec<N> {
     let mut sums = BTreeMap::new();
     counts.for_each(|(name, count)| *sums.entry(name).or_insert(0) += count);

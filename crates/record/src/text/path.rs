@@ -1,4 +1,4 @@
-//! The rows of what lies below an exchange: TLS, TCP, QUIC.
+//! The rows about the layers below HTTP: TLS, TCP and QUIC.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,32 +10,33 @@ use sixmark_document::timing::Summary;
 use sixmark_sheet::Figure;
 use sixmark_units::quantity::duration_us;
 
-/// TLS handshakes by how they went. Each label stands alone: the row before it may not be there.
+/// TLS handshakes by result. Each label is clear on its own, because the row before it may be
+/// absent.
 const HANDSHAKES: [Figure<FamilyResult>; 3] = [
     ("handshakes full", |f| Some(f.tls.as_ref()?.handshakes.full as f64)),
     ("handshakes resumed", |f| Some(f.tls.as_ref()?.handshakes.resumed as f64)),
     ("handshakes failed", |f| Some(f.tls.as_ref()?.handshakes.failed as f64)),
 ];
 
-/// A kind of handshakes: the labels of its mean and median, and where its times are.
+/// A kind of handshake: the labels of its mean and median, and the function that returns its times.
 type HandshakeKind = (&'static str, &'static str, fn(&TlsResult) -> &Summary);
 
-/// Each label stands alone.
+/// The kinds of handshakes. Each label is clear on its own.
 const KINDS: [HandshakeKind; 2] = [
     ("tls full mean", "tls full p50", |tls| &tls.full_us),
     ("tls resumed mean", "tls resumed p50", |tls| &tls.resumed_us),
 ];
 
-/// Handshakes of TCP of which the kernel has no time, each label standing alone.
+/// TCP handshakes for which the kernel has no time. Each label is clear on its own.
 const UNTIMED: [Figure<FamilyResult>; 2] = [
     ("syn retransmits", |f| Some(f.tcp.handshake.as_ref()?.sent_again as f64)),
     ("handshakes untimed", |f| Some(f.tcp.handshake.as_ref()?.untimed as f64)),
 ];
 
-/// Segments sent again that the peer had already.
+/// Retransmitted segments that the peer had already received.
 const SPURIOUS: [Figure<FamilyResult>; 1] = [("tcp spurious", |f| Some(f.tcp.spurious? as f64))];
 
-/// What seldom happens to connections of QUIC, each label standing alone as well.
+/// Rare events of QUIC connections. Each label is clear on its own.
 const QUIC: [Figure<FamilyResult>; 3] = [
     ("quic dropped here", |f| Some(f.quic.as_ref()?.dropped as f64)),
     ("quic retried", |f| Some(f.quic.as_ref()?.retried as f64)),
@@ -43,8 +44,8 @@ const QUIC: [Figure<FamilyResult>; 3] = [
 ];
 
 impl FamilyColumns<'_> {
-    /// How many handshakes were full and how many were not, where there were any, and where there
-    /// were both, how long they took.
+    /// Writes the number of full, resumed and failed TLS handshakes, each if there were any, and
+    /// the times of full and resumed ones if there were both.
     pub(super) fn handshakes(&self, text: &mut String) {
         self.those_there_are(text, &HANDSHAKES);
         if KINDS.iter().all(|&(_, _, of)| self.counts_of(of).any(|count| count > 0)) {
@@ -63,8 +64,9 @@ impl FamilyColumns<'_> {
         self.sides.iter().flatten().map(move |f| f.tls.as_ref().map_or(0, |tls| of(tls).count))
     }
 
-    /// How long TCP's handshakes took by the kernel, and by the client those that the kernel has a time
-    /// of: between them lies what connect holds beside the network.
+    /// Writes how long TCP handshakes took by the kernel's clock, and by the client's clock those
+    /// that the kernel has a time for. The difference is the part of connect that is not spent in
+    /// the network.
     pub(super) fn tcp_handshakes(&self, text: &mut String) {
         let asked = |f: &FamilyResult| f.tcp.handshake.as_ref().map(|found| found.asked as f64);
         if self.sides.iter().flatten().all(|f| asked(f).is_none()) {
@@ -77,7 +79,7 @@ impl FamilyColumns<'_> {
         self.those_there_are(text, &UNTIMED);
     }
 
-    /// What TCP knew of the connections that were read.
+    /// Writes TCP statistics of the connections whose statistics were read.
     pub(super) fn tcp(&self, text: &mut String) {
         if self.sides.iter().flatten().all(|f| f.tcp.read == 0) {
             return;
@@ -95,8 +97,8 @@ impl FamilyColumns<'_> {
         write_line(text, "          mss", &v6, &v4, "");
     }
 
-    /// What QUIC knew of its connections. Lost packets are shown as well where there were none:
-    /// that there were none is news of a network.
+    /// Writes QUIC statistics of connections. Lost packets are shown even if there were none,
+    /// because that is information about the network.
     pub(super) fn quic(&self, text: &mut String) {
         if self.sides.iter().flatten().all(|f| f.quic.as_ref().is_none_or(|q| q.connections == 0)) {
             return;
@@ -111,7 +113,7 @@ impl FamilyColumns<'_> {
         write_line(text, "          mtu", &v6, &v4, "");
     }
 
-    /// Figures that are shown where either family has any.
+    /// Writes rows of those figures that are above 0 for at least one family.
     pub(super) fn those_there_are(&self, text: &mut String, figures: &[Figure<FamilyResult>]) {
         for &(label, number) in figures {
             if self.sides.iter().flatten().any(|f| number(f).is_some_and(|n| n > 0.0)) {
@@ -121,7 +123,7 @@ impl FamilyColumns<'_> {
     }
 }
 
-/// The size that most connections had, and how many others there were.
+/// Returns the most frequent size, and the number of other sizes.
 fn usual<T: Display>(sizes: &BTreeMap<T, u64>) -> String {
     let most = sizes.iter().max_by_key(|(_, connections)| **connections);
     match (most, sizes.len()) {

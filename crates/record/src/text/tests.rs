@@ -13,7 +13,7 @@ fn figures(tally: &FamilyTally) -> FamilyResult {
     FamilyResult { tls, quic, ..family_result(tally, Vec::new(), 1.0, false) }
 }
 
-/// What `show` writes of IPv6 and IPv4.
+/// Returns what `show` writes for IPv6 and IPv4.
 fn shown(tallies: &[FamilyTally; 2], show: fn(&FamilyColumns<'_>, &mut String)) -> String {
     let figures = tallies.each_ref().map(figures);
     let sides = figures.each_ref().map(Some);
@@ -23,13 +23,13 @@ fn shown(tallies: &[FamilyTally; 2], show: fn(&FamilyColumns<'_>, &mut String)) 
     text
 }
 
-/// The words of the row that begins with `label`, behind it.
+/// Returns the words after `label` in the row that begins with it.
 fn row<'a>(text: &'a str, label: &str) -> Option<Vec<&'a str>> {
     let rest = text.lines().find_map(|line| line.strip_prefix(label));
     rest.map(|rest| rest.split_whitespace().collect())
 }
 
-/// Responses that take so many nanoseconds each.
+/// Creates a family with responses that take `nanos` nanoseconds each.
 fn responses(nanos: u64) -> FamilyTally {
     let mut tally = FamilyTally::default();
     (0..100_000).for_each(|_| tally.phases.response.record(nanos));
@@ -81,7 +81,7 @@ const FULL: Facts = Facts {
     certificate: Some(Certificate { sha256: [0xab; 32], not_after: Some(0) }),
 };
 
-/// A family with these handshakes, of a millisecond each.
+/// Creates a family with these handshakes, which take a millisecond each.
 fn handshakes(all: &[Facts]) -> FamilyTally {
     let mut tally = FamilyTally::default();
     all.iter().for_each(|facts| tally.tls.finished(facts, 1_000_000));
