@@ -166,8 +166,8 @@ pub struct LoadPlan {
     pub threads: NonZeroU32,
     /// The longest an exchange may last from its start.
     pub timeout: Duration,
-    /// How long to wait after `duration` for exchanges in flight before the rest is cut off. In an
-    /// open loop it is always as long as the timeout.
+    /// How long to wait, after the duration, for exchanges in flight before the rest is cut off. In
+    /// an open loop it is always as long as the timeout.
     #[serde(default)]
     pub drain: Duration,
     /// The kernel interface to use.

@@ -1,4 +1,4 @@
-//! The request file: a mix of requests, as people write it.
+//! The request file: a mix of requests in TOML.
 //!
 //! ```toml
 //! [[request]]

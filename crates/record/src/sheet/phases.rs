@@ -243,9 +243,10 @@ fn phase_row(label: String, curves: &[Curve<'_>], of: impl Fn(&Curve<'_>) -> Opt
     )
 }
 
-/// Which share up to how long.
+/// Returns the chart of the cumulative distribution: the share of durations by time.
 fn within(phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
-    // The last thousandth has its place in the other chart, and would take this one's.
+    // The axis omits the longest thousandth, which would take most of the room. The chart of
+    // percentiles shows it.
     let bounds = curves.iter().flat_map(|c| [c.found.min_us(), c.found.quantile_us(0.999)]);
     let bounds: Vec<f64> = bounds.collect();
     let x = Axis::durations("", LEAST_US, bounds.into_iter());
@@ -307,7 +308,8 @@ fn describe_curves(curves: &[Curve<'_>]) -> String {
     curves.iter().map(of).collect::<Vec<_>>().join(" ")
 }
 
-/// The shortest time that is shown in detail, in microseconds: below it lies the error of the clocks.
+/// The shortest time that is shown in detail, in microseconds. Shorter ones are within the error of
+/// the clocks.
 pub(super) const COMPARABLE_US: f64 = 1.0;
 
 #[cfg(test)]
