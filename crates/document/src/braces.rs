@@ -1,12 +1,12 @@
-//! Names in braces that texts of studies and labs hold: `{port}`, `{size}`.
+//! Names in braces, such as `{port}` and `{size}`, in the texts of studies and labs.
 
-/// What stands in braces and looks like a name, in its order. Other braces are left alone: servers'
-/// configurations are full of them.
+/// Returns the names in braces, in the order of the text. Braces around anything else are ignored:
+/// server configurations contain many of them.
 pub fn names_in_braces(text: &str) -> Vec<&str> {
     pieces(text).filter_map(|(_, name)| name).collect()
 }
 
-/// The text with each name that `value` knows replaced by its value.
+/// Replaces each name in braces for which `value` returns a value by that value.
 pub fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len());
     for (before, name) in pieces(text) {
@@ -20,7 +20,8 @@ pub fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     filled
 }
 
-/// Text and the name behind it, if there is one.
+/// Splits the text into pieces: the text before a name in braces, and that name. The last piece has
+/// no name.
 fn pieces(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -43,7 +44,8 @@ fn pieces(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     })
 }
 
-/// Lower-case letters, digits, `-`, `_` and dots, beginning with a letter.
+/// Returns true if `text` consists of lower-case letters, digits, `-`, `_` and dots, and begins
+/// with a letter.
 pub fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.bytes().all(|b| {

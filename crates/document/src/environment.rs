@@ -5,7 +5,7 @@ use std::fs::read_to_string;
 
 use crate::provenance::{Environment, RouteTaken};
 
-/// Kernel settings that affect connections, their buffers and their pace.
+/// Kernel settings that affect connections, their buffers and their rate.
 const SYSCTLS: [&str; 10] = [
     "net/core/rmem_max",
     "net/core/somaxconn",

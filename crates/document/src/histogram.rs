@@ -25,7 +25,7 @@ const NS_PER_US: f64 = 1e3;
 #[derive(Clone, Debug)]
 pub struct Distribution {
     histogram: Histogram<u64>,
-    /// The exact extremes, of which the histogram has only three digits.
+    /// The exact minimum. The histogram has only three digits of it, and of the maximum.
     min_us: f64,
     max_us: f64,
 }

@@ -1,10 +1,9 @@
-//! The parts that all documents of sixmark have: who made them and on which machine
-//! ([`provenance`]), warnings ([`warning_codes`]), durations ([`timing`], [`histogram`]), and the
-//! constraints of their JSON Schemas; and [`fields`], which reads a TOML file and reports all its
-//! mistakes.
+//! The parts that all documents of sixmark have: the program and the machine that made them
+//! ([`provenance`]), warnings ([`warning_codes`]), verdicts and estimates ([`verdict`]), durations
+//! ([`timing`], [`histogram`]), and the constraints of their JSON Schemas. [`fields`] reads a TOML
+//! file and reports all its mistakes.
 //!
-//! [`verdict`] has the words and intervals in which documents answer. Only [`environment`], which
-//! describes this machine, reads files.
+//! Only [`environment`], which describes this machine, reads files.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

@@ -1,4 +1,4 @@
-//! What made a document: the program, the machine, how it ended, and what makes its figures doubtful.
+//! The origin of a document: the program, the machine, how the run ended, and its warnings.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
-    /// `sixmark`.
+    /// The program's name, always sixmark.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "sixmark")))]
     pub name: String,
-    /// Its version.
+    /// The program's version.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[0-9]+\.[0-9]+\.[0-9]+")))]
     pub version: String,
 }
@@ -24,68 +24,68 @@ pub struct Tool {
 pub enum Ended {
     /// The number of requests or the duration asked for was reached.
     Complete,
-    /// By a signal.
+    /// A signal ended the run.
     Interrupted,
-    /// No connection could be established at all, so that going on was pointless.
+    /// No connection could be established at all, so the run was given up.
     Hopeless,
 }
 
-/// One name looked up.
+/// One lookup of a host name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lookup {
-    /// The name.
+    /// The host name.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub host: String,
     /// How long the resolver took, in microseconds.
     pub us: f64,
-    /// IPv6 addresses given.
+    /// The number of IPv6 addresses returned.
     pub ipv6: usize,
-    /// IPv4 addresses given.
+    /// The number of IPv4 addresses returned.
     pub ipv4: usize,
 }
 
-/// The machine that the load came from.
+/// The machine that generated the load.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
     /// Name and release of the kernel.
     pub kernel: String,
-    /// The processor's model; empty where it can't be read.
+    /// The processor's model; empty if it cannot be read.
     pub cpu: String,
-    /// Processors that this process may use.
+    /// The number of processors that the process may use.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub cores: usize,
-    /// Settings of the kernel that bear on the figures, by their names for sysctl(8). Which ones
-    /// is not fixed.
+    /// Kernel settings that affect the figures, by their sysctl(8) names. The set of settings is
+    /// not fixed.
     pub sysctls: BTreeMap<String, String>,
-    /// One for each address of the run: how packets leave for it.
+    /// The route to each address of the run.
     pub routes: Vec<RouteTaken>,
 }
 
-/// How packets leave for an address.
+/// The route that packets to an address take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RouteTaken {
-    /// The address.
+    /// The destination address and port.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema_type::SocketText"))]
     pub to: SocketAddr,
-    /// The source address that the kernel chooses; null where there is no route.
+    /// The source address that the kernel chooses; null if there is no route.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema_type::AddressText>"))]
     pub from: Option<std::net::IpAddr>,
-    /// The path's MTU in bytes, as the kernel knew it before the run; null where that is not known.
+    /// The path's MTU in bytes, as the kernel knew it before the run; null if it is not known.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub mtu: Option<u32>,
 }
 
-/// Something that makes figures doubtful.
+/// A reason to doubt the figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
-    /// A word for programs.
+    /// The code of the warning, for programs.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z0-9_]+$")))]
     pub code: String,
-    /// A line for people.
+    /// The warning as one line of text, for people.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[^\n]+$")))]
     pub message: String,
 }
@@ -99,7 +99,7 @@ pub fn warning(code: &str, message: String) -> Warning {
 /// The code of [`file_incomplete`].
 pub const FILE_INCOMPLETE: &str = "file_incomplete";
 
-/// Warns that a file besides the result could not be written to its end.
+/// Returns a warning that a file other than the result could not be written completely.
 pub fn file_incomplete(why: &str) -> Warning {
     warning("file_incomplete", format!("{why}; the file is incomplete, the run continued"))
 }

@@ -1,27 +1,28 @@
-//! Forms of values that a Rust type alone does not tell, for the JSON Schemas of documents.
+//! Value formats that a Rust type does not express, for the JSON Schemas of documents.
 //!
-//! A field names one of them by `schemars(with = "...")`. Two rules need none: an unsigned number is
-//! never negative, and neither is a floating-point number unless it is [`Signed`].
+//! A field refers to one of them by `schemars(with = "...")`. Two rules apply without it: an
+//! unsigned number is never negative, and neither is a floating-point number unless it is
+//! [`Signed`].
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// RFC 3339 in UTC with milliseconds.
+/// The pattern of a time: RFC 3339 in UTC with milliseconds.
 pub const TIME: &str = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$";
 
-/// The same with any fraction of a second, or none.
+/// The pattern of a time in UTC with any fraction of a second, or none.
 pub const TIME_OR_SECOND: &str =
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$";
 
-/// A SHA-256 in hexadecimal.
+/// The pattern of a SHA-256 digest in hexadecimal.
 pub const SHA256: &str = "^[0-9a-f]{64}$";
 
-/// The name of a study or of a part of one.
+/// The pattern of the name of a study or of a part of one.
 pub const STUDY_NAME: &str = "^[a-z][a-z0-9._-]*$";
 
-/// A type of the schemas alone: its name, and what it allows.
+/// Defines a type that exists only for schemas, and the JSON Schema that it stands for.
 macro_rules! form {
     ($(#[$about:meta])* $name:ident: $($schema:tt)+) => {
         $(#[$about])*
@@ -57,7 +58,7 @@ form! {
     Text: { "type": "string", "minLength": 1 }
 }
 form! {
-    /// A status code of HTTP as a name.
+    /// An HTTP status code as the name of a property.
     StatusCode: { "type": "string", "pattern": "^[1-9][0-9]{2}$" }
 }
 form! {
@@ -70,7 +71,7 @@ form! {
     SocketText: { "type": "string", "pattern": r"^(\[[0-9a-f:.]+(%[0-9]+)?\]|[0-9.]+):[0-9]+$" }
 }
 
-/// An object with one entry for each of some names: `K` is the form of a name, `V` that of a value.
+/// An object whose property names have the format `K` and whose values have the format `V`.
 #[derive(Debug)]
 pub struct Entries<K, V>(PhantomData<(K, V)>);
 

@@ -10,21 +10,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::buckets::LogLinearBuckets;
 
-/// Significant decimal digits that a quantile is right to.
+/// The number of significant decimal digits of a quantile.
 const DIGITS: u8 = 3;
-/// The largest duration that the library has room for, in nanoseconds: some 146 years.
+/// The largest duration that the hdrhistogram crate can store, in nanoseconds: about 146 years.
 const MOST: u64 = 1 << 62;
 
-/// Durations in nanoseconds. Memory depends on the largest value, not on how many there are.
+/// Durations in nanoseconds. Memory use depends on the largest value, not on the number of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
     buckets: LogLinearBuckets,
     min: u64,
     max: u64,
     sum: u128,
-    /// Needed for a standard deviation that is not blurred by the histogram's buckets.
+    /// The sum of squares, for a standard deviation that does not depend on the bucket widths.
     squares: u128,
-    /// The shortest of those that are lower bounds, or `u64::MAX`.
+    /// The shortest duration that is only a lower bound, or `u64::MAX` if there is none.
     at_least: u64,
 }
 
@@ -43,11 +43,12 @@ impl Timing {
         self.max = self.max.max(nanos);
         self.sum += u128::from(nanos);
         self.squares = self.squares.saturating_add(square(nanos));
-        // Last, so that nothing has to be kept for after the call that makes room.
+        // Comes last, so that no value has to be preserved across a call that allocates.
         self.buckets.record(nanos);
     }
 
-    /// Counts a duration of which only a lower bound is known, since it was cut off (right-censored).
+    /// Counts a duration of which only a lower bound is known, because its measurement was cut off
+    /// (right-censored).
     pub fn record_at_least(&mut self, nanos: u64) {
         self.record(nanos);
         self.at_least = self.at_least.min(nanos);
@@ -66,23 +67,24 @@ impl Timing {
         self.squares = self.squares.saturating_add(squares);
     }
 
-    /// How many were counted.
+    /// Returns the number of durations counted.
     pub fn count(&self) -> u64 {
         self.buckets.total()
     }
 
-    /// The shortest, in nanoseconds.
+    /// Returns the shortest duration in nanoseconds, or `None` if nothing was counted.
     pub fn min(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.min)
     }
 
-    /// The longest, in nanoseconds.
+    /// Returns the longest duration in nanoseconds, or `None` if nothing was counted.
     pub fn max(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.max)
     }
 
-    /// The duration in nanoseconds that a share `q` (0 to 1) of all durations does not exceed, right
-    /// to three digits and never above the maximum nor below the minimum. None of nothing.
+    /// Returns the duration in nanoseconds that a share `q` (0 to 1) of all durations does not
+    /// exceed, accurate to three digits and between the minimum and the maximum. Returns `None` if
+    /// nothing was counted.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if q >= 1.0 {
             return (self.count() > 0).then_some(self.max);
@@ -90,19 +92,20 @@ impl Timing {
         Some(self.buckets.value_at(q)?.clamp(self.min, self.max))
     }
 
-    /// All durations in ascending order, in nanoseconds and right to three digits as the quantiles
-    /// are, with how often each occurs.
+    /// Returns all durations in ascending order, in nanoseconds and accurate to three digits like
+    /// the quantiles, with the number of times that each occurs.
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let exact = |(value, count): (u64, u64)| (value.clamp(self.min, self.max), count);
         self.buckets.recorded().map(exact)
     }
 
-    /// The arithmetic mean in nanoseconds.
+    /// Returns the arithmetic mean in nanoseconds, or `None` if nothing was counted.
     pub fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
     }
 
-    /// The sample standard deviation in nanoseconds; 0 of a single duration.
+    /// Returns the sample standard deviation in nanoseconds: 0 for a single duration, `None` if
+    /// nothing was counted.
     pub fn stddev(&self) -> Option<f64> {
         let n = self.count() as f64;
         let mean = self.mean()?;
@@ -110,7 +113,7 @@ impl Timing {
         Some((spread / (n - 1.0).max(1.0)).sqrt())
     }
 
-    /// The figures of a result document.
+    /// Returns the figures as a result document states them, in microseconds.
     pub fn summary(&self) -> Summary {
         let us = |nanos: f64| nanos / 1e3;
         let some = self.count() > 0;
@@ -133,7 +136,8 @@ impl Timing {
         }
     }
 
-    /// HdrHistogram's V2 log encoding: deflated, base64, values in nanoseconds.
+    /// Encodes the histogram in HdrHistogram's V2 log format: deflated, in base64, with values in
+    /// nanoseconds.
     fn encode(&self) -> String {
         let mut bytes = Vec::new();
         match V2DeflateSerializer::new().serialize(&self.histogram(), &mut bytes) {
@@ -142,8 +146,9 @@ impl Timing {
         }
     }
 
-    /// The same as the library has it, with room for what there is. Where a value is beyond what it can
-    /// count, some 2^63 ns, the exact maximum still gives it.
+    /// Returns the same histogram in the form of the hdrhistogram crate, as large as its values
+    /// need. A value above the largest that the crate can count (2^62 ns) is counted as that; only
+    /// the exact maximum states it.
     fn histogram(&self) -> Histogram<u64> {
         let room = self.buckets.highest_recorded().unwrap_or(0).clamp(2, MOST);
         let empty = Histogram::new_with_bounds(1, room, DIGITS);
@@ -168,18 +173,19 @@ impl AddAssign<&Timing> for Timing {
     }
 }
 
-/// Two of five centuries each are more than a sum of them has room for, which then stays the largest.
+/// Returns the square, which always fits. The sum of two squares may not: for durations of five
+/// centuries it saturates.
 #[inline]
 fn square(nanos: u64) -> u128 {
     u128::from(nanos) * u128::from(nanos)
 }
 
-/// The names of the values of a [`Summary`].
+/// The pattern of the names of the values of a [`Summary`].
 #[cfg(feature = "schema")]
 const VALUES: &str = "^(min|mean|stddev|max|p[0-9]+)$";
 
-/// Durations of one kind in microseconds. Quantiles are right to three digits, min, mean and max
-/// exact; all are null where count is 0.
+/// Durations of one kind in microseconds. Quantiles are accurate to three digits; min, mean and max
+/// are exact. All of them are null if count is 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend(
@@ -188,29 +194,30 @@ const VALUES: &str = "^(min|mean|stddev|max|p[0-9]+)$";
     "else" = { "patternProperties": { VALUES: { "type": "number" } } },
 )))]
 pub struct Summary {
-    /// How many durations there are.
+    /// The number of durations.
     pub count: u64,
-    /// The shortest, exact.
+    /// The shortest duration, exact.
     pub min: Option<f64>,
     /// The arithmetic mean, exact.
     pub mean: Option<f64>,
     /// The sample standard deviation.
     pub stddev: Option<f64>,
-    /// The median, right to three digits, as the other quantiles.
+    /// The median, accurate to three digits like the other quantiles.
     pub p50: Option<f64>,
-    /// 90 % are not longer.
+    /// The duration that 90 % of all durations do not exceed.
     pub p90: Option<f64>,
-    /// 95 % are not longer; missing in documents of versions that did not have it.
+    /// The duration that 95 % do not exceed; missing in documents of versions that did not state
+    /// it.
     #[serde(default)]
     pub p95: Option<f64>,
-    /// 99 % are not longer.
+    /// The duration that 99 % do not exceed.
     pub p99: Option<f64>,
-    /// 99.9 % are not longer.
+    /// The duration that 99.9 % do not exceed.
     pub p999: Option<f64>,
-    /// The longest, exact.
+    /// The longest duration, exact.
     pub max: Option<f64>,
-    /// Figures from here on are lower bounds: they are ages of exchanges that were unanswered when
-    /// the load ended. Absent if there are none.
+    /// The duration from which on all figures are lower bounds, because they are the ages of
+    /// exchanges that were unanswered when the load ended. Absent if there was no such exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// The whole histogram: HdrHistogram's V2 encoding, deflated, in base64. Its values are
@@ -222,7 +229,7 @@ pub struct Summary {
 impl Summary {
     /// Returns true if `us`, a figure of this summary, is only known as a lower bound.
     pub fn is_lower_bound(&self, us: f64) -> bool {
-        // A quantile has three digits, the bound is exact.
+        // A quantile is accurate to three digits, whereas the bound is exact.
         self.at_least.is_some_and(|bound| us >= bound * 0.999)
     }
 }
@@ -284,7 +291,8 @@ mod tests {
         one += &high;
         let mut other = high.clone();
         other += &low;
-        // Not the encoded text: it names the largest value it has room for, which may differ.
+        // The encoded text is not compared: it states the largest value that it can store, which
+        // may differ.
         let figures = |timing: &Timing| Summary { hdr: String::new(), ..timing.summary() };
         assert_eq!((figures(&one), &one), (figures(&other), &other));
         assert_eq!(one.count(), low.count() + high.count());

@@ -1,4 +1,4 @@
-//! The words and intervals in which documents answer.
+//! Verdicts and estimates, as documents state them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub enum Verdict {
     Worse,
     /// Any difference lies within the margin.
     Equivalent,
-    /// The figures do not decide.
+    /// The measurements allow no other verdict.
     Inconclusive,
     /// The sides do not give the same responses, so their speeds cannot be compared.
     #[serde(rename = "not_comparable")]

@@ -1,8 +1,9 @@
-//! The codes of warnings, in the order in which a reader needs them.
+//! The codes of warnings, most serious first.
 
-/// All codes, from the doubt that costs an answer most to the one that costs it least: nothing was measured, a
-/// family did not take part, figures are incomplete or biased, the generator or a host was at its limit, the
-/// path or the traffic is unusual, few samples, how the run was asked for. docs/result.md explains each.
+/// All codes, from the most to the least serious: nothing was measured, a family did not take part,
+/// figures are incomplete or biased, the generator or a host was at its limit, the path or the
+/// traffic is unusual, there are few samples, the options of the run were unusual. docs/result.md
+/// explains each code.
 pub const WARNING_CODES: &[&str] = &[
     "hopeless",
     "family_fell_away",
