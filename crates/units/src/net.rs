@@ -6,22 +6,22 @@ use std::str::FromStr;
 
 use crate::family::Family;
 
-/// An address and the length of its prefix: `10.0.1.2/24`, `fd00::2/64`.
+/// An address and the length of its prefix in bits: `10.0.1.2/24`, `fd00::2/64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Net {
     /// The address.
     pub address: IpAddr,
-    /// How many bits of it are the network's.
+    /// The number of leading bits that identify the network.
     pub length: u8,
 }
 
 impl Net {
-    /// One of a host alone.
+    /// Creates the network of a single host: a prefix of 32 or 128 bits.
     pub fn host(address: IpAddr) -> Net {
         Net { address, length: bits(address) }
     }
 
-    /// Everything of a family.
+    /// Creates the network of all addresses of a family: `::/0` or `0.0.0.0/0`.
     pub fn default_of(family: Family) -> Net {
         let address = match family {
             Family::Ipv6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
@@ -30,12 +30,12 @@ impl Net {
         Net { address, length: 0 }
     }
 
-    /// Its family.
+    /// Returns the address family.
     pub fn family(&self) -> Family {
         Family::of(self.address)
     }
 
-    /// The network that it is in: the bits behind the prefix are zero.
+    /// Returns the network that contains the address: the bits after the prefix are zero.
     #[must_use]
     pub fn prefix(&self) -> Net {
         let address = match self.address {
@@ -47,14 +47,14 @@ impl Net {
         Net { address, length: self.length }
     }
 
-    /// True of an address in the same network.
+    /// Returns true if `address` is in the same network.
     pub fn holds(&self, address: IpAddr) -> bool {
         Family::of(address) == self.family()
             && Net { address, length: self.length }.prefix() == self.prefix()
     }
 }
 
-/// The bits of a prefix within so many.
+/// Returns the netmask of a prefix of `length` bits, in the lowest `bits` bits.
 fn mask(bits: u32, length: u8) -> u128 {
     let host = bits - u32::from(length).min(bits);
     let all = if bits == 128 { u128::MAX } else { (1 << bits) - 1 };

@@ -33,7 +33,7 @@ pub fn bytes(value: f64) -> String {
     format!("{} {unit}", three(value / scale))
 }
 
-/// Formats a number of things per second, without decimals where they say nothing.
+/// Formats a number of events per second: with one decimal below 100, as an integer above.
 pub fn write_per_s(value: f64) -> String {
     if value < 99.95 { format!("{value:.1}") } else { write_count(value.round() as u64) }
 }
