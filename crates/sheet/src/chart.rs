@@ -1,184 +1,185 @@
-//! Charts: what they show, and the table behind each.
+//! Charts: their content, and the table of the data of each.
 
 use serde::Serialize;
 
 use super::table::Table;
 
-/// A chart. What is serialized is what draws it.
+/// A chart. Its serialized form is the input of the script that draws it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// What it shows.
+    /// The title.
     #[serde(skip)]
     pub title: String,
-    /// The same in words, with the figures that matter, for who can't see it.
+    /// A description in words with the main figures, for readers who cannot see the chart.
     #[serde(skip)]
     pub about: String,
-    /// Its figures; of a curve, points of it.
+    /// A table of the data; for a curve, of selected points.
     #[serde(skip)]
     pub table: Table,
-    /// What runs to the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// What runs up.
+    /// The vertical axis.
     pub y: Axis,
-    /// What the places along `x` are called, where they have names.
+    /// The names of the positions in `xs`, if they have names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// Where along `x` there is a point of any series.
+    /// The positions along the horizontal axis at which any series has a point.
     pub xs: Vec<f64>,
-    /// What is drawn.
+    /// The data series.
     pub series: Vec<Series>,
-    /// What lies behind it.
+    /// The ranges that are shown behind the series.
     pub bands: Vec<Band>,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Serialize)]
 pub struct Axis {
-    /// What it is of.
+    /// The label of the axis.
     pub label: String,
-    /// How its numbers are written.
+    /// The format of its numbers.
     pub unit: Unit,
-    /// What stands behind plain ones.
+    /// The text that follows the numbers of the unit [`Unit::Plain`].
     pub suffix: String,
-    /// How they are spaced.
+    /// Linear or logarithmic.
     pub scale: Scale,
-    /// The lowest.
+    /// The lowest value shown.
     pub from: f64,
-    /// The highest.
+    /// The highest value shown.
     pub to: f64,
 }
 
-/// How numbers are written.
+/// The format of an axis's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Microseconds, in the unit that suits them.
+    /// Microseconds, shown in µs, ms or s.
     Us,
     /// Seconds.
     S,
-    /// Something a second.
+    /// Events per second.
     PerS,
-    /// Bytes a second.
+    /// Bytes per second.
     BytesPerS,
     /// Bytes.
     Bytes,
-    /// Bits a second.
+    /// Bits per second.
     BitsPerS,
-    /// A share of 1, in percent.
+    /// A share (0 to 1), shown in percent.
     Share,
-    /// A change as a share, in percent with its sign.
+    /// A relative change, shown in percent with its sign.
     Change,
-    /// 1 / (1 - share): 10 is 90 %, 100 is 99 %.
+    /// A quantile `q` as 1 / (1 - `q`), shown in percent: 10 is 90 %, 100 is 99 %.
     Tail,
     /// Whole numbers.
     Count,
-    /// As they are, before the axis's suffix.
+    /// Numbers without conversion, followed by the axis's suffix.
     Plain,
-    /// By the chart's labels.
+    /// The names in the chart's `labels`.
     Label,
 }
 
-/// How numbers are spaced.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// Evenly.
+    /// A linear scale.
     Linear,
-    /// By their logarithm.
+    /// A logarithmic scale.
     Log,
 }
 
-/// Something drawn, one point at each of the chart's `xs`.
+/// A data series, with one value for each of the chart's `xs`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Series {
-    /// What it is of.
+    /// The name of the series.
     pub name: String,
-    /// The side that it is of, which has a colour and a marker: 0 is IPv6, 1 IPv4.
+    /// The index of the colour and the marker: 0 for IPv6, 1 for IPv4.
     pub side: usize,
-    /// How it is drawn.
+    /// How the series is drawn.
     pub mark: Mark,
-    /// Up from `xs`; none where there is no point.
+    /// The values, `None` where there is no point.
     pub ys: Vec<Option<f64>>,
-    /// The lower ends of their intervals, where there are any.
+    /// The lower ends of the values' intervals; empty if there are no intervals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lows: Vec<Option<f64>>,
-    /// The upper ends.
+    /// The upper ends of the intervals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub highs: Vec<Option<f64>>,
-    /// What stands in the place of a point, where something was sent and nothing measured.
+    /// For each position, the word shown instead of a point, where something was sent but nothing
+    /// measured. Empty if there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Option<&'static str>>,
 }
 
 impl Series {
-    /// One without intervals.
+    /// Creates a series without intervals.
     pub fn new(name: String, side: usize, mark: Mark, ys: Vec<Option<f64>>) -> Series {
         let (lows, highs, missing) = (Vec::new(), Vec::new(), Vec::new());
         Series { name, side, mark, ys, lows, highs, missing }
     }
 }
 
-/// How points are drawn.
+/// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// A line.
     Line,
-    /// A fainter line, of something beside it.
+    /// A faint line, for secondary data.
     Faint,
     /// A line with markers.
     Points,
-    /// Fainter ones.
+    /// A faint line with markers.
     FaintPoints,
-    /// Markers alone.
+    /// Markers without a line.
     Dots,
-    /// Markers alone, which are not filled.
+    /// Hollow markers without a line.
     Hollow,
-    /// Steps from one point to the next, of a histogram.
+    /// Steps from each point to the next, for histograms.
     Steps,
-    /// Fainter ones alone.
+    /// Faint markers without a line.
     FaintDots,
 }
 
-/// A range that is shown behind what is drawn.
+/// A range that is shown behind the series.
 #[derive(Clone, Debug, Serialize)]
 pub struct Band {
-    /// What it is.
+    /// The name of the range.
     pub name: String,
-    /// How it looks.
+    /// The kind of range, which determines its appearance.
     pub role: Role,
-    /// Its lower end, along `y` or, if [`Role::is_along_x`], along `x`.
+    /// The lower end: along `x` if [`Role::is_along_x`], otherwise along `y`.
     pub from: f64,
-    /// Its upper end.
+    /// The upper end.
     pub to: f64,
-    /// A line within it.
+    /// The position of a line within the range.
     pub at: Option<f64>,
 }
 
-/// What a band is.
+/// The kind of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// What counts as equivalent.
+    /// The margin within which the sides count as equivalent.
     Margin,
-    /// An estimate's interval.
+    /// The interval of an estimate.
     Interval,
-    /// What two equal sides differ by.
+    /// The noise floor: the difference between two equal sides.
     Floor,
-    /// What is not compared.
+    /// The warmup, which is not compared.
     Warmup,
-    /// A last point of less time than the others.
+    /// The last point, if it covers less time than the others.
     Partial,
-    /// What a figure was to stay below.
+    /// The bound that a figure was required not to exceed.
     Bound,
-    /// Between the rate that IPv6 held and the one that it did not.
+    /// The range between the rate that IPv6 sustained and the one that it did not.
     Bracket6,
-    /// The same of IPv4.
+    /// The same range for IPv4.
     Bracket4,
 }
 
 impl Role {
-    /// Its name in classes of the page, as the script has it.
+    /// Returns the name used in the page's style classes and its script.
     pub fn word(self) -> &'static str {
         match self {
             Role::Margin => "margin",
@@ -192,28 +193,29 @@ impl Role {
         }
     }
 
-    /// Whether it is a range of `x`, from the bottom to the top.
+    /// Returns true if the band is a range of `x`, drawn over the whole height.
     pub fn is_along_x(self) -> bool {
         matches!(self, Role::Warmup | Role::Partial | Role::Bracket6 | Role::Bracket4)
     }
 }
 
 impl Axis {
-    /// An evenly spaced one.
+    /// Creates an axis with a linear scale.
     pub fn linear(label: &str, unit: Unit, from: f64, to: f64) -> Axis {
         let (label, suffix) = (label.into(), String::new());
         Axis { label, unit, suffix, scale: Scale::Linear, from, to }
     }
 
-    /// An axis that begins at 0.
+    /// Creates an axis that begins at 0 and has room for all values.
     pub fn from_zero(label: &str, unit: Unit, values: impl Iterator<Item = f64>) -> Axis {
         let to = values.fold(0.0, f64::max);
         let to = if to > 0.0 { to * 1.06 } else { 1.0 };
         Axis::linear(label, unit, 0.0, to)
     }
 
-    /// An axis of durations that begins at 0, or, where they are of different orders, a logarithmic
-    /// one. What is shorter than `least` is drawn there.
+    /// Creates an axis of durations in microseconds. It begins at 0 or, if the durations differ by
+    /// a large factor, is logarithmic. Shorter durations than `least` are then drawn at its lower
+    /// end.
     pub fn durations(label: &str, least: f64, values: impl Iterator<Item = f64> + Clone) -> Axis {
         let low = values.clone().fold(f64::MAX, f64::min).max(least);
         let high = values.clone().fold(low, f64::max);
@@ -224,7 +226,8 @@ impl Axis {
         Axis { scale: Scale::Log, ..Axis::linear(label, Unit::Us, from, to) }
     }
 
-    /// An axis of rates that has room on both sides, logarithmic where they are of different orders.
+    /// Creates an axis of rates with room on both sides. It is logarithmic if the rates differ by a
+    /// large factor.
     pub fn rates(label: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
         let low = values.clone().fold(f64::MAX, f64::min);
         let high = values.fold(0.0, f64::max);
@@ -237,10 +240,12 @@ impl Axis {
     }
 }
 
-/// Where the longest is so many times the shortest, a linear axis would hide most of a curve.
+/// The ratio of the largest to the smallest value from which on an axis is logarithmic, because a
+/// linear axis would hide most of a curve.
 const WIDE: f64 = 12.0;
 
-/// Six digits are more than a screen can show.
+/// Rounds to six significant digits, which are more than a screen can show. Returns 0 if `value` is
+/// not finite.
 pub fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
@@ -250,12 +255,12 @@ pub fn rounded(value: f64) -> f64 {
     if rounded.is_finite() { rounded } else { value }
 }
 
-/// The values of all lines.
+/// Returns the values of all series.
 pub fn values(series: &[Series]) -> impl Iterator<Item = f64> {
     series.iter().flat_map(|series| series.ys.iter().flatten().copied())
 }
 
-/// The range of each line.
+/// Describes the range of each series in words, with `unit` after the numbers.
 pub fn describe_series(series: &[Series], unit: &str, write: impl Fn(f64) -> String) -> String {
     let of = |series: &Series| {
         let all = || series.ys.iter().flatten().copied();

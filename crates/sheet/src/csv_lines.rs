@@ -1,4 +1,4 @@
-//! Comma-separated values (RFC 4180). All CSV output of the project is written here.
+//! Comma-separated values (RFC 4180). All CSV output of the project is written by this module.
 
 use csv::{Terminator, Writer, WriterBuilder};
 

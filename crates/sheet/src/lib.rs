@@ -1,8 +1,9 @@
-//! The content of a report before it has a format: words, tables and charts ([`Sheet`]); and its
-//! formats: [`terminal`] text, [`markdown`], [`html`], and quoted lines of CSV ([`csv_lines`]).
+//! Reports: their content independent of the format, that is words, tables and charts ([`Sheet`]),
+//! and their formats: [`terminal`] text, [`markdown`], [`html`], and quoted lines of CSV
+//! ([`csv_lines`]).
 //!
-//! This crate knows no subject: it measures and judges nothing, reads no document, writes no file,
-//! and shows what each subject puts into a sheet.
+//! This crate does not depend on the subject of a report: it measures and judges nothing, reads no
+//! document and writes no file. Other crates put their results into a sheet.
 //!
 //! Begin with [`Sheet`] and [`Block`].
 
@@ -24,103 +25,105 @@ use sixmark_document::verdict::Verdict;
 use chart::Chart;
 use table::Table;
 
-/// One document's report.
+/// The report of one document.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
-    /// The name under which it was given.
+    /// The name under which the document was given, such as its file name.
     pub name: String,
-    /// What kind of document it is, in a word or two.
+    /// The kind of document, in a word or two.
     pub kind: &'static str,
-    /// What was loaded.
+    /// What was measured, such as the URL.
     pub title: String,
-    /// When it began; a terminal does not show it, as whoever looks knows it.
+    /// The time at which the run began. Not shown on a terminal.
     pub when: String,
-    /// For how long, how: a few short phrases.
+    /// Short phrases about the run, such as its duration.
     pub about: Vec<String>,
-    /// What is to be said of it, before anything else.
+    /// The summary, which comes first.
     pub headline: SheetHeadline,
-    /// The figures that most people look for.
+    /// The most important figures.
     pub tiles: Vec<Tile>,
-    /// What makes the figures doubtful.
+    /// The warnings about the figures.
     pub warnings: Vec<Warning>,
-    /// Everything else.
+    /// The other parts of the report.
     pub parts: Vec<Part>,
 }
 
-/// What is to be said of a document in plain words.
+/// The summary of a document in plain words.
 #[derive(Clone, Debug, Default)]
 pub struct SheetHeadline {
-    /// The verdict; none where nothing was judged.
+    /// The verdict, or `None` if nothing was judged.
     pub verdict: Option<Verdict>,
-    /// One sentence.
+    /// The summary as one sentence.
     pub sentence: String,
-    /// What has to be known beside it, a sentence each.
+    /// Sentences that qualify the summary.
     pub notes: Vec<String>,
 }
 
-/// One figure of each side.
+/// One figure for each side.
 #[derive(Clone, Debug)]
 pub struct Tile {
-    /// What it is.
+    /// The name of the figure.
     pub label: &'static str,
-    /// The name of the metric that it is, where comparisons judge it.
+    /// The name of the metric, if comparisons judge it.
     pub metric: Option<String>,
-    /// The side's place (0 or 1), its name, and the figure.
+    /// For each side: its colour (0 for IPv6, 1 for IPv4, or [`BOTH_PLACE`]), its name, and the
+    /// figure.
     pub sides: Vec<(usize, String, String)>,
-    /// How they differ, where blocks say so.
+    /// The difference between the sides, or empty if it was not computed from blocks.
     pub change: String,
 }
 
-/// Some blocks under a heading.
+/// A heading and the blocks below it.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The heading.
     pub heading: &'static str,
-    /// Whether a terminal shows it too, and not only a page.
+    /// Whether a terminal shows the part.
     pub terminal: bool,
-    /// Whether Markdown, which has no room for everything, folds it.
+    /// Whether the part is collapsed in Markdown.
     pub folded: bool,
-    /// What is under it.
+    /// The blocks below the heading.
     pub blocks: Vec<Block>,
 }
 
-/// One thing to look at.
+/// An element of a report.
 #[derive(Clone, Debug)]
 pub enum Block {
-    /// A smaller heading.
+    /// A subheading.
     Heading(String),
     /// A paragraph.
     Text(String),
-    /// A paragraph that explains something, for pages alone.
+    /// An explanatory paragraph, shown only on HTML pages.
     Aside(String),
     /// A table.
     Table(Table),
-    /// Charts beside one another where there is room.
+    /// Charts, placed beside one another if there is room.
     Charts(Vec<Chart>),
-    /// Blocks that are shown when asked for: what is in them, in a few words.
+    /// A summary of a few words, and blocks that are hidden until the reader opens them.
     Folded(String, Vec<Block>),
 }
 
 impl Part {
-    /// A part, or nothing where it has nothing in it. A terminal shows it, Markdown folds it.
+    /// Creates a part that a terminal shows and Markdown collapses. Returns `None` if there are no
+    /// blocks.
     pub fn new(heading: &'static str, blocks: Vec<Block>) -> Option<Part> {
         let part = Part { heading, terminal: true, folded: true, blocks };
         (!part.blocks.is_empty()).then_some(part)
     }
 
-    /// The same, which Markdown does not fold.
+    /// Returns the part, changed such that Markdown does not collapse it.
     pub fn open(self) -> Part {
         Part { folded: false, ..self }
     }
 
-    /// The same, which no terminal shows.
+    /// Returns the part, changed such that a terminal does not show it.
     pub fn off_terminal(self) -> Part {
         Part { terminal: false, ..self }
     }
 }
 
-/// The place of both families together, or of what is of none, which is its colour.
+/// The colour of what concerns both families together, or neither.
 pub const BOTH_PLACE: usize = 4;
 
-/// A named figure of something.
+/// A figure of a `T`: its name, and a function that returns its value.
 pub type Figure<T> = (&'static str, fn(&T) -> Option<f64>);

@@ -1,4 +1,4 @@
-//! Markdown for pull requests: what is to be said first, the tables that matter, the rest folded.
+//! Markdown for pull requests: the summary and the main tables first, everything else collapsed.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,13 @@ use crate::warnings as doubts;
 use crate::{Block, Part, Sheet};
 use sixmark_document::provenance::Warning;
 
-/// A section a document.
+/// Returns the Markdown of several documents, with a section for each.
 pub fn markdown_page(sheets: &[Sheet]) -> String {
     let sections: Vec<String> = sheets.iter().map(section).collect();
     sections.join("\n---\n\n")
 }
 
-/// One document's.
+/// Returns the section of one document.
 pub fn section(sheet: &Sheet) -> String {
     let mut text = format!("### {}: {}\n\n", sheet.kind, escape(&sheet.title));
     let verdict =
@@ -42,7 +42,7 @@ fn warnings(text: &mut String, all: &[Warning]) {
     }
 }
 
-/// Charts have no place here, and of curves the main points are among the figures.
+/// Writes a part. Charts are omitted; the main points of their curves are among the figures.
 fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
     of.blocks.iter().for_each(|one| write_block(&mut inner, one));
@@ -71,7 +71,7 @@ fn write_block(text: &mut String, of: &Block) {
     }
 }
 
-/// Text in which back quotes mean code.
+/// Escapes text in which words between back quotes are code.
 fn coded(words: &str) -> String {
     words.split('`').map(escape).collect::<Vec<_>>().join("`")
 }
@@ -102,7 +102,7 @@ fn write_table(text: &mut String, of: &Table) {
     text.push('\n');
 }
 
-/// Foreign text in which nothing is markup, on one line.
+/// Escapes untrusted text, such that it contains no markup and stays on one line.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The machine on which a document was made, its routes, and the names it looked up.
+//! Report blocks about the machine on which a document was made, its routes and its name lookups.
 
 use sixmark_document::provenance::Lookup;
 use sixmark_document::provenance::{Ended, Environment, Tool};
@@ -6,7 +6,8 @@ use sixmark_document::provenance::{Ended, Environment, Tool};
 use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
 
-/// The machine and its routes, and more of it.
+/// Returns the tables of the machine, its routes and its kernel settings. `more` adds rows to the
+/// table of the machine.
 pub fn machine(
     environment: &Environment,
     more: Vec<(&'static str, String)>,
@@ -25,12 +26,13 @@ pub fn machine(
     blocks
 }
 
-/// The part that both make, at the end.
+/// Returns the part "How it was measured", which a terminal does not show, or `None` without
+/// blocks.
 pub fn setting_part(blocks: Vec<Block>) -> Option<Part> {
     Part::new("How it was measured", blocks).map(Part::off_terminal)
 }
 
-/// A word where it did not end as it should.
+/// Returns a word for a run that did not complete, or an empty string for one that did.
 pub fn describe_end(ended: Ended) -> &'static str {
     match ended {
         Ended::Complete => "",
@@ -39,7 +41,7 @@ pub fn describe_end(ended: Ended) -> &'static str {
     }
 }
 
-/// A time of RFC 3339 for people.
+/// Formats a time of RFC 3339 for people: without fractions of a second.
 pub fn when(time: &str) -> String {
     let (day, clock) = time.split_once('T').unwrap_or((time, ""));
     let clock = clock.split(['.', 'Z']).next().unwrap_or_default();
@@ -60,7 +62,7 @@ fn routes(environment: &Environment) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table::new("Routes", columns, rows)))
 }
 
-/// The names that were looked up.
+/// Returns the table of the names that were looked up, or `None` if there are none.
 pub fn lookups(dns: &[Lookup]) -> Option<Block> {
     let row = |found: &Lookup| {
         let count = |n: usize| SheetCell::Number(n.to_string(), n as f64);

@@ -1,46 +1,46 @@
-//! Tables: what they hold, not what they look like.
+//! Tables: their content, independent of the output format.
 
 use sixmark_document::verdict::{Estimate, Verdict};
 
-/// Rows under a head. The first column names the row.
+/// A table. Its first column contains the labels of the rows.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// What it shows.
+    /// The caption.
     pub caption: String,
     /// The columns.
     pub columns: Vec<Column>,
-    /// The rows.
+    /// The rows, in groups.
     pub groups: Vec<Group>,
-    /// Where [`SheetCell::Effect`] is drawn on, where there is any.
+    /// The scale on which each [`SheetCell::Effect`] is drawn, if the table has any.
     pub scale: Option<EffectScale>,
 }
 
-/// A column's name, and what is in it.
+/// A column's heading and the kind of its cells.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its head.
+    /// The heading.
     pub name: String,
-    /// How it is aligned.
+    /// The kind of the cells, which determines their alignment.
     pub kind: ColumnKind,
-    /// Whether a terminal, which is narrow, shows it too.
+    /// Whether a terminal, which is narrow, shows the column.
     pub terminal: bool,
 }
 
-/// What is in a column.
+/// The kind of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// Numbers, which stand right.
+    /// Numbers, aligned right.
     Number,
-    /// Words, which stand left.
+    /// Words, aligned left.
     Words,
-    /// Drawn estimates, which need room.
+    /// Drawn estimates.
     Drawn,
 }
 
 /// Rows that belong together.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// What they are of, where that is not the table's caption.
+    /// The heading of the group, if it has one.
     pub name: Option<String>,
     /// The rows.
     pub rows: Vec<Row>,
@@ -49,48 +49,49 @@ pub struct Group {
 /// A row.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What it is of: the first column.
+    /// The cell in the first column.
     pub label: SheetCell,
-    /// The other columns.
+    /// The cells in the other columns.
     pub cells: Vec<SheetCell>,
 }
 
-/// One figure or word.
+/// The content of a cell.
 #[derive(Clone, Debug)]
 pub enum SheetCell {
-    /// As it is.
+    /// Text.
     Text(String),
-    /// A number for people, and the same as charts have it.
+    /// A number as shown, and its value for sorting and charts.
     Number(String, f64),
-    /// What is said of a metric.
+    /// A verdict.
     Verdict(Verdict),
     /// A ratio with its interval, drawn on the table's scale.
     Effect(Estimate),
 }
 
-/// The range of ratios that estimates are drawn on, by their logarithm: half is as far from the middle as
+/// The range of changes that a drawing shows. It is logarithmic: half is as far from the middle as
 /// double.
 #[derive(Clone, Copy, Debug)]
 pub struct EffectScale {
-    /// The highest change, as a share: 1.0 is double, and the lowest is then half.
+    /// The largest change shown, as a share: 1.0 is double, in which case the smallest is half.
     pub reach: f64,
-    /// What counts as equivalent, as a share.
+    /// The margin of equivalence, as a share.
     pub margin: f64,
 }
 
 impl EffectScale {
-    /// Wide enough for changes as shares, and no wider than `most`.
+    /// Creates a scale that shows all of `changes`, given as shares, but at most changes of `most`.
     pub fn around(changes: impl Iterator<Item = f64>, most: f64, margin: f64) -> EffectScale {
         let furthest = changes.map(EffectScale::distance).fold(LEAST.ln_1p(), f64::max);
         EffectScale { reach: (1.08 * furthest).exp_m1().min(most), margin }
     }
 
-    /// How far a change is from none: that of a half is that of a double.
+    /// Returns the distance of a change from no change, on the logarithmic scale: half and double
+    /// have the same.
     pub fn distance(change: f64) -> f64 {
         change.ln_1p().abs()
     }
 
-    /// The lowest change, as a share: of double it is half.
+    /// Returns the smallest change shown, as a share: -0.5 if `reach` is 1.0.
     pub fn lowest(&self) -> f64 {
         1.0 / (1.0 + self.reach) - 1.0
     }
@@ -100,13 +101,13 @@ impl EffectScale {
 const LEAST: f64 = 0.02;
 
 impl Table {
-    /// A table without groups.
+    /// Creates a table without groups.
     pub fn new(caption: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Table {
         let groups = vec![Group { name: None, rows }];
         Table { caption: caption.into(), columns, groups, scale: None }
     }
 
-    /// Two columns of words.
+    /// Creates a table of two columns, settings and values. Empty values are omitted.
     pub fn facts(caption: &str, facts: Vec<(&str, String)>) -> Table {
         let said = facts.into_iter().filter(|(_, value)| !value.is_empty());
         let rows = said.map(|(name, value)| Row::new(name, vec![SheetCell::from(value)])).collect();
@@ -114,7 +115,7 @@ impl Table {
         Table::new(caption, columns, rows)
     }
 
-    /// The same without the columns in which no row has anything.
+    /// Returns the table without the columns whose cells are all empty.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Table {
         let has_any = |at: usize| {
@@ -131,55 +132,55 @@ impl Table {
         self
     }
 
-    /// All rows.
+    /// Iterates over the rows of all groups.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.groups.iter().flat_map(|group| &group.rows)
     }
 }
 
 impl Column {
-    /// Of numbers.
+    /// Creates a column of numbers.
     pub fn number(name: impl Into<String>) -> Column {
         Column { name: name.into(), kind: ColumnKind::Number, terminal: true }
     }
 
-    /// Of words.
+    /// Creates a column of words.
     pub fn words(name: impl Into<String>) -> Column {
         Column { name: name.into(), kind: ColumnKind::Words, terminal: true }
     }
 
-    /// Of drawn estimates.
+    /// Creates a column of drawn estimates.
     pub fn drawn(name: impl Into<String>) -> Column {
         Column { name: name.into(), kind: ColumnKind::Drawn, terminal: true }
     }
 }
 
 impl Column {
-    /// The same, which no terminal shows.
+    /// Returns the column, changed such that a terminal does not show it.
     pub fn off_terminal(self) -> Column {
         Column { terminal: false, ..self }
     }
 }
 
 impl Row {
-    /// A row.
+    /// Creates a row.
     pub fn new(label: impl Into<SheetCell>, cells: Vec<SheetCell>) -> Row {
         Row { label: label.into(), cells }
     }
 }
 
 impl SheetCell {
-    /// A cell with nothing in it.
+    /// Returns an empty cell.
     pub fn none() -> SheetCell {
         SheetCell::Text(String::new())
     }
 
-    /// Whether there is nothing in it.
+    /// Returns true if the cell is an empty text.
     fn is_empty(&self) -> bool {
         matches!(self, SheetCell::Text(text) if text.is_empty())
     }
 
-    /// What is in it, in words; an estimate is told by other columns.
+    /// Returns the cell as text. A drawn estimate has none: other columns state its numbers.
     pub fn text(&self) -> &str {
         match self {
             SheetCell::Text(text) | SheetCell::Number(text, _) => text,

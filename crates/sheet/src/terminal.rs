@@ -10,11 +10,12 @@ use crate::table::{Column, ColumnKind, Group, Row, SheetCell, Table};
 use crate::warnings as doubts;
 use crate::{Block, Part, Sheet, SheetHeadline};
 
-/// Columns of a terminal that nobody made wider.
+/// The default width of a terminal in characters.
 pub const WIDTH: usize = 80;
 
-/// What a terminal shows of a sheet, at most 80 columns wide but for URLs and tables; ends with a line
-/// feed. The answer comes last, where it is still on the screen, and what makes it doubtful under it.
+/// Returns a sheet as text for a terminal, which ends with a line feed. Lines have at most 80
+/// characters, except for URLs and tables. The summary comes last, where it remains visible on the
+/// screen, followed by the warnings.
 pub fn sheet_text(of: &Sheet) -> String {
     let mut text = String::new();
     paragraph(&mut text, &format!("{}: {}", of.kind, of.title));
@@ -37,14 +38,15 @@ fn write_headline(text: &mut String, of: &SheetHeadline) {
     of.notes.iter().for_each(|note| paragraph(text, note));
 }
 
-/// The verdict, if there is one, and the sentence; no notes.
+/// Writes the verdict, if there is one, and the sentence of a headline, without its notes.
 pub fn write_sentence(text: &mut String, of: &SheetHeadline) {
     let verdict = of.verdict.map(|verdict| SheetCell::Verdict(verdict).text().to_uppercase());
     let verdict = verdict.map_or(String::new(), |word| format!("{word}: "));
     paragraph(text, &format!("{verdict}{}", of.sentence));
 }
 
-/// A part under its heading, with an empty line before it; nothing of what only a page shows.
+/// Writes an empty line, the heading of a part and its blocks, except for those that only an HTML
+/// page shows.
 pub fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
     of.blocks.iter().for_each(|one| write_block(&mut inner, one));
@@ -65,24 +67,25 @@ fn write_block(text: &mut String, of: &Block) {
     }
 }
 
-/// Writes a paragraph, wrapped at the width of a terminal, without the marks of Markdown.
+/// Writes a paragraph, wrapped at the width of a terminal, without back quotes.
 pub fn paragraph(text: &mut String, words: &str) {
-    // What must not be parted is still together here.
+    // No-break spaces are replaced only after wrapping.
     let lines = plain(&wrapped(&words.replace('`', ""), WIDTH));
     if !lines.is_empty() {
         let _ = writeln!(text, "{lines}");
     }
 }
 
-/// An empty line, unless it would be the first.
+/// Writes an empty line, unless the text is still empty.
 fn write_gap(text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
     }
 }
 
-/// A table under its caption. Where it would be wider than the terminal, headings take several lines, then
-/// cells of words do, and then it is parted: the columns before the first number stand in each part.
+/// Writes a table below its caption. If it is wider than the terminal, first the headings are
+/// wrapped, then the cells of words. If that is not enough, the table is divided into several, each
+/// of which repeats the columns before the first column of numbers.
 pub(super) fn write_table(text: &mut String, of: &Table) {
     write_gap(text);
     paragraph(text, &of.caption);
@@ -103,7 +106,7 @@ pub(super) fn write_table(text: &mut String, of: &Table) {
     }
 }
 
-/// Columns in which nothing stands would only take room.
+/// Returns whether a column is shown. Empty columns and drawings are not.
 fn is_shown(of: &Table, at: usize) -> bool {
     let column = &of.columns[at];
     let is_said = |row: &Row| match at.checked_sub(1) {
@@ -113,10 +116,10 @@ fn is_shown(of: &Table, at: usize) -> bool {
     column.terminal && column.kind != ColumnKind::Drawn && of.rows().any(is_said)
 }
 
-/// Some columns of a table, as a terminal shows them.
+/// Some columns of a table, prepared for a terminal.
 struct Grid {
     head: Vec<String>,
-    /// The name of each group, if it has one, and its rows.
+    /// Each group: its name, if it has one, and the texts of its rows.
     groups: Vec<(Option<String>, Vec<Vec<String>>)>,
     columns: GridColumns,
 }
@@ -148,7 +151,8 @@ impl Grid {
     }
 }
 
-/// A row's words in the columns that are shown; under the name of a group its label is indented.
+/// Returns the texts of a row in the columns that are shown. If the table has groups with names,
+/// the label is indented.
 fn row_words(row: &Row, shown: &[usize], grouped: bool) -> Vec<String> {
     let all: Vec<&SheetCell> = std::iter::once(&row.label).chain(&row.cells).collect();
     let cells = shown.iter().map(|&at| all.get(at).map_or("", |cell| cell.text()));
@@ -159,18 +163,20 @@ fn row_words(row: &Row, shown: &[usize], grouped: bool) -> Vec<String> {
     words
 }
 
-/// In letters that every terminal has.
+/// Replaces characters that some terminals cannot show by similar ones, and makes hidden characters
+/// visible.
 pub fn plain(text: &str) -> String {
     let visible = sixmark_units::visible::visible(text);
     visible.replace('\u{a0}', " ").replace('−', "-").replace('’', "'").replace('µ', "u")
 }
 
-/// In lines of at most so many columns, those after the first indented by two.
+/// Wraps a sentence into lines of at most `width` characters. All lines but the first are indented
+/// by two.
 pub fn hanging(sentence: &str, width: usize) -> String {
     wrapped(sentence, width.saturating_sub(2)).replace('\n', "\n  ")
 }
 
-/// In lines of at most so many columns.
+/// Wraps a sentence into lines of at most `width` characters, unless a word is longer.
 pub fn wrapped(sentence: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in sentence.split(' ') {

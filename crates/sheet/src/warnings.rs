@@ -1,10 +1,10 @@
-//! Warnings as people read them: those that cost the answer most come first, and each comes once.
+//! Warnings as shown to people: the most serious first, and without repetition.
 
 use sixmark_document::provenance::Warning;
 use sixmark_document::warning_codes::WARNING_CODES;
 
-/// The warnings in the order of [`WARNING_CODES`], codes that are not in it first. Of warnings that differ in
-/// nothing but the family, the first is left, and names both.
+/// Returns the warnings in the order of [`WARNING_CODES`]; unknown codes come first. Warnings that
+/// differ only in the family are merged into one that names both families.
 pub fn condensed<'a>(all: impl IntoIterator<Item = &'a Warning>) -> Vec<Warning> {
     let mut left: Vec<Warning> = Vec::new();
     for warning in all {
@@ -24,12 +24,13 @@ pub fn condensed<'a>(all: impl IntoIterator<Item = &'a Warning>) -> Vec<Warning>
     left
 }
 
-/// The message with one name in place of both families', in either spelling.
+/// Returns the message with the names of both families, in either spelling, replaced by the same
+/// name.
 fn without_family(message: &str) -> String {
     message.replace("IPv4", "IPv6").replace("ipv4", "ipv6")
 }
 
-/// The message about one family, true of each.
+/// Changes a message about one family to one about both.
 fn naming_both(message: &str) -> String {
     let side = ["ipv6: ", "ipv4: "].into_iter().find_map(|side| message.strip_prefix(side));
     let message = side.unwrap_or(message);

@@ -1,52 +1,52 @@
-//! Numbers as a page has them.
+//! Numbers and words as reports show them.
 
 use sixmark_document::timing::Summary;
 use sixmark_document::verdict::Verdict;
 use sixmark_units::quantity as number;
 
-/// A line as a sentence of a page.
+/// Returns a line as a sentence: with a capital letter, a full stop and typographic apostrophes.
 pub fn write_sentence(line: &str) -> String {
     format!("{}.", capitalised(line).replace('\'', "’"))
 }
 
-/// With a capital at the start.
+/// Returns a line with its first letter capitalised.
 pub fn capitalised(line: &str) -> String {
     let mut letters = line.chars();
     let first = letters.next().map_or(String::new(), |first| first.to_uppercase().to_string());
     format!("{first}{}", letters.as_str())
 }
 
-/// A duration in microseconds.
+/// Formats a duration, given in microseconds.
 pub fn write_time(us: f64) -> String {
     together(number::duration_us(us).replace(" us", " µs"))
 }
 
-/// Bytes a second.
+/// Formats a rate in bytes per second.
 pub fn write_rate(bytes_per_s: f64) -> String {
     together(number::bytes(bytes_per_s) + "/s")
 }
 
-/// A number of bytes.
+/// Formats a number of bytes.
 pub fn write_bytes(bytes: f64) -> String {
     together(number::bytes(bytes))
 }
 
-/// A number that may be large, without decimals where they say nothing.
+/// Formats a number of events per second: with one decimal below 100, as an integer above.
 pub fn per_s(value: f64) -> String {
     number::write_per_s(value)
 }
 
-/// A whole number.
+/// Formats an integer, with a comma between groups of three digits.
 pub fn write_count(value: u64) -> String {
     number::write_count(value)
 }
 
-/// A share (0 to 1) in percent.
+/// Formats a share (0 to 1) in percent.
 pub fn write_percent(share: f64) -> String {
     together(number::write_percent(share))
 }
 
-/// A change as a share, in percent with its sign: 0.034 is +3.4 %.
+/// Formats a relative change in percent with its sign: 0.034 becomes `+3.4 %`.
 pub fn change(share: f64) -> String {
     let text = match share * 100.0 {
         p if p.abs() >= 999.5 => format!("{}{} %", sign(p), write_count(p.abs().round() as u64)),
@@ -60,18 +60,19 @@ fn sign(value: f64) -> char {
     if value < 0.0 { '-' } else { '+' }
 }
 
-/// The quantile at `q` (0 to 1), in percent.
+/// Formats the position `q` (0 to 1) of a quantile in percent: 0.999 becomes `99.9 %`.
 pub fn quantile(q: f64) -> String {
     let text = format!("{:.6}", q * 100.0);
     together(format!("{} %", text.trim_end_matches('0').trim_end_matches('.')))
 }
 
-/// A number and its unit stay on one line.
+/// Replaces spaces by no-break spaces, so that a number and its unit stay on one line.
 pub fn together(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// Four digits that matter, thousands apart.
+/// Formats a number with four significant digits, or with all integer digits, in groups of three,
+/// from 1,000 on.
 pub fn figure(value: f64) -> String {
     let digits = match value.abs() {
         v if v == 0.0 || v >= 1e3 => 0,
@@ -87,8 +88,9 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// Writes the figure `name` of some durations, which is `us`: `> 2.00 s` where only a lower bound is
-/// known, since it falls among exchanges that were unanswered at the end.
+/// Formats the figure `name` of a summary, whose value is `us`. A value that is only a lower bound,
+/// because it depends on exchanges that were unanswered when the load ended, is preceded by `>`: `>
+/// 2.00 s`.
 pub fn write_bound(of: &Summary, name: &str, us: f64, write: impl Fn(f64) -> String) -> String {
     let is_bound = match name {
         "mean" => of.at_least.is_some(),
@@ -97,7 +99,7 @@ pub fn write_bound(of: &Summary, name: &str, us: f64, write: impl Fn(f64) -> Str
     if is_bound { format!("> {}", write(us)) } else { write(us) }
 }
 
-/// A verdict in a word.
+/// Returns the word for a verdict.
 pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",

@@ -1,4 +1,4 @@
-//! Charts as HTML: a place to draw in, what to draw, and the table behind it.
+//! Charts as HTML: the area to draw in, the data to draw, and the table of the data.
 
 use maud::{Markup, PreEscaped, html};
 use sixmark_units::visible::visible;
@@ -7,7 +7,7 @@ use crate::chart::{Band, Chart, Mark, Series};
 
 use super::tables;
 
-/// Charts beside one another.
+/// Returns charts that are placed beside one another.
 pub(super) fn charts(charts: &[Chart], id: &mut Ids) -> Markup {
     html! {
         div.charts.one[charts.len() == 1] {
@@ -16,12 +16,12 @@ pub(super) fn charts(charts: &[Chart], id: &mut Ids) -> Markup {
     }
 }
 
-/// Numbers for charts, each once on a page.
+/// Generates chart numbers that are unique within a page.
 #[derive(Debug, Default)]
 pub(super) struct Ids(usize);
 
 impl Ids {
-    /// The first one of a section.
+    /// Creates the generator of section `number`. A section has at most 1,000 charts.
     pub(super) fn of_section(number: usize) -> Ids {
         Ids(number * 1_000)
     }
@@ -34,7 +34,7 @@ impl Ids {
 
 fn figure(chart: &Chart, id: usize) -> Markup {
     let title = visible(&chart.title);
-    // A number that JSON can't hold becomes null, and nothing else can fail.
+    // JSON cannot represent a number that is not finite: it becomes null. Nothing else can fail.
     let json = serde_json::to_string(chart).unwrap_or_default();
     html! {
         figure.chart id={ "chart-" (id) } {
@@ -60,7 +60,8 @@ fn figure(chart: &Chart, id: usize) -> Markup {
     }
 }
 
-/// A key to a series, which also shows and hides it where there are others.
+/// Returns the legend entry of a series. If the chart has several series, it is a button that shows
+/// and hides this one.
 fn key(series: &Series, at: usize, others: bool) -> Markup {
     let side = series.side % SIDES;
     let inner = html! {
@@ -75,7 +76,7 @@ fn key(series: &Series, at: usize, others: bool) -> Markup {
     }
 }
 
-/// Colours that there are.
+/// The number of colours for series.
 const SIDES: usize = 8;
 
 fn swatch(series: &Series) -> Markup {
@@ -91,7 +92,7 @@ fn swatch(series: &Series) -> Markup {
     }
 }
 
-/// As the script draws them.
+/// Returns the marker of a side, of the same shape as the script draws.
 fn marker(side: usize) -> Markup {
     html! {
         @match side % 4 {
@@ -112,7 +113,7 @@ fn band_key(band: &Band) -> Markup {
     }
 }
 
-/// JSON for a script element: no `<` can end it or begin a comment.
+/// Escapes JSON for a script element, such that no `<` can end the element or begin a comment.
 fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }

@@ -1,11 +1,12 @@
-//! An estimate with its interval, drawn beside the others of its table on one scale.
+//! Drawings of estimates and their intervals. All estimates of a table share one scale.
 
 use maud::{Markup, html};
 
 use crate::table::EffectScale;
 use sixmark_document::verdict::Estimate;
 
-/// Ends of the scale, beneath the column's head.
+/// Returns the labels of the ends and the middle of the scale, which are shown below the column's
+/// heading.
 pub(super) fn axis(scale: &EffectScale) -> Markup {
     let [low, high] = [-scale.lowest(), scale.reach].map(effect_percent);
     html! {
@@ -15,10 +16,11 @@ pub(super) fn axis(scale: &EffectScale) -> Markup {
     }
 }
 
-/// The margin, the interval and the estimate. What reaches further than the scale ends at its edge.
+/// Returns a drawing of the margin, the interval and the estimate. What exceeds the scale is cut
+/// off at its edge.
 pub(super) fn drawn(estimate: &Estimate, scale: &EffectScale) -> Markup {
     let reach = scale.reach.ln_1p();
-    // A change below -1 is no ratio, but a difference of shares may be as low.
+    // A ratio cannot change by less than -1, but a difference of shares may be as low.
     let at = |change: f64| 50.0 + 50.0 * (change.max(-1.0).ln_1p() / reach).clamp(-1.0, 1.0);
     let [low, value, high] = [estimate.low, estimate.value, estimate.high].map(at);
     let to = at(scale.margin);
@@ -32,7 +34,7 @@ pub(super) fn drawn(estimate: &Estimate, scale: &EffectScale) -> Markup {
             @if (scale.lowest()..=scale.reach).contains(&estimate.value) {
                 circle.value cx=(bar_share(value)) cy="10" r="4" {}
             }
-            // Arrows where the interval goes on.
+            // Arrows show that the interval continues beyond the scale.
             @if estimate.low < scale.lowest() {
                 path.beyond d="M8 5 L2 10 L8 15" {}
             }

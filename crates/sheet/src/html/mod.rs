@@ -1,4 +1,4 @@
-//! One self-contained page: it needs no network, loads nothing and runs no script but its own.
+//! A self-contained HTML page: it needs no network, loads nothing and runs only its own script.
 
 mod charts;
 mod effect;
@@ -19,7 +19,7 @@ const SCRIPT: &str = include_str!("page.js");
 const CHART_SCRIPT: &str = include_str!("vendor/uplot/uPlot.iife.min.js");
 const CHART_LICENSE: &str = include_str!("vendor/uplot/LICENSE");
 
-/// The page of one or several documents, the first one first.
+/// Returns the page that shows one or several documents, in the given order.
 pub fn html_page(sheets: &[Sheet]) -> String {
     let script = format!("{CHART_SCRIPT}\n{SCRIPT}");
     let page = html! {
@@ -53,7 +53,8 @@ fn page_title(sheets: &[Sheet]) -> String {
     }
 }
 
-/// Nothing is loaded, and only this very script runs, whatever a document's words may hold.
+/// Returns the head of the page. Its content security policy forbids loading anything and allows
+/// only this one script, whatever a document contains.
 fn page_head(title: &str, script: &str) -> Markup {
     let hash = STANDARD.encode(Sha256::digest(script.as_bytes()));
     let policy = format!(

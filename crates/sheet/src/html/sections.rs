@@ -1,4 +1,4 @@
-//! A document's section of the page, and the overview of several.
+//! The section of each document, and the overview of several documents.
 
 use maud::{Markup, html};
 use sixmark_units::visible::visible;
@@ -10,7 +10,7 @@ use sixmark_document::provenance::Warning;
 use super::charts::{self, Ids};
 use super::tables;
 
-/// Several documents: an overview, then each.
+/// Returns an overview of several documents, followed by a section for each.
 pub(super) fn all(sheets: &[Sheet]) -> Markup {
     html! {
         h1 { (sheets.len()) " results" }
@@ -19,7 +19,8 @@ pub(super) fn all(sheets: &[Sheet]) -> Markup {
     }
 }
 
-/// One document: `number` counts from 1, its heading is of that `level`.
+/// Returns the section of one document. `number` counts documents from 1; `level` is the level of
+/// the section's heading.
 pub(super) fn sheet_markup(of: &Sheet, number: usize, level: usize) -> Markup {
     let mut ids = Ids::of_section(number);
     html! {
@@ -45,7 +46,7 @@ pub(super) fn sheet_markup(of: &Sheet, number: usize, level: usize) -> Markup {
     }
 }
 
-/// Templates have no names of elements that are decided later.
+/// Returns a heading. The template language requires literal element names.
 fn heading(level: usize, words: Markup) -> Markup {
     html! {
         @match level {
@@ -68,7 +69,7 @@ fn headline_markup(of: &SheetHeadline) -> Markup {
     }
 }
 
-/// Text in which back quotes mean code.
+/// Returns text in which words between back quotes are code.
 fn coded(text: &str) -> Markup {
     html! {
         @for (at, words) in text.split('`').enumerate() {
@@ -144,7 +145,8 @@ fn block_markup(of: &Block, level: usize, ids: &mut Ids) -> Markup {
     }
 }
 
-/// One row a document: its verdict and the figures of its tiles.
+/// Returns the overview table: for each document, one row with its verdict and the figures of its
+/// tiles.
 fn overview(sheets: &[Sheet]) -> Markup {
     let labels = overview_labels(sheets);
     html! {
@@ -166,16 +168,17 @@ fn overview(sheets: &[Sheet]) -> Markup {
     }
 }
 
-/// What most of the documents have figures of.
+/// Returns the labels of the tiles that most of the documents have: the columns of the overview.
 fn overview_labels(sheets: &[Sheet]) -> Vec<&'static str> {
     let labels = |sheet: &Sheet| sheet.tiles.iter().map(|tile| tile.label).collect::<Vec<_>>();
     let alike = |of: &Vec<&str>| sheets.iter().filter(|sheet| labels(sheet) == *of).count();
     let all = sheets.iter().map(labels).filter(|of| !of.is_empty());
-    // The first of several that are as common.
+    // Of several equally common lists, the first one is chosen.
     all.rev().max_by_key(alike).unwrap_or_default()
 }
 
-/// A row with the figures that the table is of, else with what is to be said of the document.
+/// Returns a row of the overview: the figures of its columns or, if the document has none of them,
+/// its headline.
 fn overview_row(sheet: &Sheet, number: usize, labels: &[&'static str]) -> Markup {
     let tile = |label: &&str| sheet.tiles.iter().find(|tile| tile.label == *label);
     let has_any = labels.iter().any(|label| tile(label).is_some());
@@ -211,13 +214,13 @@ fn pairs(tile: &Tile) -> Markup {
     }
 }
 
-/// A URL may be broken before each part of its path, and only there.
+/// Returns a title in which a URL may be broken before each segment of its path, and only there.
 fn with_breaks(title: &str) -> Markup {
     html! {
         @for (at, word) in title.split(' ').enumerate() {
             @if at > 0 { " " }
             @for (at, part) in word.split_inclusive('/').enumerate() {
-                // The scheme, a slash and the host stay together.
+                // The scheme, the slashes and the host stay together.
                 @if at > 2 { wbr; }
                 (part)
             }

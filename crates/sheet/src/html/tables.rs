@@ -8,7 +8,7 @@ use sixmark_document::verdict::Verdict;
 
 use super::effect;
 
-/// A table in a box of its own, which scrolls where the table is wider than the page.
+/// Returns a table in a box of its own, which scrolls if the table is wider than the page.
 pub(super) fn table_markup(table: &Table) -> Markup {
     let caption = visible(&table.caption);
     let wide = (table.columns.len() > 5).then_some("wide");
@@ -34,7 +34,7 @@ pub(super) fn table_markup(table: &Table) -> Markup {
     }
 }
 
-/// A verdict with its sign, so that it is not told by colour alone.
+/// Returns a verdict with a symbol, so that it does not depend on colour alone.
 pub(super) fn verdict_markup(verdict: Verdict) -> Markup {
     let (class, sign) = match verdict {
         Verdict::Better => ("better", "▲"),
@@ -86,7 +86,7 @@ fn class(kind: ColumnKind) -> &'static str {
     }
 }
 
-/// The number as charts have it.
+/// Returns the number of a cell, unrounded as charts use it, or `None` if the cell is not a number.
 fn number_in(cell: &SheetCell) -> Option<f64> {
     match cell {
         SheetCell::Number(_, value) => Some(*value),

@@ -1,22 +1,24 @@
-//! The columns of a table, as narrow as the terminal needs them.
+//! The widths of the columns of a table on a terminal.
 
 use super::wrapped;
 use crate::table::{Column, ColumnKind};
 
-/// Columns of the terminal between two columns of a table.
+/// The number of spaces between two columns.
 const GAP: usize = 2;
-/// The narrowest column that words are wrapped into.
+/// The narrowest width to which a column of words is reduced by wrapping.
 const NARROWEST: usize = 12;
 
-/// How wide each column is, and on which side its words stand.
+/// The width and the alignment of each column, in characters.
 pub(super) struct GridColumns {
     widths: Vec<usize>,
     right: Vec<bool>,
 }
 
 impl GridColumns {
-    /// As wide as their words where that fits `room`. Else headings are wrapped first, then the words of the
-    /// widest columns that have no numbers. Numbers and single words are never broken.
+    /// Computes the widths for a table of at most `room` characters. Each column is as wide as its
+    /// longest cell if that fits. Otherwise headings are wrapped first, then the cells of the
+    /// widest columns of words. Numbers and single words are never broken, so that a table may
+    /// remain wider than `room`.
     pub(super) fn fit(
         columns: &[&Column],
         head: &[String],
@@ -44,12 +46,12 @@ impl GridColumns {
         GridColumns { widths, right }
     }
 
-    /// Columns of the terminal that a row takes.
+    /// Returns the width of a row in characters.
     pub(super) fn width(&self) -> usize {
         self.widths.iter().sum::<usize>() + GAP * self.widths.len().saturating_sub(1)
     }
 
-    /// The headings, the last lines of all beside each other.
+    /// Writes the headings, aligned at their last lines.
     pub(super) fn write_head(&self, text: &mut String, head: &[String]) {
         let mut cells = self.cells(head);
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
@@ -60,14 +62,14 @@ impl GridColumns {
         self.write_lines(text, &cells);
     }
 
-    /// A row, the first lines of all cells beside each other.
+    /// Writes a row, whose cells are aligned at their first lines.
     pub(super) fn write_row(&self, text: &mut String, row: &[String]) {
         self.write_lines(text, &self.cells(row));
     }
 
     fn cells(&self, row: &[String]) -> Vec<Vec<String>> {
         let cell = |(word, &width): (&String, &usize)| {
-            // A label of a group keeps its indentation.
+            // A label within a group keeps its indentation.
             let inner = word.trim_start();
             let indent = &word[..word.len() - inner.len()];
             let lines = wrapped(inner, width.saturating_sub(indent.len()));
@@ -92,7 +94,8 @@ impl GridColumns {
     }
 }
 
-/// Takes columns of the terminal from the widest that may have less, until all fit or none may.
+/// Reduces the widest columns that exceed their minimum `least`, one character at a time, until the
+/// table fits into `room` or no column can be reduced.
 fn shrink(widths: &mut [usize], least: &[usize], room: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > room {
