@@ -263,26 +263,27 @@ pub struct FailureCount {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionCounts {
-    /// Established.
+    /// Connections established.
     pub opened: u64,
-    /// Closed, including those closed when the run ended.
+    /// Connections closed, including those closed when the run ended.
     pub closed: u64,
     /// Connections among those closed that this side reset.
     pub reset_sent: u64,
-    /// Closed because of bytes that no request had asked for.
+    /// Connections closed because of bytes that no request had asked for.
     pub unsolicited: u64,
-    /// Not opened, although they were to be opened before the load began.
+    /// Connections that could not be opened before the load began, although they should have been.
     pub unopened: u64,
-    /// On which the peer allowed no further requests (GOAWAY).
+    /// Connections on which the peer allowed no further requests (GOAWAY).
     pub drained: u64,
-    /// Closed by sixmark while idle, to open another one within the limit of connections.
+    /// Idle connections that sixmark closed to open another one within the limit of connections.
     #[serde(default)]
     pub displaced: u64,
     /// The number of connections open or being opened, averaged over the run.
     #[serde(default)]
     pub mean_open: f64,
-    /// Seconds that places were empty, in total, because no connection of the family was free for
-    /// the next exchange and no more could be opened.
+    /// The total time, in seconds, that parts of the limit of exchanges in flight were unused,
+    /// because no connection of the family was free for the next exchange and no more could be
+    /// opened.
     #[serde(default)]
     pub awaited_s: f64,
 }
@@ -291,11 +292,11 @@ pub struct ConnectionCounts {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByteCounts {
-    /// Received, including heads and framing.
+    /// Bytes received, including heads and framing.
     pub received: u64,
-    /// Content of complete responses.
+    /// Bytes of the content of complete responses.
     pub body: u64,
-    /// Requests handed completely to the kernel.
+    /// Bytes of requests handed completely to the kernel.
     pub sent: u64,
 }
 

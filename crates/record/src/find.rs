@@ -10,7 +10,8 @@ use crate::search::{AGREE, Bracket, TrialVerdict};
 /// The share of the exchanges due that must be answered completely, unless a condition bounds
 /// failures.
 const ANSWERED: f64 = 0.99;
-/// If more than this share of the exchanges waited for a place, places may have been the limit.
+/// If more than this share of the exchanges started late because the limit of exchanges in flight
+/// was reached, that limit may have determined the result.
 const WAITED: f64 = 0.01;
 
 /// The highest rate that each family sustains when loaded alone.
@@ -165,7 +166,8 @@ pub struct Conduct {
     pub elapsed_s: f64,
     /// True if the generator may have been the bottleneck.
     pub saturated: bool,
-    /// True if more than 1 % of the exchanges started late although a place was free.
+    /// True if more than 1 % of the exchanges started late although the limit in flight was not
+    /// reached.
     pub late: bool,
     /// True if a signal interrupted the trial.
     pub interrupted: bool,

@@ -1,4 +1,4 @@
-//! How an exchange ended, in which phase, and what the kernel called it.
+//! The outcome of an exchange, the phase in which it ended, and error codes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use sixmark_http::HttpVersion;
 use sixmark_http::{http2, http3};
 use sixmark_units::counts::Counts;
 
-/// How an exchange ended. Exactly one of these is counted for everything that was sent.
+/// How an exchange ended. Exactly one outcome is counted for every exchange sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -21,26 +21,28 @@ pub enum Outcome {
     Reset,
     /// The exchange lasted longer than the timeout, or the kernel gave up waiting.
     Timeout,
-    /// The peer answered the connection attempt with a reset: nothing listens there.
+    /// The peer answered the connection attempt with a reset: nothing listens on the port.
     Refused,
     /// The network or the host cannot be reached.
     Unreachable,
     /// The peer closed the connection before the response was complete.
     Truncated,
-    /// What came was not legal HTTP (RFC 9112, 9113, 9114), or not the version that was asked for.
+    /// The response was not legal HTTP (RFC 9112, 9113, 9114), or not of the requested version.
     Protocol,
-    /// The TLS handshake failed, or a record after it.
+    /// The TLS handshake failed, or a TLS record after it was invalid.
     Tls,
-    /// A complete response came and was not what it was to be.
+    /// The response was complete but did not pass a check of its content.
     Content,
     /// This host had no local port left for the connection.
     NoPort,
-    /// This host refused for another reason: descriptors, memory, a local firewall, a limit of sixmark's.
+    /// Another failure of this host: too few descriptors, too little memory, a local firewall, or a
+    /// limit of sixmark.
     Local,
-    /// In flight when the run ended, and older than the completed exchanges can explain: see
+    /// In flight when the run ended, and so old that the completed exchanges cannot explain it: see
     /// `unanswered`.
     Unanswered,
-    /// In flight when the run ended, and no older than that: the run cut it off. It did not fail.
+    /// In flight when the run ended, and no older than that: the end of the run cut it off. Not a
+    /// failure.
     Abandoned,
 }
 
@@ -62,7 +64,7 @@ impl Outcome {
         Outcome::Abandoned,
     ];
 
-    /// The name that results and reports use.
+    /// Returns the name used in results and reports.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Normal => "NORMAL",
@@ -88,12 +90,12 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The part of an exchange in which something happened.
+/// The part of an exchange in which a failure occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FailurePhase {
-    /// From the connect call to the kernel's word that the connection is established.
+    /// From the connect call until the kernel reports that the connection is established.
     Connect,
     /// From established to the end of the TLS handshake.
     Tls,
@@ -117,24 +119,24 @@ impl fmt::Display for FailurePhase {
     }
 }
 
-/// Why this side failed, where the kernel's error number does not say it.
+/// The cause of a failure of this host that no error number of the kernel describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LocalCause {
-    /// A response's head, or its trailers, exceeded a limit of sixmark's own. HTTP has none.
+    /// The head or the trailers of a response exceeded a limit of sixmark. HTTP sets no limit.
     HeadLimit,
-    /// This host has no address to connect from, or the one asked for is not its own any more.
+    /// This host has no source address for the connection, or no longer has the requested one.
     NoSource,
-    /// sixmark stood still while the exchange was due or in flight, so that nobody knows whether the
-    /// server would have ended it so.
+    /// sixmark was stalled while the exchange was due or in flight, so that it is unknown whether
+    /// the server would have ended it in the same way.
     Stalled,
-    /// There was no room to keep the content for a check, which was not made.
+    /// There was no room to keep the content for a check, so the check was not made.
     ContentLimit,
 }
 
 impl LocalCause {
-    /// The same in words.
+    /// Returns the cause in words.
     pub fn text(self) -> &'static str {
         match self {
             LocalCause::HeadLimit => {
@@ -147,7 +149,7 @@ impl LocalCause {
     }
 }
 
-/// One way to fail: the category, where it happened, and the number that somebody gave it.
+/// A kind of failure: the outcome, the phase, and the error number or code, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
@@ -156,26 +158,27 @@ pub struct Failure {
     pub outcome: Outcome,
     /// The part of the exchange in which it happened.
     pub phase: FailurePhase,
-    /// The kernel's error number (Linux); null where it reported none.
+    /// The kernel's error number (Linux); null if it reported none.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub errno: Option<i32>,
-    /// The error code of HTTP/2, HTTP/3 or QUIC (RFC 9113, 7; RFC 9114, 8.1; RFC 9000, 20), or
-    /// where the outcome is TLS the alert (RFC 8446, 6); null where there is none.
+    /// The error code of HTTP/2, HTTP/3 or QUIC (RFC 9113, 7; RFC 9114, 8.1; RFC 9000, 20) or, if
+    /// the outcome is TLS, the number of the alert (RFC 8446, 6); null if there is none.
     pub code: Option<u64>,
-    /// Why this host failed, where more is known of that than an error number: a response's head
-    /// exceeded sixmark's own limit, this host does not have the source address, sixmark stood
-    /// still, or it had no room to keep a content for a check. Absent otherwise.
+    /// The cause of a failure of this host that no error number describes: a response's head
+    /// exceeded a limit of sixmark, this host does not have the source address, sixmark was
+    /// stalled, or it had no room to keep a content for a check. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<LocalCause>,
 }
 
 impl Failure {
-    /// A failure that nobody gave a number.
+    /// Creates a failure without an error number, code or cause.
     pub fn new(outcome: Outcome, phase: FailurePhase) -> Failure {
         Failure { outcome, phase, errno: None, code: None, cause: None }
     }
 
-    /// The response breaks a rule of HTTP or, if `own_limit`, is larger than sixmark accepts.
+    /// Creates the failure of a response that breaks a rule of HTTP or, if `own_limit`, is larger
+    /// than sixmark accepts.
     pub fn violation(own_limit: bool, phase: FailurePhase) -> Failure {
         if !own_limit {
             return Failure::new(Outcome::Protocol, phase);
@@ -184,14 +187,16 @@ impl Failure {
         Failure { cause, ..Failure::new(Outcome::Local, phase) }
     }
 
-    /// The name of its code where `version` was spoken; none where there is no code or no name.
+    /// Returns the name of the code in HTTP `version`, or `None` if there is no code or it has no
+    /// name.
     pub fn code_name(&self, version: HttpVersion) -> Option<&'static str> {
         let code = self.code?;
         match (self.outcome, version) {
             (Outcome::Tls, _) => tls::alert::name_of_alert(code),
             (_, HttpVersion::Http10 | HttpVersion::Http1) => None,
             (_, HttpVersion::Http2) => http2::error_name(code),
-            // What QUIC's own codes have in common with these are alerts, which are TLS.
+            // The codes of QUIC itself that lie in HTTP/3's range are TLS alerts, which have the
+            // outcome TLS.
             (_, HttpVersion::Http3) if code >= http3::code::NO_ERROR => {
                 http3::code::name_of_code(code)
             }
@@ -199,7 +204,7 @@ impl Failure {
         }
     }
 
-    /// Its code for people, with what it is called where that is known.
+    /// Returns the code for people, with its name if it has one, or `None` if there is no code.
     pub fn spoken_code(&self, version: HttpVersion) -> Option<String> {
         let (code, noun) =
             (self.code?, if self.outcome == Outcome::Tls { "alert" } else { "code" });
@@ -208,14 +213,14 @@ impl Failure {
     }
 }
 
-/// How some exchanges ended, as it was counted.
+/// The outcomes of some exchanges, as they were counted.
 #[derive(Clone, Copy, Debug)]
 pub struct OutcomeCounts<'a> {
     /// Complete responses by their status.
     pub status: &'a Counts<u16>,
-    /// How the other exchanges ended.
+    /// The other exchanges, by the kind of failure.
     pub failures: &'a Counts<Failure>,
-    /// Of the complete responses, those whose status is not accepted.
+    /// The number of complete responses whose status is not accepted.
     pub unaccepted: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What QUIC knew of a family's connections when they were closed.
+//! QUIC statistics of a family's connections, read when the connections were closed.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
-/// Error codes of QUIC itself (RFC 9000, 20.1), but for those of TLS, which are alerts.
+/// The names of QUIC's own error codes (RFC 9000, 20.1), except for those of TLS alerts.
 const ERRORS: [&str; 17] = [
     "NO_ERROR",
     "INTERNAL_ERROR",
@@ -29,48 +29,49 @@ const ERRORS: [&str; 17] = [
     "NO_VIABLE_PATH",
 ];
 
-/// The name of an error code of QUIC itself, where it has one.
+/// Returns the name of one of QUIC's own error codes, or `None` if it has none.
 pub fn error_name(code: u64) -> Option<&'static str> {
     ERRORS.get(usize::try_from(code).ok()?).copied()
 }
 
-/// What is known of one connection at its end.
+/// The statistics of one connection when it was closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuicEnding {
-    /// The largest payload of a datagram that the path is known to have room for, in bytes.
+    /// The largest UDP payload, in bytes, that the path is known to carry.
     pub mtu: u16,
-    /// The version of QUIC that it spoke.
+    /// The QUIC version of the connection.
     pub version: u32,
     /// The latest smoothed round-trip time, in nanoseconds.
     pub rtt: u64,
-    /// Packets sent, probes of the path's MTU left out.
+    /// Packets sent, except for probes of the path's MTU.
     pub sent: u64,
-    /// Of those, packets taken for lost, so that what they held was sent again.
+    /// Packets among those sent that were considered lost, so that their data was sent again.
     pub lost: u64,
-    /// The server had the client show its address by a Retry.
+    /// True if the server demanded validation of the client's address by a Retry packet.
     pub retried: bool,
-    /// Datagrams that came and found no room in this host's buffer.
+    /// Datagrams that this host dropped because its receive buffer was full.
     pub dropped: u64,
 }
 
-/// The connections of one family.
+/// The QUIC statistics of the connections of one family.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QuicTally {
-    /// How many there were.
+    /// The number of connections.
     pub connections: u64,
-    /// Those that a server let begin again by a Retry.
+    /// The number of connections for which the server sent a Retry packet.
     pub retried: u64,
-    /// By version. Only one is offered, so that another can't be agreed on.
+    /// Connections by version. The client offers only one version, so no other can be chosen.
     pub versions: Counts<u32>,
-    /// Attempts that ended with the server naming other versions (Version Negotiation).
+    /// Connection attempts that the server answered with a list of other versions (Version
+    /// Negotiation).
     pub mismatched: u64,
     /// Packets sent.
     pub sent: u64,
-    /// Packets taken for lost.
+    /// Packets considered lost.
     pub lost: u64,
     /// Datagrams dropped by this host.
     pub dropped: u64,
-    /// Connections by the largest payload that their path had room for.
+    /// Connections by the largest UDP payload that their path carried, in bytes.
     pub mtu: Counts<u16>,
     /// Round-trip times.
     pub rtt: Timing,
@@ -89,7 +90,7 @@ impl QuicTally {
         self.rtt.record(ending.rtt);
     }
 
-    /// The figures of a result document.
+    /// Returns the figures for a result document.
     pub fn result(&self) -> QuicResult {
         QuicResult {
             connections: self.connections,
@@ -119,31 +120,32 @@ impl AddAssign<&QuicTally> for QuicTally {
     }
 }
 
-/// What a result says of QUIC.
+/// QUIC statistics in a result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuicResult {
     /// Connections established and closed.
     pub connections: u64,
-    /// Of those, how many the server had begin again to show their address (Retry).
+    /// Connections among these for which the server sent a Retry packet to validate the client's
+    /// address.
     pub retried: u64,
-    /// Those established by the version of QUIC (RFC 8999).
+    /// These connections by QUIC version (RFC 8999).
     pub versions: BTreeMap<u32, u64>,
-    /// Connections not established since the server speaks other versions alone (Version
+    /// Connections not established because the server supports only other versions (Version
     /// Negotiation).
     pub mismatched: u64,
-    /// Packets that this side sent, probes of the path's MTU left out.
+    /// Packets that this side sent, except for probes of the path's MTU.
     pub packets_sent: u64,
-    /// Of those, how many were taken for lost.
+    /// Packets among those sent that were considered lost.
     pub packets_lost: u64,
-    /// Datagrams that came and that this host dropped for want of room.
+    /// Datagrams that this host dropped because its receive buffer was full.
     pub dropped: u64,
-    /// Connections by the largest payload of a datagram, in bytes, that was found to go through.
+    /// Connections by the largest UDP payload, in bytes, that was found to pass the path.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "std::collections::BTreeMap<u16, std::num::NonZeroU64>")
     )]
     pub mtu: BTreeMap<u16, u64>,
-    /// Round-trip times as the connections knew them when they were closed.
+    /// The smoothed round-trip times of the connections when they were closed.
     pub rtt_us: Summary,
 }

@@ -1,4 +1,4 @@
-//! A request as it is sent, made before the load begins as far as it is constant.
+//! The bytes of a request. Constant parts are prepared before the load begins.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use crate::plan::request::{Body, Request};
 use crate::template::{Template, TemplateValues};
 use sixmark_http::http1::request::{Manner, head_fields};
 
-/// What a request to one target sends.
+/// The form of the requests to one target.
 #[derive(Clone, Debug)]
 pub enum RequestForm {
-    /// The same bytes each time: the head, and the content that follows it.
+    /// Every request has the same bytes: a head, and a content that follows it.
     Constant {
-        /// From the request line to the empty line.
+        /// The bytes from the request line to the empty line.
         head: Vec<u8>,
-        /// Content, if it has any.
+        /// The content, if there is any.
         body: Option<Arc<Vec<u8>>>,
     },
-    /// Something else each time.
+    /// Requests differ from each other.
     Changing(Changing),
 }
 
-/// A request that is filled in for each exchange.
+/// A request that is filled in for each exchange from templates.
 #[derive(Clone, Debug)]
 pub struct Changing {
     head: Vec<HeadPart>,
@@ -32,11 +32,11 @@ pub struct Changing {
 enum HeadPart {
     Text(Vec<u8>),
     Value(Template),
-    /// The length of content that is not known before.
+    /// The length of a content that is filled in from a template.
     Length,
 }
 
-/// A field's value.
+/// The value of a header field.
 #[derive(Clone, Debug)]
 pub(super) enum FieldValue {
     Template(Template),
@@ -50,7 +50,8 @@ impl From<String> for FieldValue {
 }
 
 impl RequestForm {
-    /// `request` to the target of this Host field, and of this path unless the request has its own.
+    /// Creates the form of `request` to a target with the Host field `authority`. `path` is used
+    /// unless the request has a path of its own.
     pub fn new(
         request: &Request,
         path: &str,
@@ -73,8 +74,8 @@ impl RequestForm {
 }
 
 impl Changing {
-    /// Content that is the same each time, and that [`render`](Changing::render) leaves out: it is to
-    /// be sent after what that makes.
+    /// Returns a constant content. [`render`](Changing::render) does not write it; it must be sent
+    /// after the bytes that `render` writes.
     pub fn body(&self) -> Option<&Arc<Vec<u8>>> {
         match &self.body {
             Some(Body::Constant(body)) => Some(body),
@@ -82,8 +83,9 @@ impl Changing {
         }
     }
 
-    /// Makes the next request of `values`: its head, and its content where that is filled in too.
-    /// `out` and `scratch` are emptied first; reused, they soon need no more memory.
+    /// Writes the next request to `out`, with the next values of `values`: its head, and its
+    /// content if that is filled in from a template. `out` and `scratch` are cleared first; if they
+    /// are reused, they soon need no further allocation.
     pub fn render(&self, values: &mut TemplateValues, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
         out.clear();
         scratch.clear();

@@ -1,4 +1,4 @@
-//! `sixmark.result/1`: what a run of sixmark did.
+//! The result document of a run, `sixmark.result/1`.
 
 use crate::family_result::Families;
 use crate::family_result::FamilyResult;
@@ -25,17 +25,17 @@ mod counted;
 
 pub use counted::{families_of, family_result, planned_result};
 
-/// The name and version of the document's form.
+/// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.result/1";
 
-/// What all figures of a run must be, for its schema.
+/// Returns a schema that applies `of` to the figures of each family and of the total.
 #[cfg(feature = "schema")]
 fn figures_all(of: serde_json::Value) -> serde_json::Value {
     serde_json::json!({ "properties": { "families": { "additionalProperties": of }, "total": of } })
 }
 
-/// One run of sixmark, whole; docs/result.md describes it for people. Times whose names end in `_us`
-/// are microseconds, those in `_s` seconds; sizes are bytes.
+/// The result of one run of sixmark. docs/result.md describes it for people. Times whose names end
+/// in `_us` are in microseconds, those in `_s` in seconds; sizes are in bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend(
@@ -50,29 +50,29 @@ fn figures_all(of: serde_json::Value) -> serde_json::Value {
     })),
 )))]
 pub struct RunResult {
-    /// The name and version of the form.
+    /// The name and version of the document's format.
     pub schema: String,
     /// The program that made the document.
     pub tool: Tool,
-    /// When the run began, warm-up included: RFC 3339, UTC, with milliseconds.
+    /// When the run began, including its warm-up: RFC 3339, UTC, with milliseconds.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
-    /// Seconds from the end of the warm-up to the end of the last exchange, at least to the end of
-    /// the time where that ended the run: what rates are divided by.
+    /// The divisor of all rates: seconds from the end of the warm-up to the end of the last
+    /// exchange or, if later, to the end of the requested duration.
     pub elapsed_s: f64,
     /// Why the run ended.
     pub ended: Ended,
-    /// What was to be run, resolved.
+    /// The load as requested, with all defaults and addresses resolved.
     pub plan: Plan,
-    /// The same as plan.seed: decides where schedules over several addresses begin.
+    /// The same as plan.seed, which determines where schedules over several addresses begin.
     pub seed: u64,
-    /// Each name that the system's resolver was asked for. Not part of any other time.
+    /// Each name that was looked up with the system's resolver. No other time includes these times.
     pub dns: Vec<Lookup>,
-    /// The machine that the load came from, and its routes.
+    /// The machine that generated the load, and its routes.
     pub environment: Environment,
-    /// What makes the figures doubtful.
+    /// The reasons to doubt the figures.
     pub warnings: Vec<Warning>,
-    /// [IPv6, IPv4], of requests.
+    /// The ratio of requests, as [IPv6, IPv4].
     pub ratio: RatioResult,
     /// The figures of each family that the ratio uses.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
@@ -81,53 +81,57 @@ pub struct RunResult {
     pub total: FamilyResult,
     /// One entry for each second of the measurement, in order.
     pub intervals: Vec<Interval>,
-    /// What the load generator itself did.
+    /// Figures of the load generator itself.
     pub generator: Generator,
-    /// The noise floor, where `--calibrate` asked for it: what the generator, the kernel and a
-    /// server on loopback add to the times; null: it did not.
+    /// The noise floor, measured with `--calibrate`: the time that the generator, the kernel and a
+    /// server on loopback contribute to the times; null without that option.
     pub calibration: Option<Calibration>,
-    /// What packets said meanwhile beside sixmark's clock; null: without `--truth`.
+    /// The times in the captured packets compared with those of sixmark's clock; null without
+    /// `--truth`.
     #[serde(default)]
     pub truth: Option<Truth>,
-    /// The search for the highest rate; null: the run was none. The figures of a family are then
-    /// those of one of its trials.
+    /// The search for the highest rate; null if the run was not a search. In a search, the figures
+    /// of a family are those of one of its trials.
     pub find_max: Option<FindMax>,
-    /// Whether both families give the same; null: not both were loaded, or nobody looked.
+    /// Whether both families return the same responses; null if only one family was loaded or this
+    /// was not examined.
     #[serde(default)]
     pub sameness: Option<Sameness>,
-    /// What was demanded (`--fail-if`), and whether it was met.
+    /// The gates (`--fail-if`) and their results.
     #[serde(default)]
     pub gates: Vec<GateResult>,
-    /// What it cost of the processors, here and at the server; null of a search, and where the
-    /// kernel does not tell.
+    /// The processor time that the run consumed, here and at the server; null for a search, and if
+    /// the kernel does not report it.
     #[serde(default)]
     pub vitals: Option<Vitals>,
 }
 
 impl RunResult {
-    /// What keeps the families from being compared, in a sentence without a full stop.
+    /// Returns why the families are not comparable, as a sentence without a full stop, or `None` if
+    /// they are.
     pub fn not_same(&self) -> Option<&str> {
         self.sameness.as_ref().and_then(|found| found.said.as_deref())
     }
 
-    /// True where the generator, not the server, may have been the bottleneck: a worker was busy.
+    /// Returns true if a worker was busy all the time, so that the generator rather than the server
+    /// may have been the bottleneck.
     pub fn is_saturated(&self) -> bool {
         self.generator.saturated
     }
 
-    /// The seconds that a family's figures are of: of a search those of one of its trials.
+    /// Returns the seconds that a family's figures cover; in a search those of one of its trials.
     pub fn elapsed_s_of(&self, family: Family) -> f64 {
         let found = self.find_max.as_ref().and_then(|found| found.families.of(family));
         found.and_then(FoundRate::shown).map_or(self.elapsed_s, |trial| trial.elapsed_s)
     }
 }
 
-/// IPv6 : IPv4.
+/// A ratio as [IPv6, IPv4].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioResult {
-    /// As in the plan.
+    /// The ratio that was requested, as in the plan.
     pub asked: [u64; 2],
-    /// Requests sent.
+    /// The numbers of requests sent.
     pub sent: [u64; 2],
 }

@@ -1,28 +1,28 @@
-//! The highest rate that holds: a bracket that closes from both sides.
+//! The search for the highest rate that holds: a bracket that is narrowed from both sides.
 //!
-//! A rate is tried until two trials of it agree, so that one bad moment of the machine does not
-//! decide; where the generator spoilt one that failed, it takes three. While every rate holds, the
-//! next one is twice as high; then each next one is the geometric mean of the highest that held and
-//! the lowest that did not. At the end the latter is tried again: bad moments come in a row, and one
-//! at the begin of a search would else hold it down for good. If it now holds, the search goes on
-//! above.
+//! A rate is tried until two trials agree, so that a single disturbance of the machine does not
+//! decide. If one of the failed trials is doubtful because of the generator, three failures are
+//! needed. As long as every rate holds, the next one is twice as high. After that, the next one is
+//! the geometric mean of the highest rate that held and the lowest that did not. At the end the
+//! latter is tried again: disturbances come in groups, and one at the start of a search would
+//! otherwise limit the result. If that rate now holds, the search continues above it.
 
-/// How close the two sides of the bracket have to come: 5 %.
+/// The largest ratio of the two sides of a finished bracket: 5 % apart.
 const CLOSE: f64 = 1.05;
-/// Trials of one rate that must agree.
+/// The number of trials of one rate that must agree.
 pub const AGREE: u32 = 2;
-/// How often a rate may hold that did not before. A server that changes all the time would else
-/// keep a search going.
+/// The most rates that may hold although they failed before. The limit ends the search for a server
+/// that varies all the time.
 const REVISIONS: u32 = 8;
 
-/// A search under way. Rates are in exchanges a second.
+/// The state of a search. Rates are in exchanges per second.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The highest rate that held.
     low: Option<f64>,
-    /// The rates above it that did not, the lowest last.
+    /// The rates above `low` that failed, the lowest last.
     high: Vec<f64>,
-    /// The last of them did not hold a second time.
+    /// True if the last of these rates failed a second time.
     confirmed: bool,
     revisions: u32,
     lowest: f64,
@@ -34,29 +34,30 @@ pub struct Search {
     given_up: bool,
 }
 
-/// What a trial says of its rate.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialVerdict {
-    /// It held.
+    /// The rate held.
     Held,
-    /// It did not.
+    /// The rate did not hold.
     Failed,
-    /// It did not, but that may be nobody's fault but the generator's: one such trial more than of
-    /// the others is needed to decide.
+    /// The rate did not hold, but perhaps only because of the generator. One more failure is then
+    /// needed to decide.
     Doubtful,
 }
 
-/// Where the highest rate lies that holds.
+/// The range that contains the highest rate that holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracket {
-    /// The highest rate that held, if any did.
+    /// The highest rate that held, or `None` if none did.
     pub holds: Option<f64>,
-    /// The lowest rate that did not, if any.
+    /// The lowest rate that did not hold, or `None` if all did.
     pub fails: Option<f64>,
 }
 
 impl Search {
-    /// Begins at `first`, never goes below `lowest` or beyond `highest`, exchanges a second.
+    /// Creates a search that begins at `first` and stays between `lowest` and `highest` exchanges
+    /// per second.
     pub fn new(first: f64, lowest: f64, highest: f64) -> Search {
         let rate = first.clamp(lowest, highest.max(lowest));
         Search {
@@ -74,12 +75,12 @@ impl Search {
         }
     }
 
-    /// The rate to try next; none when the bracket is closed.
+    /// Returns the rate to try next, or `None` if the search is finished.
     pub fn next(&self) -> Option<f64> {
         (!self.is_closed()).then_some(self.rate)
     }
 
-    /// Says what the trial of the rate showed.
+    /// Records the result of a trial of the current rate.
     pub fn tried(&mut self, verdict: TrialVerdict) {
         *(match verdict {
             TrialVerdict::Held => &mut self.held,
@@ -97,17 +98,17 @@ impl Search {
         self.rate = self.after();
     }
 
-    /// There is nothing to be found: no more trials.
+    /// Ends the search, because no rate can be found.
     pub fn give_up(&mut self) {
         self.given_up = true;
     }
 
-    /// What is known so far.
+    /// Returns what is known so far.
     pub fn bracket(&self) -> Bracket {
         Bracket { holds: self.low, fails: self.high.last().copied() }
     }
 
-    /// The rate held.
+    /// Records that the rate held.
     fn keeps(&mut self) {
         self.low = Some(self.rate);
         if self.high.last() == Some(&self.rate) {
@@ -116,7 +117,7 @@ impl Search {
         }
     }
 
-    /// The rate did not hold.
+    /// Records that the rate did not hold.
     fn breaks(&mut self) {
         match self.high.last() == Some(&self.rate) {
             true => self.confirmed = true,
@@ -134,7 +135,7 @@ impl Search {
         }
     }
 
-    /// There is no rate worth a trial between those that held and those that did not.
+    /// Returns true if no rate between those that held and those that failed is worth a trial.
     fn is_narrow(&self) -> bool {
         match (self.low, self.high.last()) {
             (Some(low), Some(&high)) => high <= low * CLOSE,
@@ -150,7 +151,8 @@ impl Search {
     }
 }
 
-/// To three digits, for people. The sides are still more than 5 % apart, so that it stays between.
+/// Rounds a rate to three digits. Both sides of the bracket are more than 5 % apart, so the rounded
+/// rate stays between them.
 fn round(rate: f64) -> f64 {
     let digits = 2 - rate.log10().floor() as i32;
     let scale = 10f64.powi(digits.abs());
@@ -161,7 +163,7 @@ fn round(rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Searches where rates up to `limit` hold: the bracket and how many trials it took.
+    /// Searches where rates up to `limit` hold. Returns the bracket and the number of trials.
     fn search(first: f64, highest: f64, limit: f64) -> (Bracket, u32) {
         let (mut search, mut trials) = (Search::new(first, 1.0, highest), 0);
         while let Some(rate) = search.next() {

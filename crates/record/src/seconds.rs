@@ -1,4 +1,5 @@
-//! The seconds of a run, put together from those of its workers while they come.
+//! Combines the seconds that the workers report into the seconds of a run, while the run is going
+//! on.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +7,9 @@ use crate::interval::{Interval, interval};
 use crate::tally::{Slice, SliceTally};
 use sixmark_units::family::PerFamily;
 
-/// Gathers slices. Only those seconds are held open that a worker may still add to, so that memory
-/// does not grow with the workers and, but for what a document holds of a second, not with time.
+/// Combines slices. Only seconds to which a worker may still add are kept as tallies, so that
+/// memory use does not grow with the number of workers, and with time only by what a document
+/// states about each second.
 #[derive(Debug)]
 pub struct SliceGatherer {
     /// The last second that each worker has reported.
@@ -17,7 +19,7 @@ pub struct SliceGatherer {
 }
 
 impl SliceGatherer {
-    /// Of a run of so many workers.
+    /// Creates a gatherer for a run with `workers` workers.
     pub fn new(workers: u32) -> SliceGatherer {
         SliceGatherer {
             told: vec![None; workers as usize],
@@ -26,7 +28,7 @@ impl SliceGatherer {
         }
     }
 
-    /// Takes a worker's second in. Each worker's come in their order.
+    /// Adds a slice of a worker. Each worker's slices must arrive in order.
     pub fn add(&mut self, slice: &Slice) {
         let (length, families) = self.open.entry(slice.second).or_default();
         *length = (*length).max(slice.length_ns);
@@ -37,7 +39,7 @@ impl SliceGatherer {
         self.close();
     }
 
-    /// All of them, those included that not every worker has told of.
+    /// Returns all seconds, including those that not every worker has reported.
     pub fn end(mut self) -> Vec<Interval> {
         for (second, (length, families)) in std::mem::take(&mut self.open) {
             self.write_down(second, length, families);
@@ -45,7 +47,7 @@ impl SliceGatherer {
         self.done
     }
 
-    /// Writes down the seconds that every worker is past.
+    /// Finishes the seconds that every worker has passed.
     fn close(&mut self) {
         let Some(Some(past)) = self.told.iter().copied().min() else { return };
         while let Some(entry) = self.open.first_entry()
@@ -74,7 +76,7 @@ mod tests {
     #[test]
     fn a_second_is_what_all_workers_did_in_it() {
         let mut seconds = SliceGatherer::new(2);
-        // The second worker is behind, and leaves a second out.
+        // The second worker is late, and reports nothing for one second.
         for (worker, second, sent) in [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 8), (1, 2, 16)] {
             seconds.add(&slice(worker, second, sent));
         }

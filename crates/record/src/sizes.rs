@@ -1,4 +1,4 @@
-//! Sizes of contents: how many, their mean, and how they scatter.
+//! Sizes of contents: their number, mean and standard deviation.
 
 use std::ops::AddAssign;
 
@@ -11,12 +11,12 @@ use sixmark_stats::Moments;
 pub struct Sizes {
     count: u64,
     sum: u64,
-    /// Exact, so that adding up does not depend on the order.
+    /// The sum of squares, an integer so that the result does not depend on the order of addition.
     squares: u128,
 }
 
 impl Sizes {
-    /// Counts a content of so many bytes.
+    /// Counts a content of `bytes` bytes.
     #[inline]
     pub fn add(&mut self, bytes: u64) {
         self.count += 1;
@@ -24,26 +24,27 @@ impl Sizes {
         self.squares = self.squares.saturating_add(u128::from(bytes) * u128::from(bytes));
     }
 
-    /// How documents have them; none of none.
+    /// Returns the figures for a document, or `None` if nothing was counted.
     pub fn result(&self) -> Option<SizesResult> {
         let stddev = self.moments().map_or(0.0, |found| found.variance.sqrt());
         Some(SizesResult { count: self.count, mean: self.mean()?, stddev })
     }
 
-    /// How many there were.
+    /// Returns the number of sizes counted.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean; none of none.
+    /// Returns the mean, or `None` if nothing was counted.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Their mean and variance; none of fewer than two.
+    /// Returns the mean and the variance, or `None` if fewer than two sizes were counted.
     pub fn moments(&self) -> Option<Moments> {
         let mean = self.mean().filter(|_| self.count > 1)?;
-        // n squares less the square of the sum: both exact, so that equal sizes vary by nothing.
+        // n times the sum of squares minus the square of the sum. Both are exact, so that equal
+        // sizes have a variance of 0.
         let (n, sum) = (u128::from(self.count), u128::from(self.sum));
         let apart = n.checked_mul(self.squares)?.checked_sub(sum.checked_mul(sum)?)?;
         let n = self.count as f64;
@@ -55,21 +56,22 @@ impl Sizes {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizesResult {
-    /// How many there were.
+    /// The number of contents.
     pub count: u64,
-    /// Their mean.
+    /// The mean size.
     pub mean: f64,
-    /// Their standard deviation.
+    /// The standard deviation of the sizes.
     pub stddev: f64,
 }
 
 impl SizesResult {
-    /// The same to be added to and tested, as exact as the document is.
+    /// Converts the figures back to sums that can be added and tested, as exactly as the document
+    /// states them.
     pub fn sizes(&self) -> Sizes {
         let sum = (self.mean * self.count as f64).round() as u64;
         let n = u128::from(self.count.max(1));
         let apart = self.stddev * self.stddev * (self.count as f64 - 1.0).max(0.0);
-        // Rounded up: a variance below nothing would be none.
+        // Rounded up, because the variance would otherwise be negative and thus undefined.
         let squares = (u128::from(sum) * u128::from(sum)).div_ceil(n) + apart.round() as u128;
         Sizes { count: self.count, sum, squares }
     }

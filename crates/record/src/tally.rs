@@ -1,4 +1,4 @@
-//! What a worker counts. A worker owns its tally; tallies are merged once, with `+=`.
+//! The counts of a worker. Each worker owns its tally; tallies are merged once, with `+=`.
 
 use sixmark_units::counts::Counts;
 use std::ops::AddAssign;
@@ -15,93 +15,99 @@ use sixmark_document::timing::Timing;
 use sixmark_http::redirect::is_redirect;
 use sixmark_units::family::PerFamily;
 
-/// Everything counted over a run, for each family.
+/// All counts of a run, for each family.
 pub type Tally = PerFamily<FamilyTally>;
 
-/// Everything counted for one family.
+/// All counts of one family.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FamilyTally {
-    /// Exchanges begun, those included whose connection failed.
+    /// Exchanges started, including those whose connection failed.
     pub sent: u64,
-    /// Exchanges that fell due while no more might be in flight, and were left out.
+    /// Exchanges not started, because the limit of exchanges in flight was reached when they were
+    /// due.
     pub dropped: u64,
-    /// Exchanges that fell due and had not begun when the run ended.
+    /// Exchanges that were due but had not started when the run ended.
     pub unsent: u64,
-    /// Exchanges that began later than due because no more might be in flight before.
+    /// Exchanges that started later than due, because the limit of exchanges in flight was reached.
     pub waited: u64,
-    /// Exchanges that began more than a millisecond later than due though they might.
+    /// Exchanges that started more than a millisecond later than due although the limit was not
+    /// reached.
     pub late: u64,
-    /// How often exchanges were sent once more, the peer having said that it did nothing with them.
+    /// The number of times that a request was sent again, because the peer reported that it had not
+    /// processed it.
     pub resent: u64,
-    /// Exchanges that a redirect led to.
+    /// Exchanges that followed a redirect.
     pub followed: u64,
-    /// Chains of redirects that were followed no further, being as long as may be.
+    /// Redirects that were not followed because the limit of redirects in a row was reached.
     pub cut_chains: u64,
-    /// Exchanges that were due or in flight while the generator stood still.
+    /// Exchanges that were due or in flight while the generator was stalled.
     pub stalled: u64,
-    /// Of those with a complete response the ones whose times are not recorded for that.
+    /// Complete responses whose times are not recorded because of a stall.
     pub untimed: u64,
-    /// Exchanges of a load of so many that were not begun, since the family was given up.
+    /// Exchanges never started, because the family was given up. Only if the load is a number of
+    /// requests.
     pub given_up: u64,
-    /// How the exchanges that received a complete response answered.
+    /// Complete responses by their status.
     pub status: Counts<u16>,
-    /// Those of them whose status is not accepted: NORMAL, and failures all the same.
+    /// Complete responses whose status is not accepted. They are NORMAL, but count as failures.
     pub unaccepted: u64,
-    /// How the others ended. Together with the whole ones they make up `sent`.
+    /// The other exchanges, by the kind of failure. Together with the complete responses they add
+    /// up to `sent`.
     pub failures: Counts<Failure>,
-    /// Exchanges among those sent that began in the warm-up, and had no response in the measurement.
+    /// Exchanges among those sent that began in the warm-up and had no response in the measurement.
     pub carried: u64,
     /// Exchanges that began in the warm-up and are not among those sent.
     pub warm_up: WarmUpTally,
-    /// What was in flight when the load ended, until it is classified.
+    /// The exchanges in flight when the load ended, until they are classified.
     pub in_flight: Vec<InFlight>,
-    /// The greatest age of those unanswered then, in nanoseconds; 0 where there are none.
+    /// The greatest age of an unanswered exchange at the end of the load, in nanoseconds; 0 if
+    /// there is none.
     pub oldest_unanswered_ns: u64,
-    /// What happened to connections.
+    /// Numbers of connections.
     pub connections: Connections,
-    /// What went over them.
+    /// Numbers of bytes.
     pub bytes: ByteTally,
-    /// How long it took.
+    /// The durations of the phases.
     pub phases: Phases,
-    /// What TCP knew of connections closed.
+    /// TCP statistics of connections closed.
     pub tcp: TcpTally,
     /// TLS handshakes.
     pub tls: TlsTally,
-    /// What QUIC knew of connections closed.
+    /// QUIC statistics of connections closed.
     pub quic: QuicTally,
     /// Checks that responses did not pass.
     pub content: ContentTally,
-    /// What was illegal in responses that ended as PROTOCOL, as far as it is known.
+    /// Protocol violations in responses that ended as PROTOCOL, as far as they are known.
     pub breaches: Counts<&'static str>,
-    /// What each address of each target gave, by the numbers of the plan's endpoints; no more of them
-    /// than were asked.
+    /// The counts of each address of each target, by the numbers of the plan's endpoints. The list
+    /// ends with the last endpoint that was used.
     pub endpoints: Vec<EndpointTally>,
-    /// The same of each request of a mix, by the numbers of their names
+    /// The counts of each request of a mix, by the numbers of their names
     /// ([`RequestNames`](crate::by_request::RequestNames)); empty if there is one request.
     pub requests: Vec<RequestTally>,
 }
 
-/// What one address of one target gave.
+/// The counts of one address of one target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndpointTally {
     /// Complete responses by their status.
     pub status: Counts<u16>,
-    /// How the other exchanges ended.
+    /// The other exchanges, by the kind of failure.
     pub failures: Counts<Failure>,
-    /// Of the complete responses, those whose status is not accepted.
+    /// The number of complete responses whose status is not accepted.
     pub unaccepted: u64,
-    /// Contents of the others.
+    /// The sizes of the contents of accepted responses.
     pub sizes: Sizes,
-    /// How long exchanges lasted in which a response came, and in which none did.
+    /// The time that exchanges were in flight, with and without a response.
     pub waiting: WaitingTime,
 }
 
-/// The time of the measurement that exchanges were in flight, in nanoseconds, all together.
+/// The total time, in nanoseconds, that exchanges were in flight during the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitingTime {
-    /// Of those with a complete response.
+    /// The time of exchanges with a complete response.
     pub answered_ns: u64,
-    /// Of those that got none until the timeout or the end: TIMEOUT, UNANSWERED.
+    /// The time of exchanges without a response until the timeout or the end: TIMEOUT, UNANSWERED.
     pub silent_ns: u64,
 }
 
@@ -131,7 +137,7 @@ impl AddAssign<&EndpointTally> for EndpointTally {
 }
 
 impl FamilyTally {
-    /// The counts of one endpoint.
+    /// Returns the counts of one endpoint, which are created if necessary.
     #[inline]
     pub fn endpoint(&mut self, number: usize) -> &mut EndpointTally {
         if self.endpoints.len() <= number {
@@ -140,7 +146,7 @@ impl FamilyTally {
         &mut self.endpoints[number]
     }
 
-    /// The counts of the requests with one name.
+    /// Returns the counts of the requests with one name, which are created if necessary.
     #[inline]
     pub fn request(&mut self, number: usize) -> &mut RequestTally {
         if self.requests.len() <= number {
@@ -149,35 +155,35 @@ impl FamilyTally {
         &mut self.requests[number]
     }
 
-    /// How the exchanges ended.
+    /// Returns the outcomes of the exchanges.
     pub fn outcome_counts(&self) -> OutcomeCounts<'_> {
         let FamilyTally { status, failures, unaccepted, .. } = self;
         OutcomeCounts { status, failures, unaccepted: *unaccepted }
     }
 
-    /// Exchanges with a complete response.
+    /// Returns the number of exchanges with a complete response.
     pub fn completed(&self) -> u64 {
         self.outcome_counts().completed()
     }
 
-    /// Those of them whose status sends the client elsewhere. By the status alone: without being asked
-    /// nobody looks at the fields of a response.
+    /// Returns the number of complete responses that redirect the client, judged by their status
+    /// alone: without `--location`, the fields of responses are not examined.
     pub fn redirects(&self) -> u64 {
         self.status.iter().filter(|&(status, _)| is_redirect(status)).map(|(_, count)| count).sum()
     }
 
-    /// How many exchanges ended with `outcome`.
+    /// Returns the number of exchanges that ended with `outcome`.
     pub fn outcome(&self, outcome: Outcome) -> u64 {
         self.outcome_counts().outcome(outcome)
     }
 
-    /// Exchanges that failed: those without a complete response, except the ones that the end of the run
-    /// cut off, and those with a status that is not accepted.
+    /// Returns the number of exchanges that failed: those without a complete response, except the
+    /// ones that the end of the run cut off, and those with a status that is not accepted.
     pub fn failed(&self) -> u64 {
         self.outcome_counts().failed()
     }
 
-    /// All exchanges that ended, in whatever way. Equal to `sent` when a run is over.
+    /// Returns the number of all exchanges that ended. Equal to `sent` when a run is over.
     pub fn ended(&self) -> u64 {
         self.outcome_counts().ended()
     }
@@ -186,11 +192,11 @@ impl FamilyTally {
 /// Exchanges that began before the measurement. No other figure includes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarmUpTally {
-    /// Exchanges that began.
+    /// Exchanges started.
     pub sent: u64,
-    /// Those of them that received a complete response.
+    /// Exchanges among those that received a complete response.
     pub completed: u64,
-    /// The time that these took together, in nanoseconds.
+    /// The total duration of these, in nanoseconds.
     pub answered_ns: u64,
 }
 
@@ -239,28 +245,32 @@ impl AddAssign<&FamilyTally> for FamilyTally {
     }
 }
 
-/// What happened to connections.
+/// Numbers of connections of one family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
-    /// Established by this side.
+    /// Connections established.
     pub opened: u64,
-    /// Closed, by either side; those open at the end of the run are closed then and counted.
+    /// Connections closed, by either side. Those open at the end of the run are closed and counted
+    /// then.
     pub closed: u64,
-    /// Of those closed, the ones that this side cut off with a reset, as asked for by `--close rst`
-    /// or because an exchange on them could not be finished.
+    /// Connections among those closed that this side reset, because of `--close rst` or because an
+    /// exchange on them could not be finished.
     pub reset_sent: u64,
-    /// Closed because bytes came that no request had asked for.
+    /// Connections closed because bytes arrived that no request had asked for.
     pub unsolicited: u64,
-    /// That were to be opened before the load began and could not be.
+    /// Connections that could not be opened before the load began, although they should have been.
     pub unopened: u64,
-    /// On which the peer let no more exchanges begin (GOAWAY; RFC 9113, 6.8; RFC 9114, 5.2).
+    /// Connections on which the peer allowed no further exchanges (GOAWAY; RFC 9113, 6.8; RFC 9114,
+    /// 5.2).
     pub drained: u64,
-    /// Closed by this side while idle, since another was to be opened and no more might be open.
+    /// Idle connections that this side closed to open another one within the limit of connections.
     pub displaced: u64,
-    /// Nanoseconds that connections were there, or being opened, during the measurement, all together.
+    /// The total time, in nanoseconds, that connections were open or being opened during the
+    /// measurement.
     pub held_ns: u64,
-    /// Nanoseconds that places stood empty, all together, since no connection of the family was free
-    /// for the exchange whose turn it was and no more might be open.
+    /// The total time, in nanoseconds, that parts of the limit of exchanges in flight were unused,
+    /// because no connection of the family was free for the next exchange and no more could be
+    /// opened.
     pub awaited_ns: u64,
 }
 
@@ -278,14 +288,14 @@ impl AddAssign<&Connections> for Connections {
     }
 }
 
-/// Bytes above TCP.
+/// Numbers of bytes above TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByteTally {
-    /// Received, heads and framing included.
+    /// Bytes received, including heads and framing.
     pub received: u64,
-    /// Received as content of complete responses: what goodput counts.
+    /// Bytes received as content of complete responses. Goodput counts these.
     pub body: u64,
-    /// Handed to the kernel.
+    /// Bytes handed to the kernel.
     pub sent: u64,
 }
 
@@ -297,12 +307,12 @@ impl AddAssign<&ByteTally> for ByteTally {
     }
 }
 
-/// How long each phase took. `connect` counts established connections, `lifetime` closed ones, the
-/// others exchanges with a complete response.
+/// The durations of each phase. `connect` counts established connections, `lifetime` closed ones,
+/// the others exchanges with a complete response unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phases {
-    /// From the connect call to the kernel's word that the connection is established; by the kernel's
-    /// clock from the SYN to the SYN-ACK.
+    /// From the connect call until the kernel reports that the connection is established; by the
+    /// kernel's clock, from the SYN to the SYN-ACK.
     pub connect: Timing,
     /// From the request's last byte handed to the kernel to the response's first byte.
     pub wait: Timing,
@@ -310,12 +320,12 @@ pub struct Phases {
     pub ttfb: Timing,
     /// From the response's first byte to its last.
     pub transfer: Timing,
-    /// From when the exchange was due to the response's last byte; in a closed loop it is due when
-    /// it starts.
+    /// From when the exchange was due to the response's last byte. In a closed loop an exchange is
+    /// due when it starts.
     pub response: Timing,
-    /// From the exchange's start to the response's last byte; of open loops alone.
+    /// From the exchange's start to the response's last byte; only in open loops.
     pub service: Timing,
-    /// From when the exchange was due to its start; of all exchanges of open loops.
+    /// From when the exchange was due to its start, for all exchanges sent; only in open loops.
     pub slip: Timing,
     /// From connected to closed.
     pub lifetime: Timing,
@@ -334,42 +344,43 @@ impl AddAssign<&Phases> for Phases {
     }
 }
 
-/// What one worker counted in one second, for live views and for the result's intervals.
+/// The counts of one worker in one second, for live views and for the result's intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slice {
     /// The worker's number.
     pub worker: u32,
     /// Whole seconds from the start of the measurement to the start of this slice.
     pub second: u64,
-    /// Nanoseconds that the worker was not waiting for the kernel.
+    /// The time that the worker was not waiting for the kernel, in nanoseconds.
     pub busy_ns: u64,
-    /// Nanoseconds that the slice lasted.
+    /// The length of the slice in nanoseconds.
     pub length_ns: u64,
-    /// The counts.
+    /// The counts of each family.
     pub families: PerFamily<SliceTally>,
-    /// How many connections the worker has opened so far, where this is told before the load and no
-    /// second of it.
+    /// The number of connections that the worker has opened so far. Set only in reports before the
+    /// load begins, which cover no second of it.
     pub opened: Option<u64>,
 }
 
-/// What one family did in a slice.
+/// The counts of one family in a slice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SliceTally {
-    /// Exchanges begun.
+    /// Exchanges started.
     pub sent: u64,
     /// Exchanges with a complete response.
     pub completed: u64,
-    /// Exchanges that ended otherwise.
+    /// Exchanges that ended without a complete response.
     pub failed: u64,
-    /// Of those completed, the ones whose status is not accepted.
+    /// Responses among those completed whose status is not accepted.
     pub unaccepted: u64,
     /// Content bytes of complete responses.
     pub body: u64,
-    /// How long connections took to be established.
+    /// The durations of establishing connections.
     pub connect: Timing,
-    /// How long handshakes of TLS or QUIC took.
+    /// The durations of TLS or QUIC handshakes.
     pub tls: Timing,
-    /// From the requests' last byte handed to the kernel to the responses' first, of complete responses.
+    /// The times from a request's last byte handed to the kernel to its response's first byte, of
+    /// complete responses.
     pub wait: Timing,
     /// Response times of complete responses.
     pub response: Timing,
@@ -402,7 +413,7 @@ mod tests {
             Failure { errno: Some(104), ..Failure::new(Outcome::Reset, FailurePhase::Wait) };
         tally.failures.add(failure, 1);
         tally.phases.response.record(1_000 * (seed + 1));
-        // Not every part has counted every request.
+        // Not every tally has counts of every request.
         let request = tally.request((seed % 3) as usize);
         request.status.add(200, 1 + seed);
         request.failures.add(failure, 1);
@@ -436,7 +447,7 @@ mod tests {
         assert_eq!(sum([&a, &b, &c]), sum([&c, &a, &b]));
         let all = sum([&a, &b, &c]);
         assert_eq!(all.sent, a.sent + b.sent + c.sent);
-        // 1 and 300 are counted for request 1 and 0, 20 for request 2.
+        // The seeds 1, 300 and 20 are counted for the requests 1, 0 and 2.
         let counts: Vec<_> = all.requests.iter().map(|of| of.response.count()).collect();
         assert_eq!(counts, [1, 1, 1]);
         assert_eq!(sum([&a, &a, &b]).requests[1].status.sorted()[&200], 4);

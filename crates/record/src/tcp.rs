@@ -1,5 +1,5 @@
-//! What TCP knew of connections when they were closed: round trips, what was sent again, sizes; and of
-//! their handshakes when they were established.
+//! TCP statistics of connections, read when they were closed: round-trip times, retransmissions and
+//! segment sizes; and of their handshakes, read when they were established.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -9,51 +9,52 @@ use serde::{Deserialize, Serialize};
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
-/// One connection as its kernel saw it; absent is what that does not tell.
+/// The TCP statistics of one connection. A value is `None` if the kernel does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpSample {
-    /// The smoothed round trip time, nanoseconds.
+    /// The smoothed round-trip time in nanoseconds.
     pub rtt: Option<u64>,
-    /// The shortest round trip, nanoseconds.
+    /// The shortest round-trip time in nanoseconds.
     pub min_rtt: Option<u64>,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted: u32,
-    /// Segments that the peer reports to have received twice (DSACK).
+    /// Segments that the peer reports as received twice (DSACK).
     pub duplicates: Option<u32>,
     /// Segments that the peer acknowledged.
     pub delivered: Option<u32>,
-    /// The largest segment that is sent, in bytes without headers.
+    /// The maximum segment size when sending, in bytes without headers; 0 if unknown.
     pub mss: u32,
 }
 
-/// What the kernel says of a handshake that is just over.
+/// The kernel's measurement of a handshake that has just finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handshake {
-    /// From the SYN to the SYN-ACK, nanoseconds.
+    /// The time from the SYN to the SYN-ACK in nanoseconds.
     Took(u64),
-    /// The SYN was sent again, so that there is no time.
+    /// The SYN was retransmitted, so there is no time.
     SentAgain,
-    /// There is no other time either.
+    /// There is no time for another reason.
     Untimed,
 }
 
-/// The handshakes of one family that the kernel was asked about.
+/// The TCP handshakes of one family whose times were requested from the kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HandshakeTally {
-    /// How many.
+    /// The number of handshakes.
     pub asked: u64,
-    /// Those whose SYN was sent again.
+    /// Handshakes among these whose SYN was retransmitted.
     pub sent_again: u64,
-    /// Others of which the kernel gave no time.
+    /// Other handshakes for which the kernel reported no time.
     pub untimed: u64,
-    /// How long the rest took by the kernel's clock,
+    /// The durations of all other handshakes by the kernel's clock.
     pub kernel: Timing,
-    /// and from the connect call to established by the client's.
+    /// The durations of the same handshakes by the client's clock, from the connect call to
+    /// established.
     pub client: Timing,
 }
 
 impl HandshakeTally {
-    /// Counts a handshake that took the client so many nanoseconds.
+    /// Counts a handshake that took `client` nanoseconds by the client's clock.
     pub fn record(&mut self, said: Handshake, client: u64) {
         self.asked += 1;
         match said {
@@ -87,26 +88,27 @@ impl AddAssign<&HandshakeTally> for HandshakeTally {
     }
 }
 
-/// The connections of one family that were read.
+/// The TCP statistics of the connections of one family that were read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TcpTally {
-    /// How many were read.
+    /// The number of connections read.
     pub read: u64,
-    /// Their smoothed round trips.
+    /// The smoothed round-trip times.
     pub rtt: Timing,
-    /// Their shortest round trips.
+    /// The shortest round-trip times.
     pub min_rtt: Timing,
-    /// Segments that they sent again.
+    /// Segments retransmitted.
     pub retransmitted: u64,
-    /// Of those, the ones that their peers had already; absent if no kernel reported it.
+    /// Retransmitted segments that the peers had already received; `None` if no kernel reported
+    /// them.
     pub spurious: Option<u64>,
-    /// How many of them sent any again.
+    /// Connections with a retransmission.
     pub retransmitting: u64,
-    /// Segments that their peers acknowledged; absent where no kernel told.
+    /// Segments that the peers acknowledged; `None` if no kernel reported them.
     pub delivered: Option<u64>,
-    /// How many had which largest segment, in bytes.
+    /// Connections by maximum segment size, in bytes.
     pub mss: Counts<u32>,
-    /// The handshakes that the kernel was asked about, of connections established.
+    /// The handshakes whose times were requested from the kernel.
     pub handshake: HandshakeTally,
 }
 
@@ -117,18 +119,18 @@ impl TcpTally {
         path.rtt.into_iter().for_each(|nanos| self.rtt.record(nanos));
         path.min_rtt.into_iter().for_each(|nanos| self.min_rtt.record(nanos));
         self.retransmitted += u64::from(path.retransmitted);
-        // A network may duplicate segments too: those were not sent again.
+        // A network may duplicate segments too. Such duplicates are not retransmissions.
         let spurious = path.duplicates.map(|twice| u64::from(twice.min(path.retransmitted)));
         self.spurious = sum(self.spurious, spurious);
         self.retransmitting += u64::from(path.retransmitted > 0);
         self.delivered = sum(self.delivered, path.delivered.map(u64::from));
-        // What was only watched may not have shown it.
+        // The value may be unknown for watched traffic.
         if path.mss > 0 {
             self.mss.add(path.mss, 1);
         }
     }
 
-    /// The figures of a result document.
+    /// Returns the figures for a result document.
     pub fn result(&self) -> TcpResult {
         TcpResult {
             read: self.read,
@@ -165,74 +167,76 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     }
 }
 
-/// The connections of one family that were read, in a result document.
+/// TCP statistics of the connections of one family that were read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpResult {
-    /// How many of connections.closed were read: all of a short run, a sample of a long one.
+    /// The number of connections read, among connections.closed: all of a short run, a sample of a
+    /// long one.
     pub read: u64,
-    /// Their smoothed round trip times.
+    /// Smoothed round-trip times of these connections.
     pub rtt_us: Summary,
-    /// Their shortest round trip times.
+    /// Shortest round-trip times of these connections.
     pub min_rtt_us: Summary,
-    /// Segments that they sent again, SYNs included.
+    /// Segments that these connections retransmitted, including SYNs.
     pub retransmitted: u64,
-    /// Of those sent again, the ones that the peers report to have had already (DSACK), as
-    /// tail-loss probes often are: nothing was lost. null where the kernel does not report it
-    /// (before 4.20), and for watched traffic.
+    /// Segments among those retransmitted that the peers report as already received (DSACK), as is
+    /// common for tail-loss probes: nothing was lost. Null if the kernel does not report it (before
+    /// 4.20), and for watched traffic.
     #[serde(default)]
     pub spurious: Option<u64>,
-    /// How many of them sent any again.
+    /// Connections among these with a retransmission.
     pub connections_retransmitting: u64,
-    /// Segments with data or SYN of theirs that the peer acknowledged; null where the kernel does
-    /// not tell.
+    /// Segments with data or SYN that the peers acknowledged; null if the kernel does not report
+    /// it.
     pub delivered: Option<u64>,
-    /// How many of them had which largest segment to send, in bytes without headers.
+    /// These connections by maximum segment size when sending, in bytes without headers.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "std::collections::BTreeMap<u16, std::num::NonZeroU64>")
     )]
     pub mss: BTreeMap<u32, u64>,
-    /// TCP's handshakes that the kernel was asked about just after them: all of a short run or
-    /// with the kernel's clock, a sample of a long one; null: none. Both times are of the same
-    /// connections.
+    /// TCP handshakes whose times were requested from the kernel when they had finished: all of a
+    /// short run or with the kernel's clock, a sample of a long one; null if there were none. Both
+    /// times are of the same connections.
     #[serde(default)]
     pub handshake: Option<HandshakeResult>,
 }
 
-/// The handshakes of one family that the kernel was asked about, in a result document: both times are of
+/// The TCP handshakes of one family whose times were requested from the kernel. Both times are of
 /// the same connections.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HandshakeResult {
-    /// How many, just after they were established.
+    /// The number of handshakes.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub asked: u64,
-    /// Of those, the ones whose SYN was sent again: the kernel has no time of them.
+    /// Handshakes among these whose SYN was retransmitted: the kernel has no time for them.
     pub sent_again: u64,
-    /// Others of which it gave none.
+    /// Other handshakes for which the kernel reported no time.
     pub untimed: u64,
-    /// SYN to SYN-ACK of the rest, by the kernel's clock in whole microseconds.
+    /// From SYN to SYN-ACK for all other handshakes, by the kernel's clock in whole microseconds.
     pub kernel_us: Summary,
-    /// Connect call to established of the same, by sixmark's clock.
+    /// From the connect call to established for the same handshakes, by sixmark's clock.
     pub client_us: Summary,
 }
 
 impl TcpResult {
-    /// Segments sent again that their peers did not have already. Tail-loss probes (RFC 8985), which are
-    /// sent when an acknowledgement is merely put off, are none of them.
+    /// Returns the number of retransmitted segments that the peers had not already received.
+    /// Tail-loss probes (RFC 8985) that were sent only because an acknowledgement was delayed are
+    /// not included.
     pub fn lost(&self) -> u64 {
         self.retransmitted.saturating_sub(self.spurious.unwrap_or(0))
     }
 
-    /// The part of the segments that was lost; none where nothing was delivered.
+    /// Returns the lost share of the segments delivered, or `None` if none were delivered.
     pub fn lost_share(&self) -> Option<f64> {
         let delivered = self.delivered.filter(|&delivered| delivered > 0)?;
         Some(self.lost() as f64 / delivered as f64)
     }
 
-    /// The parts lost differ by more than chance: more than three standard errors, each segment having
-    /// its own luck.
+    /// Returns true if the lost shares differ by more than three standard errors, and thus by more
+    /// than chance, if segments are lost independently.
     pub fn losses_unlike(&self, other: &TcpResult) -> bool {
         let both = [self, other].map(|tcp| (tcp.lost() as f64, tcp.delivered.unwrap_or(0)));
         let [(again, of), (other_again, other_of)] = both.map(|(again, of)| (again, of as f64));
@@ -308,7 +312,7 @@ mod tests {
         let told = of(&[duplicates(Some(10))]).result();
         assert_eq!((told.spurious, told.lost(), told.lost_share()), (Some(10), 0, Some(0.0)));
         assert!(!told.losses_unlike(&of(&[path(0, Some(1_000))]).result()));
-        // Duplicates of the network's are no more than what was sent again.
+        // Duplicates made by the network do not exceed the retransmissions.
         let network = of(&[duplicates(Some(12)), duplicates(Some(0))]).result();
         assert_eq!((network.spurious, network.lost()), (Some(10), 10));
         assert_eq!(of(&[duplicates(None)]).result().lost(), 10);

@@ -1,5 +1,5 @@
-//! The phases of an exchange whose durations are measured, and the figures that are made of these: the
-//! one list that gates, conditions, comparisons, studies and reports read.
+//! The phases of an exchange whose durations are measured, and their statistics: the single list
+//! that gates, conditions, comparisons, studies and reports use.
 
 use crate::family_result::FamilyResult;
 use sixmark_document::timing::Summary;
@@ -21,14 +21,14 @@ pub enum TimedPhase {
     Slip,
     /// From the exchange's start to the response's last byte, in an open loop.
     Service,
-    /// From when the exchange was due, in a closed loop its start, to the response's last byte.
+    /// From when the exchange was due (in a closed loop, its start) to the response's last byte.
     Response,
     /// From connected to closed.
     Lifetime,
 }
 
 impl TimedPhase {
-    /// All of them, in the order of an exchange; a connection's lifetime last.
+    /// All phases, in the order of an exchange; a connection's lifetime comes last.
     pub const ALL: [TimedPhase; 9] = [
         TimedPhase::Connect,
         TimedPhase::Tls,
@@ -41,7 +41,7 @@ impl TimedPhase {
         TimedPhase::Lifetime,
     ];
 
-    /// The name in documents, gates and conditions.
+    /// Returns the name used in documents, gates and conditions.
     pub fn name(self) -> &'static str {
         match self {
             TimedPhase::Connect => "connect",
@@ -56,12 +56,12 @@ impl TimedPhase {
         }
     }
 
-    /// The phase of that name.
+    /// Returns the phase named `name`.
     pub fn named(name: &str) -> Option<TimedPhase> {
         TimedPhase::ALL.into_iter().find(|phase| phase.name() == name)
     }
 
-    /// The name within a sentence.
+    /// Returns the name within a sentence.
     pub fn noun(self) -> &'static str {
         match self {
             TimedPhase::Tls => "TLS handshake",
@@ -71,7 +71,7 @@ impl TimedPhase {
         }
     }
 
-    /// From when to when, in a sentence.
+    /// Returns the definition of the phase as a sentence.
     pub fn definition(self) -> &'static str {
         match self {
             TimedPhase::Connect => {
@@ -95,7 +95,7 @@ impl TimedPhase {
         }
     }
 
-    /// Its durations in a result; none where the kind of load has no such phase.
+    /// Returns the durations in a result, or `None` if the result has no such phase.
     pub fn durations(self, of: &FamilyResult) -> Option<&Summary> {
         match self {
             TimedPhase::Connect => Some(&of.connect_us),
@@ -110,7 +110,7 @@ impl TimedPhase {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the durations in a result for modification, like [`TimedPhase::durations`].
     pub fn durations_mut(self, of: &mut FamilyResult) -> Option<&mut Summary> {
         match self {
             TimedPhase::Connect => Some(&mut of.connect_us),
@@ -125,7 +125,7 @@ impl TimedPhase {
         }
     }
 
-    /// Why a kind of load has no such phase.
+    /// Returns why a result has no such phase, for a message.
     pub fn why_absent(self) -> &'static str {
         match self {
             TimedPhase::Tls => "there was no TLS",
@@ -134,7 +134,7 @@ impl TimedPhase {
         }
     }
 
-    /// Why there are no durations of it.
+    /// Returns why a result has no durations of the phase, for a message.
     pub fn why_empty(self) -> &'static str {
         match self {
             TimedPhase::Connect => "no TCP connection was opened",
@@ -149,16 +149,17 @@ impl TimedPhase {
         }
     }
 
-    /// True where it is of a connection, which can be seen though its exchanges are encrypted.
+    /// Returns true if the phase belongs to a connection, which can be observed even if its
+    /// exchanges are encrypted.
     pub fn is_of_connection(self) -> bool {
         matches!(self, TimedPhase::Connect | TimedPhase::Tls | TimedPhase::Lifetime)
     }
 }
 
-/// A figure of many durations.
+/// A statistic of durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimePoint {
-    /// The shortest.
+    /// The shortest duration.
     Min,
     /// The arithmetic mean.
     Mean,
@@ -166,20 +167,20 @@ pub enum TimePoint {
     Stddev,
     /// The median.
     P50,
-    /// 90 % are not longer.
+    /// The duration that 90 % do not exceed.
     P90,
-    /// 95 % are not longer.
+    /// The duration that 95 % do not exceed.
     P95,
-    /// 99 % are not longer.
+    /// The duration that 99 % do not exceed.
     P99,
-    /// 99.9 % are not longer.
+    /// The duration that 99.9 % do not exceed.
     P999,
-    /// The longest.
+    /// The longest duration.
     Max,
 }
 
 impl TimePoint {
-    /// All of them, from the shortest to the longest.
+    /// All statistics, in the order in which they are shown.
     pub const ALL: [TimePoint; 9] = [
         TimePoint::Min,
         TimePoint::Mean,
@@ -192,7 +193,7 @@ impl TimePoint {
         TimePoint::Max,
     ];
 
-    /// The name in documents, gates and conditions.
+    /// Returns the name used in documents, gates and conditions.
     pub fn name(self) -> &'static str {
         match self {
             TimePoint::Min => "min",
@@ -207,7 +208,7 @@ impl TimePoint {
         }
     }
 
-    /// What it is called at the head of a row.
+    /// Returns the title for the head of a row.
     pub fn title(self) -> &'static str {
         match self {
             TimePoint::Min => "shortest",
@@ -222,7 +223,7 @@ impl TimePoint {
         }
     }
 
-    /// The same with a noun, within a sentence: "median response", "p99 response".
+    /// Returns the statistic with a noun, within a sentence: "median response", "p99 response".
     pub fn phrase(self, noun: &str) -> String {
         let title = self.title();
         match self {
@@ -231,12 +232,12 @@ impl TimePoint {
         }
     }
 
-    /// The point of that name.
+    /// Returns the statistic named `name`.
     pub fn named(name: &str) -> Option<TimePoint> {
         TimePoint::ALL.into_iter().find(|point| point.name() == name)
     }
 
-    /// Its value in microseconds; none where nothing was measured.
+    /// Returns the value in microseconds, or `None` if nothing was measured.
     pub fn value_us(self, of: &Summary) -> Option<f64> {
         match self {
             TimePoint::Min => of.min,
@@ -252,34 +253,34 @@ impl TimePoint {
     }
 }
 
-/// A quantile of many durations.
+/// A quantile of durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Quantile {
     /// The median.
     P50,
-    /// 90 % are not longer.
+    /// The duration that 90 % do not exceed.
     P90,
-    /// 99 % are not longer.
+    /// The duration that 99 % do not exceed.
     P99,
-    /// 99.9 % are not longer.
+    /// The duration that 99.9 % do not exceed.
     P999,
 }
 
 impl Quantile {
-    /// All of them, the median first.
+    /// All quantiles, in ascending order.
     pub const ALL: [Quantile; 4] = [Quantile::P50, Quantile::P90, Quantile::P99, Quantile::P999];
 
-    /// The name in documents, gates and conditions.
+    /// Returns the name used in documents, gates and conditions.
     pub fn name(self) -> &'static str {
         TimePoint::from(self).name()
     }
 
-    /// The quantile of that name.
+    /// Returns the quantile named `name`.
     pub fn named(name: &str) -> Option<Quantile> {
         Quantile::ALL.into_iter().find(|quantile| quantile.name() == name)
     }
 
-    /// The share (0 to 1) of durations that are not longer.
+    /// Returns the share (0 to 1) of durations that do not exceed the quantile.
     pub fn share(self) -> f64 {
         match self {
             Quantile::P50 => 0.5,

@@ -1,4 +1,4 @@
-//! What became of TLS handshakes: how long they took, what was agreed on, whose certificates.
+//! TLS handshakes: their durations, the negotiated parameters, certificates and failures.
 
 pub mod alert;
 
@@ -13,74 +13,76 @@ use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 use sixmark_wire::x509::rfc3339;
 
-/// What a finished handshake agreed on. Names are those that the library has for all time, so that
-/// nothing is allocated to count them.
+/// The parameters negotiated by a finished handshake. Names are static strings of the TLS library,
+/// so that counting them allocates no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// `TLSv1.2` or `TLSv1.3`.
     pub version: &'static str,
     /// The cipher suite's IANA name.
     pub cipher: &'static str,
-    /// The group of the key exchange; none where a session of TLS 1.2 was resumed.
+    /// The group of the key exchange; `None` if a TLS 1.2 session was resumed.
     pub group: Option<&'static str>,
-    /// Which of the plan's application protocols was agreed on.
+    /// The index, in the plan, of the negotiated application protocol; `None` if there is none.
     pub alpn: Option<u8>,
-    /// Whether a session was resumed.
+    /// True if a session was resumed.
     pub resumed: bool,
-    /// Whether the server had a session offered to it.
+    /// True if the client offered a session for resumption.
     pub offered: bool,
-    /// Whether the server asked for another hello (HelloRetryRequest), a round trip more.
+    /// True if the server requested another ClientHello (HelloRetryRequest), which costs a round
+    /// trip.
     pub retried: bool,
-    /// The server's own certificate; of a resumed session the one that it began with.
+    /// The server's own certificate; for a resumed session, the one of its original handshake.
     pub certificate: Option<Certificate>,
 }
 
 /// A server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Certificate {
-    /// SHA-256 of its DER.
+    /// The SHA-256 digest of its DER encoding.
     pub sha256: [u8; 32],
-    /// The last second in which it is valid, from 1970 in UTC; none where it can't be read.
+    /// The last second of its validity, in seconds since 1970 UTC; `None` if it cannot be read.
     pub not_after: Option<i64>,
 }
 
-/// Why a handshake, or a connection after it, failed.
+/// The reason why a handshake failed, or a connection after its handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause {
-    /// In a word.
+    /// The kind of failure.
     pub reason: Reason,
-    /// The alert's number (RFC 8446, 6): received where the reason is `alert`, else the one sent;
-    /// null: none is known.
+    /// The number of the alert (RFC 8446, 6): the one received if the reason is `alert`, otherwise
+    /// the one sent; null if none is known.
     pub alert: Option<u8>,
 }
 
-/// The kinds of failure.
+/// The kinds of TLS failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The server sent an alert.
     Alert,
-    /// The server's certificate, or one that it rests on, has expired or is not valid yet.
+    /// The server's certificate or one of its issuers' has expired or is not yet valid.
     CertificateDate,
-    /// Nobody who is trusted has issued the server's certificate.
+    /// No trusted authority issued the server's certificate.
     CertificateIssuer,
-    /// The certificate is another server's.
+    /// The server's certificate is for another name.
     CertificateName,
-    /// It is for no name at all: it has no subjectAltName.
+    /// The server's certificate contains no name: it has no subjectAltName.
     CertificateNameless,
-    /// It is of version 1 or 2, which have no names of servers.
+    /// The server's certificate has X.509 version 1 or 2, which cannot contain server names.
     CertificateVersion,
-    /// It is an authority's own (CA:TRUE), and not one of those given.
+    /// The server's certificate is that of an authority (CA:TRUE) and is not one of the trusted
+    /// ones.
     CertificateAuthority,
-    /// It is not for servers (extended key usage).
+    /// The server's certificate is not valid for servers (extended key usage).
     CertificatePurpose,
-    /// The certificate is wrong in another way.
+    /// The server's certificate is invalid for another reason.
     Certificate,
-    /// The two sides have no version, cipher or group in common.
+    /// The two sides have no common version, cipher suite or group.
     Incompatible,
-    /// What came is not legal TLS.
+    /// The received bytes were not legal TLS.
     Protocol,
 }
 
@@ -102,46 +104,46 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The handshakes of one family.
+/// The TLS handshakes of one family.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TlsTally {
-    /// How long full handshakes took, from connected to finished.
+    /// The durations of full handshakes, from connected to finished.
     pub full: Timing,
-    /// The same of those that resumed a session.
+    /// The durations of handshakes that resumed a session.
     pub resumed: Timing,
-    /// Full handshakes that finished and have no time.
+    /// Full handshakes that finished but have no duration, because the generator was stalled.
     pub untimed_full: u64,
-    /// The same of those that resumed a session.
+    /// Handshakes that resumed a session but have no duration, because the generator was stalled.
     pub untimed_resumed: u64,
-    /// How many offered a session to resume.
+    /// Finished handshakes in which the client offered a session for resumption.
     pub offered: u64,
-    /// How many the server asked to begin again.
+    /// Finished handshakes in which the server requested another ClientHello.
     pub retried: u64,
-    /// Handshakes that ended in another way than finished, those included that were cut off.
+    /// Handshakes that did not finish, including those that were cut off.
     pub failed: u64,
-    /// What TLS itself failed by, after the handshake too.
+    /// TLS failures, in handshakes and after them.
     pub causes: Counts<Cause>,
-    /// Versions agreed on.
+    /// Finished handshakes by TLS version.
     pub versions: Counts<&'static str>,
-    /// Cipher suites agreed on.
+    /// Finished handshakes by cipher suite.
     pub ciphers: Counts<&'static str>,
-    /// Groups agreed on.
+    /// Finished handshakes by group of the key exchange.
     pub groups: Counts<&'static str>,
-    /// Application protocols agreed on.
+    /// Finished handshakes by application protocol.
     pub alpn: Counts<Option<u8>>,
-    /// Servers' certificates.
+    /// Finished handshakes by the server's certificate.
     pub certificates: Counts<Certificate>,
 }
 
 impl TlsTally {
-    /// Counts a handshake that took so many nanoseconds.
+    /// Counts a finished handshake that took `nanos` nanoseconds.
     pub fn finished(&mut self, facts: &Facts, nanos: u64) {
         let timing = if facts.resumed { &mut self.resumed } else { &mut self.full };
         timing.record(nanos);
         self.agreed(facts);
     }
 
-    /// The same where nobody knows how long it took: the generator stood still meanwhile.
+    /// Counts a finished handshake whose duration is unknown because the generator was stalled.
     pub fn finished_untimed(&mut self, facts: &Facts) {
         let untimed =
             if facts.resumed { &mut self.untimed_resumed } else { &mut self.untimed_full };
@@ -159,19 +161,19 @@ impl TlsTally {
         facts.certificate.into_iter().for_each(|certificate| self.certificates.add(certificate, 1));
     }
 
-    /// Counts a handshake that did not finish: by TLS itself for `cause`, or without one because
-    /// the connection or the run ended.
+    /// Counts a handshake that did not finish, either because of a TLS failure (`cause`), or
+    /// because the connection or the run ended (`None`).
     pub fn failed(&mut self, cause: Option<Cause>) {
         self.failed += 1;
         cause.into_iter().for_each(|cause| self.causes.add(cause, 1));
     }
 
-    /// Counts what TLS failed by after the handshake.
+    /// Counts a TLS failure after the handshake.
     pub fn broke(&mut self, cause: Cause) {
         self.causes.add(cause, 1);
     }
 
-    /// The figures of a result document.
+    /// Returns the figures for a result document.
     pub fn result(&self, plan: &PlanTls) -> TlsResult {
         let mut all = self.full.clone();
         all += &self.resumed;
@@ -204,7 +206,7 @@ fn counts_by_name(counts: &Counts<&'static str>) -> BTreeMap<String, u64> {
     counts.iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
-/// `none` where the server chose none, or none was offered.
+/// Returns the name of an application protocol, or `none` if none was negotiated.
 fn protocol(plan: &PlanTls, alpn: Option<u8>) -> String {
     let name = alpn.and_then(|number| plan.alpn.get(usize::from(number)));
     name.map_or_else(|| "none".to_owned(), String::clone)
@@ -237,19 +239,19 @@ impl AddAssign<&TlsTally> for TlsTally {
     }
 }
 
-/// The handshakes of one family in a result document.
+/// The TLS handshakes of one family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TlsResult {
-    /// How many.
+    /// Numbers of handshakes.
     pub handshakes: Handshakes,
-    /// From connected to handshake finished.
+    /// Durations of finished handshakes, from connected to finished.
     pub tls_us: Summary,
-    /// The same of full handshakes.
+    /// Durations of full handshakes.
     pub full_us: Summary,
-    /// The same of handshakes that resumed a session.
+    /// Durations of handshakes that resumed a session.
     pub resumed_us: Summary,
-    /// Finished handshakes by version.
+    /// Finished handshakes by TLS version.
     #[cfg_attr(
         feature = "schema",
         schemars(
@@ -257,7 +259,7 @@ pub struct TlsResult {
         )
     )]
     pub versions: BTreeMap<String, u64>,
-    /// The same by cipher suite.
+    /// Finished handshakes by cipher suite.
     #[cfg_attr(
         feature = "schema",
         schemars(
@@ -265,7 +267,7 @@ pub struct TlsResult {
         )
     )]
     pub ciphers: BTreeMap<String, u64>,
-    /// The same by group of the key exchange.
+    /// Finished handshakes by group of the key exchange.
     #[cfg_attr(
         feature = "schema",
         schemars(
@@ -273,7 +275,7 @@ pub struct TlsResult {
         )
     )]
     pub groups: BTreeMap<String, u64>,
-    /// By application protocol, or none.
+    /// Finished handshakes by application protocol, or none.
     #[cfg_attr(
         feature = "schema",
         schemars(
@@ -281,54 +283,54 @@ pub struct TlsResult {
         )
     )]
     pub alpn: BTreeMap<String, u64>,
-    /// The same by the server's certificate.
+    /// Finished handshakes by the server's certificate.
     pub certificates: Vec<CertificateCount>,
-    /// What TLS itself failed by, in handshakes and after them.
+    /// TLS failures, in handshakes and after them.
     pub failures: Vec<CauseCount>,
 }
 
-/// How many handshakes.
+/// Numbers of handshakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Handshakes {
-    /// Finished without an earlier session.
+    /// Handshakes finished without an earlier session.
     pub full: u64,
-    /// Finished by resuming an earlier session.
+    /// Handshakes finished by resuming an earlier session.
     pub resumed: u64,
-    /// Of both, those that offered a session to the server.
+    /// Finished handshakes in which the client offered a session to the server.
     pub offered: u64,
-    /// Of both, those that took a round trip more because the server asked for another group.
+    /// Finished handshakes that took another round trip because the server requested another group.
     pub retried: u64,
-    /// That did not finish, for whatever reason.
+    /// Handshakes that did not finish, for whatever reason.
     pub failed: u64,
 }
 
-/// A server's certificate in a result document.
+/// The number of handshakes with one server certificate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CertificateCount {
-    /// SHA-256 of its DER, in hexadecimal.
+    /// The SHA-256 digest of its DER encoding, in hexadecimal.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::SHA256)))]
     pub sha256: String,
-    /// The last second in which it is valid; null: it can't be read.
+    /// The last second of its validity; null if it cannot be read.
     #[cfg_attr(
         feature = "schema",
         schemars(regex(pattern = r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"))
     )]
     pub not_after: Option<String>,
-    /// In how many handshakes.
+    /// The number of finished handshakes.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 
-/// How often TLS failed by one cause.
+/// The number of TLS failures with one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseCount {
-    /// By what.
+    /// The cause.
     #[serde(flatten)]
     pub cause: Cause,
-    /// How often.
+    /// The number of failures.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }

@@ -1,26 +1,28 @@
-//! What was in flight when a load ended: cut off by the end, or unanswered.
+//! Exchanges in flight when a load ended: cut off by the end, or unanswered.
 //!
-//! An exchange that has no response yet is right-censored: its age is a lower bound of its
-//! duration. If that age is what exchanges of this family usually take, the end of the load cut it
-//! off, and nothing is known against the server. If it is far beyond, the exchange is evidence.
-//! docs/statistics.md has how often the rule is wrong.
+//! An exchange without a response is right-censored: its age is a lower bound of its duration. If
+//! other exchanges of the family usually take that long, the end of the load cut it off, which says
+//! nothing about the server. If it is much older, it counts as evidence against the server.
+//! docs/statistics.md states how often the rule is wrong.
 
 use crate::in_flight::InFlight;
 use crate::outcome::{Failure, Outcome};
 use crate::tally::FamilyTally;
 
-/// An exchange is unanswered if it is more than this many times as old as the longest completed one
-/// of its family took.
+/// An unanswered exchange is more than this many times as old as the longest duration of a
+/// completed exchange of its family.
 pub const FACTOR: u64 = 5;
 
-/// And if it is older than this, in nanoseconds. A single lost segment costs 200 ms (Linux's
-/// TCP_RTO_MIN), a delayed acknowledgement 40 ms: a younger exchange is no evidence.
+/// An unanswered exchange is also older than this, in nanoseconds. A single lost segment costs 200
+/// ms (Linux's TCP_RTO_MIN) and a delayed acknowledgement 40 ms, so a younger exchange is no
+/// evidence.
 pub const YOUNGEST_NS: u64 = 250_000_000;
 
 impl FamilyTally {
-    /// Classifies what was in flight at the end, once the counts of all workers are here: what is
-    /// older than the completed exchanges can explain becomes UNANSWERED instead of ABANDONED, and
-    /// its age a lower bound among the response times. Returns how many were unanswered.
+    /// Classifies the exchanges in flight at the end, after the tallies of all workers were added.
+    /// An exchange that is too old to be explained by the completed ones becomes UNANSWERED instead
+    /// of ABANDONED, and its age counts as a lower bound among the response times. Returns the
+    /// number of unanswered exchanges.
     pub fn classify_in_flight(&mut self) -> u64 {
         let longest = self.phases.response.max().unwrap_or(0);
         let explained = longest.saturating_mul(FACTOR).max(YOUNGEST_NS);
@@ -30,7 +32,8 @@ impl FamilyTally {
         in_flight.len() as u64
     }
 
-    /// Counts an exchange that began in the warm-up and was silent in the measurement among those sent.
+    /// Adds an exchange that began in the warm-up and had no response in the measurement to those
+    /// sent.
     pub fn carry_over(&mut self) {
         self.sent += 1;
         self.carried += 1;
@@ -70,7 +73,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A family whose completed exchanges took these times, with others of these ages in flight.
+    /// Creates a family whose completed exchanges took `took` and whose exchanges in flight have
+    /// `ages`.
     fn tally(took: &[u64], ages: &[u64]) -> FamilyTally {
         let mut tally =
             FamilyTally { sent: (took.len() + ages.len()) as u64, ..Default::default() };
@@ -141,10 +145,10 @@ mod tests {
         assert_eq!(tally.endpoints[0].waiting.silent_ns, 800 * MS);
     }
 
-    /// A duration in nanoseconds, of a distribution with this mean.
+    /// Draws a duration in nanoseconds from a distribution with this mean.
     type Draws = fn(&mut Random, f64) -> f64;
 
-    /// Share of healthy closed loops of 2 s over these connections that have an unanswered exchange.
+    /// Returns the share of healthy closed loops of 2 s that have an unanswered exchange.
     fn false_alarms(draw: Draws, mean: f64, connections: usize) -> f64 {
         const RUNS: u64 = 100;
         const END: f64 = 2e9;
@@ -171,7 +175,7 @@ mod tests {
         (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
     }
 
-    /// What docs/statistics.md claims of loads of two seconds.
+    /// Checks the claims of docs/statistics.md about loads of two seconds.
     #[test]
     fn healthy_servers_with_heavy_tails_seldom_leave_anything_unanswered() {
         let all: [(&str, Draws, f64); 5] = [

@@ -1,4 +1,4 @@
-//! What a run asked of its server, for the cost of a request.
+//! The work that a run caused at its server, for computing the cost of a request.
 
 use sixmark_units::family::PerFamily;
 
@@ -6,7 +6,7 @@ use crate::family_result::{Families, FamilyResult};
 use crate::interval::Interval;
 use sixmark_vitals::cost::Work;
 
-/// What a run asked of its server that began to be measured at `from_us` and took `elapsed_s` seconds.
+/// Returns the work of a run whose measurement began at `from_us` and lasted `elapsed_s` seconds.
 pub fn work_of_run(
     families: &Families,
     intervals: &[Interval],

@@ -1,4 +1,4 @@
-//! From what was counted to the figures of a result.
+//! Converts the counts of a run to the figures of a result.
 
 use std::cmp::Reverse;
 use std::net::SocketAddr;
@@ -16,10 +16,11 @@ use sixmark_http::HttpVersion;
 use sixmark_units::counts::Counts;
 use sixmark_units::family::Family;
 
-/// At most so many addresses are reported one by one: a list of targets may have thousands.
+/// The most addresses that a result lists. A list of targets may have thousands.
 const MOST_ADDRESSES: usize = 100;
 
-/// The figures of one family, but for TLS and QUIC, from what was counted in `elapsed_s` seconds of an open or closed loop.
+/// Returns the figures of one family, except for those of TLS, QUIC, single addresses and single
+/// requests. Rates are counts divided by `elapsed_s`. `open` is true for an open loop.
 pub fn family_result(
     tally: &FamilyTally,
     addresses: Vec<SocketAddr>,
@@ -117,7 +118,8 @@ fn byte_counts(tally: &FamilyTally) -> ByteCounts {
     ByteCounts { received: tally.bytes.received, body: tally.bytes.body, sent: tally.bytes.sent }
 }
 
-/// The figures of one family, those that the plan calls for included: TLS, QUIC.
+/// Returns the figures of one family, including those of TLS, QUIC, addresses and requests that
+/// apply to the plan.
 pub fn planned_result(
     plan: &Plan,
     tally: &FamilyTally,
@@ -134,7 +136,8 @@ pub fn planned_result(
     }
 }
 
-/// What each address gave, where there are several.
+/// Returns the results of each address, those with the most failures first; empty unless exchanges
+/// ended at two or more.
 fn by_address(plan: &Plan, tally: &FamilyTally) -> Vec<AddressResult> {
     let endpoints = plan.all_endpoints();
     let result = |(endpoint, counted): (&Endpoint, &EndpointTally)| {
@@ -159,7 +162,7 @@ fn by_address(plan: &Plan, tally: &FamilyTally) -> Vec<AddressResult> {
     all
 }
 
-/// The figures of the families in use and of both together.
+/// Returns the figures of each family in use and of both together.
 pub fn families_of(plan: &Plan, tally: &Tally, elapsed_s: f64) -> (Families, FamilyResult) {
     let open = plan.load.pace.open().is_some();
     let addresses =

@@ -1,4 +1,4 @@
-//! What one side gave, target by target.
+//! The responses that one side returned, by target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
@@ -9,33 +9,33 @@ use crate::sizes::Sizes;
 use crate::tally::{EndpointTally, FamilyTally, WaitingTime};
 use sixmark_units::counts::Counts;
 
-/// Targets told apart; those beyond are taken together.
+/// The most targets that are counted separately. All others are counted together.
 const MOST_TARGETS: usize = 64;
-/// What those are called, and targets whose requests have paths of their own.
+/// The name for all other targets, and for all targets if requests have paths of their own.
 pub(super) const OTHERS: &str = "*";
 
-/// What a side gave in a stretch of load, by the path that it was asked for.
+/// The responses that a side returned during a period of load, by the path of the target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers(BTreeMap<String, TargetAnswers>);
 
-/// What exchanges of one target came to.
+/// The outcomes of the exchanges with one target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetAnswers {
     /// Complete responses by their status.
     pub status: Counts<u16>,
-    /// How the other exchanges ended; those that the end of the load cut off (ABANDONED) are not looked
-    /// at.
+    /// The other exchanges, by the kind of failure. Those that the end of the load cut off
+    /// (ABANDONED) are ignored.
     pub failures: Counts<Failure>,
-    /// Of the complete responses, those whose status is not accepted.
+    /// The number of complete responses whose status is not accepted.
     pub unaccepted: u64,
-    /// Contents of the others.
+    /// The sizes of the contents of accepted responses.
     pub sizes: Sizes,
-    /// How long exchanges lasted, with a response and without; nothing where that is not known.
+    /// The time that exchanges were in flight, with and without a response; zero if unknown.
     pub waiting: WaitingTime,
 }
 
 impl Answers {
-    /// Of a tally whose endpoints are numbered as in the plan.
+    /// Returns the responses in a tally whose endpoints are numbered as in the plan.
     pub fn of(plan: &Plan, tally: &FamilyTally) -> Answers {
         let mut answers = Answers::default();
         let own_paths = plan.requests.iter().any(|request| request.path.is_some());
@@ -50,29 +50,29 @@ impl Answers {
         answers
     }
 
-    /// Of targets that nobody told apart.
+    /// Creates the responses of a side whose targets were not distinguished.
     pub fn of_all(given: TargetAnswers) -> Answers {
         Answers(BTreeMap::from([(OTHERS.to_owned(), given)]))
     }
 
-    /// The same without the sizes, where sides were asked for different things.
+    /// Returns the responses without their sizes, for sides that were sent different requests.
     #[must_use]
     pub fn without_sizes(mut self) -> Answers {
         self.0.values_mut().for_each(|given| given.sizes = Sizes::default());
         self
     }
 
-    /// True where nothing is known.
+    /// Returns true if no target was counted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The paths.
+    /// Iterates over the paths of the targets.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// What one target gave; none: all together.
+    /// Returns the responses of one target, or of all together (`None`).
     pub fn given(&self, target: Option<&str>) -> TargetAnswers {
         let mut sum = TargetAnswers::default();
         let wanted = |path: &str| target.is_none_or(|target| target == path);
@@ -90,17 +90,17 @@ impl AddAssign<&Answers> for Answers {
 }
 
 impl TargetAnswers {
-    /// Complete responses.
+    /// Returns the number of complete responses.
     pub fn completed(&self) -> u64 {
         self.status.iter().map(|(_, count)| count).sum()
     }
 
-    /// Exchanges that ended by themselves.
+    /// Returns the number of exchanges that the end of the load did not cut off.
     pub fn ended(&self) -> u64 {
         self.completed() + self.failed()
     }
 
-    /// Of these, those without a complete response.
+    /// Returns the number of these exchanges that ended without a complete response.
     pub fn failed(&self) -> u64 {
         let ended = self.failures.iter().filter(|(of, _)| of.outcome != Outcome::Abandoned);
         ended.map(|(_, count)| count).sum()
@@ -131,7 +131,7 @@ impl AddAssign<&EndpointTally> for TargetAnswers {
 pub(super) mod tests {
     use super::*;
 
-    /// What one target gave.
+    /// Returns the responses of a single target.
     pub(in crate::sameness) fn answers(path: &str, tally: &EndpointTally) -> Answers {
         let mut answers = Answers::default();
         *answers.0.entry(path.to_owned()).or_default() += tally;

@@ -1,4 +1,5 @@
-//! What two sides do not have in common, beyond chance and beyond what matters.
+//! Finds differences between the responses of two sides that exceed chance, and decides which are
+//! large enough to matter.
 
 use std::collections::BTreeSet;
 
@@ -7,25 +8,27 @@ use crate::outcome::Outcome;
 use crate::sizes::Sizes;
 use sixmark_stats::{Count, fisher, paired_t, welch};
 
-/// From so many pairs on the scatter of blocks decides, below that of single responses.
+/// The number of pairs from which on the variation between blocks decides, instead of that between
+/// single responses.
 const ENOUGH_PAIRS: usize = 6;
-/// With fewer, a share has to differ by this much, the same way in each pair.
+/// With fewer pairs, a share must differ by at least this much, in the same direction in each pair.
 const PLAIN: f64 = 0.1;
-/// Sizes of fewer responses of a side say nothing.
+/// The number of responses that each side needs for its sizes to be compared.
 const ENOUGH_SIZES: u64 = 10;
-/// Shares that differ by less than this part of the margin can't set speeds apart: half a percent of
-/// all exchanges where the margin is 5 %. Failures have the same one.
+/// The part of the margin by which shares must differ to affect a comparison of speeds: half a
+/// percent of all exchanges for a margin of 5 %. The margin for failures has the same size.
 const OF_MARGIN: f64 = 0.1;
-/// Nor can sizes that differ by no more than this many bytes: an address or a date written out.
+/// The difference in bytes that sizes must exceed to matter: more than a printed address or date.
 const FEW_BYTES: f64 = 32.0;
 
-/// One stretch of each side, in the order in which they were measured; sizes that differ by less than
-/// `margin` of the larger one do not matter. None where nothing is known of either side.
+/// Compares two sides by pairs of blocks, in the order in which they were measured. Sizes that
+/// differ by less than `margin` of the larger one do not matter. Returns `None` if nothing is known
+/// about either side.
 pub fn look(names: (&str, &str), pairs: &[(&Answers, &Answers)], margin: f64) -> Option<Sameness> {
     look_among(names, pairs, margin, 1)
 }
 
-/// The same where it is looked at one of so many places, all of which share the level.
+/// Compares two sides like [`look`], as one of `places` comparisons that share the level.
 pub fn look_among(
     names: (&str, &str),
     pairs: &[(&Answers, &Answers)],
@@ -59,24 +62,26 @@ pub fn look_among(
     Some(Sameness { same, said, level, pairs, tests, differences })
 }
 
-/// What matters comes first, statuses and closures before sizes, the larger share before the smaller.
+/// Returns the weight by which differences are sorted: those that matter before others, statuses
+/// and failures before sizes, then by the difference.
 fn weight(of: &Unlike) -> f64 {
     let apart = (of.a - of.b).abs();
     match of.what {
         _ if !of.matters => 0.0,
         Trait::Size => apart / (1.0 + of.a.max(of.b)),
-        // All targets together say what one of them does, where they all do.
+        // If all targets differ in the same way, the difference of all together comes first.
         _ => 2.0 + apart + if of.target.is_none() { 1e-3 } else { 0.0 },
     }
 }
 
-/// Those whose p is no larger than half the level over their number (Bonferroni).
+/// Returns the differences whose p-value is at most half the level divided by their number
+/// (Bonferroni).
 fn significant(found: Vec<Unlike>, level: f64) -> Vec<Unlike> {
     let bound = level / 2.0 / found.len().max(1) as f64;
     found.into_iter().filter(|unlike| unlike.p.is_some_and(|p| p <= bound)).collect()
 }
 
-/// A target, or all of them together, of both sides.
+/// The responses of one target, or of all targets together, from both sides.
 struct View {
     target: Option<String>,
     pairs: Vec<(TargetAnswers, TargetAnswers)>,
@@ -84,7 +89,8 @@ struct View {
     b: TargetAnswers,
 }
 
-/// All targets together, and each by itself where there are several.
+/// Returns one view of each target that both sides have, and one of all targets together unless
+/// there is only one target.
 fn views(a: &Answers, b: &Answers, pairs: &[(&Answers, &Answers)]) -> Vec<View> {
     let targets: BTreeSet<&str> = a.targets().chain(b.targets()).collect();
     let common =
@@ -102,7 +108,7 @@ fn views(a: &Answers, b: &Answers, pairs: &[(&Answers, &Answers)]) -> Vec<View> 
 }
 
 impl View {
-    /// Every status and closure that either side has.
+    /// Compares the share of each status and each failure that occurs on either side.
     fn shares(&self, margin: f64) -> Vec<Unlike> {
         let of = |given: &TargetAnswers| {
             let statuses = given.status.iter().map(|(status, _)| Trait::Status(status));
@@ -120,13 +126,14 @@ impl View {
         let counted =
             self.pairs.iter().map(|(a, b)| (count_of_trait(a, what), count_of_trait(b, what)));
         let apart: Vec<f64> = counted.filter_map(|(a, b)| Some(a.share()? - b.share()?)).collect();
-        // Exchanges are not independent of each other: both tests have to agree.
+        // Exchanges are not independent of each other, so both tests must be significant.
         let p = fisher(all_a, all_b).unwrap_or(1.0).max(by_blocks(&apart, a - b));
         let matters = (a - b).abs() > margin * OF_MARGIN;
         Some(Unlike { what, target: self.target.clone(), a, b, p: Some(p), matters })
     }
 
-    /// The share of the time in flight in which no response came. Only blocks are independent.
+    /// Compares the share of the time in flight in which no response arrived. Only blocks are
+    /// independent.
     fn silence(&self, margin: f64) -> Option<Unlike> {
         let share = |given: &TargetAnswers| given.waiting.silent_share();
         let (a, b) = (share(&self.a)?, share(&self.b)?);
@@ -140,7 +147,8 @@ impl View {
         Some(Unlike { what: Trait::Silence, target: self.target.clone(), a, b, p, matters })
     }
 
-    /// The mean size of contents. Of all targets together it would tell which of them were asked for.
+    /// Compares the mean sizes of contents. This is omitted for all targets together, where the
+    /// mean depends on which targets were requested.
     fn size(&self, margin: f64) -> Option<Unlike> {
         self.target.as_ref()?;
         let (a, b) = (self.a.sizes.mean()?, self.b.sizes.mean()?);
@@ -163,7 +171,7 @@ impl View {
     }
 }
 
-/// The p of shares that differ by `all` in all, and by these within pairs.
+/// Returns the p-value of shares that differ by `all` in total and by `apart` within the pairs.
 fn by_blocks(apart: &[f64], all: f64) -> f64 {
     match apart.len() < ENOUGH_PAIRS {
         true if one_way(apart) && all.abs() >= PLAIN => 0.0,
@@ -172,7 +180,7 @@ fn by_blocks(apart: &[f64], all: f64) -> f64 {
     }
 }
 
-/// True where each pair differs, and in one direction.
+/// Returns true if all pairs differ in the same direction.
 fn one_way(apart: &[f64]) -> bool {
     apart.iter().all(|by| *by > 0.0) || apart.iter().all(|by| *by < 0.0)
 }

@@ -1,4 +1,4 @@
-//! What a side gave, as documents keep it for later comparisons.
+//! The responses of a side, as documents store them for later comparisons.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Answers, TargetAnswers};
 use crate::family_result::{FailureCount, FamilyResult};
 use crate::sizes::{Sizes, SizesResult};
 
-/// What exchanges came to, of all targets together.
+/// The outcomes of exchanges, for all targets together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GivenResult {
@@ -20,16 +20,16 @@ pub struct GivenResult {
         )
     )]
     pub status: BTreeMap<u16, u64>,
-    /// The other exchanges.
+    /// The exchanges without a complete response.
     pub failures: Vec<FailureCount>,
-    /// Of the complete responses, those whose status is not accepted.
+    /// Exchanges among those with a complete response whose status is not accepted.
     pub unaccepted: u64,
-    /// Sizes of contents of the others, bytes; null: there were none.
+    /// Sizes in bytes of the contents of accepted responses; null if there were none.
     pub sizes: Option<SizesResult>,
 }
 
 impl GivenResult {
-    /// What a family's figures say of it.
+    /// Returns the outcomes that a family's figures contain.
     pub fn of(figures: &FamilyResult) -> GivenResult {
         GivenResult {
             status: figures.status.clone(),
@@ -39,7 +39,7 @@ impl GivenResult {
         }
     }
 
-    /// The same to be compared.
+    /// Returns the outcomes in the form in which they are compared.
     pub fn answers(&self) -> Answers {
         let mut given = TargetAnswers { unaccepted: self.unaccepted, ..TargetAnswers::default() };
         self.status.iter().for_each(|(&status, &count)| given.status.add(status, count));

@@ -1,8 +1,8 @@
-//! Do two sides give the same? Only then their speeds can be compared.
+//! Do two sides return the same responses? Only then can their speeds be compared.
 //!
-//! What is compared are status codes, closures and the sizes of contents, target by target. A page
-//! that is made anew each time is not the same twice, so that a side's own scatter is the measure:
-//! that between its blocks where there are enough of them, else that between its responses.
+//! Status codes, failures and the sizes of contents are compared, target by target. A page that is
+//! generated for each request varies in size, so a difference is judged by the variation within the
+//! sides: between blocks if there are enough of them, otherwise between responses.
 
 mod answers;
 mod differ;
@@ -22,72 +22,78 @@ pub use document::GivenResult;
 
 use crate::outcome::Outcome;
 
-/// The margin within which sides count as equal unless another one is asked for: a share, 0 to 1.
+/// The default margin, as a share (0 to 1), within which sides count as equal.
 pub const USUAL_MARGIN: f64 = 0.05;
 
-/// How often two sides that give the same may be called different: half of it for statuses and
-/// closures together, half for sizes.
+/// The probability with which two sides that return the same responses may be called different:
+/// half of it for statuses and failures together, half for sizes.
 pub const LEVEL: f64 = 0.01;
 
-/// Whether two sides give the same. `docs/statistics.md` tells the rules.
+/// Whether two sides return the same responses. docs/statistics.md describes the rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sameness {
-    /// False: their speeds can't be compared.
+    /// False if the sides differ, so that their speeds cannot be compared.
     pub same: bool,
-    /// What is different, in a sentence without a full stop; null where they give the same.
+    /// The difference, as a sentence without a full stop; null if there is none.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub said: Option<String>,
-    /// How often sides that give the same are called different at most.
+    /// The largest probability with which sides that return the same responses are called
+    /// different.
     #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Part"))]
     pub level: f64,
-    /// Pairs of blocks that were looked at.
+    /// The number of pairs of blocks that were compared.
     pub pairs: usize,
-    /// How much was looked at: each share of a status or closure, and each size, of a target.
+    /// The number of tests: one for each share of a status or failure and each size, of each
+    /// target.
     pub tests: usize,
-    /// What was found different, what matters most first.
+    /// The differences found, the most important one first.
     pub differences: Vec<Unlike>,
 }
 
-/// One thing that two sides do not have in common.
+/// A difference between two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unlike {
-    /// The share of exchanges with a status, or that ended so without a complete response; the share
-    /// of their time in which no response came; the size of contents.
+    /// What differs: the share of exchanges with a status or a failure, the share of time in which
+    /// no response arrived, or the size of contents.
     pub what: Trait,
-    /// The target's path; * of paths that are not told apart; null of all targets together.
+    /// The path of the target; * for paths that are not distinguished; null for all targets
+    /// together.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub target: Option<String>,
-    /// Of side A: a share of its exchanges or of their time (0 to 1), or the mean size of a content in
-    /// bytes.
+    /// The value of side A: a share of its exchanges or of their time (0 to 1), or the mean size of
+    /// a content in bytes.
     pub a: f64,
-    /// The same of side B.
+    /// The value of side B.
     pub b: f64,
-    /// How likely it is between sides that give the same; null where a side gave nothing.
+    /// The p-value: the probability of such a difference between sides that return the same
+    /// responses. Null if a side has no value.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
-    /// False where so small a difference can't set a speed apart: it is noted and no more.
+    /// False if the difference is too small to affect a comparison of speeds. It is then only
+    /// reported.
     pub matters: bool,
 }
 
-/// What responses have in common, or not.
+/// A property in which the responses of two sides may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = trait_pattern())))]
 pub enum Trait {
     /// The share of exchanges with this status code.
     Status(u16),
-    /// The share of exchanges that ended so, without a complete response.
+    /// The share of exchanges with this outcome, without a complete response.
     Outcome(Outcome),
-    /// The share of the time that exchanges were in flight in which no response came: a few connections
-    /// that are never answered are few exchanges, since the others have thousands meanwhile.
+    /// The share of the time that exchanges were in flight in which no response arrived. It reveals
+    /// a few connections that are never answered: they have few exchanges, because the other
+    /// connections complete thousands meanwhile.
     Silence,
     /// The size of the content of responses whose status is accepted.
     Size,
 }
 
-/// `status.503`, `outcome.REFUSED`, `silence`, `size`.
+/// Writes `status.503`, `outcome.REFUSED`, `silence` or `size`.
 impl fmt::Display for Trait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -115,7 +121,7 @@ impl FromStr for Trait {
     }
 }
 
-/// What [`Trait`] is written as.
+/// Returns the pattern of the text of a [`Trait`].
 #[cfg(feature = "schema")]
 fn trait_pattern() -> String {
     format!(

@@ -1,4 +1,4 @@
-//! What is different, in plain words.
+//! Describes differences in words.
 
 use std::cmp::Reverse;
 
@@ -8,10 +8,11 @@ use crate::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_units::family::spoken;
 use sixmark_units::quantity::write_count;
 
-/// A share from here on is every one of them.
+/// The share from which on a description says "every request".
 const EVERY: f64 = 0.9995;
 
-/// A side without one complete response, both where both are.
+/// Describes the sides that returned no complete response, one or both. Returns `None` if there is
+/// none.
 pub(super) fn silent(
     names: (&str, &str),
     (a, b): (&TargetAnswers, &TargetAnswers),
@@ -22,7 +23,8 @@ pub(super) fn silent(
     lines.reduce(|lines, line| format!("{lines}; {line}"))
 }
 
-/// Sides of which neither has one accepted response: how fast errors are is no speed of the service.
+/// Describes both sides if neither returned an accepted response, because the speed of errors is
+/// not the speed of the service. Returns `None` otherwise.
 pub(super) fn errors(
     names: (&str, &str),
     (a, b): (&TargetAnswers, &TargetAnswers),
@@ -31,8 +33,8 @@ pub(super) fn errors(
 }
 
 impl TargetAnswers {
-    /// `IPv6 returns only errors: 0 of 96 accepted`, of the side of that name; none where a
-    /// response is accepted, or where nothing was asked for.
+    /// Returns `IPv6 returns only errors: 0 of 96 accepted` for a side named `name`, or `None` if a
+    /// response was accepted or nothing was requested.
     pub fn only_errors(&self, name: &str) -> Option<String> {
         let none = self.ended() > 0 && self.completed() == self.unaccepted;
         let ended = write_count(self.ended());
@@ -40,7 +42,7 @@ impl TargetAnswers {
     }
 }
 
-/// `does not answer: 0 of 96, REFUSED in connect`.
+/// Returns text such as `does not answer: 0 of 96, REFUSED in connect`.
 fn gives_nothing(given: &TargetAnswers) -> String {
     let sent = write_count(given.failed());
     let Some(most) = most_failed(given) else { return format!("does not answer: 0 of {sent}") };
@@ -58,7 +60,8 @@ fn most_failed(given: &TargetAnswers) -> Option<Failure> {
     sorted.min_by_key(|&(_, times)| Reverse(times)).map(|(failure, _)| failure)
 }
 
-/// The weightiest difference of all that there are, between what both sides gave of its target.
+/// Describes `first`, the most important of the differences `all`, from the responses of both sides
+/// for its target.
 pub(super) fn difference(
     names: (&str, &str),
     first: &Unlike,
@@ -93,15 +96,15 @@ struct NamedSide<'a> {
     given: &'a TargetAnswers,
 }
 
-/// `IPv6 sends 20 bytes per response; IPv4 20,480`.
+/// Returns text such as `IPv6 sends 20 bytes per response; IPv4 20,480`.
 fn sizes([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
     let bytes = |mean: f64| write_count(mean.round() as u64);
     let [of_a, of_b] = [bytes(unlike.a), bytes(unlike.b)];
     format!("{} sends {of_a} bytes per response; {} {of_b}", a.name, b.name)
 }
 
-/// `IPv6 gave no response in 20.0 % of the time of its connections (TIMEOUT in wait); IPv4 in none`, the
-/// more silent side first.
+/// Returns text such as `IPv6 gave no response in 20.0 % of the time of its connections (TIMEOUT in
+/// wait); IPv4 in none`. The side with less response comes first.
 fn describe_silence([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
     let (sick, share, fine, other) = match unlike.a > unlike.b {
         true => (a, unlike.a, b, unlike.b),
@@ -117,9 +120,10 @@ fn describe_silence([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
     )
 }
 
-/// `IPv6 answers 503 to every request; IPv4 200`, the side that fails more first.
+/// Returns text such as `IPv6 answers 503 to every request; IPv4 200`. The side with more failures
+/// comes first.
 fn describe_shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
-    // A redirect is no failure, and less than a page.
+    // A redirect counts as worse than a 2xx response and better than a failure.
     let bad = |side: &NamedSide<'_>| {
         let given = side.given;
         let fine = given.status.iter().filter(|(status, _)| (200..300).contains(status));
@@ -132,7 +136,8 @@ fn describe_shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
         order => order.is_gt(),
     };
     let (sick, fine) = if has_more { (a, b) } else { (b, a) };
-    // What the sick side has more of: where that is a 200 less, its 503s tell more.
+    // The text names what this side has more of: its 503 responses say more than its missing 200
+    // responses.
     let what = most_more(sick.given, fine.given).unwrap_or(unlike.what);
     let (of_sick, of_fine) = (share_of_trait(sick.given, what), share_of_trait(fine.given, what));
     let first = format!("{} {}", sick.name, does(what, of_sick, sick.given));
@@ -146,7 +151,7 @@ fn describe_shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
     format!("{first}; {} {second}", fine.name)
 }
 
-/// `answers 503 to half of all`, or how it fails.
+/// Returns text such as `answers 503 to 50.0 % of requests`, or how requests fail.
 fn does(what: Trait, share: f64, given: &TargetAnswers) -> String {
     let of = if share >= EVERY {
         "every request".into()
@@ -167,7 +172,7 @@ fn does(what: Trait, share: f64, given: &TargetAnswers) -> String {
     }
 }
 
-/// What the first has most more of than the second.
+/// Returns the status or failure whose share exceeds that of the other side by most.
 fn most_more(sick: &TargetAnswers, fine: &TargetAnswers) -> Option<Trait> {
     let statuses = sick.status.iter().map(|(status, _)| Trait::Status(status));
     let failures = sick.failures.iter().map(|(of, _)| of.outcome);
@@ -187,7 +192,7 @@ fn share_of_trait(given: &TargetAnswers, what: Trait) -> f64 {
     part as f64 / given.ended().max(1) as f64
 }
 
-/// The status of every exchange, where they all have one.
+/// Returns the status that every exchange has, if there is one.
 fn always(given: &TargetAnswers) -> Option<u16> {
     given
         .status
@@ -196,7 +201,7 @@ fn always(given: &TargetAnswers) -> Option<u16> {
         .find(|of| share_of_trait(given, Trait::Status(*of)) >= EVERY)
 }
 
-/// With as many digits as tell something.
+/// Formats a share in percent, with two decimals below 1 % and one above.
 fn describe_percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {

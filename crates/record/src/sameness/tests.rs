@@ -1,4 +1,4 @@
-//! Made-up answers of two sides, block by block.
+//! Tests with generated responses of two sides, block by block.
 
 use super::answers::tests::answers;
 use super::{Answers, Sameness, Trait, look};
@@ -9,7 +9,7 @@ use sixmark_units::random::Random;
 const BLOCKS: usize = 12;
 const REQUESTS: usize = 500;
 
-/// What becomes of one exchange.
+/// The end of one exchange.
 #[derive(Clone, Copy)]
 enum ExchangeEnd {
     Complete(u16, u64),
@@ -18,7 +18,7 @@ enum ExchangeEnd {
 
 use ExchangeEnd::{Complete, Failed};
 
-/// What a side gives: its number in the block and a draw of its own decide.
+/// Returns the end of an exchange from its number in the block and random numbers.
 type Manner = fn(usize, &mut Random) -> ExchangeEnd;
 
 fn block(random: &mut Random, requests: usize, manner: Manner) -> Answers {
@@ -50,27 +50,27 @@ fn healthy(_: usize, _: &mut Random) -> ExchangeEnd {
     Complete(200, 20_480)
 }
 
-/// A nonce of 16 to 80 characters, and a clock.
+/// Returns a page with a nonce of random length and a clock.
 fn dynamic(_: usize, random: &mut Random) -> ExchangeEnd {
     Complete(200, 5_000 + random.below(65) + if random.below(2) == 0 { 3 } else { 0 })
 }
 
-/// Most pages are short, and some very long.
+/// Returns pages of which most are short and some very long.
 fn skewed(_: usize, random: &mut Random) -> ExchangeEnd {
     Complete(200, (1_000.0 * random.exponential().exp().min(1e5)) as u64)
 }
 
-/// Anything from nothing to 40 kB.
+/// Returns pages of 0 to 40 kB.
 fn broad(_: usize, random: &mut Random) -> ExchangeEnd {
     Complete(200, random.below(40_000))
 }
 
-/// One in twenty fails on either side alike.
+/// Returns a failure for one in twenty requests.
 fn flapping(_: usize, random: &mut Random) -> ExchangeEnd {
     if random.below(20) == 0 { Complete(503, 100) } else { Complete(200, 20_480) }
 }
 
-/// What a sick side gives, and what is said of it beside a healthy one.
+/// Failing sides: a name, the responses, and the text that compares them with a healthy side.
 const SICK: [(&str, Manner, &str); 11] = [
     ("503 for all", |_, _| Complete(503, 9), "IPv6 answers 503 to every request; IPv4 200"),
     (
@@ -146,12 +146,12 @@ fn sides_that_give_errors_alone_are_not_compared() {
     let said = "IPv6 returns only errors: 0 of 120 accepted; IPv4 returns only errors: \
                 0 of 120 accepted";
     assert_eq!((both.said.as_deref(), both.same), (Some(said), false));
-    // One response that is accepted makes a speed.
+    // One accepted response is enough for a speed.
     let mostly: Manner = |n, _| if n == 7 { Complete(200, 20_480) } else { Complete(503, 9) };
     assert_eq!(found(1, 2, 60, mostly, mostly).said, None);
 }
 
-/// A few blocks are enough where nobody could doubt it.
+/// A few blocks are enough if the difference is obvious.
 #[test]
 fn a_side_that_is_plainly_sick_is_told_of_one_pair() {
     for (name, manner, said) in SICK {
@@ -166,7 +166,7 @@ fn a_side_that_is_plainly_sick_is_told_of_one_pair() {
     }
 }
 
-/// The error rate, over some hundred comparisons of each kind and length.
+/// Checks the error rate with some hundred comparisons of each kind and length.
 #[test]
 fn sides_that_give_the_same_are_called_different_as_seldom_as_it_says() {
     const EACH: u64 = 400;
@@ -180,7 +180,8 @@ fn sides_that_give_the_same_are_called_different_as_seldom_as_it_says() {
         for (blocks, requests) in [(1, 60), (3, 60), (6, 40), (BLOCKS, 40), (24, 20)] {
             let different = |seed: &u64| !found(*seed, blocks, requests, manner, manner).same;
             let wrong = (0..EACH).filter(different).count();
-            // Twelve of 400 at 1 % is a chance of less than one in a thousand; the seeds are fixed.
+            // More than eleven of 400 at 1 % have a probability of less than one in a thousand; the
+            // seeds are fixed.
             assert!(wrong < 12, "{name}, {blocks} pairs of {requests}: {wrong} of {EACH}");
         }
     }
@@ -188,7 +189,7 @@ fn sides_that_give_the_same_are_called_different_as_seldom_as_it_says() {
 
 #[test]
 fn what_can_not_set_speeds_apart_is_noted_and_no_more() {
-    // The page shows the client's address.
+    // The page contains the client's address.
     let longer: Manner = |_, random| Complete(200, 5_030 + random.below(3));
     let shorter: Manner = |_, random| Complete(200, 5_012 + random.below(3));
     let here = found(3, BLOCKS, REQUESTS, longer, shorter);
@@ -226,7 +227,7 @@ fn nothing_is_said_of_what_nobody_looked_at() {
     assert_eq!(look(("ipv6", "ipv4"), &[], 0.05), None);
 }
 
-/// Blocks of one second and ten connections, of which `dead` are never answered.
+/// Returns a block of one second and ten connections, of which `dead` are never answered.
 fn block_with_dead(dead: u64) -> Answers {
     let mut tally = EndpointTally::default();
     tally.status.add(200, (10 - dead) * 3_000);
@@ -255,7 +256,7 @@ fn a_few_dead_connections_are_a_difference_though_few_exchanges_fail() {
         let alike = vec![(&block[0], &block[0]); BLOCKS];
         assert!(look(("ipv6", "ipv4"), &alike, 0.05).unwrap().same);
     }
-    // One request that times out in one of the blocks is no difference.
+    // A single timeout in one of the blocks is not a difference.
     let (healthy, once) = (block_with_dead(0), block_with_dead(1));
     let mut pairs = vec![(&healthy, &healthy); BLOCKS];
     pairs[3].0 = &once;

@@ -1,6 +1,6 @@
-//! What alerts are called (RFC 8446, 6, and those that came later or went before).
+//! Names of TLS alerts (RFC 8446, 6, and older and newer specifications).
 
-/// The name of an alert, where it has one.
+/// Returns the name of an alert, or `None` if it has none.
 pub fn name_of_alert(alert: u64) -> Option<&'static str> {
     Some(match alert {
         0 => "close_notify",

@@ -1,4 +1,4 @@
-//! Puts both views side by side.
+//! Matches the client's records with the packets.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use crate::family_result::Families;
 use sixmark_document::timing::Timing;
 use sixmark_units::family::{Family, PerFamily};
 
-/// What one clock shows a moment before the other, when both are asked.
+/// The tolerance, in nanoseconds, for reading both clocks one after the other.
 const SLACK_NS: u64 = 1_000_000;
 
-/// How the client's clock stands to that of the packets.
+/// The offset between the client's clock and that of the packets: two readings at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// What one clock showed, the client's,
+    /// The reading of the client's clock.
     pub client_ns: u64,
-    /// when the other showed this.
+    /// The reading of the packets' clock.
     pub packets_ns: u64,
 }
 
@@ -30,18 +30,18 @@ impl Clock {
     }
 }
 
-/// What is to be put side by side.
+/// The data to compare.
 #[derive(Debug)]
 pub struct Views {
-    /// What the client told.
+    /// The client's records.
     pub book: TruthBook,
-    /// What the packets show.
+    /// The connections and exchanges that the packets show.
     pub packets: Packets,
-    /// How their clocks stand to each other.
+    /// The offset between the clocks.
     pub clock: Clock,
 }
 
-/// One phase while it is filled.
+/// The durations of one phase, while they are collected.
 #[derive(Debug, Default)]
 struct PhaseBeside {
     client: Timing,
@@ -49,7 +49,7 @@ struct PhaseBeside {
     differences: Vec<i64>,
 }
 
-/// A family while it is filled.
+/// The durations of one family, while they are collected.
 #[derive(Debug, Default)]
 struct FilledFamily {
     connections: TruthCounts,
@@ -61,7 +61,7 @@ struct FilledFamily {
 }
 
 impl Views {
-    /// Both views of each family in use.
+    /// Compares both views and returns the result for each family in use.
     pub fn beside(mut self, used: PerFamily<bool>) -> Families<FamilyTruth> {
         self.packets.sort();
         let mut filled: PerFamily<FilledFamily> = PerFamily::default();
@@ -94,7 +94,7 @@ impl Views {
             filled.connections.packets += 1;
             filled.connect.both(took, answered_ns);
         }
-        // What packets show and no client told of.
+        // Connections that only the packets show.
         let family = self.packets.families();
         for at in seen.left() {
             let Established { ends, began_ns, answered_ns } = self.packets.connections[at];
@@ -156,7 +156,8 @@ impl Views {
         filled.service.both(service, before + found.last_ns);
     }
 
-    /// The connection with these ends whose SYN is closest to the connect call.
+    /// Returns the index of the connection with these endpoints whose SYN is closest to the connect
+    /// call.
     fn find_connection(&self, opened: &Opened) -> Option<usize> {
         let ends = self.packets.number_of(&opened.ends)?;
         let called = self.clock.of_packets(opened.called);
@@ -170,7 +171,8 @@ impl Views {
         (began_ns + SLACK_NS >= called && began_ns <= until).then_some(near)
     }
 
-    /// The exchange of this number on a connection with these ends that is closest in time.
+    /// Returns the index of the exchange with this number and these endpoints that is closest in
+    /// time.
     fn find_exchange(&self, recorded: &RecordedExchange, opened: &Opened) -> Option<usize> {
         let ends = self.packets.number_of(&opened.ends)?;
         let sent = self.clock.of_packets(recorded.sent);
@@ -192,7 +194,7 @@ impl Views {
     }
 }
 
-/// Which of what packets show has been found by what a client told.
+/// The connections or exchanges among the packets that were already matched.
 struct SeenPackets(Vec<bool>);
 
 impl SeenPackets {
@@ -200,7 +202,8 @@ impl SeenPackets {
         SeenPackets(vec![false; count])
     }
 
-    /// False where it was found before: nothing is two things.
+    /// Marks an entry as matched. Returns false if it was matched before: no entry is matched
+    /// twice.
     fn take(&mut self, at: usize) -> bool {
         !std::mem::replace(&mut self.0[at], true)
     }
@@ -210,7 +213,7 @@ impl SeenPackets {
     }
 }
 
-/// Of the one at `behind` and the one before it, the one that is closer to a time.
+/// Returns the index of the entry closest to time `to`: `behind` or the one before it.
 fn nearest(behind: usize, to: u64, at: impl Fn(usize) -> Option<u64>) -> Option<usize> {
     let both = [behind.checked_sub(1), Some(behind)].into_iter().flatten();
     let timed = both.filter_map(|index| Some((at(index)?.abs_diff(to), index)));
@@ -218,7 +221,8 @@ fn nearest(behind: usize, to: u64, at: impl Fn(usize) -> Option<u64>) -> Option<
 }
 
 impl PhaseBeside {
-    /// One that is in both views, the client having counted it already.
+    /// Records a duration by the packets and the difference to the client's, which is already
+    /// recorded.
     fn both(&mut self, client_ns: u64, packets_ns: u64) {
         self.packets.record(packets_ns);
         self.differences.push(client_ns as i64 - packets_ns as i64);
@@ -251,7 +255,7 @@ fn brief(timing: &Timing) -> Brief {
     Brief { count: timing.count(), p50: quantile(0.5), p99: quantile(0.99) }
 }
 
-/// Of differences in ascending order.
+/// Returns the quantiles of differences in nanoseconds, which must be in ascending order.
 fn differences(sorted: &[i64]) -> Differences {
     let quantile = |q: f64| {
         let last = sorted.len().checked_sub(1)?;

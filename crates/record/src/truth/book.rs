@@ -1,58 +1,60 @@
-//! What a client tells of its connections and exchanges one by one.
+//! A client's records of individual connections and exchanges.
 
 use std::ops::Range;
 
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::Ends;
 
-/// So many exchanges are told of at most by one worker: 48 MB.
+/// The most connections and the most exchanges that one worker records. The exchanges take at most
+/// 48 MB.
 const MOST: usize = 1 << 20;
 
-/// A connection. Times are nanoseconds of the client's clock.
+/// A connection. Times are in nanoseconds of the client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// From where to where.
+    /// The addresses and ports of both ends.
     pub ends: Ends,
     /// When the connect call began.
     pub called: u64,
-    /// When it was established.
+    /// When the connection was established.
     pub connected: u64,
-    /// How long that took, by the clock that the run's connect times are from.
+    /// How long connecting took, by the clock that the run's connect times are from.
     pub took: u64,
-    /// It was established during the measurement.
+    /// True if the connection was established during the measurement.
     pub counted: bool,
 }
 
-/// An exchange that had a complete response. Times are nanoseconds of the client's clock.
+/// An exchange with a complete response. Times are in nanoseconds of the client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedExchange {
-    /// The number of its connection in the book.
+    /// The index of its connection in the book.
     pub connection: u32,
-    /// Which exchange of its connection it was, from 1.
+    /// The number of the exchange on its connection, from 1.
     pub number: u32,
-    /// When it began.
+    /// When the exchange began.
     pub start: u64,
-    /// When the last byte of its request was handed over.
+    /// When the last byte of the request was handed to the kernel.
     pub sent: u64,
-    /// When the first byte of its response came.
+    /// When the first byte of the response arrived.
     pub first: u64,
-    /// When the last did.
+    /// When the last byte of the response arrived.
     pub end: u64,
 }
 
-/// What one worker, or all of them, told. Bounded: what comes when it is full is counted alone.
+/// The records of one worker, or of all workers. Once it is full, further connections and exchanges
+/// are only counted.
 #[derive(Clone, Debug, Default)]
 pub struct TruthBook {
     connections: Vec<Opened>,
     exchanges: Vec<RecordedExchange>,
     /// When the measurement began and ended, by the client's clock.
     pub measured: Range<u64>,
-    /// Connections and exchanges for which there was no room.
+    /// The numbers of connections and of exchanges that were not recorded for lack of room.
     pub(super) untold: PerFamily<[u64; 2]>,
 }
 
 impl TruthBook {
-    /// A connection was established: its number, where there is room.
+    /// Records an established connection. Returns its index, or `None` if there is no room.
     pub fn open(&mut self, opened: Opened) -> Option<u32> {
         if self.connections.len() >= MOST {
             let family = Family::of(opened.ends.server.ip());
@@ -63,7 +65,7 @@ impl TruthBook {
         Some((self.connections.len() - 1) as u32)
     }
 
-    /// An exchange of the measurement ended.
+    /// Records an exchange that ended in the measurement.
     pub fn tell(&mut self, exchange: RecordedExchange) {
         if self.exchanges.len() < MOST {
             self.exchanges.push(exchange);
@@ -73,12 +75,12 @@ impl TruthBook {
         }
     }
 
-    /// An exchange ended of whose connection there was no room to tell.
+    /// Counts an exchange whose connection was not recorded for lack of room.
     pub fn miss(&mut self, family: Family) {
         self.untold[family][1] += 1;
     }
 
-    /// Adds what another worker told.
+    /// Adds the records of another worker.
     pub fn add(&mut self, other: TruthBook) {
         if self.measured.is_empty() {
             self.measured = other.measured.clone();
@@ -99,12 +101,12 @@ impl TruthBook {
         }
     }
 
-    /// Every connection.
+    /// Returns all connections.
     pub fn connections(&self) -> &[Opened] {
         &self.connections
     }
 
-    /// Every exchange, with the connection that carried it.
+    /// Iterates over all exchanges, each with its connection.
     pub fn exchanges(&self) -> impl Iterator<Item = (&RecordedExchange, &Opened)> {
         let with = |exchange| {
             Some((exchange, self.connections.get(RecordedExchange::connection(exchange))?))

@@ -1,4 +1,4 @@
-//! What a client's clock says beside what the packets say (`run --truth`).
+//! The times by a client's clock compared with those of the packets (`run --truth`).
 
 mod beside;
 mod book;
@@ -14,114 +14,119 @@ pub use packets::Packets;
 
 use crate::family_result::Families;
 
-/// Both views of one run.
+/// The times by the client's clock and by the packets, for one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Truth {
-    /// The interfaces whose packets were seen.
+    /// The interfaces on which packets were captured.
     pub interfaces: Vec<String>,
-    /// Packets that were captured, of whatever they were.
+    /// The number of packets captured, including unrelated ones.
     pub packets: u64,
-    /// Packets that the kernel had to drop, since nobody took them in time.
+    /// Packets that the kernel dropped because they were not read in time.
     pub dropped: u64,
-    /// Every connection had come to rest when the capture ended.
+    /// True if no connection was active any more when the capture ended.
     pub settled: bool,
     /// The families of the plan.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<FamilyTruth>,
 }
 
-/// Both views of one family.
+/// The times by the client's clock and by the packets, for one family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyTruth {
     /// Connections established during the measurement.
     pub connections: TruthCounts,
-    /// Exchanges with a complete response; those of which the packets show nothing, as over TLS, are
-    /// counted by nobody here.
+    /// Exchanges with a complete response. Exchanges that the packets do not show, as with TLS, are
+    /// not counted here at all.
     pub exchanges: TruthCounts,
-    /// The client: connect call to established, or what the kernel's clock said. Packets: SYN to SYN-ACK.
+    /// By the client: from the connect call to established, or as the kernel's clock measured it.
+    /// By packets: from SYN to SYN-ACK.
     pub connect: Beside,
-    /// The client: request handed over to first byte. Packets: the request's last to the response's first.
+    /// By the client: from the request's last byte handed to the kernel to the response's first
+    /// byte. By packets: from the request's last packet to the response's first.
     pub wait: Beside,
-    /// The response's first byte to its last; packets: its first packet to its last.
+    /// By the client: from the response's first byte to its last. By packets: from its first packet
+    /// to its last.
     pub transfer: Beside,
-    /// An exchange's start to the response's last byte; packets: from the SYN where it is the first of its
-    /// connection, else from the request's first, to the response's last.
+    /// By the client: from an exchange's start to the response's last byte. By packets: to the
+    /// response's last packet, from the SYN if the exchange is the first of its connection,
+    /// otherwise from the request's first packet.
     pub service: Beside,
 }
 
-/// How many there were of something.
+/// Numbers of connections or exchanges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TruthCounts {
-    /// That sixmark told of one by one.
+    /// Those that sixmark recorded individually.
     pub client: u64,
-    /// That the packets show.
+    /// Those that the packets show.
     pub packets: u64,
-    /// That are in both, found one by one.
+    /// Those recorded by sixmark that were found among the packets.
     pub matched: u64,
-    /// That the client had, but no more room to tell of: they are in its figures and are not matched.
+    /// Those that sixmark could not record individually for lack of room. They are part of its
+    /// figures but are not matched.
     pub untold: u64,
 }
 
-/// One phase in both views, in microseconds.
+/// The durations of one phase by the client's clock and by the packets, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
-    /// By the client's clock.
+    /// The durations by the client's clock.
     pub client_us: Brief,
-    /// By the packets.
+    /// The durations by the packets.
     pub packets_us: Brief,
-    /// The client's median less that of the packets; null where either has none.
+    /// The median by the client's clock minus the median by the packets; null if either has none.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub medians_apart_us: Option<f64>,
-    /// The client's time less that of the packets, of each one that is in both views.
+    /// The client's duration minus that of the packets, for each matched connection or exchange.
     pub difference_us: Differences,
 }
 
 impl Beside {
-    /// How much longer the client's times are, in microseconds: the median difference of those that are in
-    /// both views, where there are any, else that of the medians.
+    /// Returns by how many microseconds the client's durations are longer: the median difference of
+    /// the matched ones or, if there are none, the difference of the medians.
     pub fn longer_us(&self) -> Option<f64> {
         self.difference_us.p50.or(self.medians_apart_us)
     }
 }
 
-/// Durations in short.
+/// A short summary of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brief {
-    /// How many.
+    /// The number of durations.
     pub count: u64,
-    /// The median; null where count is 0.
+    /// The median; null if count is 0.
     pub p50: Option<f64>,
-    /// 99 % are not longer; null where count is 0.
+    /// The duration that 99 % do not exceed; null if count is 0.
     pub p99: Option<f64>,
 }
 
-/// Differences, which may be below 0.
+/// Differences of durations, which may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Differences {
-    /// How many.
+    /// The number of differences.
     pub count: u64,
-    /// 1 % are not larger; null where count is 0.
+    /// The difference that 1 % do not exceed; null if count is 0.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub p1: Option<f64>,
-    /// The median; null where count is 0.
+    /// The median; null if count is 0.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub p50: Option<f64>,
-    /// 99 % are not larger; null where count is 0.
+    /// The difference that 99 % do not exceed; null if count is 0.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")

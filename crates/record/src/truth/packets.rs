@@ -1,14 +1,15 @@
-//! What the packets show of connections and exchanges one by one.
+//! The individual connections and exchanges that the packets show.
 
 use std::collections::HashMap;
 
 use sixmark_units::family::Family;
 use sixmark_wire::flow::{Ends, FlowObserver, Observed, Transfer};
 
-/// So many of each are kept at most, oldest first: more than clients can tell of.
+/// The most connections and the most exchanges that are kept, earliest first: more than clients can
+/// record.
 const MOST: usize = 1 << 22;
 
-/// A connection as its packets show it. Times are nanoseconds of the capture's clock.
+/// A connection as the packets show it. Times are in nanoseconds of the capture's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Established {
     pub(super) ends: u32,
@@ -16,21 +17,21 @@ pub(super) struct Established {
     pub(super) answered_ns: u64,
 }
 
-/// An exchange as its packets show it.
+/// An exchange as the packets show it. Times are in nanoseconds of the capture's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exchanged {
     pub(super) ends: u32,
     pub(super) number: u32,
     pub(super) began_ns: u64,
-    /// From its request's last packet to its response's first, in nanoseconds.
+    /// From the request's last packet to the response's first.
     pub(super) wait_ns: u64,
-    /// From its response's first packet to its last, in nanoseconds.
+    /// From the response's first packet to its last.
     pub(super) transfer_ns: u64,
-    /// From its request's first packet to its response's last, in nanoseconds.
+    /// From the request's first packet to the response's last.
     pub(super) last_ns: u64,
 }
 
-/// Takes what a follower finds.
+/// Collects the connections and exchanges that are reconstructed from packets.
 #[derive(Debug, Default)]
 pub struct Packets {
     ends: HashMap<Ends, u32>,
@@ -39,12 +40,12 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// The number that these ends have, if any packet had them.
+    /// Returns the number assigned to these endpoints, or `None` if no packet had them.
     pub(super) fn number_of(&self, ends: &Ends) -> Option<u32> {
         self.ends.get(ends).copied()
     }
 
-    /// Adds what was seen on another interface.
+    /// Adds what was captured on another interface.
     pub fn add(&mut self, other: Packets) {
         let mut numbers = vec![0; other.ends.len()];
         for (ends, number) in other.ends {
@@ -57,13 +58,13 @@ impl Packets {
         self.exchanges.extend(exchanges.map(|e| Exchanged { ends: of(e.ends), ..e }));
     }
 
-    /// Brings what was seen into an order in which it can be found.
+    /// Sorts connections and exchanges by the keys of binary searches.
     pub(super) fn sort(&mut self) {
         self.connections.sort_unstable_by_key(|c| (c.ends, c.began_ns));
         self.exchanges.sort_unstable_by_key(|e| (e.ends, e.number, e.began_ns));
     }
 
-    /// The family of each number that ends have.
+    /// Returns, for each number of endpoints, their address family.
     pub(super) fn families(&self) -> Vec<Family> {
         let mut all = vec![Family::Ipv6; self.ends.len()];
         for (ends, number) in &self.ends {

@@ -6,7 +6,7 @@ use sixmark_wire::flow::{
     Closure, Doubts, Ends, FlowObserver as _, Observed, Opening, PerDirection, Spoken, Transfer,
 };
 
-/// What the packets' clock is ahead.
+/// The offset of the packets' clock, in nanoseconds.
 const AHEAD: u64 = 1_000_000_000_000;
 const US: u64 = 1_000;
 
@@ -16,7 +16,7 @@ fn ends(family: Family, port: u16) -> Ends {
     Ends { client: at(port), server: at(80) }
 }
 
-/// A client's book and what the packets showed.
+/// A client's records, and the packets to match with them.
 #[derive(Default)]
 struct Made {
     book: TruthBook,
@@ -24,7 +24,7 @@ struct Made {
 }
 
 impl Made {
-    /// A connection whose connect call takes 30 us, the handshake 20 of them.
+    /// Adds a connection whose connect call takes 30 us, including 20 us for the handshake.
     fn connect(&mut self, family: Family, port: u16, called: u64) -> u32 {
         self.handshake(family, port, called + 5 * US);
         let (ends, connected) = (ends(family, port), called + 30 * US);
@@ -49,7 +49,7 @@ impl Made {
         self.packets.connection(&observed);
     }
 
-    /// An exchange: its request is sent 3 us late, its response is read 7 us late.
+    /// Records an exchange. Its request is sent 3 us late, and its response is read 7 us late.
     fn exchange(&mut self, connection: u32, number: u32, start: u64) {
         let (sent, first) = (start, start + 110 * US);
         let end = first + 40 * US;
@@ -121,7 +121,7 @@ fn what_only_one_side_knows_of_is_counted_and_matched_with_nothing() {
     let mut made = Made::default();
     let connection = made.connect(Family::Ipv6, 1, 0);
     made.exchange(connection, 1, 50 * US);
-    // Others', of the measurement and after it.
+    // Packets of another client, in the measurement and after it.
     made.handshake(Family::Ipv6, 2, 9 * US);
     made.transfer(Family::Ipv6, 2, 1, 60 * US);
     made.transfer(Family::Ipv6, 2, 2, 700 * US);
@@ -139,7 +139,7 @@ fn the_exchange_that_opened_its_connection_began_with_the_syn() {
     made.book.tell(RecordedExchange { connection, number: 1, start, sent, first, end });
     made.transfer(Family::Ipv6, 1, 1, 47 * US);
     let found = made.beside(500 * US).ipv6.service;
-    // SYN at 15, last byte at 177.
+    // The SYN is at 15 us and the last byte at 177 us.
     assert_eq!(found.packets_us.p50, Some(162.0));
     assert_eq!(found.difference_us.p50, Some(14.0));
 }

@@ -9,8 +9,9 @@ use sixmark_units::quantity::duration_us;
 use sixmark_document::provenance::warning;
 use sixmark_units::quantity::counted;
 
-/// The client's times may differ from those of the packets by so much, in microseconds, and by this
-/// share of the latter. docs/accuracy.md has what was measured.
+/// The largest difference between the median times of the client and of the packets without a
+/// warning: this many microseconds, plus this share of the time of the packets. docs/accuracy.md
+/// states measured differences.
 const APART_US: f64 = 100.0;
 const APART_SHARE: f64 = 0.05;
 
