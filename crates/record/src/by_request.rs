@@ -72,14 +72,14 @@ impl RequestNames {
     }
 }
 
-/// What was counted for one name.
+/// The counts of the requests with one name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestTally {
     /// Complete responses by their status.
     pub status: Counts<u16>,
-    /// How the other exchanges ended.
+    /// The other exchanges, by the kind of failure.
     pub failures: Counts<Failure>,
-    /// Of the complete responses, those whose status is not accepted.
+    /// The number of complete responses whose status is not accepted.
     pub unaccepted: u64,
     /// Response times, except those excluded because of a stall.
     pub response: Timing,

@@ -100,7 +100,7 @@ impl PhaseClocks {
     }
 }
 
-/// What casts doubt on the times of a run.
+/// Reasons to doubt the times of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
     /// Times that this process took because the kernel provided none that are plausible.

@@ -47,7 +47,7 @@ pub struct FamilyResult {
     /// Checks that complete responses did not pass. A response counts only for the first one that
     /// it did not pass; the counts add up to outcomes.CONTENT.
     pub content: Vec<ContentResult>,
-    /// What was illegal in responses that ended as PROTOCOL, as far as it is known.
+    /// Protocol violations in responses that ended as PROTOCOL, as far as they are known.
     #[serde(default)]
     pub breaches: Vec<BreachCount>,
     /// Numbers of connections.
@@ -235,7 +235,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Something illegal in responses.
+/// A kind of protocol violation in responses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BreachCount {

@@ -67,7 +67,7 @@ pub fn tool() -> Tool {
     Tool { name: "sixmark".to_owned(), version: "0.1.0".to_owned() }
 }
 
-/// Returns what an idle generator did.
+/// Returns the figures of an idle generator.
 pub fn generator() -> Generator {
     Generator {
         driver: "epoll".to_owned(),

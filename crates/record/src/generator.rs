@@ -43,6 +43,6 @@ pub struct Generator {
     /// True if a worker was busy all the time, so that the generator rather than the server may
     /// have been the bottleneck.
     pub saturated: bool,
-    /// The clocks that the times are from, and what casts doubt on them.
+    /// The clocks that the times are from, and the reasons to doubt the times.
     pub timestamps: TimestampResult,
 }

@@ -9,11 +9,11 @@ pub struct InFlight {
     pub age_ns: u64,
     /// Nanoseconds of the measurement that it was in flight.
     pub silent_ns: u64,
-    /// The part that it was in.
+    /// The phase in which it was.
     pub phase: FailurePhase,
-    /// The number of its endpoint in the plan.
+    /// The index of its endpoint in the plan.
     pub endpoint: usize,
-    /// The number of its request's name, where requests are counted by name.
+    /// The index of its request's name, if requests are counted by name.
     pub name: Option<usize>,
     /// False if it began in the warm-up and is not among those sent.
     pub counted: bool,

@@ -27,15 +27,15 @@ impl Lapses {
         self.longest_check_ns = self.longest_check_ns.max(nanos);
     }
 
-    /// Adds those of another worker of the same load. Takes the maximum of stalls, because a cause
-    /// of stalls usually affects all workers at the same time.
+    /// Adds the lapses of another worker of the same load. Takes the maximum of stalls, because a
+    /// cause of stalls usually affects all workers at the same time.
     pub fn add_worker(&mut self, other: &Lapses) {
         self.stalls = self.stalls.max(other.stalls);
         self.stalled_ns = self.stalled_ns.max(other.stalled_ns);
         self.add_checks(other);
     }
 
-    /// Adds those of a later load.
+    /// Adds the lapses of a later load.
     pub fn add_later(&mut self, other: &Lapses) {
         self.stalls += other.stalls;
         self.stalled_ns += other.stalled_ns;

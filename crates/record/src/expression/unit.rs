@@ -60,7 +60,7 @@ impl Dimension {
         }
     }
 
-    /// Returns the dimension of the product, or `None` if it is not measured here.
+    /// Returns the dimension of the product, or `None` if no figure has such a dimension.
     pub fn times(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (Bare, any) | (any, Bare) => Some(any),
@@ -74,7 +74,7 @@ impl Dimension {
         }
     }
 
-    /// Returns the dimension of the quotient, or `None` if it is not measured here.
+    /// Returns the dimension of the quotient, or `None` if no figure has such a dimension.
     pub fn over(self, other: Dimension) -> Option<Dimension> {
         match (self, other) {
             (any, Bare) => Some(any),
