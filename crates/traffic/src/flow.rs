@@ -1,4 +1,4 @@
-//! A flow: messages of one kind from one host to the other.
+//! A flow: messages of one protocol and address family that one side sends to the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,14 @@ use super::{Basis, FlowProtocol, LARGEST, TrafficSide, least};
 use sixmark_units::family::Family;
 
 const NS_PER_S: f64 = 1e9;
-/// Messages a second of one flow.
+/// The highest rate of a flow, in messages per second.
 const MOST_PER_S: f64 = 1e9;
 
-/// Messages of a burst on average.
+/// The lowest accepted mean number of messages per burst.
 const FEWEST: f64 = 0.001;
 
-/// The largest message, bytes: of a datagram what 65,535 leave beside the headers that count.
+/// Returns the size in bytes of the largest message. Over UDP it fills one datagram: 65,535 bytes
+/// minus the UDP header and, over IPv4, the IP header.
 pub(super) fn largest(family: Family, protocol: FlowProtocol) -> u32 {
     match (protocol, family) {
         (FlowProtocol::Tcp, _) => LARGEST,
@@ -21,104 +22,104 @@ pub(super) fn largest(family: Family, protocol: FlowProtocol) -> u32 {
     }
 }
 
-/// Messages from one side to the other.
+/// A flow of messages from one side to the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// What its messages say that they belong to.
+    /// The flow number that its messages carry.
     pub id: u32,
     /// The address family of its packets.
     pub family: Family,
     /// The transport protocol.
     pub protocol: FlowProtocol,
-    /// Who sends.
+    /// The side that sends.
     pub from: TrafficSide,
-    /// What it does from when on, in the order of time; never empty.
+    /// The phases in ascending order of time; never empty.
     pub phases: Vec<FlowPhase>,
-    /// When it ends, nanoseconds from the beginning of all traffic; absent where only the end of
-    /// everything ends it.
+    /// The time at which the flow ends, in nanoseconds from the start of all traffic. If absent, it
+    /// ends with all traffic.
     pub stop_ns: Option<u64>,
-    /// After how many messages it ends.
+    /// The number of messages after which the flow ends; no limit if absent.
     pub count: Option<u64>,
 }
 
-/// What a flow does from some time on.
+/// The behaviour of a flow from a given time until the next phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowPhase {
-    /// From when on, nanoseconds from the beginning of all traffic.
+    /// The start of the phase, in nanoseconds from the start of all traffic.
     pub from_ns: u64,
-    /// When messages are due.
+    /// The pattern of the times at which messages are due.
     pub pattern: Pattern,
-    /// The size of a message, header included.
+    /// The size of a message in bytes, including its header.
     pub bytes: u32,
 }
 
-/// When messages are due.
+/// The pattern of the times at which messages are due.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "pattern", rename_all = "lowercase")]
 pub enum Pattern {
-    /// Without pause.
+    /// Messages without pauses.
     Steady(Steady),
-    /// In bursts.
+    /// Messages in bursts.
     Burst(Burst),
 }
 
-/// Messages at a mean rate, without pause.
+/// Messages at a mean rate, without pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
-    /// Messages a second, 0 or more.
+    /// The mean rate in messages per second, 0 to 10^9.
     pub per_s: f64,
-    /// How one follows another.
+    /// The distribution of the gaps between messages.
     pub gap: Gap,
-    /// The first message is due after this part of a mean gap, 0 to 1: so that flows that begin
-    /// together don't send together.
+    /// The delay of the first message as a fraction of the mean gap, 0 to 1. It keeps flows that
+    /// start together from sending at the same time.
     pub offset: f64,
 }
 
-/// How one thing follows another.
+/// The distribution of the gaps between events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gap {
-    /// At equal distances.
+    /// All gaps are equal.
     #[default]
     Regular,
-    /// Independently of one another: at exponential distances.
+    /// Gaps are exponentially distributed, so that events are independent (a Poisson process).
     Random,
 }
 
-/// Times with messages between times without.
+/// Bursts of messages with pauses between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Burst {
-    /// What happens in one.
+    /// The messages within a burst.
     pub within: Steady,
-    /// How one's beginning follows another's.
+    /// The distribution of the gaps between the starts of bursts.
     pub every: Gap,
-    /// The mean time from one's beginning to the next, nanoseconds. One that is still going on is
-    /// followed at once.
+    /// The mean time from the start of a burst to the start of the next, in nanoseconds. If a burst
+    /// lasts longer, the next one starts as soon as it ends.
     pub every_ns: u64,
-    /// How long they are.
+    /// The distribution of the lengths of bursts.
     pub length: Length,
-    /// How long on average, nanoseconds.
+    /// The mean length of a burst, in nanoseconds.
     pub length_ns: u64,
-    /// A burst goes on where the one before ended, as if there were no time between them; else its first
-    /// message is due as it begins.
+    /// Whether a burst continues the sequence of due times where the previous burst ended, as if
+    /// there were no pause. Otherwise the sequence starts again with each burst.
     pub carry: bool,
 }
 
-/// How long bursts are.
+/// The distribution of the lengths of bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Length {
-    /// All equally.
+    /// All bursts have the same length.
     Fixed,
-    /// Exponentially distributed.
+    /// Lengths are exponentially distributed.
     Exponential,
 }
 
 impl Flow {
-    /// Whether this is a flow that can be sent: one that another host describes need not be.
+    /// Checks that the flow can be sent. Descriptions received from another host may be invalid.
     ///
     /// # Errors
-    /// In one line: what can't be.
+    /// Returns one line if there is no phase, or if the size or pattern of a phase is out of range.
     pub fn check(&self) -> Result<(), String> {
         let sizes = least(self.family)..=largest(self.family, self.protocol);
         let fits = |phase: &FlowPhase| sizes.contains(&phase.bytes) && phase.pattern.is_possible();
@@ -128,17 +129,17 @@ impl Flow {
         }
     }
 
-    /// When it begins, nanoseconds from the beginning of all traffic.
+    /// Returns the time at which the flow starts, in nanoseconds from the start of all traffic.
     pub fn start_ns(&self) -> u64 {
         self.phases.first().map_or(0, |phase| phase.from_ns)
     }
 
-    /// The size of its largest message.
+    /// Returns the size of the largest message, in bytes.
     pub fn largest(&self) -> u32 {
         self.phases.iter().map(|phase| phase.bytes).max().unwrap_or(0)
     }
 
-    /// The mean rate of its first phase, bits a second.
+    /// Returns the mean rate of the first phase, in bits per second.
     pub fn bits_per_s(&self, basis: Basis) -> f64 {
         self.phases.first().map_or(0.0, |phase| {
             phase.pattern.per_s() * basis.bytes(self.family, self.protocol, phase.bytes) * 8.0
@@ -160,7 +161,8 @@ impl Pattern {
         }
     }
 
-    /// The mean rate, messages a second; of bursts that don't overlap.
+    /// Returns the mean rate in messages per second. For bursts, it is exact only if bursts do not
+    /// overlap.
     pub fn per_s(&self) -> f64 {
         match self {
             Pattern::Steady(steady) => steady.per_s,
@@ -173,7 +175,8 @@ impl Pattern {
 }
 
 impl Burst {
-    /// Whether enough bursts have a message that the next one of them is soon found.
+    /// Returns true if bursts have enough messages on average that the next message is found
+    /// quickly, or if the rate is 0.
     pub(super) fn has_messages(&self) -> bool {
         let each = self.within.per_s * self.length_ns as f64 / NS_PER_S;
         each >= FEWEST || self.within.per_s == 0.0
@@ -181,7 +184,7 @@ impl Burst {
 }
 
 impl Steady {
-    /// The mean distance of two messages in nanoseconds; endless at a rate of 0.
+    /// Returns the mean gap between messages in nanoseconds; infinite if the rate is 0.
     pub fn gap_ns(&self) -> f64 {
         NS_PER_S / self.per_s
     }

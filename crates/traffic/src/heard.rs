@@ -1,29 +1,32 @@
-//! What arrived of one flow.
+//! Statistics of the messages of one flow that arrived.
 
 use super::Variation;
 use sixmark_document::timing::Timing;
 
-/// Sequence numbers behind the highest in which a second copy is recognised.
+/// The range of sequence numbers below the highest in which duplicates are recognised.
 const WINDOW: u32 = 1 << 16;
 
-/// The receiver's books on one flow.
+/// The receiver's record of one flow.
 #[derive(Clone, Debug)]
 pub struct Hearing {
-    /// Messages that arrived, second copies too.
+    /// The number of messages that arrived, including duplicates.
     pub messages: u64,
-    /// Their bytes.
+    /// The bytes of those messages.
     pub bytes: u64,
-    /// Second copies.
+    /// The number of duplicates.
     pub duplicates: u64,
-    /// Messages that arrived after one with a higher number (RFC 4737, 3.3), second copies aside.
+    /// The number of messages that arrived after one with a higher sequence number (RFC 4737, 3.3),
+    /// without duplicates.
     pub reordered: u64,
-    /// When the first and the last message arrived, nanoseconds of the receiver's clock.
+    /// The arrival time of the first message, in nanoseconds of the receiver's clock; `None` if no
+    /// message has arrived.
     pub first_ns: Option<u64>,
-    /// The last one.
+    /// The latest arrival time, in nanoseconds of the receiver's clock.
     pub last_ns: u64,
-    /// One-way delays.
+    /// The one-way delays.
     pub variation: Variation,
-    /// How far the delays of messages that follow one another differ (RFC 3393), without sign.
+    /// The absolute differences between the delays of consecutive messages (RFC 3393), in
+    /// nanoseconds.
     pub consecutive: Timing,
     lowest: u32,
     highest: u32,
@@ -51,7 +54,8 @@ impl Default for Hearing {
 }
 
 impl Hearing {
-    /// Counts a message of `bytes`, sent at `sent_ns` by the sender's clock, here at `at_ns`.
+    /// Records a message of `bytes` bytes that was sent at `sent_ns` by the sender's clock and
+    /// arrived at `at_ns` by the receiver's.
     pub fn record(&mut self, sequence: u32, bytes: u64, sent_ns: u64, at_ns: u64) {
         self.messages += 1;
         self.bytes += bytes;
@@ -67,13 +71,13 @@ impl Hearing {
         self.time(sequence, at_ns.wrapping_sub(sent_ns) as i64);
     }
 
-    /// Messages without second copies.
+    /// Returns the number of messages without duplicates.
     pub fn unique(&self) -> u64 {
         self.messages - self.duplicates
     }
 
-    /// Numbers between the lowest and the highest that never came: what is known to be lost without
-    /// asking the sender.
+    /// Returns how many sequence numbers between the lowest and the highest did not arrive. These
+    /// messages are known to be lost without asking the sender.
     pub fn missing(&self) -> u64 {
         let span = u64::from(self.highest.wrapping_sub(self.lowest)) + 1;
         if self.messages == 0 { 0 } else { span.saturating_sub(self.unique()) }
@@ -85,7 +89,8 @@ impl Hearing {
         self.mark(sequence);
     }
 
-    /// True of a number that has been here. One that is too far behind to tell is taken as new.
+    /// Returns true if this sequence number has arrived before. A number too far below the highest
+    /// to tell counts as new.
     fn again(&self, sequence: u32) -> bool {
         let behind = self.highest.wrapping_sub(sequence);
         behind < WINDOW && self.bit(sequence)
@@ -93,7 +98,7 @@ impl Hearing {
 
     fn place(&mut self, sequence: u32) {
         let ahead = sequence.wrapping_sub(self.highest);
-        // Numbers wrap: the nearer way round is the way it went.
+        // Sequence numbers wrap, so the shorter distance gives the direction.
         if ahead > u32::MAX / 2 {
             self.reordered += 1;
             if self.lowest.wrapping_sub(sequence) < u32::MAX / 2 {
@@ -104,7 +109,8 @@ impl Hearing {
             }
             return;
         }
-        // What lies between has not been here; its places are those of numbers long ago.
+        // The numbers skipped have not arrived. Their bits may be set by numbers one window
+        // earlier.
         (1..=ahead.min(WINDOW)).for_each(|n| self.clear(self.highest.wrapping_add(n)));
         self.highest = sequence;
         self.mark(sequence);
@@ -160,7 +166,7 @@ mod tests {
         assert_eq!(counts(&of([0, 1, 4, 5])), [4, 2, 0, 0]);
         assert_eq!(counts(&of([0, 2, 1, 3])), [4, 0, 0, 1]);
         assert_eq!(counts(&of([0, 1, 1, 2, 0])), [3, 0, 2, 0]);
-        // Not from 0: a receiver that came later, and numbers before those it heard first.
+        // Does not start at 0: the receiver may start late, and lower numbers may follow the first.
         assert_eq!(counts(&of([7, 8, 5])), [3, 1, 0, 1]);
     }
 

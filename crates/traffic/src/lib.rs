@@ -1,8 +1,9 @@
-//! Background traffic: how much of it, of which kinds, when each message is due, what it looks like,
-//! and what became of it.
+//! Background traffic: its rate and composition, the times at which messages are due, the format of
+//! messages, and statistics of what arrived.
 //!
-//! Begin with [`TrafficMix`], what is asked for, and [`Flow`]; [`traffic_result`] is the document, [`sheet`]
-//! shows it, [`warnings`] reports doubts. Only [`engine`] uses sockets, threads and clocks.
+//! Begin with [`TrafficMix`], which describes the requested traffic, and [`Flow`].
+//! [`traffic_result`] is the result document, [`sheet`] presents it, [`warnings`] reports doubtful
+//! figures. Only [`engine`] uses sockets, threads and clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -39,22 +40,22 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What carries a flow.
+/// The transport protocol of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FlowProtocol {
-    /// A connection (RFC 9293).
+    /// A TCP connection (RFC 9293).
     Tcp,
-    /// Datagrams (RFC 768).
+    /// UDP datagrams (RFC 768).
     Udp,
 }
 
 impl FlowProtocol {
-    /// Both, in the order in which they are shown.
+    /// Both protocols, in display order.
     pub const BOTH: [FlowProtocol; 2] = [FlowProtocol::Tcp, FlowProtocol::Udp];
 
-    /// The other one.
+    /// Returns the other protocol.
     pub fn other(self) -> FlowProtocol {
         match self {
             FlowProtocol::Tcp => FlowProtocol::Udp,
@@ -72,19 +73,19 @@ impl fmt::Display for FlowProtocol {
     }
 }
 
-/// One of the two hosts between which traffic goes.
+/// One of the two hosts between which traffic flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TrafficSide {
-    /// The one that asked for the traffic.
+    /// The side that requests the traffic.
     Near,
-    /// The one that was asked.
+    /// The side that accepts the request.
     Far,
 }
 
 impl TrafficSide {
-    /// The other one.
+    /// Returns the other side.
     pub fn other(self) -> TrafficSide {
         match self {
             TrafficSide::Near => TrafficSide::Far,

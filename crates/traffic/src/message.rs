@@ -1,65 +1,65 @@
-//! What a message looks like: as MGEN's (version 2 of its form, that of MGEN 4 and 5), so that MGEN can
-//! be either end.
+//! The format of messages. It is that of MGEN (format version 2, as in MGEN 4 and 5), so that MGEN
+//! can be either end.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 2 | length of the message, or of this part of it |
 //! | 1, 1 | version, flags |
-//! | 4, 4 | flow, sequence |
+//! | 4, 4 | flow number, sequence number |
 //! | 4, 4 | time of sending: seconds since 1970, microseconds |
-//! | 2 | destination's port |
-//! | 1, 1, 4 or 16 | its address: kind, length, bytes |
-//! | 2, 1, 1 | port and address of the host, of which there are none |
-//! | 12, 1 | latitude, longitude, altitude and how they are known: not at all |
-//! | 1, 2 | reserved, length of a payload of one's own: none |
+//! | 2 | destination port |
+//! | 1, 1, 4 or 16 | destination address: type, length, bytes |
+//! | 2, 1, 1 | port of the sending host, type and length of its address: all 0 |
+//! | 12, 1 | latitude, longitude, altitude, and status of the position: unknown |
+//! | 1, 2 | reserved, length of the user payload: 0 |
 //!
-//! All numbers are big-endian. What is left out for want of room MGEN does without from the host's
-//! address on. A message that is longer than its two bytes of length can say, over TCP, goes in parts
-//! with one number.
+//! All numbers are big-endian. If a message is too short for the fields from the sending host's
+//! port on, they are omitted, which MGEN accepts. Over TCP, a message longer than its two-byte
+//! length field can express is sent in parts with the same sequence number.
 
 use std::net::{IpAddr, SocketAddr};
 
 use sixmark_units::family::Family;
 
-/// The largest message over TCP.
+/// The size of the largest message over TCP, in bytes.
 pub const LARGEST: u32 = 64 << 20;
 
 const VERSION: u8 = 2;
-/// Another part of the same message follows.
+/// Flag: another part of the same message follows.
 const CONTINUES: u8 = 0x01;
-/// The last part of several.
+/// Flag: this is the last of several parts.
 const END: u8 = 0x02;
-/// The sender writes its buffer out after this.
+/// Flag: the sender flushes its buffer after this message.
 const LAST_BUFFER: u8 = 0x08;
-/// A part's length is two bytes.
+/// The largest part in bytes, limited by the two-byte length field.
 const PART: usize = 0xffff;
-/// Up to the time of sending, which is all that is read.
+/// The bytes up to the end of the time of sending. Only these are read.
 const READ: usize = 20;
-/// The host's address (none), 999 degrees by 999 at -999 metres, which is MGEN's way not to know, and
-/// no payload.
+/// The header fields after the destination address: no host address, 999 degrees of latitude and
+/// longitude and -999 metres of altitude, by which MGEN marks an unknown position, and no payload.
 const NOWHERE: [u8; 20] =
     [0, 0, 0, 0, 4, 0x37, 0x68, 0x20, 4, 0x37, 0x68, 0x20, 0xff, 0xff, 0xfc, 0x19, 0, 0, 0, 0];
 
-/// What a message says of itself.
+/// The header of a message, or of a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes of this part.
+    /// The length of this part in bytes.
     pub length: usize,
-    /// There is more of this message to come.
+    /// Whether another part of this message follows.
     pub continues: bool,
-    /// The flow's number.
+    /// The flow number.
     pub flow: u32,
-    /// The message's number, from 0.
+    /// The sequence number of the message, from 0.
     pub sequence: u32,
-    /// When it was sent, microseconds since 1970.
+    /// The time of sending, in microseconds since 1970.
     pub sent_us: u64,
 }
 
-/// Bytes that are no message.
+/// The error for bytes that are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign;
 
-/// The shortest message to an address of this family, bytes.
+/// Returns the size in bytes of the shortest message to an address of this family.
 pub fn least(family: Family) -> u32 {
     match family {
         Family::Ipv6 => 40,
@@ -67,7 +67,7 @@ pub fn least(family: Family) -> u32 {
     }
 }
 
-/// Appends a message of `bytes` to `out`, in parts where it is too long for one.
+/// Appends a message of `bytes` bytes to `out`, in several parts if it is too long for one.
 pub fn put_message(
     out: &mut Vec<u8>,
     (flow, sequence): (u32, u32),
@@ -77,7 +77,7 @@ pub fn put_message(
 ) {
     let mut left = bytes;
     while left > 0 {
-        // What stays behind must have room for a header of its own.
+        // The remainder must have room for a header of its own.
         let part = if left > PART { PART.min(left - 64) } else { left };
         left -= part;
         let several = bytes > PART;
@@ -90,7 +90,7 @@ pub fn put_message(
 }
 
 impl Header {
-    /// Writes as much of a header as `into` has room for.
+    /// Writes the header, without the fields that do not fit into `into`.
     fn write(&self, into: &mut [u8], flags: u8, to: &SocketAddr) {
         let mut rest = into;
         let (seconds, us) = (self.sent_us / 1_000_000, self.sent_us % 1_000_000);
@@ -115,10 +115,10 @@ impl Header {
         }
     }
 
-    /// Reads a header; what follows the time of sending may be missing.
+    /// Reads a header. The fields after the time of sending may be missing.
     ///
     /// # Errors
-    /// This is not how a message begins.
+    /// Returns [`Foreign`] if the bytes do not begin with a valid header.
     pub fn read(bytes: &[u8]) -> Result<Header, Foreign> {
         let number = |at: usize| {
             let bytes = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -139,11 +139,11 @@ impl Header {
         })
     }
 
-    /// How many bytes [`Header::read`] needs.
+    /// The number of bytes that [`Header::read`] needs.
     pub const SIZE: usize = READ;
 }
 
-/// Writes bytes and goes on behind them; none where there is no room for all.
+/// Writes `bytes` to `rest` and advances it past them. Writes nothing if not all of them fit.
 fn put(rest: &mut &mut [u8], bytes: &[u8]) {
     if rest.len() >= bytes.len() {
         let (these, others) = std::mem::take(rest).split_at_mut(bytes.len());
@@ -169,7 +169,7 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Taken from MGEN 5.02 on the wire.
+    /// Compares messages with those captured from MGEN 5.02.
     #[test]
     fn messages_are_those_of_mgen() {
         let v4 = "0064020800000007000000006b0201130001d6c2b6e701047f000001000000000437682004376820fffffc19000000";

@@ -1,4 +1,5 @@
-//! A mix of traffic: a total rate, who gets which share of it, and the flows that come of it.
+//! A mix of traffic: a total rate, its division by protocol, family and direction, and the
+//! resulting flows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,78 +17,79 @@ use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::write_count;
 use sixmark_units::random::Random;
 
-/// More flows than this need more ports and memory than one host should spend on them.
+/// The largest number of flows. More would need more ports and memory than one host should use.
 pub const MOST_FLOWS: usize = 10_000;
-/// The golden ratio, less one.
+/// The golden ratio minus one.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// What traffic there is to be.
+/// A description of the traffic to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficMix {
-    /// Bits a second, of all flows in both directions together.
+    /// The total rate of all flows in both directions, in bits per second.
     pub rate: BitRate,
-    /// What the rate counts.
+    /// The bytes that the rate counts.
     pub basis: Basis,
-    /// TCP's share of the rate; the rest is UDP's.
+    /// The share of TCP in the rate; the rest is UDP.
     pub tcp: Percent,
-    /// IPv6's share, of TCP's and of UDP's alike; the rest is IPv4's.
+    /// The share of IPv6 in the rate of each protocol; the rest is IPv4.
     pub ipv6: Percent,
-    /// How many flows, 1 to 10,000.
+    /// The number of flows, 1 to 10,000.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MOST_FLOWS)))]
     pub flows: u32,
-    /// How the rates of a kind's flows differ.
+    /// How the rate of a protocol, family and direction is divided among its flows.
     pub spread: Spread,
-    /// The size of messages.
+    /// The size of the messages of each family.
     pub payload: PerFamily<Payload>,
-    /// When messages are due.
+    /// The pattern of the times at which messages are due.
     pub arrivals: Arrivals,
-    /// Who sends.
+    /// The sides that send.
     pub direction: TrafficDirection,
 }
 
-/// The size of a family's messages, headers of MGEN's included, bytes.
+/// The size of a family's messages in bytes, including MGEN headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Payload {
-    /// Over TCP.
+    /// The size over TCP.
     pub tcp: u32,
-    /// Over UDP.
+    /// The size over UDP.
     pub udp: u32,
 }
 
-/// How the rates of a kind's flows differ.
+/// How the rate of a protocol, family and direction is divided among its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
-    /// As 1 : 2 : 3 and so on.
+    /// In the ratio 1 : 2 : 3 and so on.
     #[default]
     Rising,
-    /// Not at all.
+    /// Equally.
     Equal,
 }
 
-/// When messages are due.
+/// The pattern of the times at which messages are due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "process", rename_all = "lowercase")]
 pub enum Arrivals {
-    /// At equal distances.
+    /// At equal intervals.
     #[default]
     Periodic,
-    /// Independently of one another.
+    /// At random: a Poisson process.
     Poisson,
-    /// At equal distances in bursts that begin at equal distances, faster for the time without.
+    /// In bursts that start at equal intervals. Within a burst, messages are due at equal intervals
+    /// and at a higher rate, so that the mean rate is as requested.
     Burst {
-        /// How long one is, nanoseconds.
+        /// The length of a burst, in nanoseconds.
         length_ns: u64,
-        /// From one's beginning to the next, nanoseconds.
+        /// The time from the start of a burst to the start of the next, in nanoseconds.
         every_ns: u64,
     },
 }
 
-/// Who sends.
+/// The sides that send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -97,15 +99,15 @@ pub enum TrafficDirection {
     Up,
     /// The far side.
     Down,
-    /// Both, half of everything each.
+    /// Both sides, half of the traffic each.
     Both,
-    /// TCP from the near side, UDP from the far one.
+    /// TCP from the near side, UDP from the far side.
     TcpUp,
-    /// TCP from the far side, UDP from the near one.
+    /// TCP from the far side, UDP from the near side.
     TcpDown,
 }
 
-/// Flows of one protocol and family in one direction, and their share of the rate.
+/// A kind of flow: protocol, family and sending side, with its share of the rate.
 #[derive(Clone, Copy, Debug)]
 struct FlowKind {
     protocol: FlowProtocol,
@@ -115,7 +117,8 @@ struct FlowKind {
 }
 
 impl Default for TrafficMix {
-    /// The study's: TCP nine tenths, families alike, ten flows, messages of 1,440 and 1,460 bytes.
+    /// Returns the mix of the published study: 75 Mbit/s, 90 % TCP, 50 % IPv6, ten flows, messages
+    /// of 1,440 bytes over IPv6 and 1,460 bytes over IPv4.
     fn default() -> TrafficMix {
         let both = |bytes| Payload { tcp: bytes, udp: bytes };
         TrafficMix {
@@ -133,15 +136,16 @@ impl Default for TrafficMix {
 }
 
 impl TrafficMix {
-    /// The flows, numbered from 1; their rates add up to the whole to the bit. The seed decides where
-    /// regular messages begin, so that flows don't send in step.
+    /// Returns the flows, numbered from 1. Their rates add up exactly to the total rate. The seed
+    /// determines the offsets of periodic messages, which keep flows from sending at the same time.
     ///
-    /// TCP comes before UDP, IPv6 before IPv4 and the near side before the far one. Every kind that has
-    /// a share has a flow; the others go one by one to whichever kind has most for each of its own.
-    /// Within a kind the rates are as 1 : 2 : 3 and so on, unless they are to be equal.
+    /// TCP comes before UDP, IPv6 before IPv4, and the near side before the far side. Every kind
+    /// with a share gets at least one flow. The remaining flows are assigned one at a time to the
+    /// kind with the largest share per flow. The rates of the flows of a kind are as 1 : 2 : 3 and
+    /// so on, or equal if the mix says so.
     ///
     /// # Errors
-    /// In one line: what can't be.
+    /// Returns one line if the mix is not possible.
     pub fn flows(&self, seed: u64) -> Result<Vec<Flow>, String> {
         self.check()?;
         let kinds = self.kinds();
@@ -165,7 +169,7 @@ impl TrafficMix {
         Ok(flows)
     }
 
-    /// The families that have a share.
+    /// Returns the families that have a share.
     pub fn families(&self) -> impl Iterator<Item = Family> {
         let used =
             |family: &Family| self.kinds().iter().any(|k| k.family == *family && k.share > 0);
@@ -206,7 +210,7 @@ impl TrafficMix {
         }
     }
 
-    /// All kinds, those without a share too.
+    /// Returns all kinds, including those without a share.
     fn kinds(&self) -> Vec<FlowKind> {
         let mut kinds = Vec::new();
         for protocol in FlowProtocol::BOTH {
@@ -244,9 +248,10 @@ impl TrafficMix {
 
 impl Arrivals {
     fn pattern(self, per_s: f64, id: u32, seed: u64) -> Pattern {
-        // A stream of its own, not that of any flow's gaps. From one flow to the next it goes on by the
-        // golden ratio, which spreads them evenly: drawn one by one, as many of a hundred slow flows
-        // might begin early that a short time had a percent too many messages.
+        // The offset is drawn from a separate random stream, not from that of any flow's gaps. From
+        // flow to flow it advances by the golden ratio, which spreads the offsets evenly.
+        // Independent offsets could by chance make so many of a hundred slow flows start early that
+        // a short run has a percent too many messages.
         let part = (Random::new(!seed, 0).bits() >> 11) as f64 / (1_u64 << 53) as f64;
         let offset = (part + f64::from(id) * GOLDEN).fract();
         match self {
@@ -263,7 +268,7 @@ impl Arrivals {
 }
 
 impl TrafficDirection {
-    /// Who sends what goes over this protocol.
+    /// Returns the sides that send over this protocol.
     fn sides(self, protocol: FlowProtocol) -> &'static [TrafficSide] {
         match (self, protocol) {
             (TrafficDirection::Both, _) => &[TrafficSide::Near, TrafficSide::Far],
@@ -326,7 +331,7 @@ mod tests {
         these.map(|flow| flow.bits_per_s(basis)).sum()
     }
 
-    /// The published levels of congestion.
+    /// Checks the levels of congestion of the published study.
     #[test]
     fn shares_are_those_asked_for_and_add_up() {
         for (ipv6, parts) in [
@@ -424,7 +429,7 @@ mod tests {
         }
     }
 
-    /// Whole messages can't be nearer than some of them.
+    /// Messages are whole, so short runs can only come close to the requested number.
     #[test]
     fn even_a_short_time_of_slow_flows_has_about_as_many_messages_as_asked_for() {
         for seed in 0..50 {

@@ -1,21 +1,21 @@
-//! Rates and shares, as people write them.
+//! Bit rates and percentages, and parsing of their text forms.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Shares are whole thousandths of a percent.
+/// The whole (100 %) in thousandths of a percent.
 const WHOLE: u32 = 100_000;
 
-/// Bits a second, 1 or more.
+/// A rate in bits per second, 1 or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
 pub struct BitRate(pub u64);
 
-/// A share, 0 to 100 %, in whole thousandths of a percent.
+/// A percentage, 0 to 100 %, in thousandths of a percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "f64", into = "f64")]
@@ -23,22 +23,23 @@ pub struct BitRate(pub u64);
 pub struct Percent(u32);
 
 impl Percent {
-    /// So many thousandths of a percent, 100,000 at most.
+    /// Creates a percentage from thousandths of a percent, at most 100,000.
     pub(super) const fn of_thousandths(thousandths: u32) -> Percent {
         Percent(thousandths)
     }
 
-    /// In thousandths of a percent.
+    /// Returns the percentage in thousandths of a percent.
     pub(super) fn thousandths(self) -> u32 {
         self.0
     }
 
-    /// What is left of the whole, in thousandths of a percent.
+    /// Returns the difference to 100 %, in thousandths of a percent.
     pub(super) fn rest(self) -> u32 {
         WHOLE - self.0
     }
 
-    /// So many; the error says what is wrong.
+    /// Creates a percentage, rounded to thousandths. Returns an error message if it is not within 0
+    /// to 100.
     pub fn new(percent: f64) -> Result<Percent, String> {
         match (0.0..=100.0).contains(&percent) {
             true => Ok(Percent((percent * 1e3).round() as u32)),
@@ -80,7 +81,8 @@ impl From<Percent> for f64 {
     }
 }
 
-/// `75M`, `1G`, `500k`, `1.5Mbit/s`, `9600`: bits a second, in powers of ten.
+/// Parses a rate in bits per second: `75M`, `1G`, `500k`, `1.5Mbit/s`, `9600`. Prefixes are powers
+/// of ten.
 impl FromStr for BitRate {
     type Err = String;
 

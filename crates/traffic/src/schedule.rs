@@ -1,19 +1,19 @@
-//! When a flow's messages are due.
+//! The times at which the messages of a flow are due.
 
 use super::{Burst, Flow, FlowPhase, Gap, Length, Pattern, Steady};
 use sixmark_units::random::Random;
 
-/// Bursts without a message, one after the other, after which there is none: a thousand times what may
-/// be expected ([`Flow::check`]).
+/// The number of consecutive bursts without a message after which the flow is taken to have no more
+/// messages. [`Flow::check`] ensures that the expected number is at most a thousandth of this.
 const MOST_EMPTY: u32 = 1_000_000;
 
-/// The due times of one flow, in ascending order. They come from the number of a message or from
-/// variates that are summed without rounding, never from when something was sent, so that they don't
-/// drift.
+/// The due times of one flow, in ascending order. They are computed from the number of the message
+/// or from the unrounded sum of random gaps, never from the time at which a message was sent, so
+/// that they do not drift.
 #[derive(Clone, Debug)]
 pub struct FlowSchedule {
     phases: Vec<FlowPhase>,
-    /// The phase that `next` is of.
+    /// The index of the phase that `next` belongs to.
     at: usize,
     stop_ns: u64,
     left: u64,
@@ -22,20 +22,21 @@ pub struct FlowSchedule {
     next: Option<u64>,
 }
 
-/// Where a pattern stands, in nanoseconds from the beginning of all traffic.
+/// The state of a pattern. Times are in nanoseconds from the start of all traffic.
 #[derive(Clone, Debug)]
 struct State {
-    /// From when on messages are counted, or the sum of the gaps so far.
+    /// The time from which messages are counted; for random gaps, the sum of the start and all gaps
+    /// so far.
     base: f64,
-    /// The number of the message that is due next, counted from `base`.
+    /// The number of the next message, counted from `base`.
     number: u64,
-    /// Of bursts: when this one began and when it ends.
+    /// The start of the current burst and, in `ends`, its end; infinite without bursts.
     began: f64,
     ends: f64,
 }
 
 impl FlowSchedule {
-    /// That of `flow`; random gaps come from `seed` and the flow's number.
+    /// Creates the schedule of `flow`. Random gaps are derived from `seed` and the flow's number.
     pub fn new(flow: &Flow, seed: u64) -> FlowSchedule {
         let mut schedule = FlowSchedule {
             phases: flow.phases.clone(),
@@ -50,20 +51,20 @@ impl FlowSchedule {
         schedule
     }
 
-    /// When the next message is due, nanoseconds from the beginning of all traffic, and its size; none
-    /// where there is no other.
+    /// Returns when the next message is due, in nanoseconds from the start of all traffic, and its
+    /// size in bytes. Returns `None` after the last message.
     pub fn next(&self) -> Option<(u64, u32)> {
         let due = self.next.filter(|&due| due < self.stop_ns && self.left > 0)?;
         Some((due, self.phases.get(self.at)?.bytes))
     }
 
-    /// Goes on to the message after the next.
+    /// Advances to the following message.
     pub fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
         self.find();
     }
 
-    /// Begins phase `at`.
+    /// Starts the phase with index `at`.
     fn enter(&mut self, at: usize) {
         self.at = at;
         let Some(phase) = self.phases.get(at).copied() else {
@@ -80,7 +81,7 @@ impl FlowSchedule {
         self.find();
     }
 
-    /// Sets `next` to what comes after all that has been due, in this phase or a later one.
+    /// Sets `next` to the next due time, in this phase or a later one.
     fn find(&mut self) {
         let Some(phase) = self.phases.get(self.at).copied() else { return };
         let until = self.phases.get(self.at + 1).map(|next| next.from_ns);
@@ -92,7 +93,8 @@ impl FlowSchedule {
         }
     }
 
-    /// The pattern's next due time; none where that is not before `until`, or never.
+    /// Returns the pattern's next due time. Returns `None` if its rate is 0, or if no burst before
+    /// `until` has another message.
     fn due(&mut self, pattern: &Pattern, until: u64) -> Option<u64> {
         let within = pattern.within();
         if within.per_s <= 0.0 {
@@ -121,7 +123,7 @@ impl FlowSchedule {
                 self.state.number += 1;
                 self.state.base + (self.state.number - 1) as f64 * gap
             }
-            // The first one is a gap after the beginning too: so is every moment of such arrivals.
+            // The first message also comes after a random gap: a Poisson process has no memory.
             Gap::Random => {
                 self.state.base += self.random.exponential() * gap;
                 self.state.base
@@ -141,7 +143,7 @@ impl FlowSchedule {
         self.state = State { base, number: 0, began, ends };
     }
 
-    /// The next due time where a burst goes on as if it were part of the one before.
+    /// Returns the next due time if a burst continues the previous one.
     fn carry(&mut self, beyond: f64) -> f64 {
         self.state.base = self.state.began + beyond;
         self.state.number = 1;
@@ -218,7 +220,7 @@ mod tests {
         let (one, again, other) = (dues(&of, 7), dues(&of, 7), dues(&of, 8));
         assert_eq!(one, again);
         assert_ne!(one, other);
-        // Five standard deviations of a Poisson count.
+        // The bound is five standard deviations of a Poisson count.
         assert!(one.len().abs_diff(100_000) < 1_600, "{}", one.len());
         assert!(one.is_sorted());
     }
@@ -236,7 +238,7 @@ mod tests {
         assert!(regular.iter().all(|due| due % SECOND < SECOND / 4));
         let random = burst(Gap::Random, Length::Exponential, SECOND / 4);
         assert!((10_000..40_000).contains(&random.len()), "{}", random.len());
-        // One that lasts longer than the time to the next is followed at once.
+        // A burst longer than the interval is followed immediately by the next.
         assert_eq!(burst(Gap::Regular, Length::Fixed, 2 * SECOND).len(), 100_000);
     }
 

@@ -1,4 +1,4 @@
-//! What became of traffic: rates offered and achieved by class and family, loss, delay.
+//! Presents a traffic result: offered and achieved rates by class and family, loss, delay.
 
 use crate::traffic_result::{
     Amount, Delay, FlowResult, HostResult, KindResult, MessageFigures, OfferedTraffic,
@@ -16,26 +16,26 @@ use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit, rounded};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, terminal, write};
 
-/// The colours of what was offered, sent and received: no family's.
+/// The colours of offered, sent and received traffic. None of them is the colour of a family.
 const OFFERED_PLACE: usize = BOTH_PLACE;
 const SENT_PLACE: usize = 2;
 const RECEIVED_PLACE: usize = 3;
 
-/// The delays of more flows are folded.
+/// The most flows for which the table of delays is not folded.
 const MOST_ROWS: usize = 24;
-/// A chart of more flows would be a cloud.
+/// The most flows for which the chart of delays is drawn. More would be unreadable.
 const MOST_DRAWN: usize = 120;
 
-/// What is shown of the variation of a flow's delay.
+/// The quantiles of the delay variation that are shown.
 const QUANTILES: [Figure<Summary>; 3] =
     [("median", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
 
-/// What became of traffic, for a terminal, but for warnings.
+/// Returns the result as text for a terminal, without warnings.
 pub fn traffic_text(result: &TrafficResult) -> String {
     terminal::sheet_text(&Sheet { warnings: Vec::new(), ..traffic_sheet("", result) })
 }
 
-/// What is shown of it.
+/// Returns the result as a sheet.
 pub fn traffic_sheet(name: &str, result: &TrafficResult) -> Sheet {
     let parts =
         [classes_part(result), delay_part(result), flows_part(result), hosts_part(&result.hosts)];
@@ -74,7 +74,7 @@ fn describe_traffic(result: &TrafficResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-/// How much of what was offered was sent and received.
+/// Returns the sentence that says how much of the offered traffic was sent and received.
 fn traffic_headline(result: &TrafficResult) -> SheetHeadline {
     let basis = basis_of(&result.asked);
     let total = &result.total;
@@ -96,12 +96,12 @@ fn traffic_headline(result: &TrafficResult) -> SheetHeadline {
     SheetHeadline { verdict: None, sentence, notes: Vec::new() }
 }
 
-/// A rate whose number and unit stay on one line.
+/// Formats a rate with a non-breaking space between number and unit.
 fn bit_rate(bits_per_s: f64) -> String {
     write_bit_rate(bits_per_s).replace(' ', "\u{a0}")
 }
 
-/// Each family's share of all.
+/// Returns the tiles: the offered, sent, received and lost traffic of each family.
 fn tiles(result: &TrafficResult) -> Vec<Tile> {
     let basis = basis_of(&result.asked);
     let families: Vec<(Family, MessageFigures)> = Family::BOTH
@@ -129,7 +129,7 @@ fn tiles(result: &TrafficResult) -> Vec<Tile> {
     ]
 }
 
-/// What each class of flows was to carry, and did.
+/// Returns the part with the offered and achieved rates of each class of flows.
 fn classes_part(result: &TrafficResult) -> Option<Part> {
     let basis = basis_of(&result.asked);
     let chart = Block::Charts(vec![classes_chart(result, basis)]);
@@ -150,7 +150,7 @@ fn classes_part(result: &TrafficResult) -> Option<Part> {
     let table = table.without_empty_columns();
     let blocks = match result.kinds.len() {
         0 => Vec::new(),
-        // One point makes no chart.
+        // A chart of a single class would show little.
         1 => vec![Block::Table(table)],
         _ => vec![chart, Block::Table(table)],
     };
@@ -193,10 +193,10 @@ fn figure_cells(
     ]
 }
 
-/// What of all messages a chart shows: its name, its colour, how it is drawn, and how much it was.
+/// A series of the chart of classes: name, colour, mark, and the amount that it shows.
 type AmountLine = (&'static str, usize, Mark, fn(&MessageFigures) -> Option<Amount>);
 
-/// Offered, sent and received, a place for each class.
+/// Returns the chart of the offered, sent and received rates of each class.
 fn classes_chart(result: &TrafficResult, basis: Basis) -> Chart {
     let kinds = &result.kinds;
     let lines: [AmountLine; 3] = [
@@ -255,7 +255,7 @@ fn describe_classes(kinds: &[KindResult], basis: Basis) -> String {
     kinds.iter().map(of).collect::<Vec<_>>().join(" ")
 }
 
-/// How long messages of each flow took.
+/// Returns the part about the one-way delay of each flow.
 fn delay_part(result: &TrafficResult) -> Option<Part> {
     let timed: Vec<(&FlowResult, &Delay)> =
         result.flows.iter().filter_map(|flow| Some((flow, flow.delay.as_ref()?))).collect();
@@ -348,7 +348,7 @@ fn delay_table(timed: &[(&FlowResult, &Delay)]) -> Table {
     Table::new("One-way delay of each flow", columns.collect(), rows)
 }
 
-/// Every flow, folded.
+/// Returns the folded table of all flows.
 fn flows_part(result: &TrafficResult) -> Option<Part> {
     let basis = basis_of(&result.asked);
     let number = |count: Option<u64>| {

@@ -1,8 +1,8 @@
-//! Whole numbers cut into parts that add up.
+//! Divides whole numbers into whole parts.
 
-/// Cuts `total` in the ratio of `weights` into whole parts: what rounding down leaves over goes to
-/// those that lost most by it (largest remainders), the first ones where several did. All zero where
-/// all weights are.
+/// Divides `total` into whole parts in the ratio of `weights`. The remainder of rounding down goes
+/// to the parts with the largest remainders, to the first ones if several are equal. All parts are
+/// 0 if all weights are.
 pub(super) fn split(total: u64, weights: &[u64]) -> Vec<u64> {
     let sum: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
     if sum == 0 {
@@ -17,14 +17,15 @@ pub(super) fn split(total: u64, weights: &[u64]) -> Vec<u64> {
     parts
 }
 
-/// Gives `seats` to shares, one to each that is not zero and the others one by one to whichever has
-/// most for each of its own (D'Hondt). None where there are fewer seats than shares.
+/// Distributes `seats` among shares: one to each share that is not zero, the others one at a time
+/// to the share that is largest per seat (D'Hondt). Returns `None` if there are fewer seats than
+/// shares.
 pub(super) fn seats(seats: u32, shares: &[u64]) -> Option<Vec<u32>> {
     let mut given: Vec<u32> = shares.iter().map(|&share| u32::from(share > 0)).collect();
     let rest = seats.checked_sub(given.iter().sum())?;
     for _ in 0..rest {
         let per_seat = |at: &usize| {
-            // Compared as whole numbers: share / (given + 1), scaled beyond any rounding that matters.
+            // Compares share / (given + 1) as an integer, scaled so that rounding has no effect.
             (u128::from(shares[*at]) << 40) / u128::from(given[*at] + 1)
         };
         let most = (0..shares.len()).rev().max_by_key(per_seat)?;

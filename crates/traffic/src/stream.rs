@@ -1,25 +1,26 @@
-//! Messages in a stream of bytes.
+//! Messages in a byte stream.
 
 use super::{Foreign, Header};
 
-/// Finds where messages end, however the stream is cut.
+/// Finds the ends of messages in a byte stream, however it is split into reads.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
     head: [u8; Header::SIZE],
-    /// How much of a header is there.
+    /// The number of header bytes read so far.
     have: usize,
-    /// The part whose bytes are being passed, and how many are to come.
+    /// The current part, and how many of its bytes are still to come.
     part: Option<(Header, usize)>,
-    /// Bytes of the earlier parts of a message.
+    /// The total bytes of the earlier parts of the current message.
     before: usize,
 }
 
 impl Stream {
-    /// Takes bytes in and calls `each` with the header and the whole size of every message that ends in
-    /// them.
+    /// Processes bytes. Calls `each` for every message that ends in them, with the header of its
+    /// last part and the size of the whole message.
     ///
     /// # Errors
-    /// There is something else than a message; the rest of the stream can't be made sense of.
+    /// Returns [`Foreign`] if the bytes are not a message. The rest of the stream cannot be parsed
+    /// then.
     pub fn feed(
         &mut self,
         mut bytes: &[u8],
@@ -43,7 +44,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Gathers a header: how many of the bytes are its.
+    /// Collects bytes of a header. Returns how many were used.
     fn head(&mut self, bytes: &[u8]) -> Result<usize, Foreign> {
         let used = (Header::SIZE - self.have).min(bytes.len());
         self.head[self.have..self.have + used].copy_from_slice(&bytes[..used]);

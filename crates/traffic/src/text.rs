@@ -1,9 +1,9 @@
-//! Words for traffic: its rates, and who sent it.
+//! Wording for traffic: rates and senders.
 
 use crate::traffic_result::OfferedTraffic;
 use crate::{Basis, TrafficSide};
 
-/// What rates count.
+/// Returns the basis on which rates count bytes; for a script, the payload.
 pub(crate) fn basis_of(asked: &OfferedTraffic) -> Basis {
     match asked {
         OfferedTraffic::Mix { mix, .. } => mix.basis,
@@ -11,12 +11,12 @@ pub(crate) fn basis_of(asked: &OfferedTraffic) -> Basis {
     }
 }
 
-/// The side that sent something, where it is one of the two.
+/// Returns the name of the sending side, or "elsewhere" if neither side sent it.
 pub fn sender(side: Option<TrafficSide>) -> String {
     side.map_or("elsewhere".to_owned(), |side| side.to_string())
 }
 
-/// The bytes that rates count.
+/// Describes the bytes that rates count.
 pub(crate) fn counted_bytes(basis: Basis) -> &'static str {
     match basis {
         Basis::Payload => "payload",
@@ -24,7 +24,7 @@ pub(crate) fn counted_bytes(basis: Basis) -> &'static str {
     }
 }
 
-/// Bits a second in the unit that suits them.
+/// Formats a bit rate with a suitable unit.
 pub fn write_bit_rate(bits_per_s: f64) -> String {
     match bits_per_s {
         r if r < 999.5 => format!("{r:.0} bit/s"),

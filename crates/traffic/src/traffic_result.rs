@@ -1,4 +1,4 @@
-//! `sixmark.traffic/1`: what became of the traffic.
+//! The result document of a traffic measurement, `sixmark.traffic/1`.
 
 mod joined;
 
@@ -13,56 +13,58 @@ use sixmark_units::family::Family;
 
 pub use joined::kinds;
 
-/// The name and version of the document's form.
+/// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.traffic/1";
 
-/// What `sixmark traffic --json` writes; docs/traffic.md describes it for people.
+/// The result of a traffic measurement, as written by `sixmark traffic --json`. It is described in
+/// docs/traffic.md.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficResult {
-    /// The name and version of the form.
+    /// The name and version of the document's format.
     pub schema: String,
-    /// What made it.
+    /// The program that wrote it.
     pub tool: Tool,
-    /// When it began, RFC 3339, UTC, with milliseconds.
+    /// When the traffic began (RFC 3339, UTC, with milliseconds).
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
-    /// Seconds in which messages were due.
+    /// The time during which messages were due, in seconds.
     pub elapsed_s: f64,
-    /// Why it ended.
+    /// Why the traffic ended.
     #[cfg_attr(feature = "schema", schemars(extend("not" = { "const": "hopeless" })))]
     pub ended: Ended,
-    /// What was asked for.
+    /// The traffic that was requested.
     pub asked: OfferedTraffic,
-    /// Decides random gaps, and where regular ones begin.
+    /// The seed of random gaps and of the offsets of periodic messages.
     pub seed: u64,
-    /// Both sides read one clock, so that one-way delays are times and not only differences.
+    /// Whether both sides read the same clock. If not, one-way delays are unknown; only their
+    /// differences are known.
     pub shared_clock: bool,
     /// The figures of each flow.
     pub flows: Vec<FlowResult>,
-    /// The figures of flows of one protocol and family from one side, together.
+    /// The figures of each kind of flows: one protocol, family and sending side.
     pub kinds: Vec<KindResult>,
     /// The sum over all flows.
     pub total: MessageFigures,
-    /// What each side did; the near one first.
+    /// The figures of each host, the near side first.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 2)))]
     pub hosts: Vec<HostResult>,
-    /// The near side's machine.
+    /// The machine of the near side.
     pub environment: Environment,
-    /// What makes the figures doubtful.
+    /// Warnings about doubtful figures.
     pub warnings: Vec<Warning>,
 }
 
-/// What was asked for.
+/// The traffic that was requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum OfferedTraffic {
-    /// A mix to another host.
+    /// A mix, sent between this host and another.
     Mix {
-        /// What of.
+        /// The mix.
         mix: TrafficMix,
-        /// For how many seconds; null: until interrupted.
+        /// The duration in seconds; null if the traffic lasts until interrupted.
         duration_s: Option<f64>,
         /// The addresses of the far side that were used.
         #[cfg_attr(
@@ -71,203 +73,208 @@ pub enum OfferedTraffic {
         )]
         to: Vec<SocketAddr>,
     },
-    /// A script of MGEN's, of this host alone.
+    /// An MGEN script, carried out by this host alone.
     Script {
-        /// Its file's name.
+        /// The name of its file.
         file: String,
-        /// For how many seconds; absent where until its end.
+        /// The duration in seconds; null if the script runs to its end.
         duration_s: Option<f64>,
-        /// What of it was left out.
+        /// The settings in the script that were ignored.
         notes: Vec<Note>,
     },
 }
 
-/// One flow.
+/// The figures of one flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowResult {
-    /// Its number.
+    /// The flow number.
     pub id: u32,
-    /// What carried it.
+    /// The transport protocol.
     pub protocol: FlowProtocol,
-    /// What carried it.
+    /// The address family.
     pub family: Family,
-    /// Who sent it; null where that was neither side.
+    /// The side that sent it; null if neither side did.
     pub from: Option<TrafficSide>,
-    /// The address that it came from; null where that is not known.
+    /// The source address; null if unknown.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::SocketText>")
     )]
     pub source: Option<SocketAddr>,
-    /// The address that it went to; null where that is not known.
+    /// The destination address; null if unknown.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::SocketText>")
     )]
     pub destination: Option<SocketAddr>,
-    /// The size of its messages at first; null where it was only received.
+    /// The size of its messages at first, in bytes; null if neither side sent it.
     pub message_bytes: Option<u32>,
-    /// What became of it.
+    /// The message counts and rates.
     #[serde(flatten)]
     pub figures: MessageFigures,
-    /// Times of its way; null where nothing of it was received here or by the far side.
+    /// The delays of its messages; null if no message is known to have been received.
     pub delay: Option<Delay>,
-    /// Segments that TCP sent again; null of UDP.
+    /// TCP segments that were retransmitted; null for UDP.
     pub retransmitted: Option<u32>,
-    /// What went wrong with it; null: nothing.
+    /// The error of the flow; null if there was none.
     pub problem: Option<String>,
 }
 
-/// Flows of one kind.
+/// The figures of all flows of one protocol, family and sending side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindResult {
-    /// What carried them.
+    /// The transport protocol.
     pub protocol: FlowProtocol,
-    /// What carried them.
+    /// The address family.
     pub family: Family,
-    /// Who sent them; null where that was neither side.
+    /// The side that sent them; null if neither side did.
     pub from: Option<TrafficSide>,
-    /// How many there were.
+    /// The number of flows.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub flows: u32,
-    /// What became of them.
+    /// The message counts and rates.
     #[serde(flatten)]
     pub figures: MessageFigures,
-    /// Segments that TCP sent again; null of UDP.
+    /// TCP segments that were retransmitted; null for UDP.
     pub retransmitted: Option<u64>,
 }
 
-/// What became of messages.
+/// Counts and rates of messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageFigures {
-    /// What was due; null where neither side sent it.
+    /// Messages that were due; null if neither side sent the flow.
     pub offered: Option<Amount>,
-    /// What the sender's kernel took; null where that is not known, as below.
+    /// Messages that the sender's kernel accepted; null if neither side sent the flow.
     pub sent: Option<Amount>,
-    /// What arrived, without second copies; null where nobody is known to have listened.
+    /// Messages that arrived, without duplicates; null if no receiver is known to have listened.
     pub received: Option<Amount>,
-    /// What was sent and did not arrive, messages; of a flow whose sender is unknown, the gaps in its
-    /// numbers.
+    /// Messages that were sent and did not arrive. If the sender is unknown, the gaps in the
+    /// sequence numbers. Null if unknown.
     pub lost: Option<u64>,
-    /// Second copies that arrived.
+    /// Duplicates that arrived; null if unknown.
     pub duplicates: Option<u64>,
-    /// Messages that came after one with a higher number (RFC 4737).
+    /// Messages that arrived after one with a higher sequence number (RFC 4737); null if unknown.
     pub reordered: Option<u64>,
-    /// Messages that the sender handed over more than a millisecond after they were due though there
-    /// was room for them.
+    /// Messages that the sender passed to the kernel more than one millisecond after they were due
+    /// although the socket had room; null if unknown.
     pub late: Option<u64>,
 }
 
-/// How much.
+/// A number of messages, with their bytes and rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Amount {
-    /// How many messages.
+    /// The number of messages.
     pub messages: u64,
-    /// How many bytes they had.
+    /// The bytes of these messages.
     pub bytes: u64,
-    /// Bits of messages a second.
+    /// The rate of message bytes, in bits per second.
     pub payload_bits_per_s: f64,
-    /// The same with headers, as docs/traffic.md counts them.
+    /// The rate including the headers that docs/traffic.md lists, in bits per second.
     pub wire_bits_per_s: f64,
 }
 
-/// Times of a flow's way, microseconds.
+/// The one-way delays of a flow, in microseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delay {
-    /// The shortest one-way delay, microseconds; null where the sides have clocks of their own.
+    /// The shortest one-way delay, in microseconds; null if the sides do not read the same clock.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub least_us: Option<f64>,
-    /// One-way delays less the shortest one of the flow (RFC 5481, PDV).
+    /// One-way delays minus the shortest one of the flow (packet delay variation, RFC 5481), in
+    /// microseconds.
     pub variation_us: Summary,
-    /// How far the delays of messages that follow one another differ, without sign (RFC 3393, IPDV).
+    /// Absolute differences between the delays of consecutive messages (inter-packet delay
+    /// variation, RFC 3393 and RFC 5481), in microseconds.
     pub consecutive_us: Summary,
 }
 
-/// What a host did.
+/// The figures of one host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostResult {
-    /// Which.
+    /// The side that the host is.
     pub side: Option<TrafficSide>,
-    /// The latest that a message was handed over after it was due, though there was room,
-    /// microseconds; null where nothing was sent.
+    /// The longest time from when a message was due until it was passed to the kernel although the
+    /// socket had room, in microseconds; null if the host sent nothing.
     pub latest_us: Option<f64>,
-    /// Datagrams that the sockets of the receiver had no room for.
+    /// Datagrams dropped because receive buffers were full.
     pub socket_drops: u64,
-    /// Datagrams, and connections that were ended, with something else than messages.
+    /// Datagrams that are not valid messages, and connections that were closed because they carried
+    /// something else.
     pub foreign: u64,
-    /// Ports that could not be listened on.
+    /// Problems with ports, for example ports that could not be opened.
     pub problems: Vec<String>,
 }
 
-/// What a sender says of a flow at the end.
+/// The sender's final figures of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
-    /// Its number.
+    /// The flow number.
     pub id: u32,
-    /// What carried it.
+    /// The transport protocol.
     pub protocol: FlowProtocol,
-    /// Where it came from.
+    /// The source address; `None` if no socket was created.
     pub source: Option<SocketAddr>,
-    /// Where it went.
+    /// The destination address.
     pub destination: SocketAddr,
-    /// The size of its messages at first.
+    /// The size of its messages at first, in bytes.
     pub message_bytes: u32,
-    /// Messages that were due.
+    /// The number of messages that were due.
     pub offered: u64,
-    /// Their bytes.
+    /// The bytes of those messages.
     pub offered_bytes: u64,
-    /// Messages that the kernel took.
+    /// The number of messages that the kernel accepted.
     pub sent: u64,
-    /// Their bytes.
+    /// The bytes of those messages.
     pub sent_bytes: u64,
-    /// Messages handed over more than a millisecond late, though there was room.
+    /// The number of messages passed to the kernel more than one millisecond late although the
+    /// socket had room.
     pub late: u64,
-    /// The latest of them, nanoseconds.
+    /// The lateness of the latest message, in nanoseconds.
     pub latest_ns: u64,
-    /// Segments that TCP sent again.
+    /// The number of TCP segments that were retransmitted; `None` for UDP.
     pub retransmitted: Option<u32>,
-    /// For how long it was on, nanoseconds.
+    /// How long the flow was on, in nanoseconds.
     pub on_ns: u64,
-    /// What went wrong.
+    /// The error of the flow, if any.
     pub problem: Option<String>,
 }
 
-/// What a receiver says of a flow at the end.
+/// The receiver's final figures of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heard {
-    /// Its number.
+    /// The flow number.
     pub id: u32,
-    /// What carried it.
+    /// The transport protocol.
     pub protocol: FlowProtocol,
-    /// Where it came from.
+    /// The source address.
     pub source: SocketAddr,
-    /// Where it arrived.
+    /// The local address that it was sent to, if known.
     pub destination: Option<SocketAddr>,
-    /// Messages that arrived, without second copies.
+    /// The number of messages that arrived, without duplicates.
     pub received: u64,
-    /// Their bytes.
+    /// The bytes of those messages.
     pub received_bytes: u64,
-    /// Second copies.
+    /// The number of duplicates.
     pub duplicates: u64,
-    /// Messages that came after a later one.
+    /// The number of messages that arrived after one with a higher sequence number.
     pub reordered: u64,
-    /// Gaps in the numbers.
+    /// The number of gaps in the sequence numbers.
     pub missing: u64,
-    /// From the first to the last arrival, nanoseconds.
+    /// The time from the first to the last arrival, in nanoseconds.
     pub heard_ns: u64,
-    /// The shortest delay by both sides' clocks, nanoseconds.
+    /// The shortest one-way delay, in nanoseconds: the difference between the clocks of both sides,
+    /// so it may be negative.
     pub least_ns: Option<i64>,
-    /// Delays less the shortest, microseconds.
+    /// One-way delays minus the shortest, in microseconds.
     pub variation_us: Summary,
-    /// Differences of consecutive delays, microseconds.
+    /// Absolute differences between consecutive delays, in microseconds.
     pub consecutive_us: Summary,
 }

@@ -1,14 +1,16 @@
-//! How much one-way delays vary, by clocks that need not agree.
+//! The variation of one-way delays, measured with clocks that need not agree.
 
 use sixmark_document::timing::Timing;
 
-/// Delays that are kept as they are until there are enough to know about how short they get.
+/// The number of delays that are stored individually before the shortest of them becomes the base
+/// of the histograms.
 const EARLY: usize = 1_024;
 
-/// One-way delays of a flow by two clocks: only their differences are meant.
+/// The one-way delays of a flow, measured with two clocks. Only their differences are meaningful.
 ///
-/// The packet delay variation of RFC 5481 is a delay less the shortest one, which is known at the end
-/// only. So delays are counted from a first guess at it, above and below, and moved at the end.
+/// The packet delay variation of RFC 5481 is a delay minus the shortest delay, which is known only
+/// at the end. Delays are therefore recorded relative to an estimate of the shortest delay, in one
+/// histogram above and one below it, and shifted at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Variation {
     early: Vec<i64>,
@@ -19,7 +21,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// Counts a delay, nanoseconds.
+    /// Records a delay in nanoseconds.
     pub fn record(&mut self, delay: i64) {
         self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
         if self.counted() {
@@ -32,12 +34,13 @@ impl Variation {
         }
     }
 
-    /// The shortest delay, nanoseconds; negative where the clocks are that far apart.
+    /// Returns the shortest delay in nanoseconds, or `None` if none was recorded. It may be
+    /// negative, because the clocks may differ.
     pub fn least(&self) -> Option<i64> {
         self.least
     }
 
-    /// All delays less the shortest.
+    /// Returns all delays minus the shortest.
     pub fn timing(mut self) -> Timing {
         if !self.counted() {
             self.settle();
@@ -82,7 +85,7 @@ mod tests {
     #[test]
     fn the_shortest_delay_has_no_variation_whenever_it_came() {
         for offset in [-5_000_000_000_000, 0, 5_000_000_000_000] {
-            // Falling, so that each one is the shortest so far.
+            // Falling, so that each delay is the shortest so far.
             let variation = of((0..5_000).rev().map(|n| offset + n * 1_000));
             assert_eq!(variation.least(), Some(offset));
             let timing = variation.timing();

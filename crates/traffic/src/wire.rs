@@ -1,4 +1,4 @@
-//! What a message takes on the wire, as opposed to what it holds.
+//! The bytes that a message occupies on the wire, including headers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,31 +8,32 @@ use serde::{Deserialize, Serialize};
 use super::FlowProtocol;
 use sixmark_units::family::Family;
 
-/// Bytes of an Ethernet header. Frame check sequence, preamble and gap (another 24) do not count, as
-/// they don't for the kernel's token buckets, whose limits rates are compared with.
+/// The bytes of an Ethernet header. Frame check sequence, preamble and gap (another 24 bytes) are
+/// not counted. The kernel's token buckets, whose limits these rates are compared with, do not
+/// count them either.
 pub const FRAME: f64 = 14.0;
-/// The largest packet that is reckoned with.
+/// The MTU that is assumed, in bytes.
 const MTU: f64 = 1_500.0;
 const UDP: f64 = 8.0;
-/// TCP's header with timestamps (RFC 7323), which Linux has unless told otherwise.
+/// The TCP header with timestamps (RFC 7323), which Linux uses by default, in bytes.
 const TCP: f64 = 32.0;
-/// IPv6's header of a fragment (RFC 8200, 4.5).
+/// The IPv6 fragment header (RFC 8200, 4.5), in bytes.
 const FRAGMENT: f64 = 8.0;
 
-/// What a rate counts.
+/// The bytes that a rate counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
-    /// The messages alone, as MGEN counts.
+    /// The messages alone, as in MGEN.
     #[default]
     Payload,
-    /// Messages with the headers of UDP or TCP, IP and Ethernet.
+    /// The messages with the headers of UDP or TCP, IP and Ethernet.
     Wire,
 }
 
 impl Basis {
-    /// What a message counts as, bytes.
+    /// Returns the bytes that a message counts for.
     pub fn bytes(self, family: Family, protocol: FlowProtocol, payload: u32) -> f64 {
         match self {
             Basis::Payload => f64::from(payload),
@@ -62,12 +63,12 @@ impl FromStr for Basis {
     }
 }
 
-/// Bytes that a message takes on Ethernet with an MTU of 1,500: its own and, for each packet, the
-/// headers of UDP (8) or TCP (32), IP (20 or 40) and Ethernet (14).
+/// Returns the bytes that a message occupies on Ethernet with an MTU of 1,500: its own and, for
+/// each packet, the headers of UDP (8) or TCP (32), IP (20 or 40) and Ethernet (14).
 ///
-/// A datagram is a packet or, where it is too large, several fragments. A stream's messages go in full
-/// segments, so that one takes a part of a packet that need not be whole: that is what Nagle's
-/// algorithm makes of them. The acknowledgements of the other direction don't count.
+/// A datagram is one packet or, if it is too large, several fragments. The messages of a stream are
+/// assumed to fill segments completely, as Nagle's algorithm makes them do, so a message may count
+/// for a fraction of a packet. Acknowledgements in the other direction are not counted.
 pub fn wire_bytes(family: Family, protocol: FlowProtocol, payload: u32) -> f64 {
     let payload = f64::from(payload);
     let ip = match family {
@@ -79,7 +80,7 @@ pub fn wire_bytes(family: Family, protocol: FlowProtocol, payload: u32) -> f64 {
         FlowProtocol::Udp if payload + UDP + ip <= MTU => payload + UDP + ip + FRAME,
         FlowProtocol::Udp => {
             let extra = if family == Family::Ipv6 { FRAGMENT } else { 0.0 };
-            // All but the last fragment hold a multiple of 8 bytes.
+            // All fragments except the last hold a multiple of 8 bytes.
             let room = ((MTU - ip - extra) / 8.0).floor() * 8.0;
             payload + UDP + ((payload + UDP) / room).ceil() * (FRAME + ip + extra)
         }
@@ -100,7 +101,7 @@ mod tests {
             (Ipv4, FlowProtocol::Tcp, 1_448, 1_514.0),
             (Ipv6, FlowProtocol::Tcp, 1_428, 1_514.0),
             (Ipv4, FlowProtocol::Tcp, 2_896, 3_028.0),
-            // Fragments of 1,480 and 8 bytes; of 1,448 and 5.
+            // Two fragments, of 1,480 and 8 bytes over IPv4, and of 1,448 and 13 bytes over IPv6.
             (Ipv4, FlowProtocol::Udp, 1_480, 1_488.0 + 2.0 * 34.0),
             (Ipv6, FlowProtocol::Udp, 1_453, 1_461.0 + 2.0 * 62.0),
         ] {

@@ -25,7 +25,7 @@ pub struct Half {
     pub heard: Vec<Heard>,
     /// Datagrams dropped at its full socket buffers.
     pub drops: u64,
-    /// Datagrams with invalid messages, and connections that were closed because of such.
+    /// Datagrams with invalid messages, and connections that were closed because of one.
     pub foreign: u64,
     /// Problems with its ports.
     pub problems: Vec<String>,
@@ -60,7 +60,7 @@ pub(super) struct Facts {
     pub(super) seed: u64,
 }
 
-/// Returns the flows by their numbers, starting with those that one of the sides sent.
+/// Returns the flows in the order of their numbers, starting with those that one of the sides sent.
 pub fn assemble(ends: &Ends) -> Vec<FlowResult> {
     let Ends { near, far, shared_clock } = ends;
     let mut flows = Vec::new();

@@ -38,8 +38,7 @@ impl LineBound<'_> {
     /// The limits of a hello, which anyone may send.
     pub(super) const HELLO: LineBound<'static> =
         LineBound { longest: 4 << 10, within: Some(Duration::from_secs(10)), stop: None };
-    /// The limits of a request of the near side, which is at most as long as the largest number of
-    /// flows.
+    /// The limits of a request of the near side: enough for the largest number of flows.
     pub(super) const ASKS: LineBound<'static> =
         LineBound { longest: 16 << 20, within: None, stop: None };
     /// The limits of an answer, at most a report on ten thousand flows, each with its histograms.

@@ -1,4 +1,4 @@
-//! What a line of a script says.
+//! Parses a line of a script.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,11 +9,10 @@ use super::line::{Words, shown_word};
 use super::pattern::pattern;
 use sixmark_units::family::Family;
 
-/// Ports that one line may name.
+/// The largest number of ports in one line.
 const MOST_PORTS: usize = 4_096;
 
-/// Settings that bear on what MGEN writes or shows, with how many words follow. None of them changes
-/// the traffic.
+/// MGEN settings that do not affect the traffic, with the number of words that follow each.
 const HARMLESS: [(&str, usize); 17] = [
     ("BINARY", 0),
     ("BOOST", 0),
@@ -34,14 +33,14 @@ const HARMLESS: [(&str, usize); 17] = [
     ("TXLOG", 0),
 ];
 
-/// Something that happens, where it is written, and when.
+/// An event, with its line number and its time in nanoseconds from the start.
 pub(super) struct Event {
     pub(super) line: usize,
     pub(super) at_ns: u64,
     pub(super) kind: ScriptEventKind,
 }
 
-/// What happens.
+/// The kinds of events.
 pub(super) enum ScriptEventKind {
     On(Box<Outgoing>),
     Modify(u32, FlowPhase),
@@ -50,17 +49,17 @@ pub(super) enum ScriptEventKind {
     Ignore(FlowProtocol, Vec<u16>),
 }
 
-/// What a line is.
+/// The meaning of a line.
 pub(super) enum ScriptLine {
     Event(u64, ScriptEventKind),
     Hops(u8),
     Class(u8),
     Buffer(u32),
-    /// Something without a bearing on the traffic.
+    /// A setting that has no effect, with a note that says so.
     Nothing(String),
 }
 
-/// Reads a line's words.
+/// Parses the words of a line.
 pub(super) fn read_event(words: &[String]) -> Result<ScriptLine, String> {
     let mut words = Words::new(words);
     let mut ahead = words.clone();
@@ -88,7 +87,8 @@ fn setting(name: &str, words: &mut Words<'_>) -> Result<ScriptLine, String> {
         "TTL" => byte(words, "a number of hops").map(ScriptLine::Hops),
         "TOS" => byte(words, "a type of service").map(ScriptLine::Class),
         "TXBUFFER" => buffer(words).map(ScriptLine::Buffer),
-        // Larger than what anybody wrote into a script; said, since it is not done as written.
+        // Receive buffers are always as large as the system allows, so the value is not used. The
+        // note reports this.
         "RXBUFFER" => buffer(words).map(|_| {
             ScriptLine::Nothing(
                 "RXBUFFER: buffers always have the largest size that the system \
@@ -175,7 +175,7 @@ fn protocol(words: &mut Words<'_>) -> Result<FlowProtocol, String> {
     found.ok_or_else(|| format!("the protocol '{}' is not supported: UDP, TCP", shown_word(name)))
 }
 
-/// `ADDRESS/PORT`.
+/// Parses a destination of the form `ADDRESS/PORT`.
 fn destination(text: &str) -> Result<SocketAddr, String> {
     let wrong = || {
         let text = shown_word(text);
@@ -193,7 +193,7 @@ fn destination(text: &str) -> Result<SocketAddr, String> {
     Ok(SocketAddr::new(address, port))
 }
 
-/// `5000`, `5000-5003`, several of them with commas.
+/// Parses a comma-separated list of ports and ranges, such as `5000,5002-5003`.
 fn ports(words: &mut Words<'_>) -> Result<Vec<u16>, String> {
     let text = words.word("ports")?;
     let wrong = |part: &str| format!("'{}' is not a port or a range of ports", shown_word(part));
@@ -214,7 +214,8 @@ fn ports(words: &mut Words<'_>) -> Result<Vec<u16>, String> {
     Ok(all)
 }
 
-/// What is wrong with the size of a message of a flow; only known once its destination is.
+/// Checks the size of a flow's messages. The limits depend on protocol and family, so this is
+/// possible only once the destination is known.
 pub(super) fn check_size(flow: &Flow, bytes: u32) -> Result<(), String> {
     let most = largest(flow.family, flow.protocol);
     match bytes > most {

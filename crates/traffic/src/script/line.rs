@@ -1,9 +1,9 @@
-//! A script's lines and words.
+//! Splits a script into lines and words.
 
 use super::ScriptMistake;
 
-/// The words of each line that has any, with its number: comments go, a backslash at the end joins the
-/// next line to it, brackets are words of their own.
+/// Returns the words of each line that has any, with the line number. Comments are removed, a
+/// backslash at the end of a line joins it with the next, and brackets are separate words.
 pub(super) fn split_lines(
     text: &str,
     most: usize,
@@ -43,7 +43,7 @@ fn keep(found: &mut Vec<(usize, Vec<String>)>, line: usize, text: &str) {
     }
 }
 
-/// The words of a line, taken one by one.
+/// An iterator over the words of a line.
 #[derive(Clone, Debug)]
 pub(super) struct Words<'a> {
     rest: &'a [String],
@@ -54,19 +54,19 @@ impl<'a> Words<'a> {
         Words { rest }
     }
 
-    /// The next word; none at the end.
+    /// Returns the next word, or `None` at the end.
     pub(super) fn next(&mut self) -> Option<&'a str> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(first)
     }
 
-    /// The next word, which is `what`.
+    /// Returns the next word. `what` describes it in the error at the end of the line.
     pub(super) fn word(&mut self, what: &str) -> Result<&'a str, String> {
         self.next().ok_or_else(|| format!("the line ends where {what} should be"))
     }
 
-    /// A word that must be next.
+    /// Skips the next word, which must be `wanted`.
     pub(super) fn exactly(&mut self, wanted: &str) -> Result<(), String> {
         let found = self.word(&format!("'{wanted}'"))?;
         match found.eq_ignore_ascii_case(wanted) {
@@ -75,7 +75,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A whole number from 0 to `most`; `0x` makes it hexadecimal.
+    /// Parses a whole number from 0 to `most`, hexadecimal with the prefix `0x`.
     pub(super) fn whole(&mut self, what: &str, most: u64) -> Result<u64, String> {
         let text = self.word(what)?;
         let value = match text.strip_prefix("0x") {
@@ -88,7 +88,7 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// A number from 0 to 10^9.
+    /// Parses a number from 0 to 10^9.
     pub(super) fn number(&mut self, what: &str) -> Result<f64, String> {
         let text = self.word(what)?;
         let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -97,13 +97,13 @@ impl<'a> Words<'a> {
             .ok_or_else(|| format!("'{}' is not {what}, a number from 0 to 10^9", shown_word(text)))
     }
 
-    /// Seconds, as nanoseconds.
+    /// Parses a number of seconds. Returns nanoseconds.
     pub(super) fn seconds(&mut self, what: &str) -> Result<u64, String> {
         self.number(what).map(|seconds| (seconds * 1e9).round() as u64)
     }
 }
 
-/// A word as a line can show it.
+/// Returns a word for an error message: at most 40 characters, control characters replaced.
 pub(super) fn shown_word(word: &str) -> String {
     word.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect()
 }

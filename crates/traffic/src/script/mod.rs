@@ -1,7 +1,7 @@
-//! MGEN's scripts: what is sent and listened for, and when.
+//! MGEN scripts: which flows are sent and which ports are open, and when.
 //!
-//! What of a script has no bearing on the traffic is left out and said so; what has one and is not
-//! known here is refused.
+//! Settings that do not affect the traffic are ignored, with a note. Anything else that is not
+//! supported is an error.
 
 mod events;
 mod line;
@@ -16,69 +16,70 @@ use serde::{Deserialize, Serialize};
 use super::{Flow, FlowProtocol};
 use events::{Event, ScriptEventKind};
 
-/// More lines than this are no script that somebody meant.
+/// The largest number of lines. More are taken to be a mistake.
 const MOST_LINES: usize = 1_000_000;
 
-/// What a script asks for.
+/// A parsed script.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Script {
-    /// What is sent.
+    /// The flows to send.
     pub flows: Vec<Outgoing>,
-    /// What is listened for.
+    /// The ports to listen on.
     pub listening: Vec<Listening>,
-    /// What of it is left out, line by line.
+    /// Notes about ignored settings, in the order of the lines.
     pub notes: Vec<Note>,
 }
 
-/// A flow with where it goes and what its socket is set to.
+/// A flow to send, with its destination and socket settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outgoing {
-    /// What is sent, and when.
+    /// The flow.
     pub flow: Flow,
-    /// Where to.
+    /// The destination.
     pub to: SocketAddr,
-    /// The port that it comes from; absent or 0 where any will do.
+    /// The source port. If absent or 0, the kernel chooses one.
     pub port: Option<u16>,
-    /// How many routers its packets may pass; absent where the system's default counts.
+    /// The hop limit (TTL) of its packets; the system's default if absent.
     pub hops: Option<u8>,
-    /// The traffic class, or type of service.
+    /// The traffic class (type of service); the system's default if absent.
     pub class: Option<u8>,
-    /// The socket's buffer for what is sent, bytes.
+    /// The size of the socket's send buffer, in bytes; the system's default if absent.
     pub buffer: Option<u32>,
-    /// The number of its first message.
+    /// The sequence number of its first message.
     pub sequence: u32,
 }
 
-/// A port that is listened on.
+/// A port to listen on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listening {
-    /// What comes in.
+    /// The transport protocol.
     pub protocol: FlowProtocol,
     /// The port, 1 or more.
     pub port: u16,
-    /// From when on, nanoseconds from the beginning.
+    /// The time at which it opens, in nanoseconds from the start.
     pub from_ns: u64,
-    /// Until when; absent where only the end of everything ends it.
+    /// The time at which it closes, in nanoseconds from the start. If absent, it closes with the
+    /// end of all traffic.
     pub until_ns: Option<u64>,
 }
 
-/// Something in a line that changes nothing here.
+/// A setting in a script that is ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Note {
-    /// The line, from 1.
+    /// The line number, from 1.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub line: usize,
-    /// What it is.
+    /// What is ignored, and why.
     pub what: String,
 }
 
-/// What is wrong with a line.
+/// An error in a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptMistake {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What it is, in one line.
+    /// The error message, in one line.
     pub what: String,
 }
 
@@ -88,7 +89,7 @@ impl fmt::Display for ScriptMistake {
     }
 }
 
-/// Where a global setting holds for all flows that say nothing else.
+/// The global settings, used by flows that do not set their own.
 #[derive(Clone, Copy, Debug, Default)]
 struct Defaults {
     hops: Option<u8>,
@@ -97,7 +98,8 @@ struct Defaults {
 }
 
 impl Script {
-    /// When the last thing that it says happens, nanoseconds; none where a flow or a port has no end.
+    /// Returns the time of the last event in nanoseconds, or `None` if a flow or a port stays on
+    /// forever.
     pub fn end_ns(&self) -> Option<u64> {
         let flows = self.flows.iter().map(|one| one.flow.stop_ns);
         let ports = self.listening.iter().map(|one| one.until_ns);
@@ -105,10 +107,10 @@ impl Script {
     }
 }
 
-/// Reads a script.
+/// Parses a script.
 ///
 /// # Errors
-/// What is wrong with its first line that is.
+/// Returns the first error found.
 pub fn parse_script(text: &str) -> Result<Script, ScriptMistake> {
     let mut script = Script::default();
     let mut defaults = Defaults::default();
@@ -123,7 +125,7 @@ pub fn parse_script(text: &str) -> Result<Script, ScriptMistake> {
             events::ScriptLine::Nothing(what) => script.notes.push(Note { line, what }),
         }
     }
-    // As MGEN does: by time, in the order of the lines at the same time.
+    // As in MGEN: by time; events at the same time keep the order of their lines.
     events.sort_by_key(|event| event.at_ns);
     let mut course = Course { defaults, on: BTreeMap::new(), open: BTreeMap::new(), script };
     for event in events {
@@ -133,12 +135,12 @@ pub fn parse_script(text: &str) -> Result<Script, ScriptMistake> {
     Ok(course.script)
 }
 
-/// What is on while the events are gone through.
+/// The state while the events are processed in order.
 struct Course {
     defaults: Defaults,
-    /// Flows that are on: where they are in the script.
+    /// The flows that are on, with their indices in the script's flows.
     on: BTreeMap<u32, usize>,
-    /// Ports that are open.
+    /// The ports that are open, with their indices in the script's ports.
     open: BTreeMap<(FlowProtocol, u16), usize>,
     script: Script,
 }

@@ -1,10 +1,10 @@
-//! A script's patterns: `PERIODIC [RATE SIZE]`, `POISSON [RATE SIZE]` and
-//! `BURST [REGULAR|RANDOM EVERY PATTERN FIXED|EXPONENTIAL LENGTH]`.
+//! The patterns of a script: `PERIODIC [RATE SIZE]`, `POISSON [RATE SIZE]` and `BURST
+//! [REGULAR|RANDOM EVERY PATTERN FIXED|EXPONENTIAL LENGTH]`.
 
 use super::super::{Burst, Gap, LARGEST, Length, Pattern, Steady};
 use super::line::{Words, shown_word};
 
-/// Reads a pattern from its name on, with the size of its messages.
+/// Parses the rest of a pattern after its name. Also returns the size of its messages.
 pub(super) fn pattern(name: &str, words: &mut Words<'_>) -> Result<(Pattern, u32), String> {
     let upper = name.to_ascii_uppercase();
     if upper != "BURST" {

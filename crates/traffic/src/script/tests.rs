@@ -1,4 +1,4 @@
-//! Scripts that are read, and why others are not.
+//! Tests of valid and invalid scripts.
 
 use super::super::{Burst, Gap, Length, Pattern, Steady};
 use super::*;

@@ -1,4 +1,4 @@
-//! What both sides of a flow say, joined, and flows summed by their kind.
+//! Combines the figures of both sides of a flow, and sums flows by kind.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,7 @@ use crate::{Basis, FlowProtocol, Hearing, TrafficSide};
 use sixmark_units::family::Family;
 
 impl Heard {
-    /// What a hearing comes to.
+    /// Creates the final figures from the record of a flow.
     pub fn new(
         (id, protocol): (u32, FlowProtocol),
         source: SocketAddr,
@@ -21,7 +21,7 @@ impl Heard {
             source,
             destination,
             received,
-            // Copies are as long as what they are copies of.
+            // Duplicates have the mean size of all messages.
             received_bytes: hearing.bytes - hearing.bytes / messages * hearing.duplicates,
             duplicates: hearing.duplicates,
             reordered: hearing.reordered,
@@ -35,8 +35,9 @@ impl Heard {
 }
 
 impl FlowResult {
-    /// Joins what is known of a flow, of which at least one side says something; none where neither does.
-    /// Nothing heard of it means that all is lost only where somebody `listened`.
+    /// Combines the figures of the sender and the receiver of a flow. Returns `None` if neither has
+    /// any. If the receiver has none, the flow counts as completely lost if the other side
+    /// `listened`, otherwise its loss is unknown.
     pub fn new(
         from: Option<TrafficSide>,
         sent: Option<&Sent>,
@@ -71,7 +72,7 @@ impl FlowResult {
     }
 }
 
-/// What a flow's two sides come to.
+/// Combines the message counts of both sides of a flow.
 fn join_figures(
     kind: (Family, FlowProtocol),
     sent: Option<&Sent>,
@@ -79,7 +80,7 @@ fn join_figures(
     listened: bool,
 ) -> MessageFigures {
     let on_s = sent.map(|s| s.on_ns as f64 / 1e9);
-    // A stream's last bytes arrive long after it was turned off where the way is slow.
+    // On a slow path, the last bytes of a stream arrive long after the sender has stopped.
     let heard_s = heard.map_or(0.0, |h| h.heard_ns as f64 / 1e9).max(on_s.unwrap_or(0.0));
     let of_sent = |messages: fn(&Sent) -> u64, bytes: fn(&Sent) -> u64| {
         sent.map(|s| Amount::new(kind, messages(s), bytes(s), on_s.unwrap_or(0.0)))
@@ -110,7 +111,7 @@ impl Amount {
         s: f64,
     ) -> Amount {
         let rate = |bytes: f64| if s > 0.0 { bytes * 8.0 / s } else { 0.0 };
-        // Of messages that are as long as their mean.
+        // Assumes that all messages have the mean size.
         let mean = if messages > 0 { bytes as f64 / messages as f64 } else { 0.0 };
         let on_wire = Basis::Wire.bytes(family, protocol, mean.round() as u32);
         Amount {
@@ -121,7 +122,7 @@ impl Amount {
         }
     }
 
-    /// The rate that `basis` counts.
+    /// Returns the rate on the given basis.
     pub fn bits_per_s(&self, basis: Basis) -> f64 {
         match basis {
             Basis::Payload => self.payload_bits_per_s,
@@ -140,7 +141,7 @@ impl Amount {
 }
 
 impl MessageFigures {
-    /// The sum of several.
+    /// Returns the sum of several flows' figures.
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a MessageFigures>) -> MessageFigures {
         all.into_iter().fold(MessageFigures::default(), |sum, one| MessageFigures {
             offered: join_options(sum.offered, one.offered, Amount::plus),
@@ -153,7 +154,7 @@ impl MessageFigures {
         })
     }
 
-    /// The part of what was sent that did not arrive; none where that is not known.
+    /// Returns the share of sent messages that did not arrive, or `None` if unknown.
     pub fn loss(&self) -> Option<f64> {
         let sent = self
             .sent
@@ -163,7 +164,7 @@ impl MessageFigures {
     }
 }
 
-/// The kinds that the flows are of, in the order of the flows' first.
+/// Returns the figures of each kind of flows, in the order of first appearance.
 pub fn kinds(flows: &[FlowResult]) -> Vec<KindResult> {
     let mut found: Vec<(FlowProtocol, Family, Option<TrafficSide>)> = Vec::new();
     for flow in flows {
