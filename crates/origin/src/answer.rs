@@ -1,4 +1,4 @@
-//! From a request to its response.
+//! Answers requests.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -17,7 +17,7 @@ use super::dynamic;
 use super::place::{Ending, Session};
 use super::route::{INDEX, Refusal, Route};
 
-/// An error ends the connection without an answer.
+/// The response to a request. An error closes the connection without a response.
 pub(super) type Outcome = Result<Response<Payload>, Box<dyn Error + Send + Sync>>;
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -25,8 +25,8 @@ const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BINARY: HeaderValue = HeaderValue::from_static("application/octet-stream");
 
-/// What `/reset` announces and sends, in bytes. The part fits in the first flight of any TCP, so
-/// that the kernel has nothing left to throw away when the RST goes out.
+/// The bytes that `/reset` announces and sends. What it sends fits into the initial window of any
+/// TCP, so that the kernel has no unsent data left to discard when the RST is sent.
 const RESET_DECLARED: u64 = 65_536;
 const RESET_SENT: u64 = 1024;
 
@@ -52,7 +52,7 @@ where
     answer.map(|response| asked.framed(response, last))
 }
 
-/// What decides how a response is framed.
+/// The properties of a request that determine how its response is framed.
 #[derive(Clone, Copy)]
 struct AnswerRequest {
     version: Version,
@@ -60,7 +60,8 @@ struct AnswerRequest {
 }
 
 impl AnswerRequest {
-    /// hyper frames HTTP/1.1 by itself, to the letter of HEAD.
+    /// Completes the headers. For HTTP/1.1, hyper does the framing itself and omits the body of a
+    /// response to HEAD; for other versions, both are done here.
     fn framed(self, mut response: Response<Payload>, last: bool) -> Response<Payload> {
         if !has_streams(self.version) {
             if last {
@@ -78,7 +79,7 @@ impl AnswerRequest {
     }
 }
 
-/// HTTP/2 and HTTP/3, where one exchange can fail without the others.
+/// Returns true for HTTP/2 and HTTP/3, in which one exchange can fail without affecting the others.
 fn has_streams(version: Version) -> bool {
     version > Version::HTTP_11
 }
@@ -119,7 +120,7 @@ where
             return Err("the client asked for no answer".into());
         }
         Route::Stall => never(pending().await),
-        // One byte more is announced than comes, or the response would be complete.
+        // One byte more is announced than is sent; otherwise the response would be complete.
         Route::StallAfter(n) => ok(BINARY, Payload::stall(n, n + 1)),
     })
 }
@@ -148,12 +149,13 @@ fn status_answer(code: StatusCode) -> Response<Payload> {
 
 fn bytes(n: u64) -> Response<Payload> {
     let mut response = ok(BINARY, Payload::bytes(n));
-    // hyper leaves it out of the answer to a HEAD when the body is empty.
+    // hyper omits the header from a response to HEAD with an empty body.
     response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(n));
     response
 }
 
-/// Four chunks or more, where there are bytes enough; without a length where there are no chunks.
+/// Returns a body in at least four chunks if there are enough bytes. Over HTTP/2 and HTTP/3, which
+/// have no chunks, it is a body without Content-Length.
 fn chunked(n: u64, streams: bool) -> Response<Payload> {
     const LARGEST: u64 = 16 * 1024;
     let chunk = n.div_ceil(4).clamp(1, LARGEST) as usize;
@@ -180,7 +182,7 @@ fn not_allowed(methods: &[Method]) -> Response<Payload> {
     let names = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
     let mut response =
         text_answer(StatusCode::METHOD_NOT_ALLOWED, format!("this path answers {names} only\n"));
-    // Method names are visible ASCII, so the fallback is for the type checker.
+    // Method names are visible ASCII, so the fallback is never used.
     let allow = HeaderValue::from_str(&names).unwrap_or(HeaderValue::from_static(""));
     response.headers_mut().insert(ALLOW, allow);
     response

@@ -14,12 +14,12 @@ use super::place::{Ending, Session};
 /// The length of the block that bodies repeat, in bytes.
 const BLOCK_LEN: usize = 64 * 1024;
 
-/// To reset a stream throws away what of it still waits in the server, over HTTP/2 and QUIC alike.
-/// Nothing tells when that has left, so it gets so long.
+/// The delay before a stream is reset. A reset discards data that the server has not yet sent, over
+/// HTTP/2 and QUIC alike. There is no notification when the data has been sent.
 const BEFORE_RESET: Duration = Duration::from_millis(20);
 
-/// Pseudo-random, so that nothing on the way can compress it much, and the same in every build,
-/// so that a client can check it.
+/// The block of pseudo-random bytes. They can hardly be compressed on the path, and are the same in
+/// every build, so that a client can check them.
 pub(super) static BLOCK: [u8; BLOCK_LEN] = random_block();
 
 /// Fills the block with the top bytes of a 32-bit linear congruential generator (Numerical
@@ -36,7 +36,7 @@ const fn random_block() -> [u8; BLOCK_LEN] {
     bytes
 }
 
-/// A body that is to break off: its stream is reset.
+/// The error of a body that ends prematurely; it resets the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
@@ -50,62 +50,68 @@ impl std::error::Error for Broken {}
 
 /// A response body.
 pub(super) enum Payload {
-    /// Sent as it is; `None` when it has been sent.
+    /// Bytes in memory; `None` after they have been sent.
     Text(Option<Bytes>),
-    /// Bytes of the block.
+    /// Bytes of the repeated block.
     Pattern(Pattern),
 }
 
 impl Payload {
-    /// A body that is at hand.
+    /// Creates a body from bytes in memory.
     pub(super) fn text(text: impl Into<Bytes>) -> Self {
         Payload::Text(Some(text.into()).filter(|bytes| !bytes.is_empty()))
     }
 
-    /// `bytes` bytes, announced by a Content-Length.
+    /// Creates a body of `bytes` bytes with a Content-Length.
     pub(super) fn bytes(bytes: u64) -> Self {
         Payload::Pattern(Pattern::new(bytes, Length::Known(bytes)))
     }
 
-    /// `bytes` bytes in chunks of at most `chunk` bytes.
+    /// Creates a body of `bytes` bytes in chunks of at most `chunk` bytes.
     pub(super) fn chunked(bytes: u64, chunk: usize) -> Self {
         Payload::Pattern(Pattern { piece: chunk, ..Pattern::new(bytes, Length::Chunked) })
     }
 
-    /// `bytes` bytes, the first at once and each other one `every` after the last.
+    /// Creates a body of `bytes` bytes, of which the first is sent at once and each further one
+    /// after an interval of `every`.
     pub(super) fn drip(bytes: u64, every: Duration) -> Self {
         let mut pace = interval(every);
-        // A client that stops reading for a while gets the rest as slowly as the start.
+        // After a client has stopped reading for a while, the remainder is still sent at this
+        // interval.
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let pattern = Pattern::new(bytes, Length::Known(bytes));
         Payload::Pattern(Pattern { piece: 1, pace: Some(pace), ..pattern })
     }
 
-    /// Announces `declared` bytes, sends `sent` of them and then nothing.
+    /// Creates a body that announces `declared` bytes and sends only `sent` of them, without
+    /// ending.
     pub(super) fn stall(sent: u64, declared: u64) -> Self {
         let pattern = Pattern::new(sent, Length::Known(declared));
         Payload::Pattern(Pattern { end: BodyEnd::Stall, ..pattern })
     }
 
-    /// Announces `declared` bytes, sends `sent` of them and ends there as if it were complete.
+    /// Creates a body that announces `declared` bytes, sends only `sent` of them and then ends as
+    /// if it were complete.
     pub(super) fn short(sent: u64, declared: u64) -> Self {
         Payload::Pattern(Pattern::new(sent, Length::Known(declared)))
     }
 
-    /// Announces `declared` bytes, sends `sent` of them and fails a little later.
+    /// Creates a body that announces `declared` bytes, sends only `sent` of them and fails shortly
+    /// after.
     pub(super) fn broken(sent: u64, declared: u64) -> Self {
         let pattern = Pattern::new(sent, Length::Known(declared));
         Payload::Pattern(Pattern { end: BodyEnd::Break(Box::pin(sleep(BEFORE_RESET))), ..pattern })
     }
 
-    /// Announces `declared` bytes, sends `sent` of them and ends the connection.
+    /// Creates a body that announces `declared` bytes, sends only `sent` of them and ends the
+    /// connection.
     pub(super) fn cut(sent: u64, declared: u64, ending: Ending, session: Arc<Session>) -> Self {
         let pattern = Pattern::new(sent, Length::Known(declared));
         Payload::Pattern(Pattern { end: BodyEnd::Cut(ending, session), ..pattern })
     }
 }
 
-/// A walk over the block.
+/// A sequence of bytes of the repeated block.
 pub(super) struct Pattern {
     sent: u64,
     until: u64,
@@ -122,7 +128,7 @@ enum Length {
     Chunked,
 }
 
-/// What follows the last byte.
+/// The behaviour after the last byte.
 enum BodyEnd {
     End,
     Stall,
@@ -155,7 +161,8 @@ impl Pattern {
     }
 
     fn is_at_end(&self) -> bool {
-        // A chunked body keeps its coding even when it is empty.
+        // An empty chunked body must not count as ended, because hyper would then omit the chunked
+        // coding.
         self.sent == self.until
             && matches!(self.end, BodyEnd::End)
             && (self.length != Length::Chunked || self.sent > 0)
@@ -170,8 +177,9 @@ impl Pattern {
 }
 
 impl BodyEnd {
-    /// Pending without a waker is meant: hyper flushes what it has, and then either the wire
-    /// carries out the ending or nothing is to happen until the client goes away.
+    /// Returns `Pending` without registering a waker. This is intentional: hyper flushes its
+    /// buffer, after which the connection is ended as requested, or nothing happens until the
+    /// client disconnects.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         match self {
             BodyEnd::End => Poll::Ready(None),

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use hyper::Request;
 use sixmark_units::family::Family;
 
-/// Primes are sought below this.
+/// The upper limit of the primes.
 const LIMIT: usize = 1 << 16;
 const ROWS: usize = 100;
-/// Hash rounds for each row.
+/// The number of hash rounds per row.
 const ROUNDS: usize = 200;
 
 /// Renders the page for a request that came from `peer`.
@@ -50,7 +50,8 @@ fn headers<B>(page: &mut String, request: &Request<B>) {
 fn primes(page: &mut String, seed: u64) {
     page.push_str("<table><tr><th>Prime</th><th>Hash</th></tr>\n");
     let primes = sieve();
-    // The remainder is below the number of primes; the `max` is for the empty table there is not.
+    // The remainder is less than the number of primes. `max` only avoids a division by zero if
+    // there were none.
     let start = (seed % primes.len().max(1) as u64) as usize;
     for prime in primes.iter().cycle().skip(start).take(ROWS) {
         let hash = (0..ROUNDS).fold(seed, |hash, _| fnv(hash, &prime.to_le_bytes()));
@@ -59,7 +60,7 @@ fn primes(page: &mut String, seed: u64) {
     page.push_str("</table>\n");
 }
 
-/// The primes below `LIMIT`, by Eratosthenes' sieve.
+/// Returns the primes below `LIMIT`, computed with the sieve of Eratosthenes.
 fn sieve() -> Vec<u32> {
     let mut composite = vec![false; LIMIT];
     let mut primes = Vec::new();
@@ -79,7 +80,7 @@ fn seed<B>(request: &Request<B>) -> u64 {
     })
 }
 
-/// FNV-1a, 64 bits, going on from `hash`.
+/// Continues the 64-bit FNV-1a hash `hash` with these bytes.
 fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -90,7 +91,8 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Keeps this thread busy for `time`: a delay that is right to a few microseconds, which no timer's is.
+/// Keeps this thread busy for `time`. The delay is accurate to a few microseconds, unlike that of a
+/// timer.
 pub(super) fn compute(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {

@@ -1,4 +1,4 @@
-//! HTTP/3: the same answers over QUIC.
+//! HTTP/3: the same responses over QUIC.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -19,17 +19,17 @@ use super::answer::answer;
 use super::body::{Broken, Payload};
 use super::place::{Place, Session};
 
-/// What goes wrong with an exchange is its client's to know.
+/// An error of a connection. It is not reported here, because it is the client's to report.
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// How long a client that was told to go has for it.
+/// How long to wait for further requests after GOAWAY, and for the client to close the connection.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Accepts until the endpoint is closed.
+/// Accepts connections until the endpoint is closed.
 pub(super) async fn accept(endpoint: Endpoint, place: Arc<Place>) {
     while let Some(incoming) = endpoint.accept().await {
         if place.limits.retry && !incoming.remote_address_validated() {
-            // It can't have been told to try again: it isn't validated.
+            // A retry fails only if the address has been validated, which was checked above.
             let _ = incoming.retry();
             continue;
         }
@@ -42,7 +42,7 @@ async fn serve(incoming: Incoming, place: Arc<Place>) -> Result<(), Failure> {
     let session = Arc::new(Session::new(connection.remote_address(), &place));
     let quic = h3_quinn::Connection::new(connection.clone());
     let mut http: h3::server::Connection<_, Bytes> = h3::server::builder().build(quic).await?;
-    // They end with the connection: whoever has left waits for nothing, not even a stall.
+    // The exchanges are aborted with the connection, including stalled ones.
     let mut exchanges = JoinSet::new();
     let mut going = false;
     loop {
@@ -58,15 +58,16 @@ async fn serve(incoming: Incoming, place: Arc<Place>) -> Result<(), Failure> {
             Some(_) = exchanges.join_next() => {}
             () = session.enough(), if !going => {
                 going = true;
-                // h3 tells the last one accepted plus this many, which is the first refused.
+                // h3 announces the last accepted request plus this number as the first that is
+                // rejected.
                 http.shutdown(1).await?;
             }
-            // The one that may still come was under way when the client was told to go.
+            // Waits for a request that the client may have sent before it received GOAWAY.
             () = tokio::time::sleep(PATIENCE), if idle => break,
             _ = connection.closed() => break,
         }
     }
-    // Closing throws away what the client has not acknowledged, so it is left to the client.
+    // Closing would discard data that the client has not acknowledged, so the client closes.
     let _ = tokio::time::timeout(PATIENCE, connection.closed()).await;
     Ok(())
 }
@@ -108,17 +109,17 @@ async fn content(
     }
 }
 
-/// Says that the server goes without a fault (RFC 9114, 8.1: H3_NO_ERROR).
+/// Returns the error code for closing without an error (RFC 9114, 8.1: H3_NO_ERROR).
 pub(super) fn no_error() -> VarInt {
     VarInt::from_u32(0x100)
 }
 
-/// The content of a request.
+/// The body of a request.
 struct Upload {
     stream: RequestStream<RecvStream, Bytes>,
-    /// It is read to its end, or cannot be read.
+    /// Whether it has been read to its end or has failed.
     over: bool,
-    /// A read is under way, which has the stream: it can't be told anything meanwhile.
+    /// Whether a read is in progress. The read owns the stream, which then cannot be told to stop.
     reading: bool,
 }
 
@@ -128,9 +129,8 @@ impl Upload {
     }
 }
 
-/// A response may be complete without the request's content: then the client is asked to send no more
-/// of it, without an error (RFC 9114, 4.1). A stream that is merely dropped is stopped with code 0,
-/// which is none of HTTP/3's.
+/// Asks the client to stop sending a body that the response did not need, without an error (RFC
+/// 9114, 4.1). A stream that is merely dropped is stopped with code 0, which is not an HTTP/3 code.
 impl Drop for Upload {
     fn drop(&mut self) {
         if !self.over && !self.reading {

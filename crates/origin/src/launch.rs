@@ -1,4 +1,4 @@
-//! From options to tasks that serve.
+//! Starts the tasks that serve, from the options.
 
 use std::io;
 use std::net::{TcpListener, UdpSocket};
@@ -21,22 +21,25 @@ use super::queue::Queue;
 use super::{Identity, Options, http3, listen, serve};
 use sixmark_sys::threads;
 
-/// A port that the kernel found free for TCP may be taken for UDP; then it is asked for another.
+/// The number of attempts to find a port that is free for both TCP and UDP, if the kernel chooses
+/// the port.
 const TRIES: u32 = 20;
 
-/// Stalls are to end by the client's time, so QUIC waits longer for a sign of it than clients do.
+/// The idle timeout of QUIC connections, in milliseconds. It is long, so that the client's timeout
+/// ends a stalled exchange.
 const IDLE: VarInt = VarInt::from_u32(3_600_000);
 
-/// How long clients over QUIC are waited for that are told of the end.
+/// How long to wait for QUIC clients to be informed of the end.
 const FAREWELL: Duration = Duration::from_millis(100);
 
-/// Bound, not served yet; those for UDP are in the same order, where there are any.
+/// The bound sockets, not served yet. The UDP sockets, if any, are in the same order as the TCP
+/// sockets.
 pub(super) struct Sockets {
     pub(super) tcp: Vec<TcpListener>,
     udp: Vec<UdpSocket>,
 }
 
-/// Binds all or nothing.
+/// Binds all sockets, or none if one fails.
 pub(super) fn bind_sockets(options: &Options) -> io::Result<Sockets> {
     if !options.http3 {
         return Ok(Sockets { tcp: listen::bind_all(&options.listen)?, udp: Vec::new() });
@@ -54,7 +57,7 @@ pub(super) fn bind_sockets(options: &Options) -> io::Result<Sockets> {
     }
 }
 
-/// A runtime with everything that serves.
+/// The running server: a runtime with all its tasks.
 pub(super) struct Running {
     runtime: Runtime,
     endpoints: Vec<Endpoint>,
@@ -75,7 +78,7 @@ impl Running {
         Ok(Running { runtime, endpoints })
     }
 
-    /// Serves until it is told to stop, or nobody is left who could tell.
+    /// Serves until the sender signals the end or is dropped.
     pub(super) fn until(self, stopped: oneshot::Receiver<()>) {
         let _ = self.runtime.block_on(stopped);
         self.runtime.block_on(async {
@@ -87,7 +90,7 @@ impl Running {
     }
 }
 
-/// Starts what accepts; to be called inside a runtime.
+/// Starts the tasks that accept connections. Must be called inside a runtime.
 fn open_endpoints(sockets: Sockets, options: &Options) -> io::Result<Vec<Endpoint>> {
     let places = places(options, sockets.tcp.len())?;
     for (listener, place) in sockets.tcp.into_iter().zip(&places) {

@@ -46,45 +46,47 @@ use tokio::sync::oneshot;
 
 use sixmark_sys::threads::no_thread;
 
-/// Where the origin listens and how much of the machine it may use.
+/// The configuration of an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The addresses to listen on, at least one; port 0 lets the kernel choose. An IPv6 wildcard
     /// takes IPv6 only, so that `[::]:80` and `0.0.0.0:80` can stand side by side.
     pub listen: Vec<SocketAddr>,
-    /// Worker threads; 0 means one for each core.
+    /// The number of worker threads; 0 means one per core.
     pub threads: usize,
-    /// Stands still now and then: every answer that is due in a pause is held until its end.
+    /// Periodic pauses. A response that is due during a pause is held until the pause ends.
     pub pause: Option<Pause>,
-    /// Speaks TLS, as this one. Without it, plain text.
+    /// The certificate for TLS; without one, the origin uses plain text.
     pub identity: Option<Identity>,
-    /// Speaks HTTP/3 too, over UDP at the same addresses and ports. It needs an identity.
+    /// Whether to serve HTTP/3 too, over UDP at the same addresses and ports. This requires an
+    /// identity.
     pub http3: bool,
-    /// What a connection may ask for.
+    /// The limits of a connection.
     pub limits: Limits,
 }
 
-/// What a connection may ask for.
+/// The limits of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Streams that a client may have open at once, over HTTP/2 and HTTP/3.
+    /// The maximum number of concurrent streams of a client, over HTTP/2 and HTTP/3.
     pub streams: u32,
-    /// Requests after which a connection is to end: HTTP/1.1 says `Connection: close` with that
-    /// response, the others send GOAWAY and answer what has come by then.
+    /// The number of requests after which a connection is to end; no limit if absent. HTTP/1.1
+    /// sends `Connection: close` with the last response. HTTP/2 and HTTP/3 send GOAWAY and answer
+    /// the requests that have arrived by then.
     pub goaway_after: Option<u64>,
-    /// Every QUIC client has to show its address by an answer to a Retry packet first.
+    /// Whether every QUIC client must first validate its address by answering a Retry packet.
     pub retry: bool,
 }
 
 impl Default for Limits {
-    /// Many streams, no end, no Retry.
+    /// Returns 256 streams, no limit on requests, no Retry.
     fn default() -> Self {
         Limits { streams: 256, goaway_after: None, retry: false }
     }
 }
 
 impl Options {
-    /// The protocols it offers by their ALPN names, best first.
+    /// Returns the ALPN names of the protocols offered, the preferred one first.
     fn protocols(&self) -> &'static [&'static str] {
         match self.http3 {
             true => &["h3", "h2", "http/1.1"],
@@ -99,7 +101,8 @@ impl Options {
 }
 
 impl Default for Options {
-    /// Loopback of both families, ports chosen by the kernel, a thread for each core.
+    /// Returns options for the loopback addresses of both families, ports chosen by the kernel, and
+    /// one thread per core.
     fn default() -> Self {
         let listen = vec![(Ipv6Addr::LOCALHOST, 0).into(), (Ipv4Addr::LOCALHOST, 0).into()];
         let limits = Limits::default();
@@ -117,11 +120,13 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Binds every address, then serves in the background; clients can connect on return.
+    /// Binds all addresses and serves in the background. Clients can connect as soon as this
+    /// returns.
     ///
     /// # Errors
-    /// When an address cannot be bound (the message names it, the reason and the way out), when
-    /// there is none, or when threads cannot be started. Nothing is left bound after an error.
+    /// Fails if no address is given, if an address cannot be bound (the message names the address,
+    /// the reason and a remedy), or if threads cannot be started. Nothing remains bound after an
+    /// error.
     pub fn start(options: Options) -> io::Result<Origin> {
         let sockets = launch::bind_sockets(&options)?;
         let addresses =
@@ -129,8 +134,8 @@ impl Origin {
         let description = options.describe(&addresses);
         let (stop, stopped) = oneshot::channel();
         let (ready, outcome) = mpsc::channel();
-        // The runtime lives on its own thread: dropping one inside another runtime panics, and
-        // the owner of an Origin may well be asynchronous code.
+        // The runtime has its own thread. Dropping a runtime inside another one panics, and the
+        // owner of an `Origin` may be asynchronous code.
         let thread = thread::Builder::new()
             .name("origin".into())
             .spawn(move || run_servers(sockets, &options, &ready, stopped))
@@ -139,19 +144,20 @@ impl Origin {
         Ok(Origin { addresses, description, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The bound addresses in the order of [`Options::listen`], with their real ports.
+    /// Returns the bound addresses in the order of [`Options::listen`], with their actual ports.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// What a program needs to find the origin: `{"addresses":[{"family":"ipv6","address":"::1",
+    /// Returns a JSON description by which a program can find the origin:
+    /// `{"addresses":[{"family":"ipv6","address":"::1",
     /// "port":1,"url":"http://[::1]:1/","protocols":["h2","http/1.1"]}]}`, in the order of
     /// [`Options::listen`].
     pub fn describe(&self) -> Value {
         self.description.clone()
     }
 
-    /// Closes the listening sockets and every connection; the ports are free on return.
+    /// Closes the listening sockets and all connections. The ports are free when this returns.
     pub fn stop(self) {
         drop(self);
     }
@@ -161,7 +167,7 @@ impl Drop for Origin {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // An Err is a panic of that thread, which has then ended as well.
+            // An error means that the thread panicked; it has ended then as well.
             let _ = thread.join();
         }
     }

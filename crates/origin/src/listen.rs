@@ -1,17 +1,18 @@
-//! Listening sockets: each one serves one family only.
+//! Listening sockets. Each serves a single address family.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Connections that may wait to be accepted; the kernel lowers it to `net.core.somaxconn`.
+/// The number of connections that may wait to be accepted. The kernel limits it to
+/// `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// Bytes of datagrams that may wait in either direction.
+/// The size of the send and receive buffers for datagrams, in bytes.
 const DATAGRAM_ROOM: usize = 4 << 20;
 
-/// Binds all addresses or none; the error names the address that failed.
+/// Binds all addresses, or none if one fails. The error names the address that failed.
 pub(super) fn bind_all(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
     if addresses.is_empty() {
         let message = "no address to listen on; name at least one, such as [::1]:8080";
@@ -23,7 +24,7 @@ pub(super) fn bind_all(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>>
         .collect()
 }
 
-/// The datagram sockets that QUIC wants beside `listeners`, at the same addresses.
+/// Binds the UDP sockets for QUIC, at the same addresses as `listeners`.
 pub(super) fn bind_all_udp(listeners: &[TcpListener]) -> io::Result<Vec<UdpSocket>> {
     let bind = |listener: &TcpListener| {
         let address = listener.local_addr()?;
@@ -32,13 +33,14 @@ pub(super) fn bind_all_udp(listeners: &[TcpListener]) -> io::Result<Vec<UdpSocke
     listeners.iter().map(bind).collect()
 }
 
-/// The same for each of several threads, which share the connections by the kernel's hash: a
-/// listener at each address for each thread.
+/// Binds all addresses once for each thread. The kernel distributes connections among the threads
+/// by a hash (SO_REUSEPORT).
 pub(super) fn bind_all_shared(
     addresses: &[SocketAddr],
     threads: usize,
 ) -> io::Result<Vec<Vec<TcpListener>>> {
-    // Sharing must be among us. Whoever else listens there is found by not sharing at first.
+    // Only our own threads may share the port. Binding without sharing first detects other
+    // listeners.
     let first = bind_all(addresses)?;
     if threads == 1 {
         return Ok(vec![first]);
@@ -64,7 +66,7 @@ fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    // What is lost for want of room is sent again. The kernel may give less.
+    // A packet lost because a buffer is full is sent again. The kernel may grant less.
     let _ = socket.set_recv_buffer_size(DATAGRAM_ROOM);
     let _ = socket.set_send_buffer_size(DATAGRAM_ROOM);
     socket.set_nonblocking(true)?;
@@ -75,14 +77,14 @@ fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
 fn open_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
-        // Linux lets [::] take IPv4 as well, which would hide the family and forbid a 0.0.0.0
-        // beside it on the same port.
+        // By default, Linux lets [::] accept IPv4 as well. This would hide the family, and 0.0.0.0
+        // could not be bound to the same port.
         socket.set_only_v6(true)?;
     }
-    // A restart must not wait for the TIME_WAITs that the last run left behind.
+    // A restart must not wait for connections of the previous run in TIME-WAIT.
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
-    // What is accepted inherits it.
+    // Accepted sockets inherit the option.
     socket.set_tcp_nodelay(true)?;
     Ok(socket)
 }
@@ -109,7 +111,8 @@ mod tests {
 
     #[test]
     fn both_wildcards_share_a_port() {
-        // Another process may hold the port for IPv4 alone; then the kernel is asked for another.
+        // Another process may use the port for IPv4 only. If so, the kernel is asked for another
+        // one.
         let shared = (0..20).any(|_| {
             let v6 = bind_listener("[::]:0".parse().unwrap()).unwrap();
             let port = v6.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! A server that stands still for a while, again and again.
+//! A server that pauses periodically.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Standing still for `length` at the end of every `every`, counted from the origin's start.
+/// A pause of `length` at the end of each period of `every`, counted from the start of the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     length: Duration,
@@ -14,7 +14,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// `length` above 0 and shorter than `every`; the error says what is wrong.
+    /// Creates a pause. Returns an error message unless `length` is above 0 and less than `every`.
     pub fn new(length: Duration, every: Duration) -> Result<Pause, String> {
         match length > Duration::ZERO && length < every {
             true => Ok(Pause { length, every }),
@@ -22,7 +22,7 @@ impl Pause {
         }
     }
 
-    /// How long what is due `since` the start is held.
+    /// Returns how long to hold a response that is due `since` after the start.
     fn holds(&self, since: Duration) -> Duration {
         let into = Duration::from_nanos((since.as_nanos() % self.every.as_nanos()) as u64);
         match into + self.length >= self.every {
@@ -32,7 +32,7 @@ impl Pause {
     }
 }
 
-/// `LENGTH/EVERY`, as in `500ms/5s`.
+/// Parses `LENGTH/EVERY`, as in `500ms/5s`.
 impl FromStr for Pause {
     type Err = String;
 
@@ -40,7 +40,7 @@ impl FromStr for Pause {
         let wrong = || format!("'{text}' is not LENGTH/EVERY, as in 500ms/5s");
         let (length, every) = text.split_once('/').ok_or_else(wrong)?;
         let time = |text: &str| humantime::parse_duration(text).map_err(|_| wrong());
-        // Longer ones would not fit the arithmetic, and nobody waits for them.
+        // Limits the period to a year, so that the calculation cannot overflow.
         let every = time(every)?.min(Duration::from_secs(365 * 24 * 3600));
         Pause::new(time(length)?, every)
     }
@@ -53,7 +53,7 @@ impl fmt::Display for Pause {
     }
 }
 
-/// The pauses of an origin, if it has any, and when it started.
+/// The pauses of an origin, if any, and the time at which it started.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pauses {
     pause: Option<Pause>,
@@ -61,12 +61,12 @@ pub(super) struct Pauses {
 }
 
 impl Pauses {
-    /// They count from now.
+    /// Creates the pauses, counted from now.
     pub(super) fn start(pause: Option<Pause>) -> Pauses {
         Pauses { pause, start: Instant::now() }
     }
 
-    /// Waits for the end of a pause, where there is one now.
+    /// Waits until the current pause ends, if there is one.
     pub(super) async fn hold(&self) {
         if let Some(pause) = self.pause {
             let hold = pause.holds(self.start.elapsed());

@@ -1,4 +1,5 @@
-//! What the connections to one address share, and what the requests of one connection do.
+//! The state shared by all connections to one address, and that shared by all requests of one
+//! connection.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,21 +12,21 @@ use super::Limits;
 use super::pause::Pauses;
 use super::queue::Queue;
 
-/// An address that is listened on, over TCP and perhaps over UDP.
+/// A listening address, over TCP and optionally over UDP.
 pub(super) struct Place {
-    /// When answers are held.
+    /// The pauses during which responses are held.
     pub(super) pauses: Pauses,
-    /// The line at this address.
+    /// The queue of `/capacity` requests at this address.
     pub(super) queue: Queue,
-    /// How much a connection may ask for.
+    /// The limits of a connection.
     pub(super) limits: Limits,
-    /// Makes TLS of what is accepted over TCP; plain text without.
+    /// The TLS acceptor of TCP connections; `None` for plain text.
     pub(super) tls: Option<TlsAcceptor>,
 }
 
-/// One connection.
+/// The state of a connection.
 pub(super) struct Session {
-    /// The client's address, as the kernel gave it to accept.
+    /// The client's address.
     pub(super) peer: SocketAddr,
     pub(super) place: Arc<Place>,
     ending: OnceLock<Ending>,
@@ -33,12 +34,12 @@ pub(super) struct Session {
     enough: Notify,
 }
 
-/// How a connection ends once the bytes handed to it so far are in the kernel.
+/// How to end a connection once all bytes passed to it so far are in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// With a FIN: the client reads the end of the stream.
     Finish,
-    /// With a RST: the client reads ECONNRESET.
+    /// With a RST: the client's read fails with ECONNRESET.
     Reset,
 }
 
@@ -53,17 +54,17 @@ impl Session {
         }
     }
 
-    /// Ends the connection at the next flush. The first call decides.
+    /// Ends the connection at the next flush. If called again, the first call applies.
     pub(super) fn end(&self, ending: Ending) {
         let _ = self.ending.set(ending);
     }
 
-    /// How it is to end, where that is decided.
+    /// Returns how the connection is to end, or `None` if it is to continue.
     pub(super) fn ending(&self) -> Option<Ending> {
         self.ending.get().copied()
     }
 
-    /// Counts a request; true where it is the last that the connection is to carry, or comes after.
+    /// Counts a request. Returns true if the connection has reached its limit of requests.
     pub(super) fn count(&self) -> bool {
         let Some(most) = self.place.limits.goaway_after else { return false };
         let count = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
@@ -73,7 +74,7 @@ impl Session {
         count >= most
     }
 
-    /// Waits until the connection has carried as many requests as it is to.
+    /// Waits until the connection has reached its limit of requests.
     pub(super) async fn enough(&self) {
         self.enough.notified().await;
     }

@@ -1,20 +1,21 @@
-//! Which HTTP a client speaks where nothing was agreed before.
+//! Detects the HTTP version of a plain-text connection, on which none was negotiated.
 
 use std::io::{self, ErrorKind};
 
 use tokio::net::TcpStream;
 
-/// How a client begins that knows that the server speaks HTTP/2 (RFC 9113, 3.4).
+/// The first bytes of a client that uses HTTP/2 with prior knowledge (RFC 9113, 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// What a client said first.
+/// The first bytes from a client, and the version that they imply.
 pub(super) struct First {
     pub(super) is_http2: bool,
-    /// All that was read to find out; it belongs to the HTTP that follows.
+    /// All bytes read for the detection. They must be passed on to the HTTP implementation.
     pub(super) read: Vec<u8>,
 }
 
-/// Reads until it is clear. An end of the stream is left for the HTTP that follows.
+/// Reads until the version is known. If the stream ends before that, the result is HTTP/1.1, whose
+/// implementation handles the end.
 pub(super) async fn read_preface(stream: &TcpStream) -> io::Result<First> {
     let mut read = Vec::new();
     loop {
@@ -29,7 +30,8 @@ pub(super) async fn read_preface(stream: &TcpStream) -> io::Result<First> {
     }
 }
 
-/// No array of bytes waits for a client: there may be ten thousand of them.
+/// Reads the bytes available. The buffer is not kept while waiting for a client, because there may
+/// be ten thousand clients.
 fn take(stream: &TcpStream, read: &mut Vec<u8>) -> io::Result<usize> {
     let mut bytes = [0; 1024];
     let count = stream.try_read(&mut bytes)?;
@@ -37,7 +39,7 @@ fn take(stream: &TcpStream, read: &mut Vec<u8>) -> io::Result<usize> {
     Ok(count)
 }
 
-/// `None` while it may still become either.
+/// Returns whether the bytes are the HTTP/2 preface, or `None` if more bytes are needed.
 fn judge(read: &[u8]) -> Option<bool> {
     let common = read.len().min(PREFACE.len());
     match read[..common] == PREFACE[..common] {

@@ -1,33 +1,34 @@
-//! A server whose capacity is known: one request after the other.
+//! A server of known capacity, which serves one request at a time.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The requests to one listening address that are served one after the other, each taking its time.
+/// The queue of the `/capacity` requests to one listening address.
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// When the last one that came will have been served.
+    /// The time at which the last request of the queue will have been served.
     free_at: Mutex<Instant>,
 }
 
 impl Queue {
-    /// Nobody waits.
+    /// Creates an empty queue.
     pub(super) fn new() -> Queue {
         Queue { free_at: Mutex::new(Instant::now()) }
     }
 
-    /// Waits for its turn and for `service` to pass. Turns come in the order of the calls and are
-    /// added up, not timed, so that a timer that is late lowers no rate.
+    /// Waits for the request's turn and then for `service`. Requests are served in the order of the
+    /// calls. The end of each turn is calculated, not measured, so that late timers do not reduce
+    /// the rate.
     pub(super) async fn serve(&self, service: Duration) {
         let done = self.line_up(service, Instant::now());
         tokio::time::sleep_until(done).await;
     }
 
-    /// When a request that comes `now` has been served.
+    /// Adds a request that arrives at `now`. Returns when it will have been served.
     fn line_up(&self, service: Duration, now: Instant) -> Instant {
-        // A panic elsewhere leaves a time that is as good as any.
+        // The value is valid even after a panic elsewhere.
         let mut free_at = self.free_at.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         *free_at = now.max(*free_at) + service;
         *free_at

@@ -1,10 +1,10 @@
-//! Paths: what the origin offers, and what a path asks for.
+//! The paths of the origin.
 
 use std::time::Duration;
 
 use hyper::{Method, StatusCode};
 
-/// The text of `/`.
+/// The response to `/`.
 pub(super) const INDEX: &str = "sixmark origin
 
 /bytes/N        N bytes with a Content-Length; N up to 1099511627776 (2^40)
@@ -35,7 +35,7 @@ const MAX_PER_SECOND: u64 = 1_000_000;
 const MAX_MICROSECONDS: u64 = 1_000_000;
 const MAX_MILLISECONDS: u64 = 86_400_000;
 
-/// What a path asks for. Byte counts are at most 2^40, durations at most a day.
+/// The meaning of a path. Byte counts are at most 2^40, durations at most a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     Index,
@@ -47,9 +47,9 @@ pub(super) enum Route {
         every: Duration,
     },
     Delay(Duration),
-    /// The time that the request keeps a thread busy.
+    /// Keeps a thread busy for this time.
     Busy(Duration),
-    /// The time that each request takes, alone.
+    /// Serves one request at a time, each for this time.
     Capacity(Duration),
     Status(StatusCode),
     Dynamic,
@@ -61,17 +61,17 @@ pub(super) enum Route {
     StallAfter(u64),
 }
 
-/// Why a path is refused, with a line for the client.
+/// The reason for which a path is rejected, with a line for the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// There is no such path: 404.
+    /// The path does not exist: 404.
     Unknown(String),
-    /// The path exists, its number is bad: 400.
+    /// The path exists, but its number is invalid: 400.
     Bad(String),
 }
 
 impl Route {
-    /// Reads a path, without its query.
+    /// Parses a path without its query.
     pub(super) fn parse(path: &str) -> Result<Route, Refusal> {
         let (name, rest) = split(path.strip_prefix('/').unwrap_or(path));
         match rest {
@@ -93,7 +93,7 @@ impl Route {
         })
     }
 
-    /// `None` when no path of that name takes a number.
+    /// Parses a path with a number. Returns `None` if there is no such path.
     fn numbered(name: &str, rest: &str) -> Option<Result<Route, Refusal>> {
         Some(match name {
             "bytes" => parse_number("/bytes/N", "N", rest, 0, MAX_BYTES).map(Route::Bytes),
@@ -104,7 +104,7 @@ impl Route {
                 .map(|us| Route::Busy(Duration::from_micros(us))),
             "capacity" => capacity(rest),
             "status" => parse_status(rest),
-            // An empty body cannot be cut short.
+            // An empty body cannot be truncated.
             "truncate" => parse_number("/truncate/N", "N", rest, 1, MAX_BYTES).map(Route::Truncate),
             "stall" => {
                 parse_number("/stall/BYTES", "BYTES", rest, 0, MAX_BYTES).map(Route::StallAfter)
@@ -113,7 +113,7 @@ impl Route {
         })
     }
 
-    /// The methods it answers.
+    /// Returns the methods that the path supports.
     pub(super) fn methods(self) -> &'static [Method] {
         match self {
             Route::Sink => &[Method::PUT, Method::POST],
@@ -135,7 +135,8 @@ fn capacity(rest: &str) -> Result<Route, Refusal> {
     Ok(Route::Capacity(Duration::from_nanos(1_000_000_000 / per_s)))
 }
 
-/// A 1xx is no final response (RFC 9110, 15.2), so it would leave the client waiting.
+/// Parses a status code. A 1xx status is not a final response (RFC 9110, 15.2): the client would
+/// keep waiting.
 fn parse_status(rest: &str) -> Result<Route, Refusal> {
     let code = parse_number("/status/CODE", "CODE", rest, 200, 599)?;
     let code = u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok());
@@ -147,7 +148,7 @@ fn milliseconds(form: &str, text: &str, least: u64) -> Result<Duration, Refusal>
 }
 
 fn parse_number(form: &str, name: &str, text: &str, least: u64, most: u64) -> Result<u64, Refusal> {
-    // u64's own parser takes a leading plus sign.
+    // The parser of `u64` would also accept a leading plus sign.
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|n| digits && (least..=most).contains(n)).ok_or_else(|| {
         Refusal::Bad(format!("{form}: {name} must be a number from {least} to {most}\n"))

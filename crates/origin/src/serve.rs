@@ -1,4 +1,4 @@
-//! From a listening socket to connections that are being served.
+//! Accepts TCP connections and serves them.
 
 use std::io;
 use std::pin::pin;
@@ -16,11 +16,12 @@ use super::place::{Place, Session};
 use super::preface;
 use super::wire::{StoppableStream, Stream};
 
-/// Long enough not to spin while no descriptor is free, short enough to go unnoticed after.
+/// The pause after a failed accept: long enough not to spin while no descriptor is free, short
+/// enough not to be noticed.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Accepts until the runtime ends. No error is final: out of descriptors (EMFILE, ENFILE) or of
-/// memory, the connections wait in the backlog for a while.
+/// Accepts connections until the runtime ends. No error is final: if descriptors (EMFILE, ENFILE)
+/// or memory are exhausted, connections wait in the backlog.
 pub(super) async fn accept(listener: TcpListener, place: Arc<Place>) {
     loop {
         match listener.accept().await {
@@ -35,9 +36,9 @@ pub(super) async fn accept(listener: TcpListener, place: Arc<Place>) {
 }
 
 async fn serve(stream: TcpStream, session: Arc<Session>) {
-    // The option is an optimisation; a socket already reset by its client refuses it.
+    // This is only an optimisation. It fails if the client has already reset the socket.
     let _ = stream.set_nodelay(true);
-    // The rarer ones are boxed: a connection takes the memory of the largest.
+    // The less common cases are boxed, because a future is as large as its largest case.
     match &session.place.tls {
         Some(tls) => Box::pin(secure(stream, tls.clone(), session)).await,
         None => match preface::read_preface(&stream).await {
@@ -53,9 +54,9 @@ async fn serve(stream: TcpStream, session: Arc<Session>) {
     }
 }
 
-/// TLS, then what was agreed in its handshake.
+/// Performs the TLS handshake and serves the negotiated protocol.
 async fn secure(stream: TcpStream, tls: TlsAcceptor, session: Arc<Session>) {
-    // An error here is the client's; it has had its alert.
+    // An error here is the client's; it has received an alert.
     let Ok(stream) = tls.accept(stream).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let wire = StoppableStream::new(stream, session.clone(), Vec::new());
@@ -67,14 +68,14 @@ async fn secure(stream: TcpStream, tls: TlsAcceptor, session: Arc<Session>) {
 
 async fn http1<S: Stream>(mut wire: StoppableStream<S>, session: Arc<Session>) {
     let service = service_fn(move |request| answer(request, Arc::clone(&session)));
-    // hyper's pipeline_flush stays off: it holds a response back while another request is
-    // buffered, so a drip would not drip and a reset would not come.
-    // half_close stays off too: a FIN is all that tells that the client of a stall has left.
+    // hyper's `pipeline_flush` stays off: it delays a response while another request is buffered,
+    // which would defeat the drip and reset paths. `half_close` stays off too: a FIN is the only
+    // sign that the client of a stalled response has disconnected.
     let connection = http1::Builder::new()
-        // An idle connection is kept: ten thousand of them are a test, not an attack.
+        // Idle connections are kept open; a load generator may have ten thousand of them.
         .header_read_timeout(None)
         .serve_connection(TokioIo::new(&mut wire), service);
-    // An error here is the client's failure or an ending that was asked for.
+    // An error here was caused by the client, or by a requested end of the connection.
     let _ = connection.await;
     wire.close().await;
 }

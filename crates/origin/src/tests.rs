@@ -1,4 +1,4 @@
-//! The origin as a client sees it, over both families and real sockets.
+//! Tests of the origin from a client's view, over both families and real sockets.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// A hang is a failure; no test waits for this to pass.
+/// The timeout after which a hanging read fails. No test waits for it in normal operation.
 const HANG: Duration = Duration::from_secs(60);
 
 fn origin() -> Origin {
@@ -26,7 +26,7 @@ fn send(address: SocketAddr, request: &str) -> TcpStream {
     stream
 }
 
-/// Head and body of the only response on a connection.
+/// Returns the head and the body of the only response on a connection.
 fn ask(address: SocketAddr, method: &str, path: &str) -> (String, Vec<u8>) {
     let request = format!("{method} {path} HTTP/1.1\r\nHost: o\r\nConnection: close\r\n\r\n");
     let mut bytes = Vec::new();
@@ -43,14 +43,14 @@ fn split(bytes: &[u8]) -> (String, Vec<u8>) {
     (String::from_utf8(bytes[..end].to_vec()).unwrap().to_lowercase(), bytes[end..].to_vec())
 }
 
-/// Everything up to the end of the stream, and the error that ended it, if one did.
+/// Reads to the end of the stream. Returns the bytes, and the error that ended the stream, if any.
 fn read_until_the_end(mut stream: TcpStream) -> (Vec<u8>, Option<ErrorKind>) {
     let mut bytes = Vec::new();
     let error = stream.read_to_end(&mut bytes).err().map(|error| error.kind());
     (bytes, error)
 }
 
-/// The body inside a chunked one, with the number of chunks.
+/// Decodes a chunked body. Also returns the number of chunks.
 fn unchunk(mut bytes: &[u8]) -> (Vec<u8>, usize) {
     let (mut body, mut chunks) = (Vec::new(), 0);
     loop {
@@ -156,7 +156,7 @@ fn a_capacity_is_each_address_s_own() {
     on_both_families(|address| {
         let start = Instant::now();
         (0..3).for_each(|_| assert_eq!(get(address, "/capacity/100").1, b"served\n"));
-        // The lower bound is the server's own: three times 10 ms.
+        // The server enforces the lower bound: three intervals of 10 ms.
         assert!(start.elapsed() >= Duration::from_millis(30));
     });
 }

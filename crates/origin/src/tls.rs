@@ -1,4 +1,4 @@
-//! Who the origin says it is over TLS, and how it speaks it.
+//! The certificate of the origin, and its TLS configuration.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::ServerConfig;
 
-/// A certificate and its key.
+/// A certificate with its private key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Identity {
     chain: Vec<CertificateDer<'static>>,
@@ -27,21 +27,21 @@ impl fmt::Debug for Identity {
 }
 
 impl Identity {
-    /// A new one (ECDSA, P-256) for localhost, the loopback addresses and `addresses`, signed by an
-    /// authority of its own.
+    /// Creates a new certificate (ECDSA, P-256) for localhost, the loopback addresses and
+    /// `addresses`, signed by a new certificate authority.
     ///
     /// # Errors
-    /// One line, where the system has no randomness to give.
+    /// Returns one line if key generation or signing fails.
     pub fn made(addresses: &[IpAddr]) -> Result<Identity, String> {
         make(addresses).map_err(|error| format!("can't create a certificate: {error}"))
     }
 
-    /// That of two PEM files: a certificate, followed by those that lead to its authority, and its
-    /// private key.
+    /// Reads an identity from two PEM files: a certificate followed by its chain, and its private
+    /// key.
     ///
     /// # Errors
-    /// One line that names the file and says what is wrong with it, or that they don't belong
-    /// together.
+    /// Returns one line if a file is unreadable or invalid, or if the key does not belong to the
+    /// certificate.
     pub fn read(certificate: &Path, key: &Path) -> Result<Identity, String> {
         let unreadable = |path: &Path, what: &str, why: &dyn fmt::Display| {
             format!("can't read {what} from {}: {why}; expected a PEM file", path.display())
@@ -62,13 +62,14 @@ impl Identity {
         Ok(identity)
     }
 
-    /// The certificate of the authority in PEM, which clients have to trust; none where the
-    /// certificate was read from a file.
+    /// Returns the certificate of the new authority in PEM, which clients must trust. Returns
+    /// `None` if the certificate was read from a file.
     pub fn authority(&self) -> Option<&str> {
         self.authority.as_deref()
     }
 
-    /// How a server of these protocols (ALPN) speaks TLS with it, with tickets for resumption.
+    /// Returns the TLS configuration of a server of these protocols (ALPN), with session tickets
+    /// for resumption.
     pub(super) fn server(&self, protocols: &[&[u8]]) -> Result<ServerConfig, rustls::Error> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -99,7 +100,7 @@ fn make(addresses: &[IpAddr]) -> Result<Identity, rcgen::Error> {
     })
 }
 
-/// A wildcard is nobody's name.
+/// Returns the names for the certificate. Wildcard addresses are omitted.
 fn names_of_addresses(addresses: &[IpAddr]) -> Vec<String> {
     let mut all = vec![IpAddr::from(Ipv6Addr::LOCALHOST), Ipv4Addr::LOCALHOST.into()];
     all.extend(addresses.iter().filter(|address| !address.is_unspecified()));

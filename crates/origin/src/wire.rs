@@ -1,5 +1,5 @@
-//! The connection below hyper. hyper can only end a response in the ways HTTP allows; here a
-//! body can ask for the others, and the socket carries them out.
+//! The connection below hyper. hyper can end a response only in ways that HTTP allows. Here a body
+//! can request other ways, and the socket carries them out.
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -14,9 +14,9 @@ use tokio_rustls::server::TlsStream;
 
 use super::place::{Ending, Session};
 
-/// What hyper may speak over.
+/// A stream that hyper can use.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
-    /// The socket itself.
+    /// Returns the socket.
     fn into_socket(self) -> TcpStream;
 }
 
@@ -32,38 +32,38 @@ impl Stream for TlsStream<TcpStream> {
     }
 }
 
-/// A stream that stops hyper when its session is to end.
+/// A stream that fails, and thereby stops hyper, when its session is to end.
 pub(super) struct StoppableStream<S> {
     stream: S,
-    /// What has been read from the stream and not by hyper.
+    /// Bytes that were read from the stream but not yet by hyper.
     read: Vec<u8>,
     session: Arc<Session>,
-    /// An ending does not wait for what hyper has still to write.
+    /// Whether to end without waiting until hyper has written what it has buffered.
     abrupt: bool,
 }
 
 impl<S: Stream> StoppableStream<S> {
-    /// Gives hyper `read` first.
+    /// Creates a stream from which hyper first reads `read`.
     pub(super) fn new(stream: S, session: Arc<Session>, read: Vec<u8>) -> Self {
         StoppableStream { stream, read, session, abrupt: false }
     }
 
-    /// Ends at once where it is to end: what other requests wait for is lost.
+    /// Makes the stream end at once when requested. Responses to other requests are lost.
     pub(super) fn abrupt(self) -> Self {
         StoppableStream { abrupt: true, ..self }
     }
 
-    /// Closes the socket in the way the session asked for, by default with a FIN.
+    /// Closes the socket in the way that the session requested; by default with a FIN.
     pub(super) async fn close(self) {
         let socket = self.stream.into_socket();
         match self.session.ending() {
-            // Zero linger turns the close that follows into a RST (RFC 9293, 3.10.5: ABORT).
+            // With a linger time of 0, closing sends a RST (RFC 9293, 3.10.5: ABORT).
             Some(Ending::Reset) => drop(socket.set_zero_linger()),
             Some(Ending::Finish) | None => finish(socket).await,
         }
     }
 
-    /// An error where nothing more may be written.
+    /// Fails if nothing more may be written.
     fn writable(&self) -> io::Result<()> {
         match self.abrupt {
             true => self.going_on(),
@@ -79,8 +79,8 @@ impl<S: Stream> StoppableStream<S> {
     }
 }
 
-/// Sends a FIN, then waits for the client's. A close with unread bytes in the socket makes Linux
-/// send a RST, which can overtake the response in the client.
+/// Sends a FIN, then waits for that of the client. If the socket had unread bytes when closed,
+/// Linux would send a RST, after which the client may lose the end of the response.
 async fn finish(mut stream: TcpStream) {
     const PATIENCE: Duration = Duration::from_secs(1);
     if poll_fn(|cx| Pin::new(&mut stream).poll_shutdown(cx)).await.is_ok() {
@@ -140,8 +140,8 @@ impl<S: Stream> AsyncWrite for StoppableStream<S> {
         self.stream.is_write_vectored()
     }
 
-    /// hyper calls this when its own buffer is empty, so every byte before the ending is out once
-    /// TLS has no more of them.
+    /// hyper calls this when its own buffer is empty. All bytes before the end have been written
+    /// once TLS has flushed its own buffer.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         Poll::Ready(self.going_on())

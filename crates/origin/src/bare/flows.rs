@@ -1,5 +1,5 @@
-//! What is remembered of the TCP connections whose segments pass: enough to see duplicate
-//! acknowledgements come and retransmissions go.
+//! The state of TCP connections as seen from their segments: enough to recognise duplicate
+//! acknowledgements and retransmissions.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use smoltcp::wire::{IpEndpoint, TcpSeqNumber};
 
 use super::segment::Segment;
 
-/// The connections that pass, by the client's end and our own.
+/// The connections, by the client's endpoint and our own.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     flows: HashMap<(IpEndpoint, IpEndpoint), Flow>,
-    /// What was counted so far.
+    /// The counts so far.
     pub(super) counts: Counts,
 }
 
-/// What passed.
+/// Counts of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Duplicate acknowledgements that were hidden.
+    /// The number of duplicate acknowledgements that were hidden from TCP.
     pub(super) hidden: u64,
-    /// Times that sending went back to what had been sent before.
+    /// The number of times that sending restarted at an earlier sequence number.
     pub(super) timeouts: u64,
-    /// Segments sent that held something that had been sent before.
+    /// The number of segments that repeated data.
     pub(super) again: u64,
 }
 
@@ -32,16 +32,16 @@ struct Flow {
     sent: Option<Sent>,
 }
 
-/// The latest that the client said.
+/// The latest values from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Heard {
-    /// The sequence number that it goes on with.
+    /// The client's next sequence number.
     next: TcpSeqNumber,
     ack: Option<TcpSeqNumber>,
     window: u16,
 }
 
-/// Up to where we sent.
+/// The highest sequence number sent, and the end of the last segment.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     furthest: TcpSeqNumber,
@@ -49,8 +49,8 @@ struct Sent {
 }
 
 impl Flows {
-    /// Notes a client's segment. True where it is a duplicate acknowledgement in the words of
-    /// RFC 5681, section 2, and nothing else.
+    /// Records a segment from the client. Returns true if it is a duplicate acknowledgement as
+    /// defined in RFC 5681, section 2, and nothing else.
     pub(super) fn heard(&mut self, segment: &Segment) -> bool {
         let key = (segment.source, segment.target);
         let now = Heard { next: segment.end(), ack: segment.ack, window: segment.window };
@@ -70,7 +70,7 @@ impl Flows {
         hidden
     }
 
-    /// Notes a segment of ours.
+    /// Records a segment sent to the client.
     pub(super) fn sent(&mut self, segment: &Segment) {
         let key = (segment.target, segment.source);
         if segment.rst {
@@ -80,7 +80,7 @@ impl Flows {
         }
     }
 
-    /// Forgets a connection that is over.
+    /// Removes a connection that has ended.
     pub(super) fn forget(&mut self, client: IpEndpoint, own: IpEndpoint) {
         self.flows.remove(&(client, own));
     }
@@ -93,7 +93,7 @@ impl Flow {
         empty && now == self.heard && now.ack.is_some_and(waits)
     }
 
-    /// What comes late or asks for a sign of life tells nothing new.
+    /// Updates the state, except from reordered segments and keep-alive probes.
     fn note(&mut self, now: Heard) {
         if now.next >= self.heard.next && now.ack >= self.heard.ack {
             self.heard = now;
@@ -102,7 +102,7 @@ impl Flow {
 
     fn send(&mut self, segment: &Segment, counts: &mut Counts) {
         let end = segment.end();
-        // A byte for a closed window only asks whether it is still closed.
+        // A single byte sent to a closed window is only a window probe.
         if end == segment.seq || (self.heard.window == 0 && segment.payload == 1) {
             return;
         }

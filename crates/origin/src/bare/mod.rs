@@ -1,8 +1,8 @@
-//! The bare origin: a server without the kernel's TCP, in which one loop serves both families.
+//! The bare origin: a server that does not use the kernel's TCP, with one loop for both families.
 //!
-//! It stands for a server without an operating system: HTTP, TCP and IP in one piece (smoltcp's) on
-//! an Ethernet of its own, a TAP device. A loss is mended by a timeout alone: there is no fast
-//! retransmit, no selective acknowledgement and, unless asked for, no congestion control.
+//! It models a server without an operating system: HTTP, TCP and IP (smoltcp) in one program, on
+//! its own Ethernet interface, a TAP device. It recovers from losses by timeouts only: there is no
+//! fast retransmit, no selective acknowledgement and, by default, no congestion control.
 
 mod flows;
 mod neighbours;
@@ -33,47 +33,48 @@ use sixmark_sys::rtnetlink::Netlink;
 use sixmark_sys::threads::no_thread;
 use stack::Stack;
 
-/// Addresses that it can have, beside a link-local one.
+/// The maximum number of addresses, without the link-local one.
 const MOST_ADDRESSES: usize = 7;
 
-/// Where it is on its Ethernet, and how its TCP behaves.
+/// The configuration of a bare origin: its network and its TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BareOptions {
-    /// The name of the TAP device, made in the calling thread's network namespace; 1 to 15 bytes.
+    /// The name of the TAP device, 1 to 15 bytes. It is created in the calling thread's network
+    /// namespace.
     pub tap: String,
-    /// The bridge that the kernel's end of the device becomes a port of, and is up then; without one
-    /// it stays down, and whoever starts this sees to it.
+    /// The bridge to which the device is added. The device is then set up (brought into the UP
+    /// state). Without a bridge, the device stays down, and the caller must configure it.
     pub bridge: Option<String>,
-    /// Its addresses, 1 to 7.
+    /// The addresses, 1 to 7.
     pub addresses: Vec<Prefix>,
-    /// The routers to everywhere else, one a family at the most, each in one of its networks.
+    /// The default gateways: at most one per family, each in one of the networks of `addresses`.
     pub gateways: Vec<IpAddr>,
-    /// Its hardware address, a host's; without one it is made from the others.
+    /// The MAC address, which must not be a group address. If absent, it is derived from the
+    /// addresses.
     pub mac: Option<[u8; 6]>,
-    /// Where it listens, 1 to 65535.
+    /// The TCP port, 1 to 65535.
     pub port: u16,
-    /// Connections that it can have at once, at least 1; who comes then gets a reset.
+    /// The maximum number of concurrent connections, at least 1. Further connections are reset.
     pub sockets: usize,
-    /// Bytes that a connection may have sent and not acknowledged, and as many that it may have
-    /// received; at least 1.
+    /// The size of the send buffer and of the receive buffer of a connection in bytes; at least 1.
     pub buffer_bytes: usize,
-    /// What keeps it from sending all of that at once.
+    /// The congestion control.
     pub congestion: Congestion,
 }
 
-/// A way to find out how much may be on its way.
+/// The congestion control algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Congestion {
-    /// Whatever the client's window takes.
+    /// None: the server sends as much as the client's window allows.
     #[default]
     None,
-    /// RFC 5681, of which only slow start and congestion avoidance can happen here.
+    /// Reno (RFC 5681). Only slow start and congestion avoidance occur here.
     Reno,
 }
 
 impl Default for BareOptions {
-    /// No device and no address, which have to be given; port 80, 64 connections with 64 KiB each,
-    /// no congestion control.
+    /// Returns options without device and addresses, which the caller must set: port 80, 64
+    /// connections with 64 KiB each, no congestion control.
     fn default() -> Self {
         BareOptions {
             tap: String::new(),
@@ -90,8 +91,8 @@ impl Default for BareOptions {
 }
 
 impl BareOptions {
-    /// Its hardware address: the one given, or a locally administered one that is always the same
-    /// for the same addresses.
+    /// Returns the MAC address: the configured one, or a locally administered one derived from the
+    /// addresses.
     pub fn hardware_address(&self) -> [u8; 6] {
         self.mac.unwrap_or_else(|| {
             let mut hasher = DefaultHasher::new();
@@ -101,8 +102,10 @@ impl BareOptions {
         })
     }
 
+    /// Checks the addresses, the gateways and the MAC address.
+    ///
     /// # Errors
-    /// Says what can't be.
+    /// Returns one line that names the invalid option.
     fn check(&self) -> Result<(), String> {
         if self.addresses.is_empty() || self.addresses.len() > MOST_ADDRESSES {
             return Err(format!(
@@ -128,18 +131,18 @@ impl BareOptions {
     }
 }
 
-/// What happened in all.
+/// The statistics of a bare origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
-    /// Connections that were established.
+    /// The number of connections that were established.
     pub connections: u64,
-    /// Requests that were answered.
+    /// The number of requests that were answered.
     pub requests: u64,
-    /// Times that TCP's timer ended and what had been sent was sent again.
+    /// The number of retransmission timeouts.
     pub timeouts: u64,
-    /// Segments that held something for the second time or more.
+    /// The number of segments that repeated data.
     pub segments_sent_again: u64,
-    /// Duplicate acknowledgements that TCP was not shown.
+    /// The number of duplicate acknowledgements that were hidden from TCP.
     pub duplicate_acks_hidden: u64,
 }
 
@@ -151,7 +154,7 @@ pub struct Bare {
     thread: Option<JoinHandle<io::Result<Statistics>>>,
 }
 
-/// Makes a device a port of a bridge, and up.
+/// Adds a device to a bridge and brings it up.
 fn join_bridge(tap: &str, bridge: &str) -> io::Result<()> {
     let cannot = |error: io::Error| {
         io::Error::new(error.kind(), format!("can't make {tap} a port of {bridge}: {error}"))
@@ -161,11 +164,11 @@ fn join_bridge(tap: &str, bridge: &str) -> io::Result<()> {
 }
 
 impl Bare {
-    /// Makes the TAP device, then serves in the background.
+    /// Creates the TAP device and serves in the background.
     ///
     /// # Errors
-    /// When the options can't be (`InvalidInput`), when the device can't be made, or when a thread
-    /// can't be started.
+    /// Fails with `InvalidInput` if the options are invalid, and with other errors if the device or
+    /// a thread cannot be created.
     pub fn start(options: &BareOptions) -> io::Result<Bare> {
         options.check().map_err(|line| io::Error::new(io::ErrorKind::InvalidInput, line))?;
         let tap = Tap::create(&options.tap).map_err(|error| explain(&options.tap, &error))?;
@@ -182,20 +185,21 @@ impl Bare {
         Ok(Bare { addresses, stop: Some(writer), thread: Some(thread) })
     }
 
-    /// What a program needs to find it, as [`super::Origin::describe`] tells.
+    /// Returns a description by which a program can find the server, as [`super::Origin::describe`]
+    /// does.
     pub fn describe(&self) -> Value {
         super::describe_all(&self.addresses, "http", &["http/1.1"])
     }
 
-    /// True where it has ended by itself, as it does when its device is taken away.
+    /// Returns true if the server has ended by itself, as when its device was removed.
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Resets every connection and removes the device; tells what happened.
+    /// Resets all connections, removes the device and returns the statistics.
     ///
     /// # Errors
-    /// Why it had ended by itself.
+    /// Returns the reason if the server had ended by itself.
     pub fn stop(mut self) -> io::Result<Statistics> {
         self.finish()
     }
@@ -211,7 +215,7 @@ impl Bare {
 impl Drop for Bare {
     fn drop(&mut self) {
         if self.thread.is_some() {
-            // There is nobody to tell.
+            // The result cannot be reported.
             let _ = self.finish();
         }
     }

@@ -1,9 +1,9 @@
-//! Who is where on the Ethernet, learned from what arrives.
+//! Neighbour resolution, learned from received segments.
 //!
-//! smoltcp asks for a neighbour when it first answers it, once a second at the most for all of them
-//! together, and forgets the answer after a minute. A server whose first answer waits for that
-//! measures discovery. So whoever sends us TCP is told to smoltcp as the neighbour behind its
-//! address, before the segment itself.
+//! smoltcp resolves a neighbour's MAC address when it first sends to it, makes at most one such
+//! request per second in total, and forgets an entry after a minute. A first response that waits
+//! for this would make a benchmark measure address resolution. Therefore, before a TCP segment is
+//! passed to smoltcp, its sender is announced to smoltcp as a neighbour.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use smoltcp::wire::{
 
 use super::segment::Segment;
 
-/// How long what was told is taken as remembered; smoltcp does for 60 s.
+/// How long an announced neighbour counts as known. smoltcp keeps it for 60 s.
 const FRESH: Duration = Duration::from_secs(20);
 
-/// Neighbours that are kept in mind, as many as smoltcp's feature `iface-neighbor-cache-count-64`
-/// has it keep.
+/// The maximum number of neighbours remembered: the size of smoltcp's cache (feature
+/// `iface-neighbor-cache-count-64`).
 const MOST: usize = 64;
 
-/// Who was told of, when.
+/// The neighbours announced to smoltcp, with the time of the announcement.
 #[derive(Debug)]
 pub(super) struct Neighbours {
     own: EthernetAddress,
@@ -34,14 +34,15 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// None are known. Addresses outside of `networks` are reached through the gateway of their
-    /// family.
+    /// Creates an empty table. Addresses outside `networks` are reached through the gateway of
+    /// their family.
     pub(super) fn new(own: EthernetAddress, networks: &[IpCidr], gateways: &[IpAddress]) -> Self {
         let (networks, gateways) = (networks.to_vec(), gateways.to_vec());
         Neighbours { own, networks, gateways, told: HashMap::new() }
     }
 
-    /// What to tell smoltcp before this segment: a frame, where it may not know the sender.
+    /// Returns a frame that announces the sender of a segment, or `None` if smoltcp knows it
+    /// already.
     pub(super) fn lesson(&mut self, segment: &Segment, now: Duration) -> Option<Vec<u8>> {
         let hop = self.next_hop(segment.source.addr)?;
         let known = self.told.get(&hop);

@@ -1,19 +1,19 @@
-//! An address with its network, as people write it.
+//! An address with the length of its network prefix, and its text form.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// An address and how many of its bits are its network's.
+/// An address with the length of its network prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
     /// The address of the host itself.
     pub address: IpAddr,
-    /// Bits of the network, 0 to 32 or 128.
+    /// The prefix length in bits: 0 to 32 for IPv4, 0 to 128 for IPv6.
     pub length: u8,
 }
 
 impl Prefix {
-    /// True where that address is in the same network.
+    /// Returns true if the address is in the same network.
     pub fn holds(&self, other: IpAddr) -> bool {
         let (own, other, bits) = match (self.address, other) {
             (IpAddr::V6(own), IpAddr::V6(other)) => (own.to_bits(), other.to_bits(), 128),

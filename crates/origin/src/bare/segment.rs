@@ -1,16 +1,16 @@
-//! TCP segments as they lie in Ethernet frames, either way.
+//! TCP segments in Ethernet frames, in either direction.
 
 use smoltcp::wire::{
     EthernetAddress, EthernetFrame, EthernetProtocol, IpAddress, IpEndpoint, IpProtocol,
     Ipv4Packet, Ipv6Packet, TcpPacket, TcpSeqNumber,
 };
 
-/// The options of TCP that are looked at (RFC 9293, 3.1; RFC 2018).
+/// The kinds of the TCP options that are examined (RFC 9293, 3.1; RFC 2018).
 const END: u8 = 0;
 const NOTHING: u8 = 1;
 const SACK_PERMITTED: u8 = 4;
 
-/// What a segment's headers say.
+/// The header fields of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) source: IpEndpoint,
@@ -21,16 +21,17 @@ pub(super) struct Segment {
     pub(super) syn: bool,
     pub(super) fin: bool,
     pub(super) rst: bool,
-    /// Bytes of data.
+    /// The number of data bytes.
     pub(super) payload: usize,
     /// The sender's hardware address.
     pub(super) from: EthernetAddress,
-    /// Where in the frame TCP begins.
+    /// The offset of the TCP header in the frame.
     at: usize,
 }
 
 impl Segment {
-    /// The segment in this frame; none where it holds anything else, or only a fragment.
+    /// Parses the segment in a frame. Returns `None` if the frame contains anything else, or a
+    /// fragment.
     pub(super) fn read(frame: &[u8]) -> Option<Segment> {
         let ethernet = EthernetFrame::new_checked(frame).ok()?;
         let (source, target, inner) = match ethernet.ethertype() {
@@ -54,12 +55,12 @@ impl Segment {
         })
     }
 
-    /// The sequence number after it.
+    /// Returns the sequence number after the segment.
     pub(super) fn end(&self) -> TcpSeqNumber {
         self.seq + self.payload + usize::from(self.syn) + usize::from(self.fin)
     }
 
-    /// Takes the offer of selective acknowledgements out of a SYN, whose frame this is.
+    /// Removes the SACK-permitted option from a SYN, whose frame this is.
     pub(super) fn refuse_sack(&self, frame: &mut [u8]) {
         let inner = frame.get_mut(self.at..).unwrap_or_default();
         let Ok(mut tcp) = TcpPacket::new_checked(inner) else { return };
@@ -85,7 +86,7 @@ fn ipv6(bytes: &[u8]) -> Option<Inner<'_>> {
     tcp.then(|| (packet.src_addr().into(), packet.dst_addr().into(), packet.payload()))
 }
 
-/// Where among the options the offer is.
+/// Returns the offset of the SACK-permitted option.
 fn find_sack(options: &[u8]) -> Option<usize> {
     let mut place = 0;
     loop {

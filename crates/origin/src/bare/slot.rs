@@ -1,4 +1,4 @@
-//! One connection after the other on one socket.
+//! The connections of one socket, one after another.
 
 use std::collections::VecDeque;
 
@@ -9,24 +9,24 @@ use smoltcp::wire::IpEndpoint;
 
 use crate::turbo::request_handler::{Memory, RequestHandler};
 
-/// Parts that wait to be sent, beyond which nothing more is listened to.
+/// The number of parts waiting to be sent at which reading is suspended.
 const ENOUGH: usize = 64;
 
-/// A socket's place: it waits for a connection or has one.
+/// The state of a socket, which waits for a connection or has one.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     pub(super) socket: SocketHandle,
-    /// Both ends of the connection, the client's first; none while it waits for one.
+    /// The endpoints of the connection, the client's first; `None` while waiting for one.
     pub(super) ends: Option<(IpEndpoint, IpEndpoint)>,
     memory: Memory,
-    /// What is to be sent.
+    /// The data to send.
     parts: VecDeque<RepeatedBytes>,
-    /// Nothing more is listened to.
+    /// Whether received data is ignored because the connection is ending.
     ending: bool,
 }
 
 impl ConnectionSlot {
-    /// Waits for a connection.
+    /// Creates the state of a socket that waits for a connection.
     pub(super) fn new(socket: SocketHandle) -> ConnectionSlot {
         ConnectionSlot {
             socket,
@@ -37,7 +37,7 @@ impl ConnectionSlot {
         }
     }
 
-    /// Notes a connection that has come; true where it is new.
+    /// Checks whether a connection has been established. Returns true if it is new.
     pub(super) fn accept(&mut self, socket: &Socket<'_>) -> bool {
         let new = self.ends.is_none() && established(socket);
         if new {
@@ -46,7 +46,7 @@ impl ConnectionSlot {
         new
     }
 
-    /// Hears what came and says what is to be said; true where anything changed.
+    /// Reads requests and sends responses. Returns true if anything changed.
     pub(super) fn go_on(&mut self, socket: &mut Socket<'_>, handler: &mut RequestHandler) -> bool {
         let heard = self.receive(socket, handler);
         let said = self.say(socket);
@@ -91,7 +91,7 @@ impl ConnectionSlot {
         said
     }
 
-    /// Ends it where there is nothing more to say, or nobody who would ask.
+    /// Closes the connection if nothing is left to send and no further request will be read.
     fn end(&self, socket: &mut Socket<'_>) -> bool {
         let over = self.ending || (self.ends.is_some() && !socket.may_recv());
         let close = over && self.parts.is_empty() && socket.may_send();

@@ -1,4 +1,4 @@
-//! smoltcp's stack with its sockets, one thread's. It is told what time it is.
+//! The smoltcp stack with its sockets, for one thread. The caller passes the time.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -16,10 +16,10 @@ use super::wire::{BareDevice, Port};
 use super::{BareOptions, Congestion, Statistics};
 use crate::turbo::request_handler::RequestHandler;
 
-/// How long a client may say nothing at all before its place is another's.
+/// The time without any sign of the client after which its connection is aborted.
 const PATIENCE: StackDuration = StackDuration::from_secs(120);
 
-/// The server: everything between frames and answers.
+/// The server: everything between received frames and responses.
 pub(super) struct Stack<P> {
     interface: Interface,
     wire: BareDevice<P>,
@@ -30,7 +30,7 @@ pub(super) struct Stack<P> {
     connections: u64,
 }
 
-/// How each socket is made.
+/// The parameters of each socket.
 #[derive(Clone, Copy, Debug)]
 struct SocketManner {
     port: u16,
@@ -39,10 +39,10 @@ struct SocketManner {
 }
 
 impl<P: Port> Stack<P> {
-    /// A server on this wire, whose clock begins now.
+    /// Creates a server on this port, whose clock starts now.
     ///
     /// # Errors
-    /// There are more addresses than it has room for.
+    /// Fails if there are more addresses than the stack supports.
     pub(super) fn new(options: &BareOptions, port: P) -> io::Result<Stack<P>> {
         let mac = EthernetAddress(options.hardware_address());
         let networks = networks(options, mac);
@@ -70,8 +70,8 @@ impl<P: Port> Stack<P> {
         })
     }
 
-    /// Does all that can be done now; tells when there will be something to do again, if no frame
-    /// comes before.
+    /// Processes everything possible now. Returns how long until there is more to do if no frame
+    /// arrives, or `None` if there is no such time.
     pub(super) fn turn(&mut self, now: Duration) -> Option<Duration> {
         let now = Instant::from_micros(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
         loop {
@@ -92,7 +92,7 @@ impl<P: Port> Stack<P> {
         self.interface.poll(now, &mut self.wire, &mut self.sockets);
     }
 
-    /// What there was so far.
+    /// Returns the statistics so far.
     pub(super) fn statistics(&mut self) -> Statistics {
         let counts = self.wire.flows().counts;
         Statistics {
@@ -104,12 +104,12 @@ impl<P: Port> Stack<P> {
         }
     }
 
-    /// Why there will be no more frames, where that is so.
+    /// Returns the error after which no more frames can be received, if any.
     pub(super) fn end(&mut self) -> Option<io::Error> {
         self.wire.end()
     }
 
-    /// Where its frames come from and go to.
+    /// Returns the port that carries the frames.
     pub(super) fn port(&self) -> &P {
         self.wire.port()
     }
@@ -120,7 +120,8 @@ impl<P: Port> Stack<P> {
             let socket = self.sockets.get_mut::<Socket<'_>>(slot.socket);
             self.connections += u64::from(slot.accept(socket));
             moved |= slot.go_on(socket, &mut self.handler);
-            // Who waits out TIME-WAIT has nothing to say any more, and there are few places.
+            // A connection in TIME-WAIT has nothing more to send, and sockets are few, so it is
+            // freed.
             if matches!(socket.state(), State::Closed | State::TimeWait) {
                 if let Some((client, own)) = slot.ends {
                     self.wire.flows().forget(client, own);
@@ -135,7 +136,8 @@ impl<P: Port> Stack<P> {
 }
 
 impl SocketManner {
-    /// A new socket that listens. One that had a connection would remember some of it.
+    /// Creates a listening socket. A socket is not reused, because it would keep state of its last
+    /// connection.
     fn socket(self) -> Socket<'static> {
         let buffer = || SocketBuffer::new(vec![0; self.buffer]);
         let mut socket = Socket::new(buffer(), buffer());
@@ -146,22 +148,23 @@ impl SocketManner {
             Congestion::None => CongestionControl::None,
             Congestion::Reno => CongestionControl::Reno,
         });
-        // It can't refuse: the socket is new and the port is not 0.
+        // This cannot fail: the socket is new and the port is not 0.
         let _ = socket.listen(self.port);
         socket
     }
 }
 
-/// The networks that it is in. With a link-local address among them it can answer routers, which
-/// ask who it is from theirs; without, such an answer would go to its gateway, whom it doesn't know
-/// yet, and the router would ask again a second later.
+/// Returns the networks of the interface. They include a link-local one for IPv6, so that the
+/// server can answer routers that solicit it from their link-local addresses. Otherwise such an
+/// answer would go to the gateway, whose MAC address is not known yet, and the router would repeat
+/// its request only after a second.
 fn networks(options: &BareOptions, mac: EthernetAddress) -> Vec<IpCidr> {
     let own = options.addresses.iter().map(|one| IpCidr::new(one.address.into(), one.length));
     let ipv6 = options.addresses.iter().any(|one| one.address.is_ipv6());
     own.chain(ipv6.then(|| link_local(mac))).collect()
 }
 
-/// RFC 4291, appendix A.
+/// Returns the link-local address of a MAC address (RFC 4291, appendix A).
 fn link_local(mac: EthernetAddress) -> IpCidr {
     let [a, b, c, d, e, f] = mac.0;
     let halves = [[a ^ 2, b], [c, 0xff], [0xfe, d], [e, f]].map(u16::from_be_bytes);
@@ -180,7 +183,7 @@ fn give_addresses(
     });
     let routes = interface.routes_mut();
     for &gateway in gateways {
-        // There is room for one of each family, and there is one at the most.
+        // There is room for one route per family, and the options allow no more.
         let _ = match gateway {
             IpAddress::Ipv4(gateway) => routes.add_default_ipv4_route(gateway),
             IpAddress::Ipv6(gateway) => routes.add_default_ipv6_route(gateway),

@@ -1,4 +1,4 @@
-//! The stack on a wire of memory, by a clock that the test moves.
+//! Tests of the stack on an in-memory wire, with a clock that the test advances.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,9 +17,10 @@ use super::wire::Port;
 use super::{BareOptions, Congestion, Statistics};
 
 const CLIENT_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 9]);
-/// Bytes of data in a segment of the client's that the tests know.
+/// The client's maximum segment size, in bytes.
 const MSS: usize = 1_000;
-/// The own address and an on-link and an off-link client's, by family.
+/// The addresses of the server, of a client on the link and of a client behind the gateway, by
+/// family.
 const PLACES: [[&str; 3]; 2] =
     [["fd00::2", "fd00::9", "fd00:1::9"], ["10.0.0.2", "10.0.0.9", "10.0.1.9"]];
 
@@ -43,7 +44,7 @@ impl Port for Shared {
     }
 }
 
-/// A server, and a client that a test plays.
+/// A server, and a client that the test controls.
 struct Scene {
     stack: Stack<Shared>,
     wire: std::rc::Rc<std::cell::RefCell<Memory>>,
@@ -80,7 +81,7 @@ impl Scene {
         }
     }
 
-    /// What the server sends now.
+    /// Runs the server and returns the frames that it sends.
     fn turn(&mut self) -> Vec<Vec<u8>> {
         self.stack.turn(self.now);
         std::mem::take(&mut self.wire.borrow_mut().from)
@@ -111,7 +112,8 @@ impl Scene {
         self.wire.borrow_mut().to.push_back(frame);
     }
 
-    /// Connects and asks for a path; what has been sent at first, and where the answer began.
+    /// Connects and requests a path. Returns the first segments of the response, and the sequence
+    /// number at which it starts.
     fn ask(&mut self, path: &str) -> (Vec<Segment>, TcpSeqNumber) {
         self.send(TcpControl::Syn, None, b"");
         let accepted = self.segments();
@@ -122,7 +124,7 @@ impl Scene {
         (self.segments(), start)
     }
 
-    /// A connection from its beginning to its end.
+    /// Performs a complete connection.
     fn ask_and_end(&mut self) {
         self.port += 1;
         let (answer, _) = self.ask("/");
@@ -187,7 +189,7 @@ fn nobody_is_asked_for_later_either() {
     for family in 0..2 {
         let mut scene = Scene::new(family, true, |_| {});
         for _ in 0..5 {
-            // What smoltcp was told is forgotten by then.
+            // By then, smoltcp has forgotten the neighbour.
             scene.now += Duration::from_secs(70);
             scene.ask_and_end();
         }
@@ -240,7 +242,8 @@ fn a_loss_is_mended_by_the_timer_alone_and_by_sending_everything_again() {
         let mut scene = Scene::new(family, false, |_| {});
         let (sent, start) = scene.ask("/bytes/50000");
         assert!(sent.len() > 50, "{}", sent.len());
-        // The first segment is lost, the others make the client say the same again and again.
+        // The first segment is lost; each of the others makes the client repeat its
+        // acknowledgement.
         for _ in 1..sent.len() {
             scene.send(TcpControl::None, Some(start), b"");
         }
@@ -266,7 +269,7 @@ fn an_acknowledgement_of_something_new_is_not_hidden_nor_is_a_sign_of_life() {
         let (sent, start) = scene.ask("/bytes/200000");
         scene.send(TcpControl::None, Some(start + MSS), b"");
         assert!(!scene.segments().is_empty());
-        // Keep-alive probes, one byte before what comes next (RFC 9293, 3.8.4).
+        // Keep-alive probes, one byte before the next sequence number (RFC 9293, 3.8.4).
         for _ in 0..5 {
             scene.now += Duration::from_millis(10);
             scene.seq = TcpSeqNumber(scene.seq.0 - 1);

@@ -1,9 +1,9 @@
-//! The wire as smoltcp is shown it: without duplicate acknowledgements and offers of SACK, and with
-//! its neighbours introduced.
+//! The network device as smoltcp sees it: without duplicate acknowledgements and SACK-permitted
+//! options, and with its neighbours announced.
 //!
-//! smoltcp retransmits at the third duplicate acknowledgement, always, where the server that this
-//! one stands for has no fast retransmit. What smoltcp doesn't see it can't react to, so a loss is
-//! mended when its timer ends, by sending everything since then again.
+//! smoltcp always retransmits at the third duplicate acknowledgement, but the kind of server
+//! modelled here has no fast retransmit. Hiding duplicate acknowledgements from smoltcp disables
+//! it: after a loss, smoltcp resends everything from the lost segment on when its timer expires.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -17,18 +17,18 @@ use super::flows::Flows;
 use super::neighbours::Neighbours;
 use super::segment::Segment;
 
-/// The largest frame that is sent: 1500 bytes in Ethernet, without its checksum.
+/// The largest frame sent, in bytes: an MTU of 1500 and the Ethernet header, without the checksum.
 const LARGEST: usize = 1_514;
 
-/// The largest that is received, whatever the interface's MTU.
+/// The largest frame received, in bytes, whatever the MTU of the interface.
 const ROOM: usize = 65_536;
 
-/// Where frames come from and go to.
+/// A source and sink of frames.
 pub(super) trait Port {
-    /// The next frame; an error where there is none.
+    /// Reads the next frame into `frame` and returns its length. Returns an error if there is none.
     fn read(&mut self, frame: &mut [u8]) -> io::Result<usize>;
 
-    /// Sends a frame, if it can; one that it can't send is lost, as on any wire.
+    /// Sends a frame. A frame that cannot be sent is lost.
     fn write(&mut self, frame: &[u8]);
 }
 
@@ -38,23 +38,24 @@ impl Port for Tap {
     }
 
     fn write(&mut self, frame: &[u8]) {
-        // EIO while the interface is down, which is what a cable that isn't plugged in is like.
+        // The error is EIO while the interface is down. The frame is lost then, as with an
+        // unplugged cable.
         let _ = Tap::write(self, frame);
     }
 }
 
-/// smoltcp's device.
+/// The device that smoltcp uses.
 #[derive(Debug)]
 pub(super) struct BareDevice<P> {
     inbox: Inbox,
     outlet: Outlet<P>,
     neighbours: Neighbours,
     own: EthernetAddress,
-    /// Why there will be no more frames.
+    /// The error after which no more frames can be received.
     end: Option<io::Error>,
 }
 
-/// A frame that arrived, and one that comes before it.
+/// A received frame, and one to be delivered before it.
 #[derive(Debug)]
 struct Inbox {
     bytes: Vec<u8>,
@@ -71,29 +72,29 @@ struct Outlet<P> {
 }
 
 impl<P: Port> BareDevice<P> {
-    /// The wire behind `port`, at whose end `own` is.
+    /// Creates a device on `port` with the MAC address `own`.
     pub(super) fn new(port: P, own: EthernetAddress, neighbours: Neighbours) -> BareDevice<P> {
         let inbox = Inbox { bytes: vec![0; ROOM], length: 0, first: None, waiting: false };
         let outlet = Outlet { port, bytes: vec![0; LARGEST], flows: Flows::default() };
         BareDevice { inbox, outlet, neighbours, own, end: None }
     }
 
-    /// What passes.
+    /// Returns the state of the connections.
     pub(super) fn flows(&mut self) -> &mut Flows {
         &mut self.outlet.flows
     }
 
-    /// Where frames come from and go to.
+    /// Returns the port that carries the frames.
     pub(super) fn port(&self) -> &P {
         &self.outlet.port
     }
 
-    /// Why there will be no more frames, where that is so.
+    /// Returns the error after which no more frames can be received, if any.
     pub(super) fn end(&mut self) -> Option<io::Error> {
         self.end.take()
     }
 
-    /// Has the next frame that smoltcp may see waiting in the inbox; false where there is none.
+    /// Reads until a frame for smoltcp is in the inbox. Returns false if there is none.
     fn fill(&mut self, now: Duration) -> bool {
         while !self.inbox.waiting {
             match self.outlet.port.read(&mut self.inbox.bytes) {
@@ -134,7 +135,7 @@ impl<P: Port> Device for BareDevice<P> {
         P: 'a;
 
     fn receive(&mut self, now: Instant) -> Option<(Received<'_>, ToSend<'_, P>)> {
-        // Nothing here is before the clock's own start.
+        // The time is never negative, so the conversion does not fail.
         let now = Duration::from_micros(now.total_micros().try_into().unwrap_or_default());
         let received = self.fill(now).then_some(Received(&mut self.inbox))?;
         Some((received, ToSend(&mut self.outlet)))
@@ -152,7 +153,7 @@ impl<P: Port> Device for BareDevice<P> {
     }
 }
 
-/// A frame for smoltcp.
+/// A token to receive a frame.
 #[derive(Debug)]
 pub(super) struct Received<'a>(&'a mut Inbox);
 
@@ -166,7 +167,7 @@ impl RxToken for Received<'_> {
     }
 }
 
-/// The right to send a frame.
+/// A token to send a frame.
 #[derive(Debug)]
 pub(super) struct ToSend<'a, P>(&'a mut Outlet<P>);
 

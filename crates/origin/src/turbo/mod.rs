@@ -1,5 +1,5 @@
-//! The turbo origin: as little work a request as possible, so that the client is what a benchmark
-//! measures. It knows a few answers, prepares each once and sends them over io_uring.
+//! The turbo origin. It does as little work per request as possible, so that a benchmark measures
+//! the client. It supports a few responses, prepares each one once and sends them with io_uring.
 
 mod reply;
 pub(super) mod request_handler;
@@ -28,12 +28,13 @@ pub struct Turbo {
 }
 
 impl Turbo {
-    /// Binds every address, then serves in the background; clients can connect on return. Each
-    /// thread serves up to `room` connections at once; the limit of open files must be as high.
+    /// Binds all addresses and serves in the background. Clients can connect as soon as this
+    /// returns. Each thread serves up to `room` connections at once; the limit on open files must
+    /// permit this.
     ///
     /// # Errors
-    /// When an address can't be bound, when io_uring is missing or not allowed, or when threads
-    /// can't be started.
+    /// Fails if an address cannot be bound, if io_uring is unavailable or forbidden, or if threads
+    /// cannot be started.
     pub fn start(options: &Options, room: u32) -> io::Result<Turbo> {
         let threads = match options.threads {
             0 => thread::available_parallelism()?.get(),
@@ -55,17 +56,18 @@ impl Turbo {
         Ok(turbo)
     }
 
-    /// The bound addresses in the order of [`Options::listen`], with their real ports.
+    /// Returns the bound addresses in the order of [`Options::listen`], with their actual ports.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// What a program needs to find it, as [`super::Origin::describe`] tells.
+    /// Returns a description by which a program can find the server, as [`super::Origin::describe`]
+    /// does.
     pub fn describe(&self) -> Value {
         super::describe_all(&self.addresses, "http", &["http/1.1"])
     }
 
-    /// Closes the listening sockets and every connection; the ports are free on return.
+    /// Closes the listening sockets and all connections. The ports are free when this returns.
     pub fn stop(self) {
         drop(self);
     }
@@ -75,7 +77,7 @@ impl Drop for Turbo {
     fn drop(&mut self) {
         drop(self.stop.take());
         for thread in self.threads.drain(..) {
-            // An Err is a panic of that thread, which has then ended as well.
+            // An error means that the thread panicked; it has ended then as well.
             let _ = thread.join();
         }
     }
@@ -91,7 +93,8 @@ fn spawn(
         Ok(mut server) => {
             let _ = ready.send(Ok(()));
             drop(ready);
-            // A ring that breaks takes its connections with it, which is all that clients can see.
+            // If the ring fails, its connections are closed, which clients notice. The error is not
+            // reported otherwise.
             let _ = server.run(&stop);
         }
         Err(error) => drop(ready.send(Err(explain(&error)))),

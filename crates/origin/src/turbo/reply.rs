@@ -1,5 +1,5 @@
-//! The answers, each prepared when it is first asked for and kept for ever, so that the kernel can
-//! read them whenever it likes.
+//! The responses. Each is prepared when first requested and then kept for ever, so that the kernel
+//! can read it at any time.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,17 +8,18 @@ use sixmark_sys::turbo::RepeatedBytes;
 
 use crate::body::BLOCK;
 
-/// Bodies up to this size are kept with their heads: one send, usually one segment or a few.
+/// The largest body that is stored with its head and sent in one operation, in bytes.
 const WHOLE: u64 = 16 * 1024;
-/// Answers of a thread that are kept: what is prepared is never freed.
+/// The maximum number of responses that a thread keeps, because they are never freed.
 const MOST: usize = 4096;
-/// The largest body, as at the other origin.
+/// The largest body in bytes, as in the ordinary origin.
 pub(super) const LARGEST: u64 = 1 << 40;
 
-/// The block that larger bodies repeat: the origin's, so often that a send is worth its call.
+/// The block that larger bodies repeat: the origin's block several times, so that each send carries
+/// enough data.
 static LARGE: LazyLock<Vec<u8>> = LazyLock::new(|| BLOCK.repeat(16));
 
-/// What is answered.
+/// The kinds of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Reply {
     Hello,
@@ -31,33 +32,34 @@ pub(super) enum Reply {
     Overfull,
 }
 
-/// What the answer says of the connection.
+/// The content of the response's Connection header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ConnectionManner {
-    /// Nothing: HTTP/1.1 goes on.
+    /// No header: an HTTP/1.1 connection persists by default.
     Plain,
-    /// That it goes on, which HTTP/1.0 has to be told.
+    /// `keep-alive`: an HTTP/1.0 connection persists only if told so.
     KeepAlive,
     Close,
 }
 
-/// An answer asked for.
+/// A response to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Order {
     pub(super) reply: Reply,
     pub(super) manner: ConnectionManner,
-    /// Without content: the answer to a HEAD.
+    /// Whether to omit the body, as in a response to HEAD.
     pub(super) bare: bool,
 }
 
-/// What a thread has prepared.
+/// The responses that a thread has prepared.
 #[derive(Debug, Default)]
 pub(super) struct ReplyCache {
     prepared: HashMap<Order, &'static [u8]>,
 }
 
 impl ReplyCache {
-    /// The answer in one part or two, and whether it is the one asked for.
+    /// Appends the response to `say` in one or two parts. Returns false if the cache is full, in
+    /// which case the response is an error.
     pub(super) fn serve(&mut self, order: Order, say: &mut Vec<RepeatedBytes>) -> bool {
         let full = self.prepared.len() >= MOST && !self.prepared.contains_key(&order);
         let order = if full { Order { reply: Reply::Overfull, ..order } } else { order };
@@ -105,7 +107,7 @@ fn length(reply: Reply) -> u64 {
     }
 }
 
-/// What goes with the head in one piece.
+/// Returns the body that is sent together with the head.
 fn content(reply: Reply) -> &'static [u8] {
     match reply {
         Reply::Hello => b"hello, world\n",

@@ -1,58 +1,58 @@
-//! HTTP/1.1, as much of it as a benchmark needs.
+//! A subset of HTTP/1.1 that suffices for benchmarks.
 
 use httparse::{EMPTY_HEADER, Request, Status};
 use sixmark_sys::turbo::{Handler, NextStep, RepeatedBytes};
 
 use super::reply::{ConnectionManner, LARGEST, Order, Reply, ReplyCache};
 
-/// The largest head, in bytes.
+/// The largest request head, in bytes.
 const HEAD: usize = 16 * 1024;
-/// The most fields of a head.
+/// The maximum number of header fields.
 const FIELDS: usize = 64;
-/// The longest request that is remembered.
+/// The longest request head that is cached, in bytes.
 const REMEMBERED: usize = 2048;
 
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// A thread's side of all its conversations.
+/// The handler of all connections of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct RequestHandler {
     replies: ReplyCache,
-    /// Requests that were answered.
+    /// The number of requests answered.
     served: u64,
-    /// The last request without a body: the next one is likely to be the same, byte by byte.
+    /// The last request without a body. The next request is likely to be identical.
     last: Vec<u8>,
     last_order: Option<Order>,
 }
 
-/// What is remembered of a connection.
+/// The state of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The beginning of a head.
+    /// The beginning of an incomplete head.
     head: Vec<u8>,
-    /// Bytes of a body that are still to come, and what is answered after it.
+    /// The number of body bytes still to come, and the response to send after them.
     body: u64,
     after: Option<Order>,
 }
 
-/// What a head asks for.
+/// A parsed request head.
 #[derive(Clone, Copy, Debug)]
 struct TurboRequest {
     order: Order,
-    /// The length of the head.
+    /// The length of the head, in bytes.
     head: usize,
-    /// The length of the body.
+    /// The length of the body, in bytes.
     body: u64,
-    /// The client waits to be told to go on.
+    /// Whether the client expects a 100 (Continue) response.
     expects: bool,
 }
 
-/// Why a head is not understood.
+/// The reason for which a head cannot be parsed.
 #[derive(Clone, Copy, Debug)]
 enum HeadError {
-    /// The rest is still to come.
+    /// The head is incomplete.
     Incomplete,
-    /// It is answered with an error.
+    /// The head is rejected with this response.
     Unacceptable(Reply),
 }
 
@@ -77,12 +77,13 @@ impl Handler for RequestHandler {
 }
 
 impl RequestHandler {
-    /// Requests that were answered so far.
+    /// Returns the number of requests answered so far.
     pub(crate) fn served(&self) -> u64 {
         self.served
     }
 
-    /// Deals with a body's bytes, a request or the beginning of one; tells how many bytes it used.
+    /// Processes bytes of a body, a request or the beginning of one. Returns how many bytes were
+    /// used.
     fn step(
         &mut self,
         memory: &mut Memory,
@@ -217,7 +218,7 @@ fn choose_reply(path: &str) -> Reply {
     if path == "/" { Reply::Hello } else { bytes().map_or(Reply::Missing, Reply::Bytes) }
 }
 
-/// RFC 9112, section 9.3.
+/// Decides whether the connection persists (RFC 9112, section 9.3).
 fn manner(request: &Request<'_, '_>) -> ConnectionManner {
     let newer = request.version == Some(1);
     if says(request, "connection", "close") {
@@ -231,7 +232,8 @@ fn manner(request: &Request<'_, '_>) -> ConnectionManner {
     }
 }
 
-/// Zero where none is told; nothing where it is no number or there are several.
+/// Returns the value of Content-Length, or 0 without one. Returns `None` if it is not a number or
+/// occurs several times.
 fn content_length(request: &Request<'_, '_>) -> Option<u64> {
     let mut lengths = values(request, "content-length");
     let Some(first) = lengths.next() else { return Some(0) };

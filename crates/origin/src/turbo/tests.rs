@@ -1,4 +1,4 @@
-//! The turbo origin as a client sees it, over both families and real sockets.
+//! Tests of the turbo origin from a client's view, over both families and real sockets.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::*;
 use crate::body::BLOCK;
 
-/// A hang is a failure; no test waits for this to pass.
+/// The timeout after which a hanging read fails. No test waits for it in normal operation.
 const HANG: Duration = Duration::from_secs(60);
 
 const ASK: &str = "GET / HTTP/1.1\r\nHost: o\r\n\r\n";
@@ -17,7 +17,7 @@ fn turbo(threads: usize) -> Turbo {
     Turbo::start(&Options { threads, ..Options::default() }, 256).unwrap()
 }
 
-/// One thread and two.
+/// Runs a test over both families, with one thread and with two.
 fn on_both_families(test: impl Fn(SocketAddr)) {
     for threads in [1, 2] {
         let turbo = turbo(threads);
@@ -39,7 +39,7 @@ fn send(address: SocketAddr, request: &str) -> TcpStream {
     stream
 }
 
-/// Head and body of the only answer on a connection.
+/// Returns the head and the body of the only response on a connection.
 fn only(address: SocketAddr, request: &str) -> (String, Vec<u8>) {
     let mut bytes = Vec::new();
     send(address, request).read_to_end(&mut bytes).unwrap();
@@ -57,14 +57,14 @@ fn expect(stream: &mut TcpStream, text: &str) {
     assert_eq!(String::from_utf8_lossy(&bytes), text);
 }
 
-/// Ends, and waits until the origin has ended too: its place is then free.
+/// Closes the connection and waits until the origin has closed it too, so that its slot is free.
 fn leave(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     assert_eq!(last(&mut stream).unwrap(), 0);
 }
 
-/// What the next read says. A wait with a limit ends when the machine is halted and goes on, whatever
-/// handlers there are (signal(7)): then it is read once more.
+/// Returns the result of the next read. A read with a timeout fails with EINTR when the process is
+/// stopped and continued, even without signal handlers (signal(7)), so it is repeated.
 fn last(stream: &mut TcpStream) -> std::io::Result<usize> {
     loop {
         match stream.read(&mut [0; 1]) {
@@ -154,7 +154,7 @@ fn a_connection_ends_when_asked_to_or_when_http_1_0_does_not_ask_otherwise() {
             let (head, body) = only(address, request);
             assert!(head.contains("\r\nConnection: close\r\n"), "{head}");
             assert_eq!(body, b"hello, world\n");
-            // Also after others on the same connection.
+            // The response is the same after other requests on the same connection.
             let (head, rest) = only(address, &format!("{ASK}{request}"));
             assert!(HELLO.starts_with(&head));
             assert!(rest.ends_with(b"close\r\n\r\nhello, world\n"));
@@ -250,7 +250,7 @@ fn places_are_used_again() {
         let turbo = turbo(1);
         let address = turbo.addresses()[family];
         for _ in 0..3 {
-            // As many as fit.
+            // As many requests as the server has room for.
             let mut all: Vec<_> = (0..250).map(|_| send(address, ASK)).collect();
             all.iter_mut().for_each(|stream| expect(stream, HELLO));
             all.into_iter().for_each(leave);
