@@ -1,5 +1,6 @@
-//! What the link emulator can do on this machine, made by `make emulator`: how late frames are at
-//! 100 Mbit/s with a delay of 5 ms, and how much it carries on one core without a delay. Needs root.
+//! Measures the link emulator on this machine: how late frames are at 100 Mbit/s with a delay of 5
+//! ms, and how much traffic it forwards on one core without a delay. Run by `make emulator`;
+//! requires root.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +26,8 @@ use sixmark_units::family::{Family, PerFamily};
 const SEED: u64 = 6446;
 const DELAY: Duration = Duration::from_millis(5);
 const PIECE: usize = 128 << 10;
-/// 100 Mbit/s on an Ethernet: payloads of 1,400 bytes, with UDP's, IPv6's and Ethernet's 86 bytes.
+/// The size of the UDP payload in bytes. On an Ethernet wire, a datagram takes 86 bytes more: UDP,
+/// IPv6 and Ethernet headers, preamble and gap.
 const DATAGRAM: usize = 1_400;
 const EVERY_NS: u64 = (DATAGRAM as u64 + 86) * 8 * 10;
 
@@ -51,7 +53,7 @@ fn delayed(rate: Option<FrameRate>) -> Impairment {
     Impairment { rate, common: effect, families, ..Impairment::default() }
 }
 
-/// As fast as TCP goes.
+/// Measures a TCP stream at its maximum rate.
 fn stream(what: &str, family: Family, time: Duration, ways: [&Impairment; 2]) {
     let pair = Pair::up(ways[0], ways[1], SEED);
     let pinned = pin();
@@ -81,7 +83,7 @@ fn stream(what: &str, family: Family, time: Duration, ways: [&Impairment; 2]) {
     lateness(&pair.link.report().unwrap());
 }
 
-/// Evenly, 100 Mbit/s.
+/// Measures evenly spaced datagrams at 100 Mbit/s.
 fn datagrams(family: Family, time: Duration, way: &Impairment) {
     let pair = Pair::up(way, way, SEED);
     let pinned = pin();
@@ -89,7 +91,7 @@ fn datagrams(family: Family, time: Duration, way: &Impairment) {
     let [near, far] = [socket(0), socket(1)];
     let to = far.local_addr().unwrap();
     far.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-    // So that nothing waits for an address to be resolved, there and back.
+    // Resolves the addresses of both ends before the measurement.
     near.send_to(&[0], to).unwrap();
     far.recv(&mut [0]).unwrap();
     let receiver = std::thread::spawn(move || {
@@ -134,7 +136,8 @@ fn pace(socket: &UdpSocket, to: std::net::SocketAddr, time: Duration) -> u64 {
     count
 }
 
-/// Before the rest of the machine, though behind the link: the figures are to be the link's.
+/// Gives the calling thread a real-time priority, above ordinary programs but below the link's
+/// thread, so that the figures are those of the link.
 fn first() {
     clock::wake_precisely();
     if let Err(error) = sixmark_sys::schedule::at_once(10) {
@@ -159,7 +162,7 @@ fn lateness(report: &LinkReport) {
     }
 }
 
-/// The link's thread on the first processor and everything else on the others, where PIN is set.
+/// Pins the link's thread to the first processor and everything else to the others, if PIN is set.
 fn pin() -> &'static str {
     if std::env::var_os("PIN").is_none() {
         return "not pinned";
@@ -176,7 +179,7 @@ fn taskset(words: &[&str]) {
     assert!(output.status.success(), "taskset {words:?}: {output:?}");
 }
 
-/// The id of the link's thread.
+/// Returns the thread ID of the link's thread.
 fn thread() -> String {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let named = |entry: &std::fs::DirEntry| {
@@ -187,7 +190,7 @@ fn thread() -> String {
     found.file_name().into_string().unwrap()
 }
 
-/// Processor time of the link's thread, seconds.
+/// Returns the CPU time of the link's thread in seconds.
 fn cpu_s() -> f64 {
     let path = format!("/proc/self/task/{}/schedstat", thread());
     let text = std::fs::read_to_string(path).unwrap_or_default();

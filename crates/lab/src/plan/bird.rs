@@ -1,8 +1,8 @@
 //! The configuration of a BGP speaker, for bird 2.
 //!
-//! It announces the networks that it is in and those behind routers without BGP, and gives the kernel
-//! what it has learned. There is a session for each neighbour and family, between addresses of that
-//! family.
+//! The speaker announces its own networks and those behind routers without BGP, and installs the
+//! learned routes in the kernel. There is one session for each neighbour and family, between
+//! addresses of that family.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -12,25 +12,25 @@ use super::{Bgp, Lab, LabNode, routes, tayga};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 
-/// What stands for the service's folder in its texts.
+/// The placeholder for the service's folder.
 const FOLDER: &str = "{dir}";
-/// What it says when it runs.
+/// The log line that shows that bird is running.
 pub(super) const READY: &str = "Started";
 
-/// A BGP speaker next to another one.
+/// A BGP speaker in the same segment as another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Its place among the hosts.
+    /// The index of the host in the lab.
     pub host: usize,
-    /// What it speaks as.
+    /// The BGP settings of the neighbour.
     pub bgp: Bgp,
-    /// Its address.
+    /// The neighbour's address.
     pub address: IpAddr,
-    /// The address here.
+    /// The address of the host whose neighbour it is.
     pub own: IpAddr,
 }
 
-/// A host's configuration; none where it is no BGP speaker.
+/// Returns the configuration of a host, or `None` if it is not a BGP speaker.
 pub fn configuration(lab: &Lab, host: usize) -> Option<String> {
     let of = lab.hosts.get(host)?;
     let bgp = of.bgp?;
@@ -45,7 +45,7 @@ pub fn configuration(lab: &Lab, host: usize) -> Option<String> {
         let channel = family.word();
         let window = of.initial_window.map(|window| format!("krt_initcwnd = {window}; "));
         let window = window.unwrap_or_default();
-        // Nothing fails where a text grows.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "protocol kernel {{ {channel} {{ import none; export filter {{ \
@@ -53,7 +53,7 @@ pub fn configuration(lab: &Lab, host: usize) -> Option<String> {
         );
         let _ = writeln!(text, "protocol static {{ {channel};");
         for net in behind(lab, host, family) {
-            // The kernel has the way there; here it is only told of.
+            // The kernel has its own route; this one is only announced.
             let _ = writeln!(text, "  route {net} blackhole;");
         }
         text += "}\n";
@@ -64,7 +64,7 @@ pub fn configuration(lab: &Lab, host: usize) -> Option<String> {
     Some(text)
 }
 
-/// The words that start it, in front, with nothing outside the service's folder.
+/// Returns the command that starts bird. All its files are in the service's folder.
 pub(super) fn bird_command(file: &str) -> Vec<String> {
     let inside = |name: &str| format!("{FOLDER}/{name}");
     let (file, socket, id) = (inside(file), inside("bird.ctl"), inside("bird.pid"));
@@ -72,7 +72,7 @@ pub(super) fn bird_command(file: &str) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// The BGP speakers next to a host, once for each address of theirs and here.
+/// Returns the neighbouring BGP speakers of a host, one entry for each session.
 pub fn neighbours(lab: &Lab, host: usize) -> Vec<Neighbour> {
     let mut found = Vec::new();
     for segment in segments(&lab.links) {
@@ -97,7 +97,8 @@ pub fn neighbours(lab: &Lab, host: usize) -> Vec<Neighbour> {
     found
 }
 
-/// The first addresses of each family that two have in one network.
+/// Returns the pairs of addresses for sessions: for each family, the first two that are in the same
+/// network.
 fn sessions(here: &[Net], there: &[Net]) -> impl Iterator<Item = (IpAddr, IpAddr)> {
     Family::BOTH.into_iter().filter_map(move |family| {
         let mut own = here.iter().filter(|net| net.family() == family);
@@ -120,7 +121,8 @@ fn session(number: usize, own: Bgp, neighbour: &Neighbour) -> String {
     )
 }
 
-/// The networks that this host alone can tell of, beside those that it is in.
+/// Returns the networks to announce besides those that the host is in: those behind routers without
+/// BGP, and those that it translates.
 fn behind(lab: &Lab, host: usize, family: Family) -> Vec<Net> {
     let ways = routes::routes(lab, host, family).into_iter().map(|way| way.to);
     let of = lab.hosts.get(host).and_then(|host| host.nat64);
@@ -128,7 +130,8 @@ fn behind(lab: &Lab, host: usize, family: Family) -> Vec<Net> {
     ways.chain(translated).collect()
 }
 
-/// Each speaker's own. It is no address: a host may have none of IPv4.
+/// Returns the router ID, which is unique. It is not an address of the host, which may have no IPv4
+/// address.
 fn router_id(host: usize) -> String {
     format!("10.255.{}.{}", (host + 1) / 256 % 256, (host + 1) % 256)
 }

@@ -1,4 +1,4 @@
-//! The programs that do a host's work beside forwarding.
+//! The programs that implement the functions of hosts other than forwarding.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::{Lab, LabHost, bird, tayga, unbound};
 use crate::plan::services::{ReadyCheck, Service};
 
-/// How long one may take to be ready.
+/// The maximum time until a program is ready.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A program with what it is started with.
+/// A program with the parameters of its start.
 struct Program {
     name: &'static str,
     package: &'static str,
@@ -20,8 +20,8 @@ struct Program {
 }
 
 impl Lab {
-    /// The programs that speak BGP, translate and answer for names in its hosts, as services called
-    /// after program and host: `bird-r1`. They run before the file's own.
+    /// Returns the programs for BGP, NAT64 and DNS64 as services named after program and host, such
+    /// as `bird-r1`. They are started before the file's own services.
     pub fn daemons(&self) -> Vec<Service> {
         let all = self.hosts.iter().enumerate();
         all.flat_map(|(number, host)| daemons_of_host(self, number, host)).collect()
@@ -31,7 +31,7 @@ impl Lab {
 fn daemons_of_host(lab: &Lab, number: usize, host: &LabHost) -> impl Iterator<Item = Service> {
     let tayga = host.nat64.map(|nat| {
         let files = [("tayga.conf", tayga::configuration(&nat))];
-        // It says nothing in time; its interface tells.
+        // tayga prints nothing when it is ready; its interface shows it.
         program("tayga", None, ReadyCheck::Connect, tayga::tayga_command("tayga.conf"), files)
     });
     let unbound = host.dns64.map(|dns| {

@@ -1,24 +1,24 @@
-//! Files that are made for a study or a lab, within the folder `{www}`.
+//! Files that are generated for a study or a lab, in the folder `{www}`.
 
 use crate::plan::services::{is_inside, known};
 use sixmark_document::braces::names_in_braces;
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 
-/// The largest file that may be made: what a file system's offsets can say.
+/// The largest file in bytes, within what file systems support.
 const LARGEST: u64 = 1 << 50;
 
-/// A file made for the study, within the folder `{www}`.
+/// A file to generate in the folder `{www}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
-    /// Its name; factors in braces stand for each of their levels.
+    /// The path in the folder. May contain factors in braces, each replaced by a level.
     pub path: String,
-    /// How large, in bytes; a text as it may be a factor in braces.
+    /// The size in bytes, as text because it may be a factor in braces.
     pub size: String,
-    /// Filled with bytes that don't compress, not with a hole.
+    /// Whether to fill the file with incompressible bytes. Otherwise it is a sparse file of zeros.
     pub random: bool,
 }
 
-/// Files to make; `factors` may stand in their names and sizes.
+/// Reads the files to generate. Their names and sizes may contain `factors`.
 pub fn generated(tables: Vec<FileFields<'_>>, factors: &[&str]) -> Vec<Generated> {
     tables.into_iter().filter_map(|fields| generate(fields, factors)).collect()
 }
@@ -44,10 +44,10 @@ fn size(field: &FileField<'_>, factors: &[&str]) -> Option<String> {
     }
 }
 
-/// How large a file is whose size has been filled in.
+/// Parses the size of a file after factors have been replaced.
 ///
 /// # Errors
-/// It is no number of bytes.
+/// Returns one line if it is not a number of bytes, or is too large.
 pub fn bytes(size: &str) -> Result<u64, String> {
     let bytes = size.parse().ok().filter(|&bytes| bytes <= LARGEST);
     bytes.ok_or_else(|| format!("'{size}' is not a number of bytes"))

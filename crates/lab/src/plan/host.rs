@@ -1,4 +1,4 @@
-//! A host of a lab, as its file describes it.
+//! A host of a lab, as described by the lab file.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,63 +12,65 @@ use sixmark_units::net::Net;
 pub struct LabHost {
     /// Its name.
     pub name: String,
-    /// What people call it; its name where the file says nothing else.
+    /// The label for display; the name by default.
     pub label: String,
-    /// Passes on what is meant for others.
+    /// Whether it forwards packets.
     pub forwards: bool,
-    /// The families that it has; both without a word.
+    /// The address families that it has; both by default.
     pub families: Vec<Family>,
-    /// Routes that the file says, beside those that follow from the links.
+    /// Routes from the file, in addition to those derived from the links.
     pub routes: Vec<LabRoute>,
-    /// The congestion control of its routes; the kernel's own where none.
+    /// The congestion control algorithm of its routes; the kernel's default if absent.
     pub congestion: Option<String>,
-    /// The initial congestion window of its routes, segments; the kernel's own where none.
+    /// The initial congestion window of its routes in segments; the kernel's default if absent.
     pub initial_window: Option<u32>,
-    /// Settings of its kernel, by name, with dots: `net.ipv4.tcp_mtu_probing`.
+    /// Kernel settings (sysctls) by their dotted names, such as `net.ipv4.tcp_mtu_probing`.
     pub sysctls: BTreeMap<String, String>,
-    /// What its interfaces leave to the next, unless a link's end says otherwise.
+    /// The offloads of its interfaces, unless the end of a link sets its own.
     pub offloads: OffloadPlan,
-    /// It is a BGP speaker.
+    /// Its BGP settings, if it is a BGP speaker.
     pub bgp: Option<Bgp>,
-    /// It translates addresses of IPv4.
+    /// Its translation of IPv4 addresses, if any.
     pub nat44: Option<Nat44>,
-    /// It translates between IPv6 and IPv4.
+    /// Its translation between IPv6 and IPv4, if any.
     pub nat64: Option<Nat64>,
-    /// It is a name server that makes IPv6 addresses of IPv4 ones.
+    /// Its DNS64, if it is a name server that synthesises IPv6 addresses from IPv4 addresses.
     pub dns64: Option<Dns64>,
-    /// The host that it asks for names; without one it has them in a file.
+    /// The name of the host that it uses as name server. Without one, it has all names in its hosts
+    /// file.
     pub resolver: Option<String>,
-    /// The largest segment that it lets pass is made to fit the next link (MSS clamping).
+    /// Whether it reduces the maximum segment size of forwarded connections to fit the MTU of its
+    /// routes (MSS clamping).
     pub clamp_mss: bool,
 }
 
-/// A route that a file says.
+/// A route from the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabRoute {
-    /// Where to; none for everything.
+    /// The destination; `None` for the default route.
     pub to: Option<Net>,
-    /// The next router.
+    /// The address of the next router.
     pub via: IpAddr,
-    /// The line it stands at.
+    /// Its line number in the file.
     pub line: usize,
 }
 
-/// What an interface leaves to the next: as it is where none.
+/// The offloads of an interface. A field is `None` if the default is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffloadPlan {
-    /// Cutting TCP's segments over IPv6.
+    /// TCP segmentation offload (TSO) over IPv6.
     pub tso_ipv6: Option<bool>,
-    /// Cutting TCP's segments over IPv4.
+    /// TCP segmentation offload (TSO) over IPv4.
     pub tso_ipv4: Option<bool>,
-    /// Cutting what is sent, as late as can be.
+    /// Generic segmentation offload (GSO): packets are segmented as late as possible.
     pub gso: Option<bool>,
-    /// Joining what is received.
+    /// Generic receive offload (GRO): received packets are merged.
     pub gro: Option<bool>,
-    /// Checksums.
+    /// Checksum offload.
     pub checksum: Option<bool>,
 }
 
-/// One thing that can be left to an interface, or not.
+/// An offload that can be enabled or disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
     /// See [`OffloadPlan`].
@@ -83,58 +85,59 @@ pub enum Switch {
     Checksum,
 }
 
-/// A BGP speaker.
+/// The BGP settings of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bgp {
-    /// The number of its autonomous system.
+    /// The AS number.
     pub asn: u32,
 }
 
-/// Translation of addresses of IPv4.
+/// Translation of IPv4 addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nat44 {
-    /// Interfaces behind which its own address is seen of all others.
+    /// The interfaces on which the source address of outgoing packets is replaced by the
+    /// interface's address (masquerading).
     pub masquerade: Vec<String>,
-    /// Ports of its own that lead to others.
+    /// The ports that are forwarded to other hosts.
     pub forward: Vec<Forward>,
 }
 
-/// A port that leads to another host.
+/// A port that is forwarded to another host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forward {
-    /// The port.
+    /// The port on the translating host.
     pub port: u16,
-    /// The host that it leads to.
+    /// The name of the destination host.
     pub to: String,
-    /// The port there.
+    /// The destination port.
     pub to_port: u16,
 }
 
-/// Translation between IPv6 and IPv4.
+/// Translation between IPv6 and IPv4 (NAT64).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nat64 {
-    /// Behind which prefix IPv4 is seen, 96 bits.
+    /// The IPv6 prefix that represents IPv4 addresses, with a length of 96 bits.
     pub prefix: Net,
-    /// The addresses that IPv6 hosts are seen as.
+    /// The IPv4 addresses that represent IPv6 hosts.
     pub pool: Net,
 }
 
-/// A name server that makes IPv6 addresses of IPv4 ones.
+/// A name server that synthesises IPv6 addresses from IPv4 addresses (DNS64).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dns64 {
-    /// The prefix that it puts before them, 96 bits.
+    /// The IPv6 prefix of synthesised addresses, with a length of 96 bits.
     pub prefix: Net,
 }
 
-/// The prefix of translated addresses without a word. Not the well-known one (RFC 6052, 2.1), which
-/// must not stand for private addresses.
+/// The default prefix of NAT64 and DNS64. The well-known prefix (RFC 6052, 2.1) must not represent
+/// private addresses.
 const PREFIX64: &str = "fd64::/96";
-/// The addresses that IPv6 hosts are seen as without a word.
+/// The default addresses that represent IPv6 hosts.
 const POOL64: &str = "192.168.255.0/24";
 
 const WELL_KNOWN: IpAddr = IpAddr::V6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0));
 
-/// The host of a table.
+/// Reads a host from its table.
 pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
     super::names::check_name(field, "a host");
     let mut fields = field.fields()?;
@@ -195,7 +198,7 @@ fn destination(text: &str) -> Result<Option<Net>, String> {
     if text == "default" { Ok(None) } else { text.parse().map(Some) }
 }
 
-/// A word of a kernel's or a program's: letters, digits, `-` and `_`.
+/// Reads a name for the kernel: up to 15 letters, digits, `-` and `_`.
 fn read_word(field: &FileField<'_>) -> Option<String> {
     let fits = |text: &str| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
@@ -223,7 +226,7 @@ fn sysctls(mut fields: FileFields<'_>) -> BTreeMap<String, String> {
     fields.rest().into_iter().filter_map(one).collect()
 }
 
-/// What a table says of offloads; `tso` is a flag or one for each family.
+/// Reads a table of offloads. `tso` is a flag, or a table with a flag for each family.
 pub(super) fn offloads(mut fields: FileFields<'_>) -> OffloadPlan {
     let mut found = OffloadPlan::default();
     if let Some(field) = fields.take("tso") {
@@ -248,7 +251,7 @@ fn by_family(field: &FileField<'_>) -> (Option<bool>, Option<bool>) {
 }
 
 impl OffloadPlan {
-    /// The same, with what `other` says in the place of what this does.
+    /// Returns these offloads, overridden by those that `other` sets.
     #[must_use]
     pub fn with(self, other: OffloadPlan) -> OffloadPlan {
         OffloadPlan {
@@ -260,7 +263,7 @@ impl OffloadPlan {
         }
     }
 
-    /// What is to be switched.
+    /// Returns the offloads to enable or disable.
     pub fn switches(&self) -> impl Iterator<Item = (Switch, bool)> {
         let all = [
             (Switch::TsoIpv6, self.tso_ipv6),
@@ -314,7 +317,8 @@ fn dns64(mut fields: FileFields<'_>) -> Option<Dns64> {
     Some(Dns64 { prefix: prefix? })
 }
 
-/// A prefix of a family: of IPv6 with the 96 bits that leave room for an IPv4 address.
+/// Reads a prefix of a family. An IPv6 prefix must have a length of 96 bits, which leaves room for
+/// an IPv4 address; an IPv4 prefix may have at most 30 bits.
 fn net(
     fields: &mut FileFields<'_>,
     name: &'static str,

@@ -1,20 +1,20 @@
-//! A link of a lab, and the bridges that links may end at.
+//! The links of a lab, and the bridges at which links may end.
 
 use super::host::{OffloadPlan, offloads};
 use crate::impairment::{Impairment, impairment};
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_units::net::Net;
 
-/// What joins the links that end at it, without looking at addresses of the network layer.
+/// A bridge, which joins links at the link layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bridge {
     /// Its name.
     pub name: String,
-    /// What people call it.
+    /// The label for display; the name by default.
     pub label: String,
 }
 
-/// A host or a bridge, by its place in the lab.
+/// A node of the lab: the index of a host or of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LabNode {
     /// A host.
@@ -23,52 +23,52 @@ pub enum LabNode {
     Bridge(usize),
 }
 
-/// A cable between two nodes.
+/// A link between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabLink {
     /// Its name.
     pub name: String,
     /// Its ends.
     pub ends: [LinkEnd; 2],
-    /// What happens to what travels from the first end to the second, and back.
+    /// The impairment in each direction: from the first end to the second, and back.
     pub toward: [Impairment; 2],
-    /// What delays and loses.
+    /// The mechanism that impairs frames.
     pub mechanism: LinkMechanism,
 }
 
-/// What delays and loses what travels over a link.
+/// The mechanism that delays and loses frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkMechanism {
-    /// The kernel's netem where it has it, else the emulator.
+    /// The kernel's netem if available and sufficient, otherwise the emulator.
     #[default]
     Auto,
-    /// The kernel's netem, or nothing.
+    /// The kernel's netem or token bucket; an error if the kernel cannot implement the impairment.
     Netem,
-    /// The emulator, for rates too.
+    /// The emulator, also for rate limits.
     Emulator,
 }
 
 /// One end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkEnd {
-    /// Where it is.
+    /// The node.
     pub node: LabNode,
-    /// The interface's name there: that of the node at the other end, unless the file says another.
+    /// The name of the interface. The default is the name of the node at the other end.
     pub interface: String,
-    /// Its addresses; none at a bridge.
+    /// The addresses; empty at a bridge.
     pub addresses: Vec<Net>,
-    /// The largest packet, bytes.
+    /// The MTU in bytes.
     pub mtu: u32,
-    /// What the interface leaves to the next.
+    /// The offloads of the interface.
     pub offloads: OffloadPlan,
 }
 
-/// The MTU of Ethernet without a word.
+/// The default MTU, that of Ethernet.
 const MTU: u32 = 1500;
-/// The least that IPv6 can do with (RFC 8200, 5), and the most that a veth takes.
+/// The allowed MTUs: the minimum is that of IPv6 (RFC 8200, 5), the maximum that of a veth device.
 const MTUS: (u64, u64) = (1280, 65_535);
 
-/// The bridge of a table.
+/// Reads a bridge from its table.
 pub(super) fn bridge(field: &FileField<'_>) -> Option<Bridge> {
     super::names::check_name(field, "a bridge");
     let mut fields = field.fields()?;
@@ -77,10 +77,10 @@ pub(super) fn bridge(field: &FileField<'_>) -> Option<Bridge> {
     Some(Bridge { name: field.name.clone(), label })
 }
 
-/// The nodes that a link may end at.
+/// Finds a node by its name.
 pub(super) type Find<'a> = &'a dyn Fn(&str) -> Option<LabNode>;
 
-/// The link of a table, or of the two names of its ends.
+/// Reads a link from its table, or from a list of the names of its ends.
 pub(super) fn link(field: &FileField<'_>, find: Find<'_>) -> Option<LabLink> {
     super::names::check_name(field, "a link");
     if field.is_list() {
@@ -113,14 +113,14 @@ const MECHANISMS: [(&str, LinkMechanism); 3] = [
     ("emulator", LinkMechanism::Emulator),
 ];
 
-/// One direction that has a table of its own, which then says all of it.
+/// Reads the impairment of one direction from its own table, which replaces that of the link.
 fn directed(mut fields: FileFields<'_>) -> Impairment {
     let own = impairment(&mut fields);
     fields.end();
     own
 }
 
-/// The two nodes that a link joins, with their names.
+/// Reads the two ends of a link: names and nodes.
 fn between(field: &FileField<'_>, find: Find<'_>) -> Option<[(String, LabNode); 2]> {
     let names = field.texts();
     let node = |name: &String| {
@@ -142,7 +142,7 @@ fn between(field: &FileField<'_>, find: Find<'_>) -> Option<[(String, LabNode); 
     Some(two)
 }
 
-/// What a table says of each end, by its name.
+/// Returns the tables for the two ends, by the names of their nodes.
 fn per_end<'a>(
     fields: Option<FileFields<'a>>,
     names: &[(String, LabNode); 2],

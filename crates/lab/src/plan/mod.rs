@@ -1,5 +1,5 @@
-//! The lab file: a network of hosts, bridges and links, as people write it, and as a value that can't
-//! be invalid.
+//! The lab file, which describes a network of hosts, bridges and links, and the validated lab that
+//! is parsed from it.
 //!
 //! ```toml
 //! name = "first"
@@ -18,9 +18,10 @@
 //! command = ["{sixmark}", "origin", "--listen", "[::]:80", "--listen", "0.0.0.0:80"]
 //! ```
 //!
-//! Every link and bridge makes a *segment*: what reaches it without a router. Segments are numbered in
-//! the file's order, N from 1, and have the prefixes 10.0.N.0/24 and fd00:0:0:N::/64, unless ends say
-//! their addresses. Hosts without BGP have the static routes of the shortest ways.
+//! A link, or a set of links joined by bridges, forms a *segment*, whose hosts reach each other
+//! without a router. Segments are numbered in the order of the file. Segment N (from 1) has the
+//! prefixes 10.0.N.0/24 and fd00:0:0:N::/64, unless its ends have addresses in the file. Hosts
+//! without BGP get static routes along the shortest paths.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -57,14 +58,14 @@ use crate::plan::generated::Generated;
 use crate::plan::services::Service;
 use sixmark_units::family::Family;
 
-/// A lab, checked: whatever it names is there, and it can be built.
+/// A validated lab: everything that it refers to exists, and it can be built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lab {
-    /// Lower-case letters, digits, `-` and `_`.
+    /// The name: lower-case letters, digits, `-` and `_`.
     pub name: String,
-    /// A line about it.
+    /// The title, one line; the name by default.
     pub title: String,
-    /// More, for people; may be empty.
+    /// A longer description; may be empty.
     pub description: String,
     /// Hosts and routers, in the file's order.
     pub hosts: Vec<LabHost>,
@@ -72,30 +73,30 @@ pub struct Lab {
     pub bridges: Vec<Bridge>,
     /// Links, in the file's order.
     pub links: Vec<LabLink>,
-    /// Names and their addresses, for files of hosts and name servers.
+    /// Host names and their addresses, for the hosts files and the name servers.
     pub names: BTreeMap<String, Vec<IpAddr>>,
     /// Programs that run while the lab is up.
     pub services: Vec<Service>,
-    /// Files made for it, in `{www}`.
+    /// Files generated in `{www}`.
     pub files: Vec<Generated>,
-    /// What it may be varied in, and what has been chosen.
+    /// The variants of the lab, and the chosen values.
     pub variants: Variants,
-    /// Decides what emulated links do by chance.
+    /// The seed of the random numbers of emulated links.
     pub seed: u64,
 }
 
 impl Lab {
-    /// The host of this name.
+    /// Returns the index of the host with this name.
     pub fn host(&self, name: &str) -> Option<usize> {
         self.hosts.iter().position(|host| host.name == name)
     }
 
-    /// Leaves out the services that run on demand, but for this one.
+    /// Removes the services that run on demand, except this one.
     pub fn demand(&mut self, service: Option<&str>) {
         self.services.retain(|one| !one.on_demand || service == Some(one.name.as_str()));
     }
 
-    /// A node's name.
+    /// Returns the name of a node.
     pub fn node_name(&self, node: LabNode) -> &str {
         match node {
             LabNode::Host(at) => self.hosts.get(at).map_or("", |host| &host.name),
@@ -103,19 +104,20 @@ impl Lab {
         }
     }
 
-    /// The ends of links at a host, in the links' order.
+    /// Returns the link ends at a host, in the order of the links.
     pub fn ends(&self, host: usize) -> impl Iterator<Item = &LinkEnd> {
         let ends = self.links.iter().flat_map(|link| &link.ends);
         ends.filter(move |end| end.node == LabNode::Host(host))
     }
 
-    /// A host's first address of a family: the one that `{host.ipv6}` stands for.
+    /// Returns a host's first address of a family, as used for placeholders like `{host.ipv6}`.
     pub fn address(&self, host: usize, family: Family) -> Option<IpAddr> {
         let all = self.ends(host).flat_map(|end| &end.addresses);
         all.map(|net| net.address).find(|address| Family::of(*address) == family)
     }
 
-    /// What stands in braces: `client.ipv6`, `client.ipv4` of every host that has one.
+    /// Returns the value of a placeholder: `client.ipv6` or `client.ipv4` for a host `client` with
+    /// an address of that family.
     pub fn value(&self, name: &str) -> Option<String> {
         let (host, family) = name.rsplit_once('.')?;
         let family = Family::BOTH.into_iter().find(|known| known.word() == family)?;

@@ -3,15 +3,16 @@
 use sixmark_document::braces::is_name;
 use sixmark_document::fields::FileField;
 
-/// Names of interfaces have 15 bytes at most, and interfaces are called after what is behind them.
+/// The maximum length of a name. Interfaces are named after the node at the other end, and their
+/// names are limited to 15 bytes.
 const LONGEST: usize = 15;
 
-/// Notes what the name of a key has wrong.
+/// Reports an error if the key is not a valid name.
 pub(super) fn check_name(field: &FileField<'_>, what: &str) {
     check_text(field, &field.name, what);
 }
 
-/// Notes what a name has wrong.
+/// Reports an error if `name` is not valid.
 pub(super) fn check_text(field: &FileField<'_>, name: &str, what: &str) {
     if !is_name(name) || name.contains('.') || name.len() > LONGEST {
         field.wrong(&format!(

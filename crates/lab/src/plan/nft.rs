@@ -1,7 +1,7 @@
-//! What a host's packet filter does, as a file for `nft -f`.
+//! The packet filter rules of a host, as a file for `nft -f`.
 //!
-//! A black hole is dug where the messages leave: in the host that sends them over the link. What a
-//! bridge passes on it does not see; such a link is refused when the lab is read.
+//! "Packet too big" messages are dropped in the host that sends or forwards them over the link. A
+//! bridge cannot drop them, so a lab file that requests this is rejected.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use super::link::LabNode;
 use super::{Forward, Lab, Nat44};
 use sixmark_units::family::Family;
 
-/// The rules of a host; none where it has nothing to do but to pass packets on.
+/// Returns the rules of a host, or `None` if it needs none.
 pub fn rules(lab: &Lab, host: usize) -> Option<String> {
     let of = lab.hosts.get(host)?;
     let mut text = String::new();
@@ -26,7 +26,8 @@ pub fn rules(lab: &Lab, host: usize) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A chain of its table; nothing where it has no rules. A table may be said several times.
+/// Returns a chain in its table, or an empty string if there are no rules. A table may be declared
+/// several times.
 fn chain(
     family: &str,
     name: &str,
@@ -39,7 +40,7 @@ fn chain(
         return String::new();
     }
     let mut text = format!("table {family} sixmark {{\n\tchain {name} {{\n");
-    // Nothing fails where a text grows.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "\t\ttype {kind} hook {hook} priority {priority}; policy accept;");
     for rule in rules {
         let _ = writeln!(text, "\t\t{rule}");
@@ -47,7 +48,8 @@ fn chain(
     text + "\t}\n}\n"
 }
 
-/// What comes for its own addresses, whichever it is and wherever it comes from, goes on.
+/// Returns the port forwarding rules. They apply to all IPv4 addresses of the host, whatever the
+/// source.
 fn forwards(lab: &Lab, host: usize, nat: &Nat44) -> Vec<String> {
     let all = lab.ends(host).flat_map(|end| &end.addresses).map(|net| net.address);
     let own: Vec<String> = all.filter(IpAddr::is_ipv4).map(|own| own.to_string()).collect();
@@ -65,13 +67,13 @@ fn masquerades(nat: &Nat44) -> Vec<String> {
     nat.masquerade.iter().map(|name| format!("oifname \"{name}\" masquerade")).collect()
 }
 
-/// The kernel takes the smaller MTU of the two ways that a connection's packets go from here.
+/// Returns the MSS clamping rule. The kernel uses the smaller MTU of the routes in both directions.
 fn clamps(wanted: bool) -> Vec<String> {
     let rule = "tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu";
     wanted.then(|| rule.to_owned()).into_iter().collect()
 }
 
-/// Messages that a packet was too big do not leave over some links.
+/// Returns the rules that drop "packet too big" messages on links that are configured to lose them.
 fn drops(lab: &Lab, host: usize) -> Vec<String> {
     let mut found = Vec::new();
     for link in &lab.links {
@@ -86,7 +88,7 @@ fn drops(lab: &Lab, host: usize) -> Vec<String> {
     found
 }
 
-/// That a packet was too big, as routers say it.
+/// Returns the match for "packet too big" messages of a family.
 fn message(family: Family) -> &'static str {
     match family {
         Family::Ipv6 => "icmpv6 type packet-too-big",

@@ -1,4 +1,4 @@
-//! Addresses for ends that have none from the file.
+//! Assigns addresses to link ends.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,14 +8,14 @@ use super::segment::segments;
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 
-/// The most segments that 10.0.0.0/16 has room for, and the most hosts in each.
+/// The maximum number of segments in 10.0.0.0/16, and of hosts in a segment.
 pub(super) const MOST: usize = 254;
 
-/// Gives addresses to the ends of every segment in which the file gives none: to its hosts from 1 in
-/// their order, of the families that they have.
+/// Assigns addresses to the hosts of every segment in which the file sets none. Hosts are numbered
+/// from 1 in the order of the links, and get addresses of the families that they have.
 ///
 /// # Errors
-/// There are too many segments, or hosts in one.
+/// Returns one line if there are too many segments, or too many hosts in one.
 pub(super) fn number_addresses(links: &mut [LabLink], hosts: &[LabHost]) -> Result<(), String> {
     let segments = segments(links);
     if segments.len() > MOST {

@@ -1,4 +1,4 @@
-//! From a lab's text to a lab.
+//! Parses a lab file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -16,14 +16,15 @@ use sixmark_document::braces::is_name;
 use sixmark_document::fields::{FileFields, FileMistake, FileText};
 use sixmark_units::family::Family;
 
-/// The seed of a lab whose file says none.
+/// The default seed.
 const SEED: u64 = 1;
 
-/// Reads a lab's file, with what has been chosen of its variants. `file` names it where mistakes are
-/// told among those of another file.
+/// Parses a lab file with the chosen values of its variants. `file` is its name for error messages,
+/// if it is read along with another file.
 ///
 /// # Errors
-/// Everything that is wrong with it, in the order of its lines, whatever is chosen.
+/// Returns all errors in the order of their lines, including those in variants that were not
+/// chosen.
 pub fn parse_lab(
     text: &str,
     file: Option<&str>,
@@ -77,7 +78,7 @@ fn refuse_unknown(book: &FileText<'_>, variants: &Variants) {
     }
 }
 
-/// True of a name that a lab may have.
+/// Returns true if a lab may have this name.
 pub fn is_lab_name(text: &str) -> bool {
     is_name(text) && !text.contains('.')
 }
@@ -118,7 +119,7 @@ fn read_whole(book: &FileText<'_>, table: &DeTable<'_>, variants: Variants) -> O
     name.map(|_| lab)
 }
 
-/// Hosts, bridges, and the links between them, with addresses.
+/// Reads hosts, bridges and links, and assigns addresses.
 fn network(fields: &mut FileFields<'_>) -> Option<(Vec<LabHost>, Vec<Bridge>, Vec<LabLink>)> {
     let mut rest = |name| fields.table(name).map_or(Vec::new(), |mut table| table.rest());
     let (of_hosts, of_bridges, of_links) = (rest("hosts"), rest("bridges"), rest("links"));
@@ -131,7 +132,7 @@ fn network(fields: &mut FileFields<'_>) -> Option<(Vec<LabHost>, Vec<Bridge>, Ve
     {
         field.wrong("is also the name of a host");
     }
-    // Of what could not be read, links would be told to end nowhere.
+    // Otherwise links to a host or bridge with an error would be reported as errors too.
     if hosts.len() < of_hosts.len() || bridges.len() < of_bridges.len() {
         return None;
     }
@@ -150,7 +151,7 @@ fn network(fields: &mut FileFields<'_>) -> Option<(Vec<LabHost>, Vec<Bridge>, Ve
     Some((hosts, bridges, links))
 }
 
-/// No two interfaces of a node have one name.
+/// Reports interfaces of a node that have the same name.
 fn interfaces(fields: &[sixmark_document::fields::FileField<'_>], links: &[LabLink]) {
     let mut taken = BTreeSet::new();
     for (field, link) in fields.iter().zip(links) {
@@ -165,7 +166,7 @@ fn interfaces(fields: &[sixmark_document::fields::FileField<'_>], links: &[LabLi
     }
 }
 
-/// Names with the addresses of hosts, or with addresses.
+/// Reads the table of names. Each value is a host, an address, or a list of these.
 fn read_names(mut fields: FileFields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpAddr>> {
     let mut found = BTreeMap::new();
     for field in fields.rest() {
@@ -195,7 +196,7 @@ fn around(fields: &mut FileFields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generate
     let hosts: Vec<String> = lab.hosts.iter().map(|host| host.name.clone()).collect();
     let all = hosts.iter().flat_map(|host| ["ipv6", "ipv4"].map(|f| format!("{host}.{f}")));
     let known = all.filter(|name| lab.value(name).is_some());
-    // A program may be at a bridge: one with an Ethernet of its own, say.
+    // A service may also run at a bridge, for example one with its own Ethernet interface.
     let bridges = lab.bridges.iter().map(|bridge| bridge.name.clone());
     let places = hosts.iter().cloned().chain(bridges).collect();
     let surroundings = Surroundings { names: known.collect(), hosts: Some(places) };
@@ -203,7 +204,7 @@ fn around(fields: &mut FileFields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generate
     (services, generated(fields.tables("files"), &[]))
 }
 
-/// What each part alone can't tell.
+/// Checks conditions that involve several parts of the file.
 fn possible(book: &FileText<'_>, lab: &Lab) {
     speakers(book, lab);
     black_holes(book, lab);
@@ -238,7 +239,7 @@ fn possible(book: &FileText<'_>, lab: &Lab) {
     }
 }
 
-/// BGP speakers that would not understand each other.
+/// Checks the BGP speakers: unique AS numbers, forwarding, no settings that bird cannot apply.
 fn speakers(book: &FileText<'_>, lab: &Lab) {
     let mut seen = BTreeMap::new();
     for host in &lab.hosts {
@@ -267,7 +268,7 @@ fn speakers(book: &FileText<'_>, lab: &Lab) {
     }
 }
 
-/// Messages that a packet was too big are dropped by hosts that send them: a bridge looks at none.
+/// Reports bridges that are configured to drop "packet too big" messages. Only hosts can do that.
 fn black_holes(book: &FileText<'_>, lab: &Lab) {
     for link in &lab.links {
         for (end, toward) in link.ends.iter().zip(&link.toward) {

@@ -1,4 +1,4 @@
-//! The static routes of the shortest ways.
+//! Static routes along the shortest paths.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -9,25 +9,25 @@ use super::{Lab, LabHost};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 
-/// A way from a host: what lies there, and the router that it begins with.
+/// A route of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRoute {
-    /// What lies there.
+    /// The destination network.
     pub to: Net,
-    /// The next router's address.
+    /// The address of the next router.
     pub via: IpAddr,
-    /// That router.
+    /// The index of the next router.
     pub router: usize,
 }
 
-/// The ways from a host to all networks of a family that it is not in, the shortest ones, in the order
-/// of networks.
+/// Returns the shortest routes from a host to all networks of a family that it is not in, in the
+/// order of networks.
 pub fn ways(lab: &Lab, from: usize, family: Family) -> Vec<HostRoute> {
     let map = RouteMap::of(lab, family);
     let first = map.first_hops(lab, from);
     let own: BTreeSet<Net> = map.at.get(&from).into_iter().flatten().copied().collect();
     let mut found = BTreeMap::new();
-    // Nearest hosts first: the first one to have a network is the one to go to.
+    // Hosts are sorted by distance, so the first host with a network is the nearest.
     for (host, hop) in &first {
         for net in map.at.get(host).into_iter().flatten().filter(|net| !own.contains(net)) {
             found.entry(*net).or_insert(*hop);
@@ -36,8 +36,9 @@ pub fn ways(lab: &Lab, from: usize, family: Family) -> Vec<HostRoute> {
     found.into_iter().map(|(to, (via, router))| HostRoute { to, via, router }).collect()
 }
 
-/// The routes that a host is given: those of the ways, one for everything where all begin alike and it
-/// passes nothing on, and none of those that BGP finds out.
+/// Returns the static routes of a host. A host that does not forward gets a single default route if
+/// all routes have the same next router. A BGP speaker gets only the routes through routers without
+/// BGP.
 pub fn routes(lab: &Lab, host: usize, family: Family) -> Vec<HostRoute> {
     let mut ways = ways(lab, host, family);
     let Some(of) = lab.hosts.get(host) else { return Vec::new() };
@@ -53,11 +54,11 @@ pub fn routes(lab: &Lab, host: usize, family: Family) -> Vec<HostRoute> {
     }
 }
 
-/// Who is next to whom in one family, and who has which network.
+/// The neighbours and networks of all hosts, for one family.
 struct RouteMap {
-    /// The neighbours of each host, with the neighbour's address.
+    /// The neighbours of each host, with their addresses.
     next: BTreeMap<usize, Vec<(usize, IpAddr)>>,
-    /// The networks that a host is in, and those that it stands for.
+    /// The networks that a host is in, and those that it translates.
     at: BTreeMap<usize, Vec<Net>>,
 }
 
@@ -86,14 +87,15 @@ impl RouteMap {
         map
     }
 
-    /// The hosts that can be reached, the nearest first, with the first router on the way.
+    /// Returns the routers that can be reached, the nearest first, with the first router on the
+    /// path to each.
     fn first_hops(&self, lab: &Lab, from: usize) -> Vec<(usize, (IpAddr, usize))> {
         let mut seen = BTreeSet::from([from]);
         let mut left: VecDeque<(usize, Option<(IpAddr, usize)>)> = VecDeque::from([(from, None)]);
         let mut found = Vec::new();
         while let Some((host, hop)) = left.pop_front() {
             if let Some(hop) = hop {
-                // What does not pass on is the end of every way.
+                // A host that does not forward is not on any path.
                 if !lab.hosts.get(host).is_some_and(|host| host.forwards) {
                     continue;
                 }
@@ -109,7 +111,7 @@ impl RouteMap {
     }
 }
 
-/// The networks that a host stands for because it translates.
+/// Returns the network that a host represents as a NAT64.
 fn translated(host: &LabHost, family: Family) -> Option<Net> {
     let nat64 = host.nat64?;
     Some(if family == Family::Ipv6 { nat64.prefix } else { nat64.pool })

@@ -1,17 +1,17 @@
-//! Segments: what reaches each other without a router.
+//! Segments: sets of links whose ends reach each other without a router.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::link::{LabLink, LabNode};
 
-/// A link, or a bridge with all links that end at it and at bridges behind it.
+/// A link, or all links joined by bridges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// The ends at hosts: the link's place, and which end of it.
+    /// The ends at hosts, each as the index of the link and of the end.
     pub ends: Vec<(usize, usize)>,
 }
 
-/// The segments of these links, in the order of their first links.
+/// Returns the segments of these links, in the order of their first links.
 pub fn segments(links: &[LabLink]) -> Vec<Segment> {
     let mut found: Vec<Segment> = Vec::new();
     let mut done = BTreeSet::new();
@@ -25,7 +25,7 @@ pub fn segments(links: &[LabLink]) -> Vec<Segment> {
     found
 }
 
-/// The links that one leads to by way of bridges alone, itself among them.
+/// Returns the links that can be reached from a link through bridges only, including itself.
 fn reach(links: &[LabLink], first: usize) -> BTreeSet<usize> {
     let mut at_bridge: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (number, link) in links.iter().enumerate() {

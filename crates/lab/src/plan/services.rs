@@ -1,4 +1,4 @@
-//! Services: programs that run while a study or a lab does.
+//! Services: programs that run during a study or a lab.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,60 +6,61 @@ use std::time::Duration;
 use sixmark_document::braces::{is_name, names_in_braces};
 use sixmark_document::fields::{FileField, FileFields};
 
-/// How long a service may take to be ready unless the file says otherwise.
+/// The default time until a service must be ready.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Names that stand for something in a service's texts.
+/// The placeholders that services have of their own.
 pub const OF_SERVICE: [&str; 5] = ["port", "port6", "dir", "www", "sixmark"];
 
-/// What the texts of services may speak of.
+/// The context that the definitions of services may refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// Names in braces beside a service's own: `server.ipv6`.
+    /// Additional placeholders, such as `server.ipv6`.
     pub(crate) names: Vec<String>,
-    /// The hosts of a lab, in one of which each service runs; none where there is no lab.
+    /// The hosts and bridges of the lab, in one of which each service runs; `None` without a lab.
     pub(crate) hosts: Option<Vec<String>>,
 }
 
-/// A program that runs while a study or a lab does.
+/// A program that runs during a study or a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
     /// Its name.
     pub name: String,
-    /// The host of the lab that it runs in; none where there is no lab.
+    /// The node of the lab that it runs in; `None` without a lab.
     pub host: Option<String>,
-    /// The account that it runs as, where root would start it; the starter's where none.
+    /// The account that it runs as if it is started by root; by default, that of the user.
     pub account: Option<String>,
-    /// The program and its arguments; empty where it runs already.
+    /// The program and its arguments; empty if it is already running.
     pub command: Vec<String>,
-    /// The Debian package that has the program.
+    /// The Debian package that contains the program.
     pub package: Option<String>,
-    /// The option that makes the program tell its version; none where it has none.
+    /// The option that makes the program print its version, if it has one.
     pub version: Option<String>,
-    /// Where it answers, without a path.
+    /// The URLs at which it responds, without paths.
     pub urls: Vec<String>,
-    /// Files written for it before it starts, by their names within its folder.
+    /// The contents of files that are created for it before it starts, by their paths in its
+    /// folder.
     pub files: BTreeMap<String, String>,
-    /// How it is told that it is ready.
+    /// How to check that it is ready.
     pub ready: ReadyCheck,
-    /// How long that may take.
+    /// The maximum time until it is ready.
     pub patience: Duration,
-    /// In a lab it runs only for those cells of a study that load it.
+    /// Whether it runs only for those cells of a study that load it. Only possible in a lab.
     pub on_demand: bool,
 }
 
-/// How it is told that a service is ready.
+/// How to check that a service is ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadyCheck {
     /// Every address of its URLs accepts a connection.
     Connect,
     /// Every URL answers a GET of this path with a status below 400.
     Get(String),
-    /// It has said a line that holds this, on standard output or error.
+    /// It has written a line that contains this text to standard output or standard error.
     Line(String),
 }
 
-/// The services of a table.
+/// Reads a table of services.
 pub fn services(fields: Option<FileFields<'_>>, around: &Surroundings) -> Vec<Service> {
     let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
     rest.iter().filter_map(|field| service(field, around)).collect()
@@ -109,12 +110,12 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
     })
 }
 
-/// True of a lab's service that a study starts for the cells that load it alone.
+/// Reads whether a service in a lab runs only for those cells of a study that load it.
 fn on_demand(fields: &mut FileFields<'_>, around: &Surroundings) -> bool {
     around.hosts.is_some() && fields.take("on-demand").and_then(|f| f.flag()).unwrap_or(false)
 }
 
-/// The host and the account that it runs in and as.
+/// Reads the host that a service runs in and the account that it runs as.
 fn read_place(
     fields: &mut FileFields<'_>,
     around: &Surroundings,
@@ -129,13 +130,14 @@ fn read_place(
 }
 
 impl Surroundings {
-    /// All names that may stand in braces.
+    /// Returns all placeholders that may occur in braces.
     fn allowed(&self) -> Vec<&str> {
         OF_SERVICE.into_iter().chain(self.names.iter().map(String::as_str)).collect()
     }
 }
 
-/// Both addresses of loopback, or of its host, where port 80 is free.
+/// Returns the default URLs: free ports on the loopback addresses or, in a lab, port 80 of its
+/// host.
 fn usual_urls(host: Option<&str>) -> Vec<String> {
     match host {
         None => ["http://[::1]:{port6}", "http://127.0.0.1:{port}"].map(str::to_owned).to_vec(),
@@ -144,13 +146,13 @@ fn usual_urls(host: Option<&str>) -> Vec<String> {
         }
     }
 }
-/// Texts whose names in braces must all be known.
+/// Reads texts in which all placeholders are known.
 fn known_names(field: Option<FileField<'_>>, allowed: &[&str]) -> Vec<String> {
     let items = field.map_or(Vec::new(), |field| field.items());
     items.iter().filter_map(|item| known(item, allowed)).collect()
 }
 
-/// A text whose names in braces are all among these.
+/// Reads a text whose placeholders are all in `allowed`.
 pub fn known(field: &FileField<'_>, allowed: &[&str]) -> Option<String> {
     let text = field.text()?;
     if let Some(name) = names_in_braces(&text).iter().find(|name| !allowed.contains(name)) {
@@ -171,7 +173,7 @@ fn files(mut fields: FileFields<'_>) -> BTreeMap<String, String> {
     fields.rest().into_iter().filter_map(file).collect()
 }
 
-/// True of a relative path that does not lead out of its folder.
+/// Returns true if the path is relative and does not lead out of its folder.
 pub(crate) fn is_inside(path: &str) -> bool {
     let parts = || path.split('/');
     !path.is_empty() && !path.contains('\0') && parts().all(|part| !["", ".", ".."].contains(&part))

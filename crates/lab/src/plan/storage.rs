@@ -1,4 +1,4 @@
-//! URLs of storage: `nbd://`, `nfs://` and `iscsi://`, as studies name what fio loads.
+//! URLs of storage (`nbd://`, `nfs://`, `iscsi://`), as used in studies for fio.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use sixmark_http::url::{Host, Url};
 
-/// What is spoken to a storage server.
+/// A storage protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageProtocol {
-    /// NBD, a network block device.
+    /// Network block device (NBD).
     Nbd,
     /// NFS.
     Nfs,
@@ -23,21 +23,22 @@ const PROTOCOLS: [(&str, StorageProtocol, u16); 3] = [
     ("iscsi", StorageProtocol::Iscsi, 3_260),
 ];
 
-/// A URL of storage.
+/// A storage URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
-    /// What is spoken.
+    /// The protocol.
     pub protocol: StorageProtocol,
     /// The server.
     pub host: Host,
-    /// Its port, the protocol's own where the URL names none.
+    /// The port; the protocol's default if the URL has none.
     pub port: u16,
-    /// What of the server's is meant, as it is written; begins with `/`.
+    /// The path as written, beginning with `/`. It identifies the export, file or target on the
+    /// server.
     pub path: String,
 }
 
 impl Storage {
-    /// The host as URLs have it, an IPv6 address in brackets.
+    /// Returns the host as in URLs, with an IPv6 address in brackets.
     pub fn bracketed(&self) -> String {
         match &self.host {
             Host::Address(IpAddr::V6(_), _) => format!("[{}]", self.plain()),
@@ -45,7 +46,7 @@ impl Storage {
         }
     }
 
-    /// The host without brackets.
+    /// Returns the host without brackets.
     pub fn plain(&self) -> String {
         match &self.host {
             Host::Name(name) => name.clone(),
@@ -56,7 +57,7 @@ impl Storage {
 }
 
 impl StorageProtocol {
-    /// Its own port.
+    /// Returns the default port of the protocol.
     pub fn port(self) -> u16 {
         PROTOCOLS.iter().find(|(_, known, _)| *known == self).map_or(0, |&(.., port)| port)
     }
@@ -78,7 +79,7 @@ impl FromStr for Storage {
             .split_once("://")
             .and_then(|(scheme, rest)| Some((known(scheme)?, rest)))
             .ok_or("begins with nbd://, nfs:// or iscsi://")?;
-        // Everything behind the scheme has the form that it has in HTTP's URLs.
+        // After the scheme, the syntax is that of HTTP URLs.
         let Url { host, port, path, .. } = format!("http://{rest}").parse()?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let named = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
@@ -86,11 +87,11 @@ impl FromStr for Storage {
     }
 }
 
-/// Where a URL's server is, whatever is spoken there: a URL of HTTP as it is, one of storage with
-/// another beginning.
+/// Parses a URL to locate the server, whatever the protocol. A storage URL is converted to an HTTP
+/// URL with the same host, port and path.
 ///
 /// # Errors
-/// It is neither.
+/// Returns one line if it is neither an HTTP URL nor a storage URL.
 pub fn server(text: &str) -> Result<Url, String> {
     let storage = PROTOCOLS
         .iter()

@@ -6,10 +6,10 @@ use super::Nat64;
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 
-/// The interface through which packets get to it. It is there when tayga is ready, and goes with it.
+/// The interface that leads packets to tayga. It exists while tayga runs.
 pub const INTERFACE: &str = "nat64";
 
-/// A NAT64's configuration.
+/// Returns the configuration file.
 pub(super) fn configuration(nat: &Nat64) -> String {
     format!(
         "tun-device {INTERFACE}\nipv4-addr {}\nprefix {}\ndynamic-pool {}\ndata-dir {{dir}}\n",
@@ -19,17 +19,18 @@ pub(super) fn configuration(nat: &Nat64) -> String {
     )
 }
 
-/// The words that start it, in front.
+/// Returns the command that starts tayga in the foreground.
 pub(super) fn tayga_command(file: &str) -> Vec<String> {
     ["tayga", "-d", "-c", &format!("{{dir}}/{file}")].map(str::to_owned).to_vec()
 }
 
-/// The networks that lead to [`INTERFACE`].
+/// Returns the networks to be routed to [`INTERFACE`].
 pub fn networks(nat: &Nat64) -> [Net; 2] {
     Family::BOTH.map(|family| if family == Family::Ipv6 { nat.prefix } else { nat.pool })
 }
 
-/// The first address of the pool: it speaks of errors as that, and gives it to nobody.
+/// Returns tayga's own address, the first of the pool. It is the source of ICMP errors and is not
+/// assigned to any host.
 fn own(nat: &Nat64) -> IpAddr {
     match nat.pool.prefix().address {
         IpAddr::V4(first) => IpAddr::V4(Ipv4Addr::from(u32::from(first) + 1)),

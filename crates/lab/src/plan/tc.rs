@@ -1,7 +1,8 @@
-//! The same by the kernel: the words that `tc` needs.
+//! Impairment by the kernel: the arguments of `tc`.
 //!
-//! What the kernel does differs a little from sixmark's own emulator: it draws chance from no seed,
-//! and has no queue in bytes apart from what is under way. What it can't say is left to the emulator.
+//! The kernel differs slightly from sixmark's emulator: its random numbers have no seed, and netem
+//! counts queued and delayed packets together. Impairments that the kernel cannot implement exactly
+//! are left to the emulator.
 
 use std::time::Duration;
 
@@ -11,25 +12,27 @@ use crate::link_report::ReportedMechanism;
 /// An interface whose outgoing frames are impaired.
 #[derive(Clone, Copy, Debug)]
 pub struct Port<'a> {
-    /// Its name.
+    /// The name of the interface.
     pub name: &'a str,
-    /// Its largest packet, bytes.
+    /// The MTU in bytes.
     pub mtu: u32,
 }
 
-/// The Ethernet header, with a VLAN's tag.
+/// The Ethernet header with a VLAN tag, in bytes.
 const HEADER_BYTES: u32 = 18;
-/// The shortest burst by default: what a timer may be late without harm to the rate.
+/// The default minimum burst in seconds: how late a timer may be without reducing the rate.
 const BURST_S: f64 = 250e-6;
-/// netem counts packets, 1,000 unless told. It must hold whatever is under way.
+/// The limit of netem in packets, including those being delayed. The default of 1,000 is too small.
 const UNDER_WAY: u64 = 1_000_000;
-/// With a rate, netem keeps packets in order whatever their jitter. This one takes no time.
+/// A rate for netem at which frames take practically no time. With any rate, netem keeps the order
+/// of packets in spite of jitter.
 const ORDERLY: &str = "100gbit";
-/// The kernel orders `protocol` of filters by their preference: neighbour discovery comes first.
+/// The preference of the filters for neighbour discovery. The kernel tries filters in the order of
+/// their preferences, so these come before the filters of the families.
 const NEIGHBOURS: &str = "1";
 
-/// Who does it: the kernel where it can, by netem if it has that, else the emulator. None where
-/// nothing is to be done.
+/// Selects the mechanism for an impairment: the kernel if it can implement it (and, where needed,
+/// has netem), otherwise the emulator. Returns `None` if there is no impairment.
 pub fn mechanism(impairment: &Impairment, netem: bool) -> Option<ReportedMechanism> {
     if impairment.is_nothing() {
         return None;
@@ -41,15 +44,17 @@ pub fn mechanism(impairment: &Impairment, netem: bool) -> Option<ReportedMechani
     })
 }
 
-/// The same for both directions of a link. Where one needs the emulator, it carries both.
+/// Selects the mechanisms for both directions of a link. If one requires the emulator, it is used
+/// for both.
 pub fn of_link(ways: [&Impairment; 2], netem: bool) -> [Option<ReportedMechanism>; 2] {
     let found = ways.map(|way| mechanism(way, netem));
     let emulated = found.contains(&Some(ReportedMechanism::Emulator));
     if emulated { [Some(ReportedMechanism::Emulator); 2] } else { found }
 }
 
-/// The arguments of each `tc` that has to be run, in their order. None where the kernel can't do it
-/// as it is meant: a rate together with effects of one family, or with a queue's limit in bytes.
+/// Returns the arguments of each `tc` command, in order. Returns `None` if the kernel cannot
+/// implement the impairment exactly: a rate together with effects on one family, or with a queue or
+/// burst in bytes.
 pub fn commands(impairment: &Impairment, port: Port<'_>) -> Option<Vec<Vec<String>>> {
     let lines = match &impairment.rate {
         _ if impairment.is_nothing() => Vec::new(),
@@ -64,7 +69,7 @@ pub fn commands(impairment: &Impairment, port: Port<'_>) -> Option<Vec<Vec<Strin
     Some(lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect())
 }
 
-/// What netem can do as it is meant.
+/// Returns true if netem can implement the impairment exactly.
 fn by_netem(impairment: &Impairment) -> bool {
     let queue = |rate: &FrameRate| rate.queue_bytes.is_some() || rate.burst_bytes.is_some();
     match &impairment.rate {
@@ -79,7 +84,7 @@ fn tbf(rate: &FrameRate, port: Port<'_>) -> String {
         true => format!(" stab overhead {ETHERNET_BYTES} linklayer ethernet"),
         false => String::new(),
     };
-    // What is larger than the burst is dropped by TBF, so a frame must fit.
+    // TBF drops frames larger than the burst, so a frame must fit.
     let two = 2 * u64::from(port.mtu + HEADER_BYTES + framing);
     let timer = (rate.bits_per_s.get() as f64 / 8.0 * BURST_S) as u64;
     let burst = rate.burst_bytes.map_or(two.max(timer), std::num::NonZeroU64::get);
@@ -91,7 +96,8 @@ fn tbf(rate: &FrameRate, port: Port<'_>) -> String {
     )
 }
 
-/// A band for what is common and one for each family. Filters send packets to them.
+/// Returns the commands for separate bands: one for the common effect and one for each family.
+/// Filters assign packets to them.
 fn by_family(impairment: &Impairment, port: Port<'_>) -> Vec<String> {
     let name = port.name;
     let all_to_the_first = "0 ".repeat(16);
@@ -109,7 +115,8 @@ fn by_family(impairment: &Impairment, port: Port<'_>) -> Vec<String> {
     std::iter::once(root).chain(bands).chain(filters(name)).collect()
 }
 
-/// Neighbour discovery is ICMPv6 (58) of types 133 to 137 (RFC 4861, 4), which are three masks.
+/// Returns the commands that create the filters. Neighbour discovery is ICMPv6 (58) of types 133 to
+/// 137 (RFC 4861, 4), which three masks match.
 fn filters(name: &str) -> Vec<String> {
     let filter = |protocol: &str, preference: &str, what: &str, band: u8| {
         format!(
@@ -156,7 +163,8 @@ fn netem(effect: &Effect, rate: Option<&FrameRate>) -> String {
     words
 }
 
-/// In packets. Those under way count too, and may be as small as frames get.
+/// Returns the limit of netem in packets. It includes packets being delayed, which may be as small
+/// as the smallest frame.
 fn limit(effect: &Effect, rate: Option<&FrameRate>) -> u64 {
     let Some(rate) = rate else { return UNDER_WAY };
     let bytes = rate.bits_per_s.get() as f64 / 8.0 * (effect.delay + effect.jitter).as_secs_f64();

@@ -118,7 +118,7 @@ fn whatever_is_wrong_is_told_with_its_place() {
     told(&cases);
 }
 
-/// Each text has this wrong, among others perhaps.
+/// Asserts that each text is rejected with this error, possibly among others.
 fn told(cases: &[(&str, &str)]) {
     for (text, line) in cases {
         let found = wrongs(text);

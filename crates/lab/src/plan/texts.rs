@@ -1,4 +1,4 @@
-//! Files that hosts have of their own.
+//! The files of which each host has its own copy.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -7,7 +7,8 @@ use super::{Lab, LabHost};
 use sixmark_units::family::Family;
 
 impl Lab {
-    /// A host's file of names: its own loopback, and all names of the lab where it asks nobody.
+    /// Returns the content of a host's `/etc/hosts`: localhost and, if the host uses no name
+    /// server, all names of the lab.
     pub fn hosts_file(&self, host: &LabHost) -> String {
         let mut text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n".to_owned();
         if host.resolver.is_some() {
@@ -15,13 +16,13 @@ impl Lab {
         }
         let all = self.names.iter().flat_map(|(name, all)| all.iter().map(move |a| (name, a)));
         for (name, address) in all {
-            // Nothing fails where a text grows.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{address} {name}");
         }
         text
     }
 
-    /// Whom a host asks for names; nobody where it has them in its file.
+    /// Returns the content of a host's `/etc/resolv.conf`; empty if the host uses no name server.
     pub fn resolv_conf(&self, host: &LabHost) -> String {
         let resolver = host.resolver.as_ref().and_then(|name| self.host(name));
         let address = |&family: &Family| -> Option<IpAddr> { self.address(resolver?, family) };

@@ -1,23 +1,24 @@
 //! The configuration of a DNS64, for unbound.
 //!
-//! It has the root zone itself, with the lab's names in it and nothing else: whatever else is asked is
-//! not there, and nobody has to be asked to know that.
+//! unbound serves the root zone itself, which contains only the lab's names. It can therefore tell
+//! that any other name does not exist without querying other servers.
 
 use std::fmt::Write as _;
 
 use super::{Dns64, Lab};
 
-/// What it says when it answers.
+/// The log line that shows that unbound is ready.
 pub(super) const READY: &str = "start of service";
-/// The file of the lab's names, beside the configuration.
+/// The file name of the zone with the lab's names, in the same folder as the configuration.
 pub(super) const ZONE: &str = "lab.zone";
-/// How long an answer holds, seconds.
+/// The TTL of responses, in seconds.
 const HOLDS_S: u32 = 60;
 
-/// Names that it would say without asking are not there (RFC 6761 and others): a lab may use them.
+/// Names for which unbound would by default answer that they do not exist (RFC 6761 and others). A
+/// lab may use them.
 const RESERVED: [&str; 6] = ["test", "invalid", "onion", "home.arpa", "localhost", "resolver.arpa"];
 
-/// A name server's configuration.
+/// Returns the configuration file.
 pub(super) fn configuration(lab: &Lab, host: usize, dns: &Dns64) -> String {
     let mut text = "server:\n\
         \x20 directory: \"{dir}\"\n  pidfile: \"{dir}/unbound.pid\"\n\
@@ -26,7 +27,7 @@ pub(super) fn configuration(lab: &Lab, host: usize, dns: &Dns64) -> String {
         \x20 access-control: ::/0 allow\n  access-control: 0.0.0.0/0 allow\n\
         \x20 qname-minimisation: no\n  module-config: \"dns64 iterator\"\n"
         .to_owned();
-    // Nothing fails where a text grows.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "  dns64-prefix: {}", dns.prefix);
     for net in lab.ends(host).flat_map(|end| &end.addresses) {
         let _ = writeln!(text, "  interface: {}", net.address);
@@ -39,7 +40,7 @@ pub(super) fn configuration(lab: &Lab, host: usize, dns: &Dns64) -> String {
             \x20 for-downstream: no\n  for-upstream: yes\n"
 }
 
-/// The zone of all names.
+/// Returns the zone file with all names of the lab.
 pub(super) fn zone(lab: &Lab) -> String {
     let mut text = format!(
         ". {HOLDS_S} IN SOA lab. nobody.lab. 1 3600 600 86400 {HOLDS_S}\n. {HOLDS_S} IN NS lab.\n"
@@ -53,7 +54,7 @@ pub(super) fn zone(lab: &Lab) -> String {
     text
 }
 
-/// The words that start it, in front.
+/// Returns the command that starts unbound in the foreground.
 pub(super) fn unbound_command(file: &str) -> Vec<String> {
     ["unbound", "-d", "-c", &format!("{{dir}}/{file}")].map(str::to_owned).to_vec()
 }

@@ -1,4 +1,4 @@
-//! What a lab may be varied in.
+//! The variants of a lab file.
 //!
 //! ```toml
 //! [variants.offload.off.hosts.server.offloads]
@@ -6,8 +6,8 @@
 //! gso = false
 //! ```
 //!
-//! `offload=off` lays what stands there over the rest of the file: tables are laid over tables, key by
-//! key; everything else takes the place of what was there.
+//! The choice `offload=off` applies this table as an overlay to the rest of the file. Tables are
+//! merged key by key; any other value replaces the previous one.
 
 use std::collections::BTreeMap;
 
@@ -16,22 +16,23 @@ use toml::de::{DeTable, DeValue};
 
 use sixmark_document::fields::FileText;
 
-/// What a lab may be varied in, and what has been chosen.
+/// The variants of a lab, and the chosen values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variants {
-    /// The values of each, by its name.
+    /// The possible values of each variant, by its name.
     pub allowed: BTreeMap<String, Vec<String>>,
-    /// What has been chosen; as the file is of those without a choice.
+    /// The chosen values, by the names of the variants. A variant without a choice leaves the file
+    /// unchanged.
     pub chosen: BTreeMap<String, String>,
 }
 
-/// A file's variants, taken out of it.
+/// The overlays of a file's variants.
 pub(super) struct Overlays<'a> {
     found: Vec<(String, String, DeTable<'a>)>,
 }
 
 impl<'a> Overlays<'a> {
-    /// Takes them out of the table of a whole file.
+    /// Removes the variants from the table of a file and returns them.
     pub(super) fn take(book: &FileText<'_>, whole: &mut DeTable<'a>) -> Overlays<'a> {
         let mut found = Vec::new();
         let Some(variants) = whole.remove("variants") else { return Overlays { found } };
@@ -47,12 +48,12 @@ impl<'a> Overlays<'a> {
         Overlays { found }
     }
 
-    /// Each choice that there is, one at a time.
+    /// Returns every possible choice of a single value.
     pub(super) fn each(&self) -> impl Iterator<Item = BTreeMap<String, String>> {
         self.found.iter().map(|(name, value, _)| BTreeMap::from([(name.clone(), value.clone())]))
     }
 
-    /// What may be chosen.
+    /// Returns the possible values of each variant.
     pub(super) fn allowed(&self) -> BTreeMap<String, Vec<String>> {
         let mut allowed: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value, _) in &self.found {
@@ -61,7 +62,7 @@ impl<'a> Overlays<'a> {
         allowed
     }
 
-    /// The file with what has been chosen laid over it, in the file's order.
+    /// Applies the overlays of the chosen values, in the order of the file.
     pub(super) fn lay(&self, whole: &mut DeTable<'a>, chosen: &BTreeMap<String, String>) {
         for (name, value, table) in &self.found {
             if chosen.get(name) == Some(value) {
@@ -81,7 +82,7 @@ fn lay<'a>(under: &mut DeTable<'a>, over: &DeTable<'a>) {
     }
 }
 
-/// The entries of a table.
+/// Returns the entries of a table.
 fn tables<'a>(
     book: &FileText<'_>,
     table: Spanned<DeValue<'a>>,

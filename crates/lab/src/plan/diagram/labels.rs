@@ -1,4 +1,4 @@
-//! What is said of hosts and links, in few words.
+//! Short descriptions of hosts and links.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::super::{Forward, Lab, LabHost, LabNode, LinkEnd};
 use crate::impairment::{Effect, FrameRate, Impairment, Loss};
 use sixmark_units::family::Family;
 
-/// What a host does beside having addresses.
+/// Describes the functions of a host.
 pub(super) fn marks(host: &LabHost) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(host.bgp.map(|bgp| format!("BGP, AS {}", bgp.asn)));
@@ -26,13 +26,13 @@ pub(super) fn marks(host: &LabHost) -> Vec<String> {
     found
 }
 
-/// The file's own services in a host.
+/// Returns the names of the file's services in a host.
 pub(super) fn services<'a>(lab: &'a Lab, host: &LabHost) -> Vec<&'a str> {
     let here = lab.services.iter().filter(|s| s.host.as_deref() == Some(&host.name));
     here.map(|service| service.name.as_str()).collect()
 }
 
-/// What people call a node.
+/// Returns the label of a node.
 pub(super) fn title_of_node(lab: &Lab, node: LabNode) -> String {
     let label = match node {
         LabNode::Host(at) => lab.hosts.get(at).map(|host| host.label.as_str()),
@@ -41,12 +41,12 @@ pub(super) fn title_of_node(lab: &Lab, node: LabNode) -> String {
     label.unwrap_or_default().to_owned()
 }
 
-/// The addresses of an interface.
+/// Formats the addresses of an interface.
 pub(super) fn addresses_of_end(end: &LinkEnd) -> Vec<String> {
     end.addresses.iter().map(ToString::to_string).collect()
 }
 
-/// What happens in one direction; nothing where nothing does.
+/// Describes the impairment of one direction; empty if there is none.
 pub(super) fn impairment(impairment: &Impairment) -> Vec<String> {
     let mut found: Vec<String> = impairment.rate.iter().flat_map(describe_rate).collect();
     if impairment.by_family() {

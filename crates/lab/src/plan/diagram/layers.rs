@@ -1,20 +1,21 @@
-//! How far every node is from the first host.
+//! The distance of every node from the first host.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::super::{Lab, LabNode};
 
-/// A node with how it was found.
+/// A node with its distance and the link by which it was found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LayeredNode {
     pub(super) node: LabNode,
-    /// How many links away from where the search began.
+    /// The number of links between the node and the start of the search.
     pub(super) depth: usize,
-    /// The link that it was found by; none where a search began.
+    /// The link by which it was found; `None` for the start of a search.
     pub(super) by: Option<usize>,
 }
 
-/// Every node, the nearest to the first host first; what nothing leads to comes after all that.
+/// Returns all nodes in order of their distance from the first host. Nodes that cannot be reached
+/// from it follow, each group with its own search.
 pub(super) fn layers(lab: &Lab) -> Vec<LayeredNode> {
     let hosts = (0..lab.hosts.len()).map(LabNode::Host);
     let mut found: Vec<LayeredNode> = Vec::new();

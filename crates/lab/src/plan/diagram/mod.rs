@@ -1,6 +1,6 @@
-//! A lab, drawn: as a tree of text, and as a picture.
+//! Diagrams of a lab: as a tree of text, and as an SVG picture.
 //!
-//! Both begin at the file's first host and go on to whoever is next to what has been drawn.
+//! Both begin at the first host of the file and proceed from neighbour to neighbour.
 
 mod labels;
 mod layers;

@@ -1,5 +1,6 @@
-//! Where everything is in a picture: columns by how far nodes are from the first host, in each of them
-//! nodes one below the other, beside those that they are joined to.
+//! The layout of a picture. A node's column is its distance from the first host. Within a column,
+//! nodes are placed one below another, as close as possible to the height of their neighbours. All
+//! lengths are in SVG units.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +8,24 @@ use super::super::{Lab, LabLink, LabNode};
 use super::layers::layers;
 use crate::plan::diagram::labels as words;
 
-/// Between two baselines.
+/// The distance between two lines of text.
 pub(super) const LINE: f64 = 14.0;
-/// Around everything.
+/// The margin around the picture.
 pub(super) const MARGIN: f64 = 24.0;
-/// For the title.
+/// The height of the title.
 const HEAD: f64 = 44.0;
-/// Between two nodes of a column.
+/// The distance between two nodes of a column.
 const APART: f64 = 26.0;
-/// At least between two columns.
+/// The minimum distance between two columns.
 const GAP: f64 = 70.0;
-/// What a letter takes, of small text.
+/// The mean width of a letter in small text.
 const LETTER: f64 = 6.4;
-/// What a letter of a title takes.
+/// The mean width of a letter in a title.
 const BIG_LETTER: f64 = 7.8;
-/// Passes over the columns: more change nothing that is seen.
+/// The number of passes over the columns. More passes make no visible difference.
 const PASSES: usize = 12;
 
-/// What a node is drawn as.
+/// The shape of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Host,
@@ -32,7 +33,7 @@ pub(super) enum Shape {
     Bridge,
 }
 
-/// A node, placed.
+/// A node with its position.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) node: LabNode,
@@ -40,28 +41,28 @@ pub(super) struct Spot {
     pub(super) title: String,
     pub(super) caption: Vec<String>,
     pub(super) column: usize,
-    /// The middle of what is drawn.
+    /// The horizontal centre of the shape.
     pub(super) x: f64,
-    /// See `x`.
+    /// The vertical centre of the shape.
     pub(super) y: f64,
-    /// Half of what is drawn, without words below.
+    /// Half the width and half the height of the shape, without the caption below.
     pub(super) half: (f64, f64),
 }
 
-/// A link, placed.
+/// A link with its position.
 #[derive(Clone, Debug)]
 pub(super) struct PlacedLink {
-    /// Where it begins and ends, the left end first.
+    /// The start and the end of the line, the left end first.
     pub(super) ends: [(f64, f64); 2],
-    /// Where the columns of its ends end: between the two it may bend.
+    /// The horizontal range in which the line may bend, between the columns of its ends.
     pub(super) bend: [f64; 2],
-    /// What is said of it.
+    /// The lines of the label.
     pub(super) label: Vec<String>,
-    /// The middle of that.
+    /// The centre of the label.
     pub(super) at: (f64, f64),
 }
 
-/// A lab, placed.
+/// The layout of a lab.
 #[derive(Clone, Debug)]
 pub(super) struct Picture {
     pub(super) spots: Vec<Spot>,
@@ -70,12 +71,12 @@ pub(super) struct Picture {
     pub(super) height: f64,
 }
 
-/// What text takes.
+/// Returns the estimated width of small text.
 pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * LETTER
 }
 
-/// Places a lab.
+/// Computes the layout of a lab.
 pub(super) fn place_lab(lab: &Lab) -> Picture {
     let mut spots: Vec<Spot> =
         layers(lab).iter().map(|found| spot(lab, found.node, found.depth)).collect();
@@ -126,13 +127,13 @@ fn spot(lab: &Lab, node: LabNode, column: usize) -> Spot {
 }
 
 impl Spot {
-    /// What it takes above its middle, and below.
+    /// Returns the heights above and below the centre, including the caption.
     fn extent(&self) -> (f64, f64) {
         let lines = self.caption.len() + usize::from(self.shape != Shape::Host);
         (self.half.1, self.half.1 + lines as f64 * LINE + 4.0)
     }
 
-    /// Half of what it takes to either side.
+    /// Returns half the width, including title and caption.
     fn reach(&self) -> f64 {
         let title = self.title.chars().count() as f64 * BIG_LETTER / 2.0;
         let caption = self.caption.iter().map(|line| width(line) / 2.0).fold(title, f64::max);
@@ -140,7 +141,8 @@ impl Spot {
     }
 }
 
-/// A link's ends, the left one first: of one column, the upper one.
+/// Returns the spots at the ends of a link, the left one first. If both are in the same column, the
+/// order is that of the link.
 fn sides_of_link(link: &LabLink, index: &BTreeMap<LabNode, usize>, spots: &[Spot]) -> [usize; 2] {
     let at = |end: usize| index.get(&link.ends[end].node).copied().unwrap_or_default();
     let (first, second) = (at(0), at(1));
@@ -156,7 +158,8 @@ fn columns(spots: &[Spot]) -> Vec<Vec<usize>> {
     columns
 }
 
-/// Each node goes beside those that it is joined to, as far as others leave room.
+/// Moves each node close to the mean height of its neighbours, as far as the other nodes of its
+/// column permit.
 fn heights(spots: &mut [Spot], columns: &[Vec<usize>], joined: &[[usize; 2]]) {
     for column in columns {
         pile(spots, column);
@@ -177,7 +180,7 @@ fn heights(spots: &mut [Spot], columns: &[Vec<usize>], joined: &[[usize; 2]]) {
     }
 }
 
-/// The mean height of those that a node is joined to.
+/// Returns the mean height of a node's neighbours; its own height if it has none.
 fn beside(spots: &[Spot], joined: &[[usize; 2]], at: usize) -> f64 {
     let other = |ends: &[usize; 2]| match *ends {
         [a, b] if a == at => Some(b),
@@ -195,7 +198,7 @@ fn pile(spots: &mut [Spot], column: &[usize]) {
     spread(spots, column);
 }
 
-/// Moves nodes of a column apart, keeping their order and their common middle.
+/// Moves overlapping nodes of a column apart, keeping their order and mean height.
 fn spread(spots: &mut [Spot], column: &[usize]) {
     let before: f64 = column.iter().map(|&at| spots[at].y).sum();
     let mut free = f64::NEG_INFINITY;
@@ -211,7 +214,7 @@ fn spread(spots: &mut [Spot], column: &[usize]) {
     }
 }
 
-/// Gives every column its place; returns where each begins and ends.
+/// Sets the horizontal position of each column. Returns the left and right edges of the columns.
 fn widths(
     spots: &mut [Spot],
     columns: &[Vec<usize>],
@@ -233,7 +236,7 @@ fn widths(
     edges
 }
 
-/// What is said of a link, arrows from left to right.
+/// Returns the label of a link. Arrows refer to the picture, from left to right.
 fn label_link(link: &LabLink, spots: &[Spot], left: usize) -> Vec<String> {
     let left = usize::from(link.ends[0].node != spots[left].node);
     let (there, back) = (&link.toward[left], &link.toward[1 - left]);
@@ -276,7 +279,7 @@ fn lines_between(
     labels.into_iter().enumerate().map(line).collect()
 }
 
-/// The height at which a link ends at a node: at bridges each has a place of its own.
+/// Returns the height at which a link meets a node. At a bridge, each link has its own height.
 fn port(spots: &[Spot], joined: &[[usize; 2]], number: usize, side: usize) -> f64 {
     let at = joined[number][side];
     let spot = &spots[at];
@@ -291,12 +294,12 @@ fn port(spots: &[Spot], joined: &[[usize; 2]], number: usize, side: usize) -> f6
 }
 
 impl PlacedLink {
-    /// True of a link within one column.
+    /// Returns true if both ends are in the same column.
     pub(super) fn is_loop(&self) -> bool {
         self.bend[0] >= self.bend[1]
     }
 
-    /// A point of the part that bends.
+    /// Returns a point of the bent part; `share` runs from 0 at its start to 1 at its end.
     fn point(&self, share: f64) -> (f64, f64) {
         let [(_, from), (_, to)] = self.ends;
         if self.is_loop() {
@@ -307,14 +310,15 @@ impl PlacedLink {
         (self.bend[0] + (self.bend[1] - self.bend[0]) * share, from + (to - from) * smooth)
     }
 
-    /// What the label takes.
+    /// Returns the width and the height of the label.
     pub(super) fn label_size(&self) -> (f64, f64) {
         let wide = self.label.iter().map(|line| width(line)).fold(0.0, f64::max);
         (wide + 8.0, self.label.len() as f64 * LINE + 2.0)
     }
 }
 
-/// Moves labels along their lines, then down, until none lies over another.
+/// Moves labels along their lines, or down if necessary, until they overlap neither nodes nor each
+/// other.
 fn settle(lines: &mut [PlacedLink], spots: &[Spot]) {
     let mut taken: Vec<Area> = spots.iter().map(Area::of_spot).collect();
     for line in lines.iter_mut().filter(|line| !line.label.is_empty()) {
@@ -329,7 +333,7 @@ fn settle(lines: &mut [PlacedLink], spots: &[Spot]) {
     }
 }
 
-/// A box: left, top, right, bottom.
+/// A rectangle: left, top, right, bottom.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area(pub(super) [f64; 4]);
 
@@ -338,7 +342,7 @@ impl Area {
         Area([x - wide / 2.0, y - high / 2.0, x + wide / 2.0, y + high / 2.0])
     }
 
-    /// A node with its words.
+    /// Returns the area of a node with its texts.
     pub(super) fn of_spot(spot: &Spot) -> Area {
         let (reach, (above, below)) = (spot.reach(), spot.extent());
         Area([spot.x - reach, spot.y - above, spot.x + reach, spot.y + below])
@@ -350,7 +354,7 @@ impl Area {
     }
 }
 
-/// Moves everything so that it begins below the title, and finds how large it is.
+/// Moves everything below the title and computes the size of the picture.
 fn crop(
     mut spots: Vec<Spot>,
     mut lines: Vec<PlacedLink>,

@@ -1,11 +1,12 @@
-//! A lab as a picture.
+//! Draws a lab as an SVG picture.
 
 use std::fmt::Write as _;
 
 use super::super::Lab;
 use super::place::{LINE, MARGIN, Picture, PlacedLink, Shape, Spot, place_lab};
 
-/// Colours of paper and of a dark screen; nothing is loaded and nothing runs.
+/// The style sheet, with colours for light and dark mode. It loads no other files and contains no
+/// scripts.
 const STYLE: &str = "\
 svg { --paper: #fff; --ink: #1c2330; --soft: #5b6575; --line: #8a94a6; --host: #e8f0fb; \
 --router: #fdf0dc; --edge: #3b6fb5; --turn: #b3741b; background: var(--paper); \
@@ -23,7 +24,8 @@ font: 12px system-ui, sans-serif; fill: var(--ink) }\n\
 .arrows { fill: none; stroke: var(--turn) }\n\
 .bridge { fill: var(--line) }\n";
 
-/// A lab as an SVG picture that stands alone: hosts are boxes, routers circles, bridges bars.
+/// Returns a self-contained SVG picture of a lab. Hosts are boxes, routers are circles, bridges are
+/// bars.
 pub fn svg(lab: &Lab) -> String {
     let picture = place_lab(lab);
     let Picture { width, height, .. } = picture;
@@ -42,7 +44,7 @@ pub fn svg(lab: &Lab) -> String {
     text + "</svg>\n"
 }
 
-/// The same in words, for who does not see it.
+/// Returns a description of the picture for screen readers.
 fn describe_lab(lab: &Lab) -> String {
     let joins = lab.links.iter().map(|link| {
         let [a, b] = [0, 1].map(|end| lab.node_name(link.ends[end].node));
@@ -60,7 +62,7 @@ fn path(text: &mut String, line: &PlacedLink) {
     let [(x1, y1), (x2, y2)] = line.ends;
     let [from, to] = line.bend;
     let bulge = if line.is_loop() { from + 18.0 } else { (from + to) / 2.0 };
-    // Nothing fails where a text grows.
+    // Writing to a string cannot fail.
     let _ = writeln!(
         text,
         "<path class=\"link\" d=\"M{x1:.1} {y1:.1}H{from:.1}C{bulge:.1} {y1:.1} {bulge:.1} {y2:.1} \

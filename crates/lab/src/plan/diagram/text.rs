@@ -1,4 +1,4 @@
-//! A lab as a tree of text.
+//! Draws a lab as a tree of text.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,9 @@ use super::super::{Lab, LabLink, LabNode};
 use super::layers::{LayeredNode, layers};
 use crate::plan::diagram::labels as words;
 
-/// A lab as text: a tree that begins at its first host, with every interface's addresses and largest
-/// packet, what happens on links in each direction, and what hosts do. Links that close a circle
-/// come last.
+/// Returns a lab as text: a tree that starts at its first host, with the addresses and MTU of each
+/// interface, the impairments of links in each direction, and the functions of hosts. Links that
+/// are not part of the tree, because they close loops, follow at the end.
 pub fn diagram_text(lab: &Lab) -> String {
     let all = layers(lab);
     let mut text = format!("{}: {}\n", lab.name, lab.title);
@@ -30,7 +30,7 @@ pub fn diagram_text(lab: &Lab) -> String {
     text
 }
 
-/// What stands before a node's name, and before what is below it.
+/// The indentation of a node's line, and of the lines below it.
 #[derive(Clone, Debug, Default)]
 struct Indent {
     name: String,
@@ -58,7 +58,7 @@ fn branch(lab: &Lab, all: &[LayeredNode], found: &LayeredNode, indent: &Indent, 
     }
 }
 
-/// True of a node that was found from another.
+/// Returns true if a node is a child of another in the tree.
 fn is_below(lab: &Lab, above: &LayeredNode, found: &LayeredNode) -> bool {
     let link = found.by.and_then(|link| lab.links.get(link));
     link.is_some_and(|link| {
@@ -92,7 +92,7 @@ fn of_host(lab: &Lab, node: LabNode) -> Vec<String> {
     found
 }
 
-/// What a link is, beginning at one of its ends.
+/// Describes a link, starting at one of its ends.
 fn of_link(lab: &Lab, link: &LabLink, first: usize) -> Vec<String> {
     let mut found = Vec::new();
     for end in [first, 1 - first] {
@@ -113,7 +113,7 @@ fn of_link(lab: &Lab, link: &LabLink, first: usize) -> Vec<String> {
     found
 }
 
-/// The links that no node was found by.
+/// Returns the links that are not part of the tree.
 fn others<'a>(lab: &'a Lab, all: &'a [LayeredNode]) -> impl Iterator<Item = &'a LabLink> {
     let is_used = |number: usize| all.iter().any(|found| found.by == Some(number));
     lab.links.iter().enumerate().filter(move |(number, _)| !is_used(*number)).map(|(_, link)| link)
