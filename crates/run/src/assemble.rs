@@ -68,7 +68,8 @@ pub fn assemble(known: Circumstances, measured: Measured) -> RunResult {
     let elapsed_s = measured.elapsed_s();
     let Measured { plan, loaded, families, total, sameness, calibration, truth, .. } = measured;
     let (vitals, of_vitals) = measured.vitals.unzip();
-    // What the warm-up began is not of the schedule that keeps the ratio.
+    // Exchanges that began in the warm-up are excluded: the ratio applies to those begun in the
+    // measurement.
     let sent = |family: Family| loaded.tally[family].sent - loaded.tally[family].carried;
     let mut result = RunResult {
         schema: SCHEMA.to_owned(),

@@ -111,8 +111,8 @@ impl Side {
         self.search.next()
     }
 
-    /// Returns the plan of the next trial. Its seed differs from trial to trial: with the same
-    /// random arrivals, two trials that agree would count for no more than one.
+    /// Returns the plan of the next trial. Its seed differs from trial to trial, because two trials
+    /// with the same random arrivals would not be independent.
     fn plan(&self, plan: &Plan, rate: f64) -> Result<Plan, CommandError> {
         let plan = plan.clone();
         let stages =

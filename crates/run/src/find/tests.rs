@@ -62,7 +62,7 @@ fn plan(ratio: PlanRatio) -> Plan {
     }
 }
 
-/// The family that a trial loads, and its rate.
+/// Returns the family that a trial loads, and its rate.
 fn of(plan: &Plan) -> (Family, f64) {
     let families: Vec<Family> = plan.families().collect();
     assert_eq!(families.len(), 1, "a trial is of one family");
