@@ -1,4 +1,4 @@
-//! Joins what two sides know about the same flows.
+//! Joins the figures of both sides about the same flows.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
@@ -19,9 +19,9 @@ use sixmark_document::environment::environment;
 /// The final figures of one side.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Half {
-    /// What it sent.
+    /// The flows that it sent.
     pub sent: Vec<Sent>,
-    /// What it received.
+    /// The flows that it received.
     pub heard: Vec<Heard>,
     /// Datagrams dropped at its full socket buffers.
     pub drops: u64,
@@ -44,7 +44,7 @@ impl Half {
 pub struct Ends {
     /// The near side.
     pub near: Half,
-    /// The far side; none if one host sends and receives by itself and the other hosts do not
+    /// The far side; `None` if one host sends and receives by itself and the other hosts do not
     /// report.
     pub far: Option<Half>,
     /// Whether both sides read the same clock.

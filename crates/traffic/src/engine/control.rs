@@ -28,7 +28,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub(super) struct LineBound<'a> {
     /// The longest line in bytes.
     pub(super) longest: usize,
-    /// The time limit for the whole line; none means no limit.
+    /// The time limit for the whole line; `None` means no limit.
     pub(super) within: Option<Duration>,
     /// A flag that ends the wait.
     pub(super) stop: Option<&'a AtomicBool>,
@@ -119,7 +119,7 @@ impl ControlLine {
         })
     }
 
-    /// Reads the next line; none at the end of the connection.
+    /// Reads the next line. Returns `None` at the end of the connection.
     pub(super) fn hear<T: DeserializeOwned>(
         &mut self,
         bound: &LineBound<'_>,

@@ -29,7 +29,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub struct TrafficJob {
     /// The mix of traffic.
     pub mix: TrafficMix,
-    /// The duration; none means until interrupted.
+    /// The duration; `None` means until interrupted.
     pub duration: Option<Duration>,
     /// The seed of the random numbers.
     pub seed: u64,

@@ -36,9 +36,10 @@ pub struct Port {
     pub protocol: FlowProtocol,
     /// The address; port 0 means a free one.
     pub at: SocketAddr,
-    /// The time at which it opens, nanoseconds from the beginning.
+    /// The time at which it opens, nanoseconds from the beginning of all traffic.
     pub from_ns: u64,
-    /// The time at which it closes; none means never.
+    /// The time at which it closes, nanoseconds from the beginning of all traffic; `None` means
+    /// never.
     pub until_ns: Option<u64>,
 }
 
@@ -197,7 +198,7 @@ struct Open {
     protocol: FlowProtocol,
     local: Option<SocketAddr>,
     until_ns: Option<u64>,
-    /// The state of a connection; none for a port.
+    /// The state of a connection; `None` for a port.
     talk: Option<ReceiverSession>,
     done: bool,
 }

@@ -20,7 +20,7 @@ pub struct ScriptJob {
     pub script: Script,
     /// The name of its file, for the result.
     pub file: String,
-    /// The duration after which it ends early; none means the end of the script.
+    /// The duration after which it ends early; `None` means the end of the script.
     pub duration: Option<Duration>,
     /// The seed of the random numbers.
     pub seed: u64,
