@@ -19,7 +19,7 @@ use super::answer::answer;
 use super::body::{Broken, Payload};
 use super::place::{Place, Session};
 
-/// An error of a connection. It is not reported here, because it is the client's to report.
+/// An error of a connection or exchange. The server ignores it; the client reports it.
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// How long to wait for further requests after GOAWAY, and for the client to close the connection.
