@@ -28,8 +28,8 @@ const REQUESTS: NonZeroU32 = NonZeroU32::new(32).unwrap();
 /// Descriptors in use besides the connections.
 const OTHER_FILES: u64 = 128;
 
-/// Returns the noise floor of `plan`, or `None` if `stop` is set meanwhile. Fails if this host can't
-/// serve itself over a family of the plan.
+/// Returns the noise floor of `plan`, or `None` if `stop` is set meanwhile. Fails if this host
+/// can't serve itself over a family of the plan.
 pub(crate) fn calibrate(
     plan: &Plan,
     stop: &Arc<AtomicBool>,
