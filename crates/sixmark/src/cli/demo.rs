@@ -15,7 +15,7 @@ pub(super) struct DemoArgs {
     duration: String,
 }
 
-/// Starts an origin, shows the command that loads it, and runs that.
+/// Starts an origin, prints the command that loads it, and runs that command.
 pub(super) fn main(args: &DemoArgs) -> Result<u8, CommandError> {
     let origin =
         Origin::start(Options::default()).map_err(|e| CommandError::Measure(e.to_string()))?;
@@ -23,7 +23,7 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8, CommandError> {
     words.extend(["-d", &args.duration, "-c", "32"].map(str::to_owned));
     words.extend(origin.addresses().iter().map(|address| format!("http://{address}/bytes/4096")));
     print(&format!("$ {}\n", words.join(" ")))?;
-    // A look at sixmark itself is nothing to find again.
+    // The result is not stored: it only demonstrates sixmark.
     words.extend(["--store", "none"].map(str::to_owned));
     let cli = Cli::try_parse_from(&words)
         .map_err(|e| CommandError::Usage(super::one_line(&e.to_string(), "sixmark demo --help")))?;

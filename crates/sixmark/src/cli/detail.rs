@@ -11,7 +11,7 @@ pub(super) struct DetailArgs {
 }
 
 impl DetailArgs {
-    /// The detail that was asked for.
+    /// Returns the level of detail that the options select.
     pub(super) fn detail(self) -> Detail {
         if self.full { Detail::Full } else { Detail::Answer }
     }

@@ -1,7 +1,7 @@
-//! The files of a command: what it writes, what it reads, and its store.
+//! The files of a command: those that it writes, those that it reads, and its store.
 //!
-//! No file that is written may be another one of them: writing it would destroy that. This is found
-//! before anything is opened for writing.
+//! No file to be written may be the same as another of these files, since writing it would destroy
+//! the other. This is checked before any file is opened for writing.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::out::OutputPlace;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output;
 
-/// What SQLite appends to the name of a store for the files beside it.
+/// What SQLite appends to the name of a database for its auxiliary files.
 const BESIDE_STORE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The files that a command names.
@@ -25,11 +25,11 @@ pub(super) struct CommandFiles {
 struct WrittenFile {
     option: &'static str,
     place: OutputPlace,
-    /// True where it is replaced at the end, not written in place meanwhile.
+    /// True if the file is replaced at the end; false if it is written from the start on.
     is_document: bool,
 }
 
-/// A file that must stay as it is.
+/// A file that must not be overwritten, and why.
 #[derive(Debug)]
 struct NeededFile {
     path: PathBuf,
@@ -57,10 +57,10 @@ impl CommandFiles {
         files.into_iter().fold(self, |all, (option, path)| all.input(option, Some(&path)))
     }
 
-    /// Adds the store, and the files that SQLite has beside it.
+    /// Adds the store and the auxiliary files of SQLite.
     pub(super) fn store(self, args: &StoreArgs) -> Self {
         let Some(path) = args.file() else { return self };
-        // SQLite names the others after the file that a link leads to.
+        // SQLite derives their names from the file that a symbolic link leads to.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let beside = BESIDE_STORE.map(|end| {
             let mut name = real.clone().into_os_string();
@@ -90,10 +90,11 @@ impl CommandFiles {
         self
     }
 
-    /// Checks that each file that is written is no other one, and that documents can be written.
+    /// Checks that no file to be written is the same as another file, and that documents can be
+    /// written.
     ///
     /// # Errors
-    /// Returns a line on the first file that is two of them or can't be written.
+    /// The first file that is the same as another one or can't be written. The message is one line.
     pub(super) fn check(&self) -> Result<(), CommandError> {
         for (at, file) in self.written.iter().enumerate() {
             if self.written[..at].iter().any(|other| other.place.is_same(&file.place)) {

@@ -1,4 +1,4 @@
-//! `--fail-if` and `--junit`: what a pipeline is to stop for.
+//! `--fail-if` and `--junit`: conditions under which a pipeline is to fail.
 
 use sixmark_compare::gate::{Gate, GateNames};
 use sixmark_record::gate_result::GateResult;
@@ -23,7 +23,7 @@ pub(super) struct GateArgs {
 }
 
 impl GateArgs {
-    /// The conditions, checked before anything is sent.
+    /// Parses the conditions, before anything is sent.
     pub(super) fn gates(&self, known: &GateNames) -> Result<Vec<Gate>, CommandError> {
         let read = |text: &String| {
             let wrong = |wrong| CommandError::Usage(format!("--fail-if '{text}': {wrong}"));
@@ -32,13 +32,14 @@ impl GateArgs {
         self.fail_if.iter().map(read).collect()
     }
 
-    /// Writes `document` where it was asked for.
+    /// Writes `document` to the place of `--junit`, if that was given.
     pub(super) fn write(&self, document: impl FnOnce() -> String) -> Result<(), CommandError> {
         self.junit.as_ref().map_or(Ok(()), |place| place.write(&document()))
     }
 }
 
-/// The exit status: 1 where a gate failed, which standard error hears of unless it was `shown`.
+/// Returns the exit status: 1 if a gate failed, else 0. Prints the failed gates to standard error
+/// unless they were `shown`.
 pub(super) fn status_of_gates(gates: &[GateResult], shown: bool) -> u8 {
     let failed = || gates.iter().filter(|gate| gate.failed);
     if !shown {

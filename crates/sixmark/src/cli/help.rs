@@ -1,8 +1,9 @@
-//! Examples in the help of each command, and which of its options the short help (`-h`) shows.
+//! Examples in the help of each command, and the choice of options for the short help (`-h`).
 
 use clap::Command;
 
-/// Commands with their examples. The short help shows the options that are named here; `--help` shows all.
+/// Commands with their examples. The short help shows only the options named here; `--help` shows
+/// all.
 const EXAMPLES: [CommandExamples; 11] = [
     CommandExamples {
         command: &["run"],
@@ -120,25 +121,26 @@ const EXAMPLES: [CommandExamples; 11] = [
     CommandExamples { command: &["demo"], options: &[("duration", "sixmark demo -d 10s")] },
 ];
 
-/// A command and what its help shows first.
+/// A command, and the options that its short help shows.
 struct CommandExamples {
     /// The words of the command after `sixmark`.
     command: &'static [&'static str],
-    /// Names of the options that are used most, each with an example.
+    /// Names of the most used options, each with an example.
     options: &'static [(&'static str, &'static str)],
 }
 
-/// How much of a command its help shows.
+/// How many options a command's help shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HelpLength {
-    /// The options that have an example (`-h`).
+    /// Only those with an example (`-h`).
     Short,
     /// All (`--help`).
     Whole,
 }
 
-/// Adds the examples, and hides the options without one from the short help. clap could do that itself,
-/// but then it writes `--help` with an empty line after each option, which doubles its length.
+/// Adds the examples, and hides the options without one from the short help. clap could hide them
+/// itself, but would then write an empty line after each option in `--help`, which doubles its
+/// length.
 pub(super) fn add_examples(command: Command, length: HelpLength) -> Command {
     EXAMPLES.iter().fold(command, |command, of| add_at(command, of.command, of, length))
 }

@@ -18,22 +18,23 @@ pub(super) struct InsideArgs {
 }
 
 impl InsideArgs {
-    /// True where a host was named.
+    /// Returns true if a host was named.
     pub(super) fn is_given(&self) -> bool {
         self.in_host.is_some()
     }
 
-    /// The host, if one was named.
+    /// Returns the host, if one was named.
     pub(super) fn host(&self) -> Option<&str> {
         self.in_host.as_deref()
     }
 
-    /// The lab, if one was named.
+    /// Returns the lab, if one was named.
     pub(super) fn lab(&self) -> Option<&str> {
         self.in_lab.as_deref()
     }
 
-    /// Moves this process into the host, if one was named: before it has threads, files or names.
+    /// Moves this process into the namespaces of the host, if one was named. Must be called before
+    /// the process starts threads, opens files or looks up names.
     ///
     /// # Errors
     /// There is no such lab or host, or the kernel refuses.

@@ -1,4 +1,4 @@
-//! Keeping what a command measured: `--store` and `--label`.
+//! Storing what a command measured: `--store` and `--label`.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -40,30 +40,31 @@ pub(super) struct KeepArgs {
 }
 
 impl KeepArgs {
-    /// Where results are kept.
+    /// Returns the options of the store.
     pub(super) fn store(&self) -> &StoreArgs {
         &self.store
     }
 
-    /// Credentials may stand in what is written.
+    /// Returns true if credentials may be written.
     pub(super) fn keeps_secrets(&self) -> bool {
         self.keep_secrets
     }
 
-    /// A word as it may be written.
+    /// Returns a word of the command line as it may be written: redacted unless secrets are kept.
     pub(super) fn shown(&self, word: &str) -> String {
         if self.keep_secrets { word.to_owned() } else { redact(word) }
     }
 }
 
 impl StoreArgs {
-    /// Its file, where there is one.
+    /// Returns the store's file, if there is one.
     pub(super) fn file(&self) -> Option<PathBuf> {
         let place = store::StorePlace::choose(self.store.as_deref(), |name| std::env::var_os(name));
         place.ok()?.file().ok()?.map(Path::to_owned)
     }
 
-    /// Where that is. A variable that would lead elsewhere and is ignored is said to be.
+    /// Returns where the store is. Prints a warning if an environment variable for its place is
+    /// ignored.
     pub(super) fn place(&self) -> Result<store::StorePlace, CommandError> {
         let var = |name: &str| std::env::var_os(name);
         let place = store::StorePlace::choose(self.store.as_deref(), var)?;
@@ -74,21 +75,21 @@ impl StoreArgs {
     }
 }
 
-/// Keeps one result: opened before the load begins, so that what is wrong is told before it; written
-/// as often as there is something new.
+/// Stores one result. It is opened before the load begins, so that errors are reported early, and
+/// written whenever there is something new.
 #[derive(Debug)]
 pub(super) struct Keeper {
     store: Option<Store>,
     label: Option<String>,
     command: Vec<String>,
     id: Option<Id>,
-    /// What `sixmark history` has to be told to find this store.
+    /// The value of `--store`, which `sixmark history` needs to find this store.
     named: Option<OsString>,
 }
 
 impl Keeper {
-    /// Opens the store. One that somebody asked for must open; without the usual one, which nobody
-    /// did, the load goes on and a line says that nothing will be kept.
+    /// Opens the store. If the user chose the store, failing to open it is an error. If it is the
+    /// default one, the load continues after a warning that nothing will be kept.
     pub(super) fn open(args: &KeepArgs) -> Result<Keeper, CommandError> {
         let place = args.store.place()?;
         if args.label.is_some() && matches!(place, store::StorePlace::Nowhere) {
@@ -112,8 +113,8 @@ impl Keeper {
         })
     }
 
-    /// Keeps the document as it is by now, in the place of what was kept of it before. Of what is
-    /// not over, the headline has no `ended`.
+    /// Stores the document as it is now, and replaces the earlier state. The headline of an
+    /// unfinished measurement has no `ended`.
     pub(super) fn save(
         &mut self,
         headline: &ListHeadline,
@@ -129,9 +130,9 @@ impl Keeper {
         Ok(())
     }
 
-    /// Keeps the document as it is in the end, and says under which number on a terminal unless that
-    /// is to be `quiet`. Where it can't be kept, the one that was written to `elsewhere` will do;
-    /// without one it is an error that says what became of the document.
+    /// Stores the final document. Prints its number on a terminal, unless `quiet`. If it can't be
+    /// stored but was written to `elsewhere`, a warning is printed; otherwise the error says where
+    /// the document was saved instead.
     pub(super) fn finish(
         &mut self,
         headline: &ListHeadline,
@@ -147,7 +148,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// The number under which an earlier state is in the store.
+    /// Returns the number under which an earlier state is in the store.
     fn kept(&self) -> Option<Id> {
         let store = self.store.as_ref()?;
         self.id.filter(|_| store.check_in_place().is_ok())
@@ -158,7 +159,7 @@ impl Keeper {
         let named =
             self.named.as_ref().map(|path| format!(" --store {}", quoted(&path.to_string_lossy())));
         let named = named.unwrap_or_default();
-        // If standard error is gone there is no one to tell.
+        // If standard error is closed, there is no one to tell.
         let _ = writeln!(io::stderr(), "kept as {id}: sixmark history show {id}{named}");
     }
 }
@@ -178,12 +179,12 @@ fn rescued(error: &CommandError, document: &str, id: Option<Id>) -> CommandError
     ))
 }
 
-/// A word as a shell takes it. One with a NUL, which no shell can hold, stays as it is.
+/// Quotes a word for a shell. A word with a NUL byte can't be quoted and stays as it is.
 pub(super) fn quoted(text: &str) -> String {
     shlex::try_quote(text).unwrap_or_else(|_| text.into()).into_owned()
 }
 
-/// What would move a terminal's cursor has no place in a table.
+/// Parses a label. Control characters are refused, since they could move a terminal's cursor.
 pub(super) fn parse_label(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("is empty".to_owned()),

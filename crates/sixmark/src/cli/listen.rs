@@ -1,9 +1,10 @@
-//! Where a command listens, as typed.
+//! The addresses on which a command listens, as typed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
-/// At one address; a port alone is one of loopback, `*:PORT` one of all addresses, of both families.
+/// Addresses to listen on: `ADDR:PORT` is one address, a port alone stands for loopback of both
+/// families, and `*:PORT` for all addresses of both families.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listen(pub(super) Vec<SocketAddr>);
 

@@ -1,4 +1,4 @@
-//! The command line: the only part that prints and decides on exit statuses.
+//! The command line: the only part that prints and decides the exit status.
 
 mod compare;
 mod demo;
@@ -43,7 +43,8 @@ struct Cli {
     command: SixmarkCommand,
 }
 
-// Without comments: they would replace those of the structs, of which `--help` shows all paragraphs.
+// These have no doc comments: they would replace those of the structs, all of whose paragraphs
+// `--help` shows.
 #[derive(Debug, Subcommand)]
 enum SixmarkCommand {
     Run(Box<run::RunArgs>),
@@ -59,10 +60,10 @@ enum SixmarkCommand {
     Demo(demo::DemoArgs),
 }
 
-/// Does what the arguments say. Returns the exit status: 0 fine, 1 a gate failed, 2 wrong usage, 3 could
-/// not measure, 130 interrupted by a signal.
+/// Runs the command that the arguments name. Returns the exit status: 0 success, 1 a gate failed, 2
+/// wrong usage, 3 could not measure, 130 interrupted by a signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // Where it fails, a file that becomes too large ends the command with a signal.
+    // If this fails, writing a file beyond the size limit ends the command with a signal.
     let _ = sixmark_sys::limit::survive_file_size();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match parse_arguments(&arguments) {
@@ -91,7 +92,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The arguments as they are.
+/// Parses the arguments.
 fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let length = match arguments.iter().any(|word| word == "-h") {
         true => HelpLength::Short,
@@ -102,16 +103,17 @@ fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// The command line. A comparison has most of a run's options, some with another default.
+/// Creates the parser of the command line. `compare` has most options of `run`, some with another
+/// default.
 fn whole_command(length: HelpLength) -> clap::Command {
     help::add_examples(Cli::command().mut_subcommand("compare", compare::adapt), length)
 }
 
-/// Says in one line what is wrong with the arguments, or shows the help that was asked for.
+/// Prints one line about what is wrong with the arguments, or the help that was asked for.
 fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Nothing can be done where even the help can't be printed.
+            // If even the help can't be printed, nothing can be done.
             let _ = error.print();
             ExitCode::SUCCESS
         }
@@ -131,12 +133,12 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// The command in use.
+/// Returns the name of the command in use.
 fn command_name(arguments: &[OsString]) -> Option<&str> {
     arguments.get(1)?.to_str()
 }
 
-/// Where the options of the command in use are explained.
+/// Returns the command that explains the options of the command in use.
 fn help_for(arguments: &[OsString]) -> &'static str {
     match command_name(arguments) {
         Some("run") => "sixmark run --help",
@@ -154,7 +156,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
     }
 }
 
-/// clap's message and its tips, without the usage, on one line.
+/// Joins clap's message and its tips into one line, without the usage.
 fn one_line(text: &str, help: &str) -> String {
     let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<&str> = said.filter(|line| !line.is_empty()).collect();

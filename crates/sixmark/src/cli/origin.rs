@@ -12,10 +12,11 @@ use super::stop_flag;
 use sixmark_origin::{Bare, Identity, Limits, Options, Origin, Pause, Turbo};
 use sixmark_sys::command_error::CommandError;
 
-/// Open files that are asked for.
+/// The limit on open files that is asked for.
 const MOST: u64 = 1 << 20;
 
-/// Connections of a turbo thread, each of which is some memory whether there is one or not.
+/// Maximum number of connections of a turbo thread. Memory is allocated for each, whether it is
+/// used or not.
 const ROOM: u64 = 1 << 16;
 
 /// Start an HTTP test server on both families.
@@ -84,14 +85,14 @@ pub(super) struct OriginArgs {
     bare: bare::BareArgs,
 }
 
-/// Whichever origin was asked for.
+/// The kind of origin that the options select.
 enum AnyOrigin {
     Full(Origin),
     Turbo(Turbo),
     Bare(Bare),
 }
 
-/// Serves until a signal comes.
+/// Serves until a signal arrives.
 pub(super) fn main(args: &OriginArgs) -> Result<u8, CommandError> {
     let stop = stop_flag()?;
     let origin = start_origin(args)?;
@@ -107,14 +108,14 @@ pub(super) fn main(args: &OriginArgs) -> Result<u8, CommandError> {
 }
 
 impl AnyOrigin {
-    /// True where it has ended by itself.
+    /// Returns true if it has ended by itself.
     fn has_ended(&self) -> bool {
         matches!(self, AnyOrigin::Bare(bare) if bare.has_ended())
     }
 }
 
 impl OriginArgs {
-    /// The options given that only mean something where the kernel does TCP.
+    /// Returns the given options that apply only to the kernel's TCP.
     fn kernels_own(&self) -> Vec<&'static str> {
         let given = [
             ("--listen", !self.listen.is_empty()),
@@ -136,7 +137,7 @@ fn start_origin(args: &OriginArgs) -> Result<AnyOrigin, CommandError> {
         return bare::start_bare(&options).map(AnyOrigin::Bare);
     }
     let options = options(args)?;
-    // As many connections as the system lets us hold; fewer are no error here.
+    // Raises the limit on open files as far as the system allows. A lower limit is not an error.
     let files = sixmark_sys::limit::raise_open_files(MOST).unwrap_or(1024);
     let started = if args.turbo {
         Turbo::start(&options, files.min(ROOM) as u32).map(AnyOrigin::Turbo)

@@ -1,4 +1,4 @@
-//! The two streams and the files that results go to.
+//! Standard output, standard error, and the files to which results are written.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use sixmark_document::provenance::FILE_INCOMPLETE;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output;
 
-/// The exit status where the result is whole and a file beside it is not.
+/// The exit status if the result is complete but an additional file is not.
 pub(super) const INCOMPLETE: u8 = 3;
 
-/// A line to people, on standard error.
+/// Prints a line for people to standard error.
 pub(super) fn complain(line: &str) {
-    // If standard error is gone there is no one to tell.
+    // If standard error is closed, there is no one to tell.
     let line = format!("sixmark: {}", visible(line));
     let _ = match screen_width() {
         Some(width) => writeln!(io::stderr().lock(), "{}", hanging(&line, width)),
@@ -26,32 +26,33 @@ pub(super) fn complain(line: &str) {
     };
 }
 
-/// Columns of the terminal that standard error is; none where it is none: a line of a log stays whole.
+/// Returns the width of the terminal on standard error, in columns. `None` if it is not a terminal:
+/// lines in a log are not wrapped.
 fn screen_width() -> Option<usize> {
     let width = terminal_size::terminal_size_of(io::stderr())?.0;
     Some(usize::from(width.0).max(20))
 }
 
-/// Doubts to people, the worst first.
+/// Prints the warnings, the most serious first.
 pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
     for Warning { code, message } in condensed(warnings) {
         complain(&format!("warning: {message} [{code}]"));
     }
 }
 
-/// True where one of them is of a file beside the result that could not be written to its end.
+/// Returns true if a warning says that an additional file is incomplete.
 pub(super) fn is_incomplete(warnings: &[Warning]) -> bool {
     warnings.iter().any(|warning| warning.code == FILE_INCOMPLETE)
 }
 
-/// A document as it is written.
+/// Encodes a document as JSON text.
 pub(super) fn encoded(document: &impl Serialize) -> Result<String, CommandError> {
     let text = serde_json::to_string_pretty(document);
     text.map(|text| visible_json(&text).into_owned() + "\n")
         .map_err(|error| CommandError::Measure(format!("can't encode the document: {error}")))
 }
 
-/// Text for people to standard output. A reader that went away (`| head`) is no error.
+/// Prints text for people to standard output. It is no error if the reader has gone (`| head`).
 pub(super) fn print(text: &str) -> Result<(), CommandError> {
     match put_out(&visible(text)) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(cannot_print(&error)),
@@ -59,13 +60,15 @@ pub(super) fn print(text: &str) -> Result<(), CommandError> {
     }
 }
 
-/// A document to standard output, as it is. Whoever asked for it and went away has lost it.
+/// Prints a document to standard output unchanged. It is an error if the reader has gone, since the
+/// document is lost then.
 pub(super) fn print_document(text: &str) -> Result<(), CommandError> {
     check_output()?;
     put_out(text).map_err(|error| cannot_print(&error))
 }
 
-/// What is written to a closed standard output is lost, and nothing says so.
+/// Returns an error if standard output was closed, since anything written to it would be lost
+/// silently.
 fn check_output() -> Result<(), CommandError> {
     let line = "standard output is closed, so it can't take a document; give a file";
     match sixmark_sys::standard::output_was_closed() {
@@ -83,7 +86,7 @@ fn cannot_print(error: &io::Error) -> CommandError {
     CommandError::Measure(format!("can't write to standard output: {error}"))
 }
 
-/// The last of what went wrong; the others are told.
+/// Returns the last of the errors, after printing the others.
 pub(super) fn do_all<const N: usize>(
     done: [Result<(), CommandError>; N],
 ) -> Result<(), CommandError> {
@@ -93,12 +96,12 @@ pub(super) fn do_all<const N: usize>(
     last.map_or(Ok(()), Err)
 }
 
-/// Where a document goes.
+/// The place to which a document is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum OutputPlace {
-    /// `-`.
+    /// Standard output (`-`).
     Standard,
-    /// A file, which is replaced whole or not at all.
+    /// A file. It is replaced completely or not at all.
     File(PathBuf),
 }
 
@@ -111,7 +114,8 @@ impl std::str::FromStr for OutputPlace {
 }
 
 impl OutputPlace {
-    /// Fails now rather than after the run where the file can't be written.
+    /// Checks that the file can be written, so that the command fails before the run rather than
+    /// after it.
     pub(super) fn check(&self) -> Result<(), CommandError> {
         self.check_name()?;
         let OutputPlace::File(path) = self else { return Ok(()) };
@@ -126,7 +130,7 @@ impl OutputPlace {
         output::check_writable(path).map_err(cannot)
     }
 
-    /// Fails where it has no name or is closed.
+    /// Checks that the file has a name, or that standard output is open.
     pub(super) fn check_name(&self) -> Result<(), CommandError> {
         match self {
             OutputPlace::Standard => check_output(),
@@ -137,7 +141,7 @@ impl OutputPlace {
         }
     }
 
-    /// The file.
+    /// Returns the path; `/dev/stdout` for standard output.
     pub(super) fn path(&self) -> &Path {
         match self {
             OutputPlace::Standard => Path::new("/dev/stdout"),
@@ -145,7 +149,7 @@ impl OutputPlace {
         }
     }
 
-    /// Its name for people, as typed.
+    /// Returns the name for messages, as typed.
     pub(super) fn name(&self) -> std::path::Display<'_> {
         match self {
             OutputPlace::Standard => Path::new("-").display(),
@@ -153,7 +157,7 @@ impl OutputPlace {
         }
     }
 
-    /// Writes `text`; where that fails, keeps it elsewhere and says where.
+    /// Writes `text`. If that fails, saves it elsewhere, and the error says where.
     pub(super) fn write(&self, text: &str) -> Result<(), CommandError> {
         let rescued = |what: String, path: &Path| {
             CommandError::Measure(format!("{what}; {}", output::keep_aside(path, text)))
@@ -167,7 +171,8 @@ impl OutputPlace {
         }
     }
 
-    /// True where one would take the other's document. A device or a pipe takes several.
+    /// Returns true if both are the same place, so that one document would overwrite the other. A
+    /// device or a pipe takes several.
     pub(super) fn is_same(&self, other: &OutputPlace) -> bool {
         let standard = [self, other].iter().all(|place| **place == OutputPlace::Standard);
         standard || output::is_same_file(self.path(), other.path())

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use sixmark_units::visible::visible;
 
-/// True where standard error is a terminal that knows the sequences which [`repaint`] needs, and whose
-/// user has nothing against them (`NO_COLOR`, no-color.org).
+/// Returns true if standard error is a terminal that supports the escape sequences of [`repaint`],
+/// and the user does not forbid them (`TERM=dumb`, or `NO_COLOR`, see no-color.org).
 pub(super) fn can_repaint() -> bool {
     let is = |name, of: fn(&std::ffi::OsStr) -> bool| var_os(name).is_some_and(|value| of(&value));
     let plain = is("TERM", |term| term == "dumb") || is("NO_COLOR", |value| !value.is_empty());
@@ -16,8 +16,8 @@ pub(super) fn can_repaint() -> bool {
 /// Replaces the terminal's current line.
 pub(super) fn repaint(text: &str) {
     let mut terminal = io::stderr().lock();
-    // No wrapping while it is written: a line that wraps can't be wiped (DECAWM). Progress that can't
-    // be shown is no reason to stop.
+    // Line wrapping (DECAWM) is off meanwhile, because a wrapped line can't be cleared. An error is
+    // ignored: progress that can't be shown is no reason to stop.
     let text = visible(text);
     let _ = write!(terminal, "\r\x1b[?7l\x1b[K{text}\x1b[?7h").and_then(|()| terminal.flush());
 }

@@ -15,7 +15,8 @@ use super::keep::StoreArgs;
 use super::out::{OutputPlace, print, print_document, warn};
 use sixmark_sys::command_error::CommandError;
 
-/// The largest document that is read: one of an hour with a thousand blocks has a tenth of it.
+/// Maximum size of a document, in bytes. One of an hour with a thousand blocks is about a tenth of
+/// it.
 const LARGEST: u64 = 256 << 20;
 
 /// Show results again: as an HTML page, tables, Markdown or CSV.
@@ -48,7 +49,7 @@ pub(super) struct ReportArgs {
     store: StoreArgs,
 }
 
-/// Writes one document as a page, where that was asked for.
+/// Writes a document as an HTML page, if one was asked for.
 pub(super) fn write_page(
     place: Option<&OutputPlace>,
     document: impl FnOnce() -> Document,
@@ -58,7 +59,7 @@ pub(super) fn write_page(
     place.map_or(Ok(()), write)
 }
 
-/// Reads all documents before anything is written.
+/// Reads all documents, then writes the output.
 pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
     check_places(args)?;
     let documents: Vec<Document> = args
@@ -101,7 +102,8 @@ fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), CommandError> {
     }
 }
 
-/// What a word on the command line stands for. A file goes before a number in the store.
+/// Reads the document that a word of the command line names. A file takes precedence over a number
+/// in the store.
 fn document_named(word: &str, store: &StoreArgs) -> Result<Document, CommandError> {
     let kept = || if Path::new(word).exists() { None } else { history::kept(store, word) };
     let (name, text) = match word {
@@ -122,7 +124,7 @@ fn file(path: &str) -> std::io::Result<String> {
     limited(std::fs::File::open(document_path(path))?)
 }
 
-/// A study's folder stands for its document.
+/// Returns the path of a document. For a study's folder, that is the `study.json` in it.
 fn document_path(word: &str) -> PathBuf {
     let path = Path::new(word);
     if path.is_dir() { path.join("study.json") } else { path.to_owned() }
@@ -141,7 +143,7 @@ fn limited(from: impl std::io::Read) -> std::io::Result<String> {
     }
 }
 
-/// The tables, one after the other; warnings on standard error, as they come with a run.
+/// Prints the tables one after the other, and the warnings to standard error.
 fn tables(named: &[Named<'_>], detail: Detail) -> Result<(), CommandError> {
     for (at, Named { name, document }) in named.iter().enumerate() {
         let between = if at > 0 { "\n" } else { "" };

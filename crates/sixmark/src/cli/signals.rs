@@ -1,4 +1,4 @@
-//! Signals that end a command with what it has so far, and the exit status of what they ended.
+//! Signals that end a command early, and its exit status in that case.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,18 +8,18 @@ use sixmark_document::provenance::Ended;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::command_error::INTERRUPTED;
 
-/// A flag that SIGINT, SIGTERM and SIGHUP set. A SIGINT or SIGTERM more than a second after the first
-/// signal ends the process at once.
+/// Returns a flag that SIGINT, SIGTERM and SIGHUP set. A SIGINT or SIGTERM more than a second after
+/// the first signal ends the process at once.
 ///
 /// # Errors
-/// In one line: the kernel takes no handler.
+/// The kernel does not accept a signal handler. The message is one line.
 pub(super) fn stop_flag() -> Result<Arc<AtomicBool>, CommandError> {
     sixmark_sys::ending::flag()
         .map_err(|error| CommandError::Measure(format!("can't watch for signals: {error}")))
 }
 
-/// The exit status of a command that has written what it has, where `done` is that of one that went on
-/// to its end: what a signal cut short is that before all else.
+/// Returns the exit status of a command that has written its results. `done` is the status that it
+/// has otherwise; an interruption by a signal takes precedence over it.
 pub(super) fn status_after(
     ended: Ended,
     done: Result<u8, CommandError>,

@@ -1,4 +1,4 @@
-//! Any document as text.
+//! Rendering of any document as HTML, Markdown or plain text.
 
 use crate::report::documents::Document;
 
@@ -12,12 +12,12 @@ use sixmark_sheet::{html, markdown};
 use sixmark_vitals::text as vitals;
 use sixmark_watch::text as watch_text;
 
-/// The page of one or several documents, the first one first.
+/// Returns one HTML page with all documents, in the given order.
 pub fn html_page(documents: &[Named<'_>]) -> String {
     html::html_page(&sheets_of(documents))
 }
 
-/// One or several documents as Markdown, the first one first.
+/// Returns one Markdown text with all documents, in the given order.
 pub fn markdown_page(documents: &[Named<'_>]) -> String {
     markdown::markdown_page(&sheets_of(documents))
 }
@@ -26,7 +26,7 @@ fn sheets_of(documents: &[Named<'_>]) -> Vec<Sheet> {
     documents.iter().map(|named| sheet::sheet_of(*named)).collect()
 }
 
-/// What the terminal showed when the document was made, but for warnings.
+/// Returns the text that the terminal showed when the document was made, without the warnings.
 pub fn document_text(document: &Document, detail: Detail) -> String {
     match document {
         Document::Run(result) => text::run_text(result, detail),
@@ -42,7 +42,7 @@ pub fn document_text(document: &Document, detail: Detail) -> String {
 mod tests {
     use super::*;
 
-    /// A study needs no figures, so that its page shows how words are treated.
+    /// Uses a study, which needs no measured figures, to show how foreign text is escaped.
     #[test]
     fn foreign_words_stand_escaped_wherever_they_are() {
         let evil = "</script><img src=x onerror=alert(1)>\"'`&";

@@ -44,7 +44,8 @@ const SCHEMAS: [&str; 6] = [
     traffic::SCHEMA,
 ];
 
-/// The field that every document has, and one that only documents of watches have.
+/// The `schema` field of every document, and `watched`, which only documents of `sixmark watch`
+/// have.
 #[derive(Deserialize)]
 struct SchemaField {
     schema: String,
@@ -96,7 +97,7 @@ impl Document {
         }
     }
 
-    /// Returns what makes the figures doubtful.
+    /// Returns the warnings: reasons to doubt the figures.
     pub fn warnings(&self) -> &[Warning] {
         match self {
             Document::Run(result) => &result.warnings,
@@ -109,7 +110,8 @@ impl Document {
     }
 }
 
-/// True of what `sixmark vitals --jsonl` writes: a head, and samples on lines of their own.
+/// Returns true for the output of `sixmark vitals --jsonl`: a header line, then one sample per
+/// line.
 fn is_lines_of_vitals(text: &str) -> bool {
     let Some((first, rest)) = text.split_once('\n') else { return false };
     let head = serde_json::from_str::<SchemaField>(first);

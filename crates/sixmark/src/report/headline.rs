@@ -1,4 +1,5 @@
-//! What a list says of a document: when it was made, of what, and its few most asked-for figures.
+//! The summary of a document for lists: when it was made, its targets, and its most important
+//! figures.
 
 use std::collections::HashSet;
 
@@ -18,28 +19,29 @@ use sixmark_study::study_result::StudyResult;
 use sixmark_units::family::Family;
 use sixmark_watch::watch_result::WatchResult;
 
-/// What a list says of one document.
+/// The summary of one document in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListHeadline {
-    /// What made it.
+    /// The command that made the document.
     pub kind: DocumentKind,
-    /// The name and version of the document's form.
+    /// The name and version of the document's format.
     pub schema: String,
-    /// When it began, RFC 3339 in UTC.
+    /// The start time, RFC 3339 in UTC.
     pub started: String,
-    /// Seconds that it lasted.
+    /// The duration in seconds.
     pub elapsed_s: f64,
-    /// Why it ended; none of what is not over, or was killed before it was.
+    /// Why the measurement ended. `None` if it is still running or was killed.
     pub ended: Option<Ended>,
-    /// The URLs that were loaded, each once; the interfaces or files that were watched.
+    /// The URLs that were loaded, each once, or the interfaces or files that were watched. For a
+    /// study, its name and title.
     pub targets: Vec<String>,
-    /// What is said of the primary metric, where two sides were compared.
+    /// The verdict on the primary metric. `None` unless two sides were compared.
     pub verdict: Option<Judged>,
-    /// IPv6 and IPv4, or the sides that were compared, in this order.
+    /// The figures of IPv6 and IPv4, or of sides A and B, in this order. Empty for a study.
     pub sides: Vec<SideFigures>,
 }
 
-/// What made a document.
+/// The kind of a document, by the command that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentKind {
@@ -53,39 +55,39 @@ pub enum DocumentKind {
     Watch,
 }
 
-/// A verdict on side A.
+/// A verdict on one metric of side A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
-    /// On which metric.
+    /// The metric.
     pub metric: Metric,
-    /// What is said of it.
+    /// The verdict on it.
     pub verdict: Verdict,
 }
 
 /// The figures of one side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideFigures {
-    /// `ipv6`, `ipv4`, or what the side was called.
+    /// `ipv6`, `ipv4`, or the name of the side.
     pub name: String,
-    /// Requests sent.
+    /// Number of requests sent.
     pub requests: u64,
-    /// Those that ended neither NORMAL nor ABANDONED (what the end cut off did not fail), or with a
-    /// status that is not accepted.
+    /// Number of requests that failed: those whose outcome is neither NORMAL nor ABANDONED (cut off
+    /// by the end of the run), and those whose status is not accepted.
     pub failed: u64,
-    /// Complete requests/s.
+    /// Completed requests per second.
     pub requests_per_s: f64,
-    /// The median response time in microseconds.
+    /// The median response time in microseconds. `None` if there is none.
     pub response_p50_us: Option<f64>,
-    /// 99 % of the response times are not longer, in microseconds.
+    /// The 0.99 quantile of the response time in microseconds. `None` if there is none.
     pub response_p99_us: Option<f64>,
 }
 
 impl DocumentKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [DocumentKind; 4] =
         [DocumentKind::Run, DocumentKind::Comparison, DocumentKind::Study, DocumentKind::Watch];
 
-    /// Its name in lists and filters.
+    /// Returns the name in lists and filters.
     pub fn name(self) -> &'static str {
         match self {
             DocumentKind::Run => "run",
@@ -97,10 +99,10 @@ impl DocumentKind {
 }
 
 impl ListHeadline {
-    /// Of a document that the store keeps.
+    /// Creates the headline of a document.
     ///
     /// # Errors
-    /// A short message: it keeps none of this kind.
+    /// The store keeps no documents of this kind. The message is one line.
     pub fn of(document: &Document) -> Result<ListHeadline, String> {
         match document {
             Document::Run(result) => Ok(ListHeadline::of_run(result)),
@@ -114,12 +116,12 @@ impl ListHeadline {
         }
     }
 
-    /// Of a run.
+    /// Creates the headline of a run.
     pub fn of_run(run: &RunResult) -> ListHeadline {
         ListHeadline::of_measurement(DocumentKind::Run, run, targets([&run.plan]))
     }
 
-    /// Of what was watched.
+    /// Creates the headline of a watch.
     pub fn of_watch(watch: &WatchResult) -> ListHeadline {
         ListHeadline::of_measurement(DocumentKind::Watch, watch, watch.watched.names().collect())
     }
@@ -144,7 +146,8 @@ impl ListHeadline {
         }
     }
 
-    /// Of a study: what it is about stands for its targets, its cells' figures are their own.
+    /// Creates the headline of a study. Its name and title stand in the place of targets. It has no
+    /// sides, because each cell has figures of its own.
     pub fn of_study(result: &StudyResult) -> ListHeadline {
         ListHeadline {
             kind: DocumentKind::Study,
@@ -158,7 +161,7 @@ impl ListHeadline {
         }
     }
 
-    /// Of a comparison.
+    /// Creates the headline of a comparison.
     pub fn of_comparison(result: &ComparisonResult) -> ListHeadline {
         let sides = [&result.sides.a, &result.sides.b];
         ListHeadline {
@@ -192,7 +195,7 @@ impl SideFigures {
     }
 }
 
-/// The URLs of plans, each once, in their order.
+/// Returns the URLs of the plans in their order, each once.
 fn targets<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Vec<String> {
     let mut seen = HashSet::new();
     let urls = plans.into_iter().flat_map(|plan| &plan.targets).map(|target| &target.url);

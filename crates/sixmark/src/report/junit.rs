@@ -1,5 +1,5 @@
-//! JUnit's XML, as Jenkins, GitLab and others show it: a test case a gate, and one that tells
-//! whether there was anything to measure.
+//! JUnit XML, as Jenkins, GitLab and other systems show it: one test case per gate, and one that
+//! tells whether anything could be measured.
 
 use std::borrow::Cow;
 use std::io;
@@ -18,17 +18,17 @@ use sixmark_record::result::RunResult;
 use sixmark_watch::Watched;
 use sixmark_watch::watch_result::WatchResult;
 
-/// Why a measurement that a signal ended is none.
+/// The reason why a measurement that a signal ended counts as failed.
 const INTERRUPTED: &str = "interrupted by a signal";
 
-/// What became of the gates of `sixmark run`.
+/// Returns the JUnit XML for the gates of `sixmark run`.
 pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
     let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
     let measured = check_measured(run.ended, sides);
     of_measurement(run, &ListHeadline::of_run(run), measured, gates)
 }
 
-/// What became of the gates of `sixmark watch`.
+/// Returns the JUnit XML for the gates of `sixmark watch`.
 pub fn of_watch(watch: &WatchResult, gates: &[GateResult]) -> String {
     let measured = seen(watch.ended, &watch.watched);
     of_measurement(watch, &ListHeadline::of_watch(watch), measured, gates)
@@ -54,7 +54,7 @@ fn of_measurement(
     .xml()
 }
 
-/// What became of the gates of `sixmark compare`.
+/// Returns the JUnit XML for the gates of `sixmark compare`.
 pub fn of_comparison(result: &ComparisonResult) -> String {
     let (a, b) = (&result.sides.a, &result.sides.b);
     let mut properties = properties(&result.tool, Some(result.seed), &result.environment);
@@ -76,19 +76,19 @@ pub fn of_comparison(result: &ComparisonResult) -> String {
     .xml()
 }
 
-/// One suite, which is all that a file of sixmark's has.
+/// A test suite. Each file has exactly one.
 struct Suite<'a> {
     name: String,
     started: &'a str,
     elapsed_s: f64,
     properties: Vec<(String, String)>,
-    /// Why it could not be measured.
+    /// An error states why nothing could be measured.
     measured: Result<(), String>,
     gates: &'a [GateResult],
     warnings: &'a [Warning],
 }
 
-/// A watch draws nothing and has no seed.
+/// Returns the suite's properties. `seed` is `None` for a watch, which draws no random numbers.
 fn properties(tool: &Tool, seed: Option<u64>, environment: &Environment) -> Vec<(String, String)> {
     let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let version = property(&format!("{}.version", tool.name), &tool.version);
@@ -97,13 +97,13 @@ fn properties(tool: &Tool, seed: Option<u64>, environment: &Environment) -> Vec<
     [version].into_iter().chain(seed).chain(machine).collect()
 }
 
-/// Why sides can't be compared, where they don't give the same.
+/// Returns the property that states why the sides are not comparable. `None` if they are.
 fn not_comparable(said: Option<&str>) -> Option<(String, String)> {
     said.map(|said| ("not_comparable".to_owned(), said.to_owned()))
 }
 
-/// Whether it went on to its end and each side has a complete response of an accepted status, as for the
-/// exit status.
+/// Returns an error unless the measurement ran to its end and each side has a complete response
+/// with an accepted status. The exit status follows the same rule.
 fn check_measured<'a>(
     ended: Ended,
     sides: impl IntoIterator<Item = (String, &'a FamilyResult)>,
@@ -123,8 +123,8 @@ fn check_measured<'a>(
     }
 }
 
-/// Whether a watch went on to its end and saw a connection, as for the exit status: that requests can't be
-/// seen is no failure.
+/// Returns an error unless the watch ran to its end and saw a connection. The exit status follows
+/// the same rule. It is no failure if requests can't be seen.
 fn seen(ended: Ended, watched: &Watched) -> Result<(), String> {
     let mut connections = watched.families.iter().map(|(_, of)| of.connections);
     match ended {
@@ -137,7 +137,7 @@ fn seen(ended: Ended, watched: &Watched) -> Result<(), String> {
 impl Suite<'_> {
     fn xml(&self) -> String {
         let mut to = Writer::new_with_indent(Vec::new(), b' ', 2);
-        // Memory takes whatever is written to it.
+        // Writing to memory can't fail.
         let _ = self.write(&mut to);
         let mut xml = String::from_utf8(to.into_inner()).unwrap_or_default();
         xml.push('\n');
@@ -195,7 +195,7 @@ impl Suite<'_> {
         Ok(())
     }
 
-    /// What decided the gates that passed too, and what is doubtful about all of them.
+    /// Writes `system-out`: the reasons of the gates that passed, and the warnings.
     fn output(&self, to: &mut Writer<Vec<u8>>) -> io::Result<()> {
         let passed = self.gates.iter().filter(|gate| !gate.failed);
         let passed = passed.map(|gate| format!("passed: {}\n", gate.because));
@@ -209,7 +209,7 @@ impl Suite<'_> {
     }
 }
 
-/// A test case; where it failed, why.
+/// Writes a test case. `failure` is the reason if it failed.
 fn case(
     to: &mut Writer<Vec<u8>>,
     name: &str,
@@ -232,18 +232,18 @@ fn write_seconds(seconds: f64) -> String {
     format!("{:.3}", if seconds.is_finite() { seconds.max(0.0) } else { 0.0 })
 }
 
-/// The dialect's timestamps are without fractions and zone (`xs:dateTime` with neither); sixmark's are
-/// in UTC.
+/// Cuts the fractions of a second and the zone off a timestamp. JUnit has neither (`xs:dateTime`
+/// without them); sixmark's timestamps are in UTC.
 fn timestamp(rfc3339: &str) -> &str {
     rfc3339.get(.."2026-01-02T03:04:05".len()).unwrap_or(rfc3339)
 }
 
-/// With what XML can't hold, not even escaped, replaced.
+/// Replaces the characters that XML can't represent even when escaped.
 fn legal(text: &str) -> String {
     text.chars().map(|c| if allowed(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// The production Char of XML 1.0.
+/// Returns true if the production Char of XML 1.0 allows the character.
 fn allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
 }
@@ -269,7 +269,7 @@ mod tests {
         document.descendants().filter(|node| node.has_tag_name("testcase")).collect()
     }
 
-    /// Why a case failed, once as an attribute and once as text.
+    /// Returns the reason why a case failed: first the attribute, then the text.
     fn failure<'a>(case: &Node<'a, 'a>) -> Option<(&'a str, &'a str)> {
         let failure = case.children().find(|node| node.has_tag_name("failure"))?;
         Some((failure.attribute("message")?, failure.text()?))

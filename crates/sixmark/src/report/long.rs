@@ -1,7 +1,6 @@
-//! A line a figure, for whoever wants to compute with them (RFC 4180).
+//! CSV with one line per figure, for further computation (RFC 4180).
 //!
-//! A metric's name is its path in the document, so that its definition and unit are those of
-//! docs/result.md.
+//! A metric's name is its path in the document. docs/result.md defines it and its unit.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -26,7 +25,7 @@ use sixmark_traffic::text::sender;
 const HEADER: [&str; 8] =
     ["document", "kind", "started", "part", "number", "side", "metric", "value"];
 
-/// A header, and a line for each figure of each document.
+/// Returns a header line, and one line for each figure of each document.
 pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
     let mut lines = CsvLines::new(LineEnding::Crlf);
     lines.line(HEADER);
@@ -49,7 +48,7 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
     lines.take()
 }
 
-/// The fields that figures have in common, in the order of the header.
+/// The fields that all figures of a document share, in the order of the header.
 struct Figures<'a> {
     lines: &'a mut CsvLines,
     document: &'a str,
@@ -57,10 +56,10 @@ struct Figures<'a> {
     started: &'a str,
 }
 
-/// Where figures stand within a document: a part, the number of a second or block, a side.
+/// The place of a figure within a document: a part, the number of a second or block, and a side.
 type Place<'a> = (&'a str, Option<u64>, &'a str);
 
-/// Writes a run or a watch; `more` writes what only one of them has.
+/// Writes a run or a watch. `more` writes the figures that only one of them has.
 fn write_measurement(
     lines: &mut CsvLines,
     document: &str,
@@ -109,7 +108,7 @@ fn write_comparison(lines: &mut CsvLines, document: &str, result: &ComparisonRes
     result.noise.iter().for_each(|noise| to.compared("noise", noise));
 }
 
-/// A cell's name stands where others have a part; its levels are in the document.
+/// Writes a study. The part is the name of the cell; the levels of a cell are only in the document.
 fn study(lines: &mut CsvLines, document: &str, result: &StudyResult) {
     let mut to = Figures { lines, document, kind: "study", started: &result.started };
     for (at, cell) in result.cells.iter().enumerate() {
@@ -120,7 +119,7 @@ fn study(lines: &mut CsvLines, document: &str, result: &StudyResult) {
     }
 }
 
-/// What changed from the first sample to the last, and each sample, counters as the kernel had them.
+/// Writes the change from the first sample to the last, and each sample with the kernel's counters.
 fn write_vitals(lines: &mut CsvLines, document: &str, result: &VitalsResult) {
     let mut to = Figures { lines, document, kind: "vitals", started: &result.head.started };
     let whole = ("vitals", None, "");
@@ -138,7 +137,8 @@ fn write_vitals(lines: &mut CsvLines, document: &str, result: &VitalsResult) {
     }
 }
 
-/// All flows, the flows of each protocol, family and side together, and each flow by its number.
+/// Writes the sum of all flows, the sums per protocol, family and sender, and each flow by its
+/// number.
 fn write_traffic(lines: &mut CsvLines, document: &str, result: &TrafficResult) {
     let mut to = Figures { lines, document, kind: "traffic", started: &result.started };
     to.one(("traffic", None, ""), "elapsed_s", &result.elapsed_s.to_string());
@@ -153,7 +153,7 @@ fn write_traffic(lines: &mut CsvLines, document: &str, result: &TrafficResult) {
 }
 
 impl Figures<'_> {
-    /// A sample of vitals: the counters of each family have its name as their side.
+    /// Writes a sample of vitals. Counters of a family have its name as their side.
     fn sample(&mut self, part: &str, number: Option<u64>, sample: &VitalsSample) {
         self.one((part, number, ""), "since_us", &sample.since_us.to_string());
         self.all((part, number, "host"), &sample.host);
@@ -173,7 +173,7 @@ impl Figures<'_> {
         }
     }
 
-    /// Every number of `figures`, by its path under `name`.
+    /// Writes every number of `figures`, under `name` and its path.
     fn walk_of(&mut self, place: Place<'_>, name: &str, figures: &impl Serialize) {
         if let Ok(value) = serde_json::to_value(figures) {
             self.walk(place, name, &value);
@@ -189,7 +189,7 @@ impl Figures<'_> {
         }
     }
 
-    /// What packets say beyond that.
+    /// Writes the figures that only packets show.
     fn watched(&mut self, watched: &Watched) {
         for (family, figures) in watched.families.iter() {
             self.all(("packets", None, &family.to_string().to_lowercase()), figures);
@@ -200,7 +200,7 @@ impl Figures<'_> {
         }
     }
 
-    /// What was found for each metric, named `response.p50.ratio.value`.
+    /// Writes the result for each metric, named `response.p50.ratio.value`.
     fn compared(&mut self, part: &str, comparison: &Comparison) {
         if let Some(said) = comparison.not_same() {
             self.one((part, None, comparison.a.as_str()), "not_comparable", said);
@@ -216,13 +216,14 @@ impl Figures<'_> {
         }
     }
 
-    /// Every number of `figures`, by its path.
+    /// Writes every number of `figures`, named by its path.
     fn all(&mut self, place: Place<'_>, figures: &impl Serialize) {
-        // Figures become JSON without fail: they have done so when the document was written.
+        // Converting figures to JSON can't fail: the document was written in the same way.
         self.walk_of(place, "", figures);
     }
 
-    /// Lists have entries of their own kinds (failures, certificates) and are left to the document.
+    /// Writes the numbers of a JSON value. Lists are left out: their entries (failures,
+    /// certificates) have different fields.
     fn walk(&mut self, place: Place<'_>, path: &str, value: &Value) {
         match value {
             Value::Number(number) => self.one(place, path, &number.to_string()),

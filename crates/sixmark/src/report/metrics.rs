@@ -1,4 +1,4 @@
-//! docs/metrics.md: the table of figures as a page.
+//! Generates docs/metrics.md, the table of all figures.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use sixmark_record::metric::compared::compared_metrics;
 use sixmark_record::metric::{METRIC_POINTS, Metric, MetricKind, Quantity};
 use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 
-/// What stands above the tables.
+/// The text above the tables.
 const HEAD: &str = "# Metrics
 
 Every figure that sixmark reports, by the name that gates, comparisons, studies and documents have for it. This page is
@@ -14,7 +14,7 @@ made from the table in the source (`crates/record/src/metric`, `timed_phase.rs`)
 [terminology.md](terminology.md) explains the words, [result.md](result.md) the documents.
 ";
 
-/// The page; ends with a line feed.
+/// Returns the page. It ends with a line feed.
 pub fn metrics_page() -> String {
     let mut text = HEAD.to_owned();
     phases(&mut text);

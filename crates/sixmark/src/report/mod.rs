@@ -1,9 +1,9 @@
-//! Every kind of document, and what is made of any of them: text, pages, lines of CSV, JUnit XML, and
-//! the headline that the store lists.
+//! The kinds of documents, and their representations: text, HTML pages, CSV, JUnit XML, and the
+//! headline for lists of the store.
 //!
-//! Each subject shows its own document; this module knows which documents there are ([`documents`]).
-//! It measures and judges nothing, writes no files, and computes no figure that a document does not
-//! contain.
+//! Each other crate renders its own document; this module knows which kinds of documents exist
+//! ([`documents`]). It measures and judges nothing, writes no files, and computes no figure that a
+//! document does not contain.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

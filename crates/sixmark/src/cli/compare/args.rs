@@ -78,13 +78,14 @@ pub(in crate::cli) struct CompareArgs {
     pub(super) session: run::SessionArgs,
 }
 
-/// What options say in a comparison that say something else in a run.
+/// Changes the defaults and help texts of the options that mean something else in a comparison than
+/// in a run.
 pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {
     command
         .mut_arg("warmup", |arg| {
             arg.default_value(WARM_UP).help("Load each block for this time before its measurement")
         })
-        // Each side may have its own.
+        // Each side may have URLs of its own.
         .mut_arg("urls", |arg| arg.required_unless_present_any(["a", "b"]))
         .mut_arg("count", |arg| arg.help("End each block after this many requests"))
         .mut_arg("calibrate", |arg| {
@@ -96,13 +97,13 @@ pub(in crate::cli) fn adapt(command: clap::Command) -> clap::Command {
 }
 
 impl CompareArgs {
-    /// How long a block lasts, where it does not end by its requests alone.
+    /// Returns the duration of a block. `None` if only the number of requests ends it.
     pub(super) fn block(&self) -> Option<Duration> {
         let usual = self.shared.workload.load.count.is_none().then_some(Duration::from_secs(1));
         self.block.or(usual)
     }
 
-    /// After how many requests a block ends.
+    /// Returns the number of requests after which a block ends. `None` if only time ends it.
     pub(super) fn block_requests(&self) -> Option<NonZeroU64> {
         self.shared.workload.load.count
     }
@@ -116,7 +117,7 @@ fn order(text: &str) -> Result<BlockOrder, String> {
     }
 }
 
-/// A share (0 to 1) from a percentage.
+/// Parses a percentage into a share (0 to 1).
 fn margin(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').map(str::trim_end).and_then(|text| text.parse().ok());
     let percent = number.filter(|percent: &f64| *percent > 0.0 && *percent < 100.0);
@@ -124,6 +125,6 @@ fn margin(text: &str) -> Result<f64, String> {
     percent.map(|percent| percent / 100.0).ok_or_else(wrong)
 }
 
-/// Loading before each block is measured, unless `--warmup` says otherwise: opening connections is
-/// not what is compared.
+/// Default of `--warmup`: the load before each block is measured, so that opening connections is
+/// not part of what is compared.
 pub(super) const WARM_UP: &str = "100ms";

@@ -1,4 +1,4 @@
-//! What the two sides are: what was said, else the families, else two URLs.
+//! What the two sides are: the values of `--a` and `--b`, else the families, else two URLs.
 
 use sixmark_units::family::Family;
 
@@ -8,21 +8,21 @@ use sixmark_sys::command_error::CommandError;
 
 /// One of the two sides, as typed.
 pub(super) struct Asked<'a> {
-    /// `--a`, `--b` or, of URLs that are the sides, `side A`, `side B`.
+    /// `--a` or `--b`; `side A` or `side B` if two URLs are the sides.
     pub(super) place: &'static str,
-    /// Its options, or its URL.
+    /// The side's options or its URL.
     pub(super) text: &'a str,
-    /// True where it is a URL and nothing else.
+    /// True if `text` is a URL without options.
     pub(super) is_url: bool,
-    /// What it is to be called.
+    /// The side's name in reports, if one was given.
     pub(super) name: Option<&'a str>,
 }
 
-/// Both sides. Where neither is named and all URLs have one family alone, or one was asked for (-6, -4),
-/// families can't be the sides: two URLs are.
+/// Returns both sides. If neither is named, and only one family was asked for (-6, -4) or found for
+/// the URLs, the families can't be the sides: two URLs are.
 ///
 /// # Errors
-/// There is one family, and not two URLs of it; or a name can't be looked up.
+/// There is only one family and not exactly two URLs, or a name can't be looked up.
 pub(super) fn sides_asked(args: &CompareArgs) -> Result<[Asked<'_>; 2], CommandError> {
     let target = &args.shared.workload.target;
     let named = args.a.is_some() || args.b.is_some() || target.targets.is_some();
@@ -36,7 +36,7 @@ pub(super) fn sides_asked(args: &CompareArgs) -> Result<[Asked<'_>; 2], CommandE
     Ok([asked(a, args.name_a.as_deref()), asked(b, args.name_b.as_deref())])
 }
 
-/// What was said of a side, else its family.
+/// Returns the value of `--a` or `--b`, or else its default family.
 fn families_of_side(args: &CompareArgs, side: usize) -> (&'static str, &str, bool) {
     let (option, said, usual) = [("--a", &args.a, "ipv6"), ("--b", &args.b, "ipv4")][side];
     (option, said.as_deref().unwrap_or(usual), false)

@@ -1,4 +1,4 @@
-//! How far a comparison is, and what it says by then.
+//! The progress of a comparison, and its result so far.
 
 use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::SideName;
@@ -10,16 +10,16 @@ use super::super::progress::repaint;
 use super::super::run::figures_of_slice;
 use sixmark_compare::engine::ComparisonEvent;
 
-/// On a terminal one line that changes, elsewhere one line a pair.
+/// Shows progress: on a terminal one line that is repainted, elsewhere one line per pair.
 #[derive(Debug)]
 pub(super) struct LiveComparison {
     quiet: bool,
     terminal: bool,
     workers: u32,
-    /// Where the comparison is: `block 3 of 26`.
+    /// The current block: `block 3 of 26`.
     place: String,
     side: &'static str,
-    /// What the pairs so far say.
+    /// The result of the pairs so far.
     estimate: String,
     second: u64,
     told: u32,
@@ -27,7 +27,7 @@ pub(super) struct LiveComparison {
 }
 
 impl LiveComparison {
-    /// Silent where `quiet`.
+    /// Creates the display. It shows nothing if `quiet`.
     pub(super) fn new(quiet: bool, terminal: bool, workers: u32) -> LiveComparison {
         LiveComparison {
             quiet,
@@ -42,7 +42,7 @@ impl LiveComparison {
         }
     }
 
-    /// Takes in what happened.
+    /// Processes an event.
     pub(super) fn see(&mut self, event: &ComparisonEvent<'_>) {
         match event {
             _ if self.quiet => {}
@@ -56,7 +56,7 @@ impl LiveComparison {
         }
     }
 
-    /// Wipes the line, for what comes after it.
+    /// Clears the line before other output.
     pub(super) fn clear(&self) {
         if self.terminal && !self.quiet {
             repaint("");
@@ -71,7 +71,7 @@ impl LiveComparison {
         self.show();
     }
 
-    /// A second is shown when every worker has told of it.
+    /// Shows a second once every worker has reported it.
     fn second(&mut self, slice: &Slice) {
         if slice.opened.is_some() {
             return;

@@ -1,4 +1,5 @@
-//! What to say of an option that a comparison, or a side of it, has not, and `sixmark run` has.
+//! Error messages for options of `sixmark run` that a comparison, or one of its sides, does not
+//! have.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command};
@@ -6,13 +7,14 @@ use clap::{Args, Command};
 use crate::cli::keep::KeepArgs;
 use crate::cli::run::{RunArgs, SessionArgs};
 
-/// Of an option of `sixmark run` that a comparison has not.
+/// Returns the message for an option of `sixmark run` that `sixmark compare` lacks. `None` for
+/// other errors.
 pub(in crate::cli) fn of_comparison(error: &clap::Error) -> Option<String> {
     let option = unknown(error).filter(|option| has::<RunArgs>(option))?;
     Some(format!("{option} is for `sixmark run`{}", why_lacking(option)))
 }
 
-/// Of an option that is not one side's alone.
+/// Returns the message for an option that one side can't have. `None` for other errors.
 pub(super) fn of_side(error: &clap::Error) -> Option<String> {
     let option = unknown(error)?;
     match has::<SessionArgs>(option) {
@@ -23,7 +25,7 @@ pub(super) fn of_side(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Why a comparison has not got it, where there is more to say than that.
+/// Returns the end of the message: why a comparison lacks the option, or what to use instead.
 fn why_lacking(option: &str) -> &'static str {
     match option {
         "-d" | "--duration" => "; --block sets the measured duration of a block",
@@ -35,7 +37,7 @@ fn why_lacking(option: &str) -> &'static str {
     }
 }
 
-/// The option that is not known, as it was written.
+/// Returns the unknown option as it was written. `None` for other errors.
 fn unknown(error: &clap::Error) -> Option<&str> {
     match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => Some(option),
@@ -43,12 +45,12 @@ fn unknown(error: &clap::Error) -> Option<&str> {
     }
 }
 
-/// Whether options of this group are called so.
+/// Returns true if this group of options has one of this name.
 fn has<T: Args>(option: &str) -> bool {
     names_of_options::<T>().iter().any(|name| name == option)
 }
 
-/// The names of a group's options, short and long.
+/// Returns the names of a group's options, short and long.
 fn names_of_options<T: Args>() -> Vec<String> {
     let command = T::augment_args(Command::new("group"));
     let of = |arg: &clap::Arg| {
@@ -58,7 +60,8 @@ fn names_of_options<T: Args>() -> Vec<String> {
     command.get_arguments().flat_map(of as fn(&clap::Arg) -> Vec<String>).collect()
 }
 
-/// The option, with those that say the same thing with it: whether and how a result is kept.
+/// Returns the option's name. The options that decide whether and how a result is stored are named
+/// together.
 fn together(option: &str) -> String {
     let keeping = names_of_options::<KeepArgs>();
     match (keeping.iter().any(|name| name == option), keeping.split_last()) {

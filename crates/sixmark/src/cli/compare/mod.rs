@@ -32,8 +32,8 @@ use sixmark_compare::engine::{Comparing, ComparisonEvent};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
-/// Plans both sides, measures and shows. The status is 130 where a signal ended the comparison, else 3
-/// where a side has no NORMAL response at all, or errors only, else 1 where a gate failed.
+/// Plans, measures and shows a comparison. Returns the exit status: 130 if a signal ended it; else
+/// 3 if a side has no NORMAL response with an accepted status; else 1 if a gate failed; else 0.
 pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let quiet = *quiet;
@@ -56,15 +56,15 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
 }
 
-/// What is written must be nothing that a side reads.
+/// Checks that no file to be written is one that a side reads.
 fn check_files(args: &CompareArgs) -> Result<(), CommandError> {
     let files = args.session.files().inputs(args.shared.workload.inputs());
     let sides = sides::workloads(args).into_iter();
     sides.fold(files, |files, side| files.inputs(side.inputs())).check()
 }
 
-/// Measures, shows how far it is, and keeps what there is after each pair. Returns the result, and the
-/// number of its warnings that were shown meanwhile.
+/// Measures, shows the progress, and stores the result so far after each pair. Returns the result
+/// and the number of its warnings that were already shown.
 fn measure(
     comparing: &Comparing,
     quiet: bool,
@@ -91,7 +91,7 @@ fn measure(
     Ok((result, usize::from(lengthened)))
 }
 
-/// What is not over has not ended.
+/// Stores the result so far. Its headline has no `ended`.
 fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), CommandError> {
     let headline = ListHeadline { ended: None, ..ListHeadline::of_comparison(so_far) };
     keeper.save(&headline, &encoded(so_far)?)
@@ -99,7 +99,7 @@ fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), CommandErr
 
 fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, CommandError> {
     let [a, b] = asked::sides_asked(args)?;
-    // Both meet the same arrivals, and what the seed decides is decided once.
+    // Both sides have the same seed, so that both get the same arrivals.
     let seed = args.session.seed.unwrap_or_else(run::random_seed);
     let side = |asked: &Asked<'_>| sides::contender(asked, args, seed);
     let mut sides = ComparedSides { a: side(&a)?, b: side(&b)? };
@@ -120,14 +120,16 @@ fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, 
     Ok(Comparing::new(sides, schedule, settings, args.session.calibrate, server))
 }
 
-/// The table on standard output, if it is wanted; warnings not shown yet on standard error.
+/// Prints the table to standard output if `table` is true, and the warnings after the first
+/// `already_shown` to standard error.
 fn show(result: &ComparisonResult, already_shown: usize, table: bool) -> Result<(), CommandError> {
     let printed = if table { print(&comparison::comparison_text(result)) } else { Ok(()) };
     warn(result.warnings.iter().skip(already_shown));
     printed
 }
 
-/// What can't be written does not keep anything else from being written, the store included.
+/// Writes all outputs, including the entry in the store. An error with one does not prevent the
+/// others.
 fn write_outputs(
     result: &ComparisonResult,
     args: &CompareArgs,
@@ -145,7 +147,8 @@ fn write_outputs(
     out::do_all([written, kept, also, page])
 }
 
-/// One line on the sides without a single response of an accepted status, where there are any.
+/// Returns one line about the sides without any response of an accepted status. `None` if there is
+/// no such side.
 fn nothing_normal(result: &ComparisonResult) -> Option<String> {
     let sides = [&result.sides.a, &result.sides.b].into_iter();
     let silent = sides.filter(|side| side.figures.accepted() == 0);

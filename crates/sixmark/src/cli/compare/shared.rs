@@ -1,4 +1,4 @@
-//! What both sides load, and what becomes of it where a side has options of its own.
+//! The workload that both sides share, and how a side's own options change it.
 
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
@@ -7,7 +7,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 use super::lacks;
 use crate::cli::run::WorkloadArgs;
 
-/// The workload of both sides, and which of its options were given.
+/// The workload of both sides, and which of its options were given on the command line.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct SharedWorkload {
     pub(super) workload: WorkloadArgs,
@@ -15,11 +15,11 @@ pub(in crate::cli) struct SharedWorkload {
 }
 
 impl SharedWorkload {
-    /// A side's workload: that of both, with the values that its words say in the place of these. Options
-    /// that may be repeated are added to those of both; URLs and lists of them are not.
+    /// Returns a side's workload: the shared one, with its values replaced by those of the side's
+    /// own options. Values of repeatable options are added to the shared ones; URLs and target
+    /// lists replace them.
     ///
-    /// # Errors
-    /// In a line: what is wrong with the words, or does not go with the options of both.
+    /// The options are wrong or conflict with shared ones. The message is one line.
     pub(super) fn overlaid(&self, words: &[String]) -> Result<WorkloadArgs, String> {
         let mut command = shared_command();
         let mut own = command
@@ -41,7 +41,7 @@ impl SharedWorkload {
         Ok(side)
     }
 
-    /// Options of a side and of both that exclude one another.
+    /// Returns an error if an option of the side conflicts with a shared one.
     fn go_together(&self, command: &Command, own: &[Id]) -> Result<(), String> {
         for one in command.get_arguments() {
             for other in command.get_arg_conflicts_with(one) {
@@ -58,7 +58,8 @@ impl SharedWorkload {
     }
 }
 
-/// The options of a side alone. Its URL may be that of both, and the last one of an option counts.
+/// Creates the parser of a side's own options. A URL is not required, since the shared one may
+/// serve; of an option given twice, the last counts.
 fn shared_command() -> Command {
     WorkloadArgs::augment_args_for_update(Command::new("side"))
         .no_binary_name(true)
@@ -67,18 +68,18 @@ fn shared_command() -> Command {
         .mut_arg("urls", |urls| urls.required_unless_present(Resettable::<Id>::Reset))
 }
 
-/// The options that somebody wrote.
+/// Returns the options that were given on the command line.
 fn given(matches: &ArgMatches) -> Vec<Id> {
     let written = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
     matches.ids().filter(written).cloned().collect()
 }
 
-/// A default of a side's would take the place of what was said for both.
+/// Removes default values, which would otherwise override shared options.
 fn forget_defaults(matches: &mut ArgMatches) {
     let given = given(matches);
     let defaults: Vec<Id> = matches.ids().filter(|id| !given.contains(id)).cloned().collect();
     for id in defaults {
-        // It is there: the ids are its own.
+        // The id is known: it comes from these matches.
         let _ = matches.try_clear_id(id.as_str());
     }
 }
@@ -87,7 +88,7 @@ fn forget_defaults(matches: &mut ArgMatches) {
 struct Lists(WorkloadArgs);
 
 impl Lists {
-    /// Takes them out of the options of both.
+    /// Moves them out of the shared workload.
     fn take(of: &mut WorkloadArgs) -> Lists {
         let taken = Lists(of.clone());
         of.target.resolve.clear();
@@ -97,7 +98,7 @@ impl Lists {
         taken
     }
 
-    /// Puts them before a side's own.
+    /// Inserts them before the side's own values.
     fn put_before(self, side: &mut WorkloadArgs) {
         let Lists(WorkloadArgs { target, request, .. }) = self;
         side.target.resolve.splice(..0, target.resolve);

@@ -1,10 +1,11 @@
-//! The words of a side's options, divided as a shell would.
+//! Splitting a side's options into words, as a shell does.
 
-/// Divides at blanks outside of quotes. Single quotes keep all that is between them, double quotes
-/// all but `\"` and `\\`; elsewhere a backslash keeps the character after it.
+/// Splits at whitespace outside of quotes. Single quotes keep everything between them literally.
+/// Within double quotes, only `\"` and `\\` are escapes. Elsewhere a backslash keeps the next
+/// character literally.
 ///
 /// # Errors
-/// A quote that is not closed, or nothing after a backslash.
+/// A quote is not closed, or a backslash ends the text.
 pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -16,7 +17,7 @@ pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// The first word, and what follows it.
+/// Returns the first word, and the text after it.
 fn next_word(text: &str) -> Result<(String, &str), String> {
     let (mut word, mut quote) = (String::new(), None);
     let mut letters = text.char_indices();
@@ -35,7 +36,8 @@ fn next_word(text: &str) -> Result<(String, &str), String> {
     }
 }
 
-/// What a backslash stands before. In double quotes it is itself before most letters.
+/// Returns the character that an escape stands for. In double quotes, a backslash before any
+/// character but `"` and `\` stands for itself.
 fn escaped(quote: Option<char>, letters: &mut std::str::CharIndices<'_>) -> Result<char, String> {
     let next = letters.clone().next().map(|(_, letter)| letter);
     match (quote, next) {

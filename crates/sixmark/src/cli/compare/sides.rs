@@ -1,4 +1,4 @@
-//! From a side's own options, and those of both, to what it loads.
+//! What a side loads, from its own options and the shared ones.
 
 use super::super::run::{self, CourseArgs, PlanOptions, WorkloadArgs};
 use super::args::CompareArgs;
@@ -7,11 +7,11 @@ use crate::cli::compare::side_options::words;
 use sixmark_compare::engine::Contender;
 use sixmark_sys::command_error::CommandError;
 
-/// What a side loads: the options of both, then its own, which go before. Its URLs take the place
-/// of those of both.
+/// Creates a side from the shared options and its own, which take precedence. Its URLs replace the
+/// shared ones.
 ///
 /// # Errors
-/// What is wrong with its options, or can't be done.
+/// The side's options are wrong, or its plan can't be executed.
 pub(super) fn contender(
     asked: &Asked<'_>,
     args: &CompareArgs,
@@ -33,7 +33,8 @@ pub(super) fn contender(
         workload: &workload,
         course: &CourseArgs {
             duration: args.block(),
-            // What is stuck must become a TIMEOUT in each block: blocks are shorter than that.
+            // Requests without a response must end as a TIMEOUT within their own block, although
+            // blocks may be shorter than the timeout.
             drain: Some(workload.load.timeout),
             ..CourseArgs::default()
         },
@@ -47,13 +48,14 @@ pub(super) fn contender(
     })
 }
 
-/// The workloads of the sides that have options of their own, as far as these can be read.
+/// Returns the workloads of the sides that have options of their own and whose options can be
+/// parsed.
 pub(super) fn workloads(args: &CompareArgs) -> Vec<WorkloadArgs> {
     let workload = |text: &String| args.shared.overlaid(&expanded(words(text).ok()?)).ok();
     [&args.a, &args.b].into_iter().flatten().filter_map(workload).collect()
 }
 
-/// The families by their names.
+/// Replaces the names of families by the options that select them.
 fn expanded(words: Vec<String>) -> Vec<String> {
     let expand = |word: String| match word.as_str() {
         "ipv6" => "-6".to_owned(),
@@ -63,7 +65,7 @@ fn expanded(words: Vec<String>) -> Vec<String> {
     words.into_iter().map(expand).collect()
 }
 
-/// The same error, with the side that it is of.
+/// Returns the same error, with the side in front.
 fn of_side(asked: &Asked<'_>, error: CommandError) -> CommandError {
     error.map(|line| format!("{} '{}': {line}", asked.place, asked.text))
 }

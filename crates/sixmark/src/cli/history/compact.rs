@@ -1,4 +1,4 @@
-//! A list of entries, one line each, as wide as the terminal.
+//! A list of the store's entries, one line each, as wide as the terminal.
 
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
@@ -10,20 +10,21 @@ use sixmark_units::quantity::{duration_us, write_count};
 use super::table::{shortened, targets};
 use crate::store::Listed;
 
-/// Columns of the number of an entry, its age, its kind with its result, and its median response times.
+/// Widths, in columns, of an entry's number, its age, its kind and result, and its median response
+/// times.
 const COLUMNS: [usize; 4] = [5, 9, 22, 17];
-/// Columns between two of them.
+/// Number of blank columns between two cells.
 const GAP: usize = 2;
-/// Columns of a label, at most.
+/// Maximum width of a label, in columns.
 const LABEL: usize = 20;
-/// Columns of a terminal that does not say how many it has.
+/// Width assumed for a terminal that does not report one, in columns.
 pub(super) const USUAL_WIDTH: usize = 80;
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// A line of headings, and one for each entry, none longer than `width` columns.
+/// Returns a heading line and one line per entry, none longer than `width` columns.
 pub(super) fn entry_lines(entries: &[Listed], now: SystemTime, width: usize) -> String {
     let headings = ["ID", "BEGAN", "RESULT", "MEDIAN RESPONSE"].map(str::to_owned);
     let mut text = line(&headings, "TARGET", width);
@@ -48,11 +49,11 @@ fn line(cells: &[String; 4], last: &str, width: usize) -> String {
     shortened(line.trim_end(), width) + "\n"
 }
 
-/// How long ago something began: `3 h ago`; its day where that is more than two months.
+/// Returns how long ago something began, as in `3 h ago`, or its date if that is 60 days or more.
 fn age(started: &str, now: SystemTime) -> String {
     let day = || started.get(..10).unwrap_or(started).to_owned();
     let Ok(began) = humantime::parse_rfc3339(started) else { return day() };
-    // A document from a machine whose clock is ahead.
+    // The age is zero if the document comes from a machine whose clock is ahead.
     let age = now.duration_since(began).map_or(0, |age: Duration| age.as_secs());
     match age {
         ..MINUTE => "just now".to_owned(),
@@ -63,8 +64,8 @@ fn age(started: &str, now: SystemTime) -> String {
     }
 }
 
-/// The kind of an entry, then what a reader looks for first: that it did not end, that requests failed, its
-/// verdict.
+/// Returns the kind of an entry, and the first of these that applies: it did not complete, requests
+/// failed, its verdict.
 fn result(of: &ListHeadline) -> String {
     let kind = match of.kind {
         DocumentKind::Comparison => "compare",
@@ -83,7 +84,7 @@ fn result(of: &ListHeadline) -> String {
     said.map_or(kind.to_owned(), |said| format!("{kind}: {said}"))
 }
 
-/// The median response times of the sides, IPv6 or side A first.
+/// Returns the median response times of the sides, IPv6 or side A first. Empty if no side has one.
 fn medians(of: &ListHeadline) -> String {
     let time = |side: &SideFigures| side.response_p50_us.map_or("-".to_owned(), duration_us);
     match of.sides.iter().any(|side| side.response_p50_us.is_some()) {

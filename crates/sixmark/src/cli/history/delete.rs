@@ -21,7 +21,7 @@ pub(super) struct HistoryDeleteArgs {
     store: StoreArgs,
 }
 
-/// Deletes, all or nothing.
+/// Deletes the entries: either all of them or, on an error, none.
 pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), CommandError> {
     let mut store = open_for(&args.store)?;
     let entries = match &args.before {

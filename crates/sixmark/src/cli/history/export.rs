@@ -25,11 +25,11 @@ pub(super) struct HistoryExportArgs {
     store: StoreArgs,
 }
 
-/// Exports.
+/// Writes the documents.
 pub(super) fn main(args: &HistoryExportArgs) -> Result<(), CommandError> {
     let store = open_for(&args.store)?;
     let ids = numbers(&store, &args.ids)?;
-    // None is written where one is missing.
+    // If one document is missing, none is written.
     let documents = ids.iter().map(|&id| store.document(id));
     let documents = documents.collect::<Result<Vec<_>, _>>()?;
     let places = places(&args.out, &ids)?;

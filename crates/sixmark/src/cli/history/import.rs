@@ -30,7 +30,8 @@ pub(super) struct HistoryImportArgs {
     store: StoreArgs,
 }
 
-/// Imports file after file. Whatever was said to be kept is, even where one that follows can't be.
+/// Imports one file after the other. An error ends the import; what was reported as kept stays in
+/// the store.
 pub(super) fn main(args: &HistoryImportArgs) -> Result<(), CommandError> {
     let place = args.store.place()?;
     let Some(mut store) = Store::open(&place)? else {
@@ -39,7 +40,7 @@ pub(super) fn main(args: &HistoryImportArgs) -> Result<(), CommandError> {
     args.files.iter().try_for_each(|file| import(file, args.label.as_deref(), &mut store))
 }
 
-/// Keeps what a file has, all of which must be documents.
+/// Stores the documents of a file. If any of them is invalid, none is stored.
 fn import(file: &str, label: Option<&str>, store: &mut Store) -> Result<(), CommandError> {
     let wrong = |why: String| CommandError::Usage(format!("'{file}' {why}"));
     let text = read_file(file).map_err(|error| wrong(format!("can't be read: {error}")))?;
@@ -69,7 +70,8 @@ fn headline_of(document: &str) -> Result<ListHeadline, String> {
     }
 }
 
-/// The documents of a file: what it has whole where that is one, else each on its own.
+/// Splits a file into its documents. A single document is returned byte for byte, with the
+/// whitespace around it.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let mut documents = Vec::new();
@@ -87,7 +89,7 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
     }
 }
 
-/// The line feed behind a document belongs to it.
+/// Returns the end of a document, including the line feed that follows it.
 fn line_end(text: &str, at: usize) -> usize {
     if text[at..].starts_with('\n') { at + 1 } else { at }
 }

@@ -54,7 +54,7 @@ pub(super) struct HistoryListArgs {
     store: StoreArgs,
 }
 
-/// Lists.
+/// Prints the list.
 pub(super) fn main(args: HistoryListArgs) -> Result<(), CommandError> {
     let (json, wide) = (args.json, args.wide);
     let Some(store) = open_store(&args.store)? else {
@@ -67,7 +67,7 @@ pub(super) fn main(args: HistoryListArgs) -> Result<(), CommandError> {
     }
 }
 
-/// The entries, the newest last: it is next to the prompt.
+/// Returns the list, the newest entry last, next to the prompt.
 fn list_text(mut page: ListPage, wide: bool) -> String {
     if page.entries.is_empty() {
         return "no matching results\n".to_owned();

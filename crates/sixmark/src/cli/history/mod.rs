@@ -44,7 +44,7 @@ enum HistoryCommand {
     Import(import::HistoryImportArgs),
 }
 
-/// Does what the arguments say.
+/// Runs the given subcommand, by default `list`.
 pub(super) fn main(args: HistoryArgs) -> Result<u8, CommandError> {
     match args.command.unwrap_or(HistoryCommand::List(args.list)) {
         HistoryCommand::List(args) => list::main(args),
@@ -56,10 +56,10 @@ pub(super) fn main(args: HistoryArgs) -> Result<u8, CommandError> {
     .map(|()| 0)
 }
 
-/// Which entry, as typed.
+/// Which entry of the store is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WhichEntry {
-    /// The one that a list begins with.
+    /// The newest one.
     Last,
     /// The one with this number.
     Numbered(Id),
@@ -73,7 +73,8 @@ impl FromStr for WhichEntry {
     }
 }
 
-/// The document that was kept under a number, or the last one; none of words that are neither.
+/// Returns the document that `word` names: the number of an entry, or `last`. `None` if the word is
+/// neither.
 pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, CommandError>> {
     let which = word.parse::<WhichEntry>().ok()?;
     let document = || {
@@ -85,7 +86,7 @@ pub(super) fn kept(args: &StoreArgs, word: &str) -> Option<Result<String, Comman
     Some(document())
 }
 
-/// The store, where there is one; none where nothing was kept yet.
+/// Opens the store. `None` if nothing has been stored yet.
 fn open_store(args: &StoreArgs) -> Result<Option<Store>, CommandError> {
     let place = args.place()?;
     match (&place, Store::open_existing(&place)?) {
@@ -98,7 +99,7 @@ fn open_store(args: &StoreArgs) -> Result<Option<Store>, CommandError> {
     }
 }
 
-/// The store, of which something is wanted.
+/// Opens the store, and fails if nothing has been stored yet.
 fn open_for(args: &StoreArgs) -> Result<Store, CommandError> {
     open_store(args)?.ok_or_else(nothing)
 }
@@ -112,7 +113,7 @@ fn nothing() -> CommandError {
     CommandError::Usage("the store is empty".to_owned())
 }
 
-/// The numbers of entries, each once.
+/// Returns the numbers of the entries, each once.
 fn numbers(store: &Store, which: &[WhichEntry]) -> Result<Vec<Id>, CommandError> {
     let mut ids = Vec::new();
     for &which in which {

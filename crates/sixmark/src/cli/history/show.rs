@@ -30,7 +30,7 @@ pub(super) struct HistoryShowArgs {
     store: StoreArgs,
 }
 
-/// Shows.
+/// Prints the entry.
 pub(super) fn main(args: &HistoryShowArgs) -> Result<(), CommandError> {
     let store = open_for(&args.store)?;
     for id in numbers(&store, &[args.id])? {
@@ -45,7 +45,7 @@ pub(super) fn main(args: &HistoryShowArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// What it was, and what it found.
+/// Returns the line of the entry, the command that made it, and its result.
 fn shown_entry(entry: &Listed, document: &str, detail: Detail) -> Result<String, CommandError> {
     let parsed = Document::parse(document).map_err(|why| {
         let id = entry.id;

@@ -1,4 +1,4 @@
-//! One entry of the store with the figures of its sides, on lines of at most 80 columns.
+//! An entry of the store with the figures of its sides, in lines of at most 80 columns.
 
 use crate::report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_document::provenance::Ended;
@@ -6,14 +6,15 @@ use sixmark_units::quantity::{duration_us, write_count};
 
 use crate::store::Listed;
 
-/// The most columns of a line.
+/// Maximum width of a line, in columns.
 const WIDTH: usize = 80;
-/// Columns of a label, which leaves some for what was loaded.
+/// Maximum width of a label, in columns, which leaves space for the targets.
 const LABEL: usize = 30;
-/// Columns of a side's name.
+/// Width of a side's name, in columns.
 const NAME: usize = 10;
 
-/// Number, start, kind, targets and how it ended, on one line.
+/// Returns one line with the number, the start time, the kind, the targets and how the measurement
+/// ended.
 pub(super) fn entry_line(entry: &Listed) -> String {
     let Listed { id, headline, label, .. } = entry;
     let label = label.as_ref().map(|label| format!("'{}' ", shortened(label, LABEL)));
@@ -26,18 +27,18 @@ pub(super) fn entry_line(entry: &Listed) -> String {
     shortened(&line, WIDTH)
 }
 
-/// The figures of each side, a line for each.
+/// Returns one line of figures per side.
 pub(super) fn sides_line(entry: &Listed) -> String {
     let watched = entry.headline.kind == DocumentKind::Watch;
     let line = |of: &SideFigures| match watched && of.requests == 0 {
-        // There may have been some that nobody could see.
+        // A watch can't see all requests, for instance encrypted ones.
         true => format!("       {:NAME$}  no requests seen\n", shortened(short_name(of), NAME)),
         false => side_figures(of) + "\n",
     };
     entry.headline.sides.iter().map(line).collect()
 }
 
-/// The line of an entry, and one for each of its sides.
+/// Returns the line of an entry, and one line for each of its sides.
 pub(super) fn wide_entry(entry: &Listed) -> String {
     format!("{}\n{}", entry_line(entry).trim_end(), sides_line(entry))
 }
@@ -55,7 +56,7 @@ fn side_figures(of: &SideFigures) -> String {
     )
 }
 
-/// A side as people call it.
+/// Returns the name of a side, with families as `IPv6` and `IPv4`.
 fn short_name(of: &SideFigures) -> &str {
     match of.name.as_str() {
         "ipv6" => "IPv6",
@@ -64,12 +65,12 @@ fn short_name(of: &SideFigures) -> &str {
     }
 }
 
-/// To the second.
+/// Returns a start time without fractions of a second and zone.
 fn short_time(started: &str) -> String {
     started.get(..19).unwrap_or(started).replace('T', " ")
 }
 
-/// One or two URLs, or the first and the number of the others.
+/// Returns one or two URLs, or the first one and the number of the others.
 pub(super) fn targets(urls: &[String]) -> String {
     match urls {
         [] => String::new(),
@@ -94,7 +95,8 @@ fn short_verdict(of: &ListHeadline) -> String {
     said.unwrap_or_default()
 }
 
-/// At most so many columns, without what would move a terminal's cursor.
+/// Shortens text to at most `columns` columns, and replaces control characters, which could move a
+/// terminal's cursor.
 pub(super) fn shortened(text: &str, columns: usize) -> String {
     let plain: Vec<char> = text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     match plain.len() > columns {

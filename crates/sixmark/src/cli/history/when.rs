@@ -1,4 +1,4 @@
-//! Dates as people type them.
+//! Dates as users type them.
 
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
@@ -8,7 +8,7 @@ use humantime::{format_rfc3339_millis, parse_duration, parse_rfc3339_weak};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const TICK: Duration = Duration::from_millis(1);
 
-/// A day, or a moment, in UTC.
+/// A day or a moment, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct When {
     first: SystemTime,
@@ -16,17 +16,17 @@ pub(super) struct When {
 }
 
 impl When {
-    /// Its first millisecond, as the store writes times.
+    /// Returns the first millisecond, in the store's format of times.
     pub(super) fn begin(&self) -> String {
         format_rfc3339_millis(self.first).to_string()
     }
 
-    /// Its last millisecond.
+    /// Returns the last millisecond.
     pub(super) fn end(&self) -> String {
         format_rfc3339_millis(self.last).to_string()
     }
 
-    /// The last millisecond before it.
+    /// Returns the millisecond before the first one.
     pub(super) fn before(&self) -> String {
         let before = self.first.checked_sub(TICK).unwrap_or(self.first);
         format_rfc3339_millis(before.max(SystemTime::UNIX_EPOCH)).to_string()
@@ -52,7 +52,8 @@ fn read_when(text: &str, now: SystemTime) -> Option<When> {
     Some(When { first: moment, last: moment })
 }
 
-/// Nothing was measured before 1970.
+/// Returns the moment that an age such as `2d` stands for, but none before 1970. `None` if the text
+/// is not an age.
 fn ago(text: &str, now: SystemTime) -> Option<SystemTime> {
     let ago = parse_duration(text).ok()?;
     Some(now.checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH).max(SystemTime::UNIX_EPOCH))

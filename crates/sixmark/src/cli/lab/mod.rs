@@ -17,7 +17,7 @@ use sixmark_lab::enter;
 use sixmark_study::engine::{Source, builtin_names};
 use sixmark_sys::command_error::CommandError;
 
-/// How long a lab that was told to go may take.
+/// Maximum time that a lab may take to end.
 const GOING: Duration = Duration::from_secs(60);
 
 /// Build a network of hosts and links, run programs in it.
@@ -133,7 +133,7 @@ fn down(name: Option<&str>) -> Result<u8, CommandError> {
     let name = control_socket::choose(name)?;
     let owner = control_socket::owner(&name)?;
     control_socket::ask(&name, &Question::Down)?;
-    // It goes when its last process has: then nobody has its name any more.
+    // The socket vanishes when the lab's last process ends. From then on, the name is free.
     let began = Instant::now();
     while control_socket::is_there(&name)? {
         check_going(&name, owner, began.elapsed())?;
@@ -143,8 +143,8 @@ fn down(name: Option<&str>) -> Result<u8, CommandError> {
     Ok(0)
 }
 
-/// Fails where a lab that was told to go does not. One whose process is stopped can't, and is waited
-/// for no longer than for an answer.
+/// Fails if a lab does not end within its time. A lab whose process is stopped (SIGSTOP) can't end,
+/// and fails after the shorter time limit for an answer.
 fn check_going(name: &str, owner: u32, since: Duration) -> Result<(), CommandError> {
     let stopped =
         if since >= control_socket::ANSWER { control_socket::stopped_process(owner) } else { None };
@@ -172,7 +172,7 @@ fn check_file(args: &FileArgs) -> Result<u8, CommandError> {
 }
 
 impl FileArgs {
-    /// The lab; none where its mistakes have been told.
+    /// Reads the lab. `None` if the file has mistakes, which have been printed.
     fn read(&self) -> Result<Option<Lab>, CommandError> {
         let shown = self.file.display().to_string();
         let text = match built_in(&shown) {
@@ -192,7 +192,7 @@ impl FileArgs {
     }
 }
 
-/// The lab of the study of this name that comes with sixmark.
+/// Returns the lab of the built-in study of this name, if there is one.
 fn built_in(name: &str) -> Option<&'static str> {
     let known = builtin_names().contains(&name);
     let (_, text) = known.then(|| Source::find(name).ok())??.lab()?;

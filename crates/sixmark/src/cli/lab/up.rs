@@ -18,7 +18,8 @@ use sixmark_lab::control_socket::{self, Answer, ControlSocket, Question, Visit};
 use sixmark_lab::{self as lab, Ground, TEMPORARY, Up};
 use sixmark_sys::command_error::CommandError;
 
-/// Between two looks whether a lab in the background is up, and at the socket of one that is.
+/// Interval between checks whether a lab in the background is up, and between checks of the socket
+/// of a running lab.
 const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(Debug, clap::Args)]
@@ -50,7 +51,7 @@ pub(super) fn main(args: &LabUpArgs) -> Result<u8, CommandError> {
     if args.detach {
         return detach(&name);
     }
-    // Outside, where other commands are.
+    // The socket is opened before the namespaces are entered, where other commands can reach it.
     let socket = ControlSocket::open(&name)?;
     let rights = match lab::enclose()? {
         Ok(rights) => rights,
@@ -101,7 +102,7 @@ fn answer(up: &Up, name: &str, question: &Question) -> (Answer, Vec<OwnedFd>) {
     }
 }
 
-/// The folder given, or one of the lab's own.
+/// Creates the given folder, or a folder of the lab's own.
 fn folder(name: &str, given: Option<&Path>) -> Result<PathBuf, CommandError> {
     let path = given.map_or_else(|| Path::new(TEMPORARY).join(name), Path::to_owned);
     let made = fs::create_dir_all(&path).and_then(|()| fs::canonicalize(&path));
@@ -110,8 +111,9 @@ fn folder(name: &str, given: Option<&Path>) -> Result<PathBuf, CommandError> {
     })
 }
 
-/// Starts the same without `--detach` in a session of its own, and waits until it is up. It keeps no
-/// stream of this process: whoever waits for their ends would wait as long as the lab is up.
+/// Starts the same command without `--detach` in a session of its own, and waits until the lab is
+/// up. The child inherits none of this process's streams: anyone who reads them to their end would
+/// otherwise wait as long as the lab is up.
 fn detach(name: &str) -> Result<u8, CommandError> {
     let cannot =
         |error| CommandError::Measure(format!("can't start the lab in the background: {error}"));
@@ -127,7 +129,7 @@ fn detach(name: &str) -> Result<u8, CommandError> {
             return Ok(0);
         }
         if let Some(status) = child.try_wait().map_err(cannot)? {
-            // It says why.
+            // The child's standard error says why it failed.
             if let Some(mut why) = child.stderr.take() {
                 io::copy(&mut why, &mut io::stderr().lock()).map_err(cannot)?;
             }

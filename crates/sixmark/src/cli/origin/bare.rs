@@ -65,8 +65,8 @@ enum Control {
 }
 
 impl BareArgs {
-    /// What was asked for; none where the kernel does TCP. `kernels` are the options given that
-    /// only mean something there.
+    /// Returns the options of the bare origin; `None` if the kernel does TCP. `kernels` are the
+    /// given options that apply only to the kernel's TCP.
     pub(super) fn options(&self, kernels: &[&str]) -> Result<Option<BareOptions>, CommandError> {
         let wrong = |line: String| Err(CommandError::Usage(line));
         match (self.stack, kernels.first(), self.given().first()) {
@@ -118,7 +118,7 @@ impl BareArgs {
     }
 }
 
-/// Starts it.
+/// Starts the origin.
 pub(super) fn start_bare(options: &BareOptions) -> Result<Bare, CommandError> {
     Bare::start(options).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidInput => CommandError::Usage(format!("--stack bare: {error}")),
@@ -126,7 +126,7 @@ pub(super) fn start_bare(options: &BareOptions) -> Result<Bare, CommandError> {
     })
 }
 
-/// Stops it and tells what happened.
+/// Stops the origin and returns its statistics as text.
 pub(super) fn last_words(bare: Bare, json: bool) -> Result<String, CommandError> {
     let counted = bare.stop().map_err(|error| CommandError::Measure(error.to_string()))?;
     Ok(if json { format!("{}\n", serde_json::json!(counted)) } else { statistics_line(&counted) })
@@ -144,7 +144,7 @@ fn statistics_line(counted: &Statistics) -> String {
 
 fn mac(text: &str) -> Result<[u8; 6], String> {
     const FORM: &str = "expected six bytes in hexadecimal, such as 02:00:00:00:00:01";
-    // from_str_radix would take a sign.
+    // `from_str_radix` would accept a sign.
     let byte = |one: &str| {
         let digits = one.len() == 2 && one.bytes().all(|digit| digit.is_ascii_hexdigit());
         u8::from_str_radix(one, 16).ok().filter(|_| digits)

@@ -1,4 +1,4 @@
-//! The files that a load reads, by the options that name them.
+//! The files that a load reads, and the options that name them.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,8 @@ use super::args::WorkloadArgs;
 use super::requests::files_named;
 
 impl WorkloadArgs {
-    /// The files that the options name, and those that a request file names.
+    /// Returns the files that the options name, and those that a request file names, each with its
+    /// option.
     pub(in crate::cli) fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         let (target, request) = (&self.target, &self.request);
         let own = [

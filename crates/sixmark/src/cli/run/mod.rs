@@ -39,8 +39,8 @@ use sixmark_run::{Draft, Extras, Runnable};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
-/// Plans, runs and shows. The status is 130 where a signal ended the run, else 3 where a family has no
-/// NORMAL response at all, or errors only, else 1 where a gate failed.
+/// Plans, executes and shows a run. Returns the exit status: 130 if a signal ended the run; else 3
+/// if a family has no NORMAL response with an accepted status; else 1 if a gate failed; else 0.
 pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let (csv, quiet) = (&args.csv, *quiet);
@@ -59,7 +59,7 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     result.gates = gates.iter().map(|g| g.of_measurement(&result)).collect();
     let shown =
         !quiet && ![json, csv, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
-    // Where nothing was even reached there is nothing to show, and one line says why.
+    // If no connection was established, there is no table: one line says why.
     let reached = result.total.connections.opened + result.total.requests.completed > 0;
     let printed = if reached {
         show(&result, already_shown, shown.then(|| args.detail.detail()))
@@ -72,14 +72,14 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let also = demanded.write(|| junit::of_run(&result, &result.gates));
     let page = report::write_page(html.as_ref(), || Document::Run(Box::new(result.clone())));
     out::do_all([printed, written, also, page])?;
-    // A family that was asked for and gave no response to time could not be measured.
+    // A family that was asked for and gave no response in time could not be measured.
     let could_not = text::nothing_normal(&result).map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown && reached);
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
 }
 
 impl RunArgs {
-    /// The plan that they describe.
+    /// Creates the plan that the options describe.
     ///
     /// # Errors
     /// See [`draft`].
@@ -92,10 +92,11 @@ impl RunArgs {
         })
     }
 
-    /// What is looked at beside the load; `host` is the lab's that was named, if one was.
+    /// Returns what is measured beside the load. `host` is the host of a lab that was named, if
+    /// any.
     ///
     /// # Errors
-    /// The server's vitals are not to be had where they were said to be.
+    /// The server's vitals are not available from the given source.
     pub(super) fn extras(&self, host: Option<VitalsFrom>) -> Result<Extras, CommandError> {
         let (calibrate, truth) = (self.session.calibrate, self.truth);
         let vitals_from = vitals_from::elsewhere(&self.session)?.or(host);
@@ -114,7 +115,8 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
     Ok(result)
 }
 
-/// The table on standard output, if it is wanted; warnings not shown yet on standard error.
+/// Prints the table to standard output if `table` is given, and the warnings that were not shown
+/// yet to standard error.
 fn show(
     result: &RunResult,
     already_shown: usize,
@@ -126,7 +128,8 @@ fn show(
     printed
 }
 
-/// What can't be written does not keep anything else from being written, the store (`keep`) included.
+/// Writes all outputs, including the entry in the store (`keep`). An error with one does not
+/// prevent the others.
 fn write_outputs(
     result: &RunResult,
     json: Option<&OutputPlace>,

@@ -1,16 +1,16 @@
-//! What a plan is made of.
+//! The options from which a plan is made.
 
 use super::args::{CourseArgs, WorkloadArgs};
 
-/// The options that a plan is made of, of whatever command they are.
+/// The options from which a plan is made, whichever command they belong to.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) struct PlanOptions<'a> {
     /// What is loaded, and how.
     pub(in crate::cli) workload: &'a WorkloadArgs,
-    /// How it goes on, and when it ends.
+    /// How the load proceeds, and when it ends.
     pub(in crate::cli) course: &'a CourseArgs,
-    /// What is drawn is drawn by this.
+    /// The seed of everything random.
     pub(in crate::cli) seed: u64,
-    /// Credentials may stand in the document.
+    /// True if credentials may be written to the document.
     pub(in crate::cli) keep_secrets: bool,
 }

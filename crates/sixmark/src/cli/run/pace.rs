@@ -8,7 +8,7 @@ use super::options::PlanOptions;
 use super::search::FIRST;
 use sixmark_sys::command_error::CommandError;
 
-/// What decides when exchanges begin.
+/// Returns what decides when exchanges start: the closed loop, a rate, or the times of a recording.
 pub(super) fn pace(
     options: &PlanOptions<'_>,
     timetable: Option<Timetable>,
@@ -33,7 +33,7 @@ pub(super) fn pace(
     }))
 }
 
-/// When a recording says.
+/// Returns an open loop that follows the times of a recording.
 fn replay(options: &PlanOptions<'_>, timetable: Timetable) -> Result<Pace, CommandError> {
     if !options.workload.load.warmup.is_zero() {
         let line = "--warmup can't be used with --replay; omit it";
@@ -46,7 +46,7 @@ fn replay(options: &PlanOptions<'_>, timetable: Timetable) -> Result<Pace, Comma
     }))
 }
 
-/// The rate over time, and the option that says it.
+/// Returns the rate over time, and the option that sets it. `None` for a closed loop.
 fn stages(options: &PlanOptions<'_>) -> Option<(&'static str, Vec<RateStage>)> {
     let rate =
         options.workload.open_loop.rate.map(|rate| ("--rate", vec![RateStage::endless(rate)]));
@@ -59,7 +59,7 @@ fn stages(options: &PlanOptions<'_>) -> Option<(&'static str, Vec<RateStage>)> {
     rate.or_else(ramp).or_else(steps).or_else(first)
 }
 
-/// An option that says nothing in a closed loop.
+/// Returns an error message if an option was given that only an open loop has.
 fn alone(options: &PlanOptions<'_>) -> Option<String> {
     let given = [
         ("--arrivals", options.workload.open_loop.arrivals.is_some()),

@@ -1,4 +1,4 @@
-//! From options to a plan.
+//! Creating a plan from options.
 
 use std::io::Read as _;
 use std::num::NonZeroU32;
@@ -27,20 +27,21 @@ use sixmark_run::Draft;
 use sixmark_run::resolve::Resolver;
 use sixmark_sys::command_error::CommandError;
 
-/// How long a run lasts that says neither how long nor how many.
+/// Duration of a run if neither its duration nor its number of requests is given.
 const DURATION: Duration = Duration::from_secs(10);
 
-/// Connections in use at once that nobody asked for otherwise.
+/// Default number of concurrent connections.
 const CONNECTIONS: NonZeroU32 = NonZeroU32::new(50).unwrap();
 
-/// Exchanges that each thread of an open loop has at least in flight unless told otherwise: a thread
-/// can't use another's place, so that few of them make queues that one pool would not have.
+/// In an open loop, the minimum number of exchanges that each thread may have in flight, unless -t
+/// is given. Threads can't use each other's places, so many threads with few places each would have
+/// queues that one thread with all places would not have.
 const PLACES: u32 = 16;
 
-/// The plan that the options describe, what looking up its names took, and doubts about it.
+/// Returns the plan that the options describe, how long looking up its names took, and warnings.
 ///
 /// # Errors
-/// Options that make no sense together, a file that can't be read, or a name that can't be looked up.
+/// The options contradict one another, a file can't be read, or a name can't be looked up.
 pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandError> {
     let WorkloadArgs { target, request, connection, tls, .. } = options.workload;
     let entries = entries(options)?;
@@ -75,15 +76,16 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
     };
     search::fits(options, &plan)?;
     let (find_max, dns) = (options.course.find_max.clone(), resolver.into_lookups());
-    // What is opened beforehand must be known beforehand.
+    // The connections of `--preopen` are opened before the load, so their number must be known.
     let more_places = options.workload.load.connections.is_none() && !connection.preopen;
     Ok(Draft { plan, find_max, more_places, dns, warnings })
 }
 
-/// The family that was asked for alone, or the only one that the URLs of the command line have.
+/// Returns the family that was asked for, or the only one that the addresses of the URLs on the
+/// command line have. `None` if there are both.
 ///
 /// # Errors
-/// A URL is none, or its name can't be looked up.
+/// A URL is invalid, or its name can't be looked up.
 pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, CommandError> {
     let asked = [(args.ipv6, Family::Ipv6), (args.ipv4, Family::Ipv4)];
     if let Some((_, family)) = asked.into_iter().find(|(asked, _)| *asked) {
@@ -99,12 +101,12 @@ pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, C
     Ok(if let [only] = found[..] { Some(only) } else { None })
 }
 
-/// Connections in use at once.
+/// Returns the number of concurrent connections.
 fn connections(options: &PlanOptions<'_>) -> NonZeroU32 {
     options.workload.load.connections.unwrap_or(CONNECTIONS)
 }
 
-/// The URLs of the command line, then those of the list.
+/// Returns the URLs of the command line, followed by those of the target list.
 fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, CommandError> {
     let (args, replays) = (&options.workload.target, options.course.replay.is_some());
     let parse = |text: &String| entry(text, replays);
@@ -115,7 +117,8 @@ fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, CommandError> {
     Ok(entries)
 }
 
-/// A URL of the command line. One that is none may be a speed, where a recording is to be replayed.
+/// Parses a URL of the command line. If a recording is replayed, an invalid URL may be a misplaced
+/// value of `--replay`, and the error says so.
 fn entry(text: &str, replays: bool) -> Result<ListEntry, CommandError> {
     match text.parse::<Url>() {
         Ok(url) => Ok(ListEntry { line: 0, url, weight: 1 }),
@@ -146,7 +149,7 @@ fn read_file(file: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The targets of these entries, their names looked up.
+/// Looks up the names of the entries and returns the targets.
 fn resolved(
     entries: &[ListEntry],
     args: &TlsArgs,
@@ -170,7 +173,8 @@ fn target(
     })
 }
 
-/// What was asked for; else the list's ratio; else as many of the one family as of the other.
+/// Returns the ratio that was asked for, else that of the target list, else 1:1 or the only family
+/// that there is.
 fn plan_ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, CommandError> {
     let weight = |family| weight_of(targets, family);
     let ratio = match (args.ratio, args.ipv6, args.ipv4) {
@@ -187,7 +191,7 @@ fn plan_ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, Comman
     missing.map_or(Ok(ratio), |family| Err(no_address(family, targets)))
 }
 
-/// Only one family, and nobody asked for that.
+/// Returns a warning if only one family is loaded although nobody asked for that.
 fn alone(args: &TargetArgs, ratio: PlanRatio) -> Option<Warning> {
     let missing = Family::BOTH.into_iter().find(|&family| !ratio.uses(family))?;
     let asked = args.ratio.is_some() || args.ipv6 || args.ipv4;
@@ -208,8 +212,8 @@ fn no_address(family: Family, targets: &[Target]) -> CommandError {
     ))
 }
 
-/// Takes out addresses that the ratio never reaches, and targets that have no other: how many of
-/// these there were.
+/// Removes the addresses of families that the ratio does not use, and the targets without any other
+/// address. Returns the number of targets removed.
 fn keep_used(targets: &mut Vec<Target>, ratio: PlanRatio) -> usize {
     let before = targets.len();
     for target in targets.iter_mut() {
@@ -234,7 +238,7 @@ fn load_plan(
     let usual = args.count.is_none().then_some(DURATION);
     Ok(LoadPlan {
         requests: args.count,
-        // A recording has an end; -d may come before it, but waits for nothing after it.
+        // A recording has an end. With -d, the run may end earlier but not later.
         duration: [options.course.duration, of_stages].into_iter().flatten().min().or(usual),
         warmup: args.warmup,
         pace,
@@ -248,13 +252,14 @@ fn load_plan(
     })
 }
 
-/// Each thread has at least a connection of each family, as far as there are that many.
+/// Returns the maximum number of threads, so that each has at least one connection of each family,
+/// if there are enough connections.
 fn most_threads(connections: NonZeroU32, ratio: PlanRatio) -> NonZeroU32 {
     let families = Family::BOTH.into_iter().filter(|&family| ratio.uses(family)).count() as u32;
     NonZeroU32::new(connections.get() / families.max(1)).unwrap_or(NonZeroU32::MIN)
 }
 
-/// What is agreed on through TLS needs TLS.
+/// Returns an error if a version of HTTP that requires TLS is used without it.
 fn agreed(args: &ConnectionArgs, entries: &[ListEntry]) -> Result<(), CommandError> {
     let plain = entries.iter().find(|entry| entry.url.scheme == Scheme::Http);
     let Some(ListEntry { url, .. }) = plain.filter(|_| args.http2 || args.http3) else {
@@ -268,7 +273,7 @@ fn agreed(args: &ConnectionArgs, entries: &[ListEntry]) -> Result<(), CommandErr
     }))
 }
 
-/// Which HTTP is to be spoken.
+/// Returns the version of HTTP to use and the number of streams.
 fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, CommandError> {
     let version = match (args.http2 || args.http2_prior_knowledge, args.http3) {
         (true, _) => HttpVersion::Http2,
@@ -294,7 +299,7 @@ fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, CommandError> {
     Ok(http)
 }
 
-/// Unlike the last one, which is all that it is for: the time and the process.
+/// Returns a new seed. It differs from run to run.
 pub(in crate::cli) fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     // 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).

@@ -1,4 +1,4 @@
-//! What is sent: one request of the options, or the mix of a file.
+//! The requests to send: one that the options describe, or the mix of a file.
 
 use super::values::RequestFormat;
 use std::fs::File;
@@ -19,22 +19,22 @@ use sixmark_record::warnings as warning;
 use sixmark_record::warnings::{ENTRIES, LINES, Unit};
 use sixmark_sys::command_error::CommandError;
 
-/// The beginning of a file that tells what it is, in bytes.
+/// Size of the beginning of a file from which its format is detected, in bytes.
 const BEGINNING: usize = 64 << 10;
-/// The longest line of a log that is read, in bytes: more is no request line of any server's.
+/// Maximum length of a log line, in bytes. No server writes longer lines for requests.
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// The requests that the options describe.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) requests: PlanRequests,
-    /// When, where a recording is replayed.
+    /// The times of the requests. `None` unless a recording is replayed.
     pub(super) timetable: Option<Timetable>,
-    /// What was left out.
+    /// A warning about entries of the file that were left out.
     pub(super) warning: Option<Warning>,
 }
 
-/// The requests that the options describe.
+/// Returns the requests that the options describe.
 pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent, CommandError> {
     let args = &options.workload.request;
     let fields = args.header.iter().cloned();
@@ -58,7 +58,8 @@ pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent
     Ok(Sent { requests, timetable, warning })
 }
 
-/// The files that a request file names, as far as it can be read. A pipe can be read only once.
+/// Returns the files that a request file names, as far as it can be read. Pipes are not read here,
+/// because they can be read only once.
 pub(super) fn files_named(args: &RequestArgs, file: &Path) -> Vec<PathBuf> {
     let mut named = Vec::new();
     if let Some(text) = toml_text(args, file) {
@@ -69,13 +70,13 @@ pub(super) fn files_named(args: &RequestArgs, file: &Path) -> Vec<PathBuf> {
             named.push(path);
             content
         };
-        // What is wrong with it is said when it is read for the plan.
+        // Errors are reported when the file is read for the plan.
         let _ = requests::parse_requests(&text, &mut open);
     }
     named
 }
 
-/// The text of a request file; none of other files.
+/// Returns the text of a request file. `None` for a HAR file or an access log.
 fn toml_text(args: &RequestArgs, file: &Path) -> Option<String> {
     let mut from = File::open(file).ok().filter(|_| file.is_file())?;
     let mut text = Vec::new();
@@ -105,13 +106,13 @@ fn single(args: &RequestArgs) -> Result<Request, CommandError> {
 /// A file of requests, and what decides how it is read.
 struct RequestsReading<'a> {
     args: &'a RequestArgs,
-    /// How fast the recording is replayed, where it is.
+    /// The speed of the replay. `None` if there is no replay.
     speed: Option<Speed>,
     file: &'a Path,
     targets: &'a [Target],
 }
 
-/// Requests, when to send them, and what was left out.
+/// The requests, the times at which to send them, and a warning about what was left out.
 type FoundRequests = (Vec<Request>, Option<Timetable>, Option<Warning>);
 
 impl RequestsReading<'_> {
@@ -139,7 +140,7 @@ impl RequestsReading<'_> {
         reading_error(self.file, &error.to_string())
     }
 
-    /// Options that say nothing of a file of this kind.
+    /// Returns an error if an option does not apply to a file of this format.
     fn fits(&self, format: RequestFormat) -> Result<(), CommandError> {
         let args = self.args;
         let (option, why) = match format {
@@ -172,7 +173,8 @@ impl RequestsReading<'_> {
         })
     }
 
-    /// What is neither JSON nor has a log's lines is taken for a request file, and may be none.
+    /// Returns an addition to the error message if the file may not be a request file at all: every
+    /// file that is neither JSON nor has lines of a log is assumed to be one.
     fn hint(&self, text: &str) -> &'static str {
         let is_toml = self.args.requests_format.is_some() || text.contains("[request");
         match is_toml || text.trim().is_empty() {
@@ -196,7 +198,7 @@ impl RequestsReading<'_> {
         har::parse_har(&text, &hosts, &self.wanted()).map_err(|error| self.wrong(error))
     }
 
-    /// A log may be larger than memory.
+    /// Reads an access log line by line, since it may be larger than memory.
     fn log(&self, mut from: impl BufRead) -> Result<Imported, CommandError> {
         let (mut log, mut line) = (AccessLog::new(&self.wanted()), Vec::new());
         loop {
@@ -220,7 +222,8 @@ impl RequestsReading<'_> {
     }
 }
 
-/// What a file is by its beginning: JSON is a HAR, else its first line that is no comment tells.
+/// Detects the format of a file from its beginning: JSON is a HAR file, and a line of a log that is
+/// not a comment makes an access log. Everything else is a request file.
 fn format_of(beginning: &[u8]) -> RequestFormat {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
     let mut lines = text.split(|&byte| byte == b'\n');

@@ -9,7 +9,7 @@ use sixmark_units::quantity::{duration_us, write_count};
 
 use crate::cli::progress::repaint;
 
-/// Shows each second when every worker has told of it.
+/// Shows each second once every worker has reported it.
 #[derive(Debug)]
 pub(super) struct LiveRun {
     shown: bool,
@@ -17,20 +17,20 @@ pub(super) struct LiveRun {
     second: u64,
     told: u32,
     counts: PerFamily<SliceTally>,
-    /// Connections that are to be opened before the load, and those that each worker has opened.
+    /// The number of connections to open before the load.
     connections: u64,
     opened: BTreeMap<u32, u64>,
 }
 
 impl LiveRun {
-    /// Silent unless `shown`.
+    /// Creates the display. It shows nothing unless `shown`.
     pub(super) fn new(shown: bool, load: &LoadPlan) -> LiveRun {
         let (workers, connections) = (load.threads.get(), load.connections.get().into());
         let (second, told, counts, opened) = Default::default();
         LiveRun { shown, workers, second, told, counts, connections, opened }
     }
 
-    /// Takes a worker's second in.
+    /// Processes the figures of a worker for one second.
     pub(super) fn see(&mut self, slice: &Slice) {
         if !self.shown {
             return;
@@ -50,7 +50,7 @@ impl LiveRun {
         }
     }
 
-    /// How many connections there are before the load.
+    /// Shows how many connections are open before the load.
     fn opening(&mut self, worker: u32, opened: u64) {
         self.opened.insert(worker, opened);
         let all = self.opened.values().sum::<u64>();
@@ -61,14 +61,14 @@ impl LiveRun {
         ));
     }
 
-    /// Says a line that stays.
+    /// Prints a line that stays on the terminal.
     pub(super) fn say(&self, text: &str) {
         if self.shown {
             repaint(&format!("{text}\n"));
         }
     }
 
-    /// Wipes the line, for what comes after it.
+    /// Clears the line before other output.
     pub(super) fn clear(&self) {
         if self.shown {
             repaint("");
@@ -84,7 +84,7 @@ fn live_line(seconds: u64, counts: &PerFamily<SliceTally>) -> String {
     format!("{seconds:>4} s{families}   failed {}", write_count(failed))
 }
 
-/// What a family, or a side, did in a second.
+/// Returns the figures of a family or a side in one second.
 pub(in crate::cli) fn figures_of_slice(name: &str, of: &SliceTally) -> String {
     let p99 = of.response.quantile(0.99).map_or("-".to_owned(), |ns| duration_us(ns as f64 / 1e3));
     format!("   {name} {}/s p99 {p99}", write_count(of.completed))

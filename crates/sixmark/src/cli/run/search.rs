@@ -1,4 +1,4 @@
-//! `--find-max`: what a search makes of the other options.
+//! `--find-max`: how a search changes the plan.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,14 +19,15 @@ use sixmark_run::find;
 use sixmark_run::find::FEWEST;
 use sixmark_sys::command_error::CommandError;
 
-/// The first rate tried where none is given: 100/s.
+/// The rate of the first trial if none is given: 100/s.
 pub(super) const FIRST: RequestRate = RequestRate::HUNDRED;
-/// How long a trial lasts that says nothing else.
+/// Duration of a trial, unless -d is given.
 const TRIAL: Duration = Duration::from_secs(2);
-/// The least warm-up, as a part of the trial: opening connections is not what is judged.
+/// The warm-up lasts at least the duration of a trial divided by this, so that opening connections
+/// is not judged.
 const WARMUP: u32 = 10;
 
-/// Searches, and tells of each trial on a terminal.
+/// Executes the search, and shows each trial on a terminal.
 pub(super) fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
@@ -37,13 +38,14 @@ pub(super) fn run_search(
     find::run_search(runnable, stop, tell)
 }
 
-/// A family's requests are its own trials': both count alike, whatever a list of targets says.
+/// Returns the ratio for a search. Each family has trials of its own, so both have the same weight,
+/// whatever the target list says.
 pub(super) fn search_ratio(options: &PlanOptions<'_>, ratio: PlanRatio) -> PlanRatio {
     let both = Family::BOTH.into_iter().all(|family| ratio.uses(family));
     if !options.course.find_max.is_empty() && both { PlanRatio::EVEN } else { ratio }
 }
 
-/// The load of the first trial.
+/// Returns the load of the first trial.
 pub(super) fn search_load(
     options: &PlanOptions<'_>,
     load: LoadPlan,
@@ -79,7 +81,7 @@ fn wrong(options: &PlanOptions<'_>, rate: RequestRate, trial: Duration) -> Optio
     few(rate, trial)
 }
 
-/// A condition on what the connections of the plan don't have.
+/// Returns an error if a condition needs something that the connections of the plan don't have.
 pub(super) fn fits(options: &PlanOptions<'_>, plan: &Plan) -> Result<(), CommandError> {
     let wrong = options.course.find_max.iter().find_map(|condition| {
         let why = match plan.http.version {

@@ -54,7 +54,7 @@ fn source(
     Ok(SourceAddresses { address, prefix, scope })
 }
 
-/// The local addresses of each family.
+/// Returns the local addresses of each family.
 pub(super) fn sources(
     wanted: &[WantedSource],
 ) -> Result<PerFamily<Vec<SourceAddresses>>, CommandError> {

@@ -1,4 +1,4 @@
-//! What to tell a person whose run gave nothing.
+//! Messages about a run without any usable response.
 
 mod advice;
 
@@ -15,15 +15,16 @@ use advice::Case;
 use sixmark_record::warnings::most_failed;
 use sixmark_units::quantity::counted;
 
-/// The warnings worth a line after the first `shown`, and besides what [`nothing_normal`] says.
+/// Returns the warnings to print after the first `shown`, without those that repeat what
+/// [`nothing_normal`] says.
 pub(super) fn new_doubts(result: &RunResult, shown: usize) -> impl Iterator<Item = &Warning> {
     let answered = result.total.accepted() > 0;
     let new = result.warnings.iter().skip(shown);
     new.filter(move |warning| answered && warning.code != "family_fell_away")
 }
 
-/// One line on the families without a single response that is as it was to be, where there are any:
-/// what happened most over each, and what to do.
+/// Returns one line about the families without any response of an accepted status: what happened
+/// most often over each, and what to do. `None` if there is no such family.
 pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
     if let Some(line) = interrupted_before(result) {
         return Some(line);
@@ -41,11 +42,11 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("; "))
 }
 
-/// Somebody did not want to wait for all connections of `--preopen`.
+/// Returns a message if the run was interrupted before all connections of `--preopen` were open.
 fn interrupted_before(result: &RunResult) -> Option<String> {
     let plan = Some(&result.plan).filter(|plan| plan.connection.preopen)?;
     let nothing = result.ended == Ended::Interrupted && result.total.requests.sent == 0;
-    // With all of them open it was the warm-up that somebody ended.
+    // If all of them were open, the interruption came during the warm-up.
     let missing = result.total.connections.opened < u64::from(plan.load.connections.get());
     (nothing && missing).then(|| {
         format!(
@@ -72,7 +73,7 @@ fn no_answer(result: &RunResult, silent: &[(Family, &FamilyResult)]) -> Option<S
         .then(|| format!("no answer {}; {}", causes.join(" nor "), advices.join("; ")))
 }
 
-/// There were answers, and none passed the checks.
+/// Returns the message for families that gave responses of which none passed the checks.
 fn all_failed(result: &RunResult, answered: &[(Family, &FamilyResult)]) -> Option<String> {
     let (figures, over) = match answered {
         [] => return None,
@@ -86,11 +87,12 @@ fn all_failed(result: &RunResult, answered: &[(Family, &FamilyResult)]) -> Optio
     Some(format!("{all} {responses}{over} failed a check, {most}"))
 }
 
-/// There were complete responses, and the status of none is accepted.
+/// Returns the message for a family or a side whose complete responses all have a status that is
+/// not accepted.
 fn only_errors(over: &str, figures: &FamilyResult) -> String {
     let most = figures.status.iter().max_by_key(|&(_, times)| times);
     let most = most.map_or(String::new(), |(status, _)| status.to_string());
-    // What the end of the load cut off is no answer, and no failure to answer either.
+    // Exchanges that the end of the load cut off are neither responses nor failures.
     let (errors, sent) = (figures.requests.completed, figures.ended());
     let what = match (errors == sent, figures.status.len()) {
         (true, 1) => format!("{over} answers {most} to every request ({sent} of {sent})"),
@@ -100,7 +102,7 @@ fn only_errors(over: &str, figures: &FamilyResult) -> String {
     format!("{what}; if that is intended, use --accept-status {most}")
 }
 
-/// One line on a side of a comparison without a single response that is as it was to be.
+/// Returns one line about a side of a comparison without any response of an accepted status.
 pub(in crate::cli) fn silent(
     name: &str,
     plan: &Plan,
@@ -120,7 +122,7 @@ pub(in crate::cli) fn silent(
     )
 }
 
-/// One line on a side of a comparison that had no complete response.
+/// Returns one line about a side of a comparison without any complete response.
 fn no_response(plan: &Plan, name: &str, figures: &FamilyResult, ended: Ended) -> String {
     let (cause, advice) = explain(plan, name, figures, ended);
     match most_failed(&figures.content) {
@@ -164,7 +166,7 @@ fn explain(plan: &Plan, over: &str, figures: &FamilyResult, ended: Ended) -> (St
     (format!("over {over}{to}: {outcome} in {phase}{named}"), case.advice())
 }
 
-/// What TLS failed by most often.
+/// Returns the most frequent reason of TLS failures.
 fn tls_reason(figures: &FamilyResult) -> Option<Reason> {
     let failures = &figures.tls.as_ref()?.failures;
     failures.iter().max_by_key(|failure| failure.count).map(|failure| failure.cause.reason)

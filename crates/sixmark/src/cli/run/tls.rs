@@ -1,4 +1,4 @@
-//! The options of TLS, and what they make of a plan.
+//! The TLS options, and their part of a plan.
 
 use std::path::PathBuf;
 
@@ -60,28 +60,28 @@ pub(in crate::cli) struct TlsArgs {
 }
 
 impl TlsArgs {
-    /// The options that name a file.
+    /// Returns the options that name files, with their values.
     pub(super) fn inputs(&self) -> [(&'static str, &Option<PathBuf>); 3] {
         [("--cacert", &self.cacert), ("--cert", &self.cert), ("--key", &self.key)]
     }
 
-    /// The files that it names.
+    /// Returns the file names, for changing them.
     pub(super) fn files(&mut self) -> [&mut Option<PathBuf>; 3] {
         [&mut self.cacert, &mut self.cert, &mut self.key]
     }
 }
 
-/// Names, separated by commas.
+/// A list of names, separated by commas or colons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct List(Vec<String>);
 
-/// The name to find in the certificate of an `https://` URL's server.
+/// Returns the name that the server's certificate must have. `None` unless the URL is `https://`.
 pub(super) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
     let named = || args.sni.clone().unwrap_or_else(|| url.server_name());
     (url.scheme == Scheme::Https).then(named)
 }
 
-/// An option of TLS without TLS is a mistake.
+/// Returns an error if a TLS option is given but no target uses TLS.
 pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), CommandError> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     match given(args) {
@@ -92,8 +92,9 @@ pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), Com
     }
 }
 
-/// Protocols that are offered are those that a server may choose: what is spoken must be among them,
-/// and HTTP/1.1 can't be gone on with where another one was chosen.
+/// Returns an error if the protocols that are offered (ALPN) don't fit the version of HTTP. The
+/// server may choose any of them, so the version in use must be among them, and HTTP/1.1 can't
+/// continue if the server chooses another.
 pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), CommandError> {
     let Some(List(offered)) = &args.alpn else { return Ok(()) };
     let offers = |name: &str| offered.iter().any(|other| other == name);
@@ -112,7 +113,7 @@ pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), CommandError> {
     Err(CommandError::Usage(wrong))
 }
 
-/// The first option of TLS that was given.
+/// Returns the first TLS option that was given.
 fn given(args: &TlsArgs) -> Option<&'static str> {
     let options = [
         (args.cacert.is_some(), "--cacert"),
@@ -129,7 +130,7 @@ fn given(args: &TlsArgs) -> Option<&'static str> {
     options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
 }
 
-/// How the targets' connections are secured, where any are.
+/// Returns the TLS part of the plan. `None` if no target uses TLS.
 pub(super) fn plan(
     args: &TlsArgs,
     targets: &[Target],
@@ -157,7 +158,7 @@ pub(super) fn plan(
     }))
 }
 
-/// The only version to speak, where there is one: QUIC has none but 1.3 (RFC 9001, 4.2).
+/// Returns the TLS version to use, if there is only one. QUIC allows only 1.3 (RFC 9001, 4.2).
 fn spoken(asked: Option<TlsVersion>, http: Http) -> Result<Option<TlsVersion>, CommandError> {
     match (http.version, asked) {
         (Spoken::Http3, Some(TlsVersion::V12)) => {
@@ -168,7 +169,7 @@ fn spoken(asked: Option<TlsVersion>, http: Http) -> Result<Option<TlsVersion>, C
     }
 }
 
-/// The plan is text, and so are the paths in it.
+/// Returns a path as text. A plan is text, so its paths must be UTF-8.
 fn read_pem(option: &str, path: Option<&PathBuf>) -> Result<Option<String>, CommandError> {
     path.map(|path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),

@@ -1,4 +1,4 @@
-//! From the words of an option to its value.
+//! Parsing the values of options.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use sixmark_record::clocks::Timestamps;
 use sixmark_record::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
 use sixmark_record::plan::{Close, Driver};
 
-/// `FROM:TO:DURATION`.
+/// Parses `FROM:TO:DURATION`.
 pub(in crate::cli) fn ramp(text: &str) -> Result<RateStage, String> {
     let parts: Vec<&str> = text.split(':').collect();
     let [from, to, duration] = parts[..] else {
@@ -19,7 +19,7 @@ pub(in crate::cli) fn ramp(text: &str) -> Result<RateStage, String> {
     Ok(RateStage { from: from.parse()?, to: to.parse()?, duration })
 }
 
-/// `RATE:DURATION`.
+/// Parses `RATE:DURATION`.
 pub(in crate::cli) fn step(text: &str) -> Result<RateStage, String> {
     let wrong = || format!("'{text}' is not RATE:DURATION, as in 100:10s,200:10s");
     let (rate, duration) = text.split_once(':').ok_or_else(wrong)?;
@@ -42,7 +42,7 @@ pub(in crate::cli) fn overload(text: &str) -> Result<Overload, String> {
     }
 }
 
-/// What a file of requests is.
+/// The format of a file of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum RequestFormat {
     Toml,
@@ -50,7 +50,7 @@ pub(in crate::cli) enum RequestFormat {
     Log,
 }
 
-/// A `--requests` as typed: a number is meant for `-n`, which other tools spell so.
+/// Parses the value of `--requests`. A number is refused: it is probably meant for `-n`.
 pub(in crate::cli) fn file(text: &str) -> Result<PathBuf, String> {
     match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         true => Err(format!("expected a file; for a number of requests use -n {text}")),
@@ -67,7 +67,7 @@ pub(in crate::cli) fn format(text: &str) -> Result<RequestFormat, String> {
     }
 }
 
-/// A `--replay` as typed: `2x`, `0.5`.
+/// Parses the value of `--replay`: `2x`, `0.5`.
 pub(in crate::cli) fn speed(text: &str) -> Result<Speed, String> {
     let number = text.strip_suffix('x').unwrap_or(text);
     let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -75,7 +75,8 @@ pub(in crate::cli) fn speed(text: &str) -> Result<Speed, String> {
     speed.ok_or_else(|| "expected a speed from 0.001x to 1000x, as in --replay=2x".to_owned())
 }
 
-/// A count from 1 up: `500`, `10k`, `2M`. Rust's own words for a zero here are about its types.
+/// Parses a count of at least 1: `500`, `10k`, `2M`. Rust's own error message for zero would speak
+/// of its types.
 pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
     let zeros = [('k', "000"), ('M', "000000")];
     let with_zeros =
@@ -85,14 +86,14 @@ pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
     digits.parse().map_err(|_| wrong.to_owned())
 }
 
-/// A time with its unit; seconds where it has none.
+/// Parses a time with its unit. Without a unit, it is in seconds.
 pub(in crate::cli) fn parse_time(text: &str) -> Result<Duration, String> {
     let parsed = match text.bytes().all(|b| b.is_ascii_digit()) {
         true => humantime::parse_duration(&format!("{text}s")),
         false => humantime::parse_duration(text),
     };
     let time = parsed.map_err(|_| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))?;
-    // Above this, nanoseconds from the clock's beginning might not fit 64 bits.
+    // For longer times, nanoseconds since the clock's start might not fit into 64 bits.
     let longest = Duration::from_secs(100 * 365 * 24 * 3600);
     if time <= longest { Ok(time) } else { Err("longer than 100 years".to_owned()) }
 }

@@ -1,4 +1,4 @@
-//! `--vitals-from`: where the server's vitals are to be had, of a run and of a comparison.
+//! `--vitals-from`: the source of the server's vitals, for a run or a comparison.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -8,20 +8,20 @@ use sixmark_lab::control_socket;
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
-/// The host of a lab, if that is what was named: to be asked for before this process goes into a lab,
-/// whose hosts don't see the way in.
+/// Opens the source if it is a host of a lab. This must happen before the process enters a lab,
+/// from whose hosts the lab's control socket can't be reached.
 pub(in crate::cli) fn host(args: &SessionArgs) -> Result<Option<VitalsFrom>, CommandError> {
     let named = args.vitals_from.as_deref().filter(|text| is_host(text));
     named.map(|text| VitalsFrom::find(text, |host| network_of(host, args.inside.lab()))).transpose()
 }
 
-/// A file or a page: to be asked for where the load comes from.
+/// Opens the source if it is a file or a URL. It is read from where the load is generated.
 pub(in crate::cli) fn elsewhere(args: &SessionArgs) -> Result<Option<VitalsFrom>, CommandError> {
     let named = args.vitals_from.as_deref().filter(|text| !is_host(text));
     named.map(|text| VitalsFrom::find(text, |host| network_of(host, None))).transpose()
 }
 
-/// The network of `HOST` in the lab, or of `LAB/HOST`.
+/// Returns the network namespace of `HOST` in the given lab, or of `LAB/HOST`.
 fn network_of(host: &str, lab: Option<&str>) -> Result<OwnedFd, CommandError> {
     let (lab, name) = match host.split_once('/') {
         Some((lab, name)) => (Some(lab), name),

@@ -146,7 +146,7 @@ struct ReanalyseArgs {
     markdown: bool,
 }
 
-/// Does what the arguments say.
+/// Runs the given subcommand.
 pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
     match args.command {
         StudyCommand::Run(args) => {
@@ -167,7 +167,8 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
     let (source, form) = wanted(args)?;
     check_files(args, &source)?;
     let (study, of_cells) = checked_study(&source, form, commands)?;
-    // First of all: what is open and what runs would be on both sides.
+    // This comes first: open files and running threads would otherwise be both inside and outside
+    // of the lab.
     let rights = match study.lab.as_ref().map(|_| lab::enclose()).transpose()? {
         Some(Err(status)) => return Ok(status),
         Some(Ok(rights)) => Some(rights),
@@ -191,7 +192,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
     show_outcome(args, &finished)
 }
 
-/// What is written must be neither the study nor a file of its folder.
+/// Checks that no file to be written is the study's file or a file of its folder.
 fn check_files(args: &StudyRunArgs, source: &Source) -> Result<(), CommandError> {
     let files = CommandFiles::default()
         .document("--markdown", args.markdown.as_ref())
@@ -204,11 +205,11 @@ fn check_files(args: &StudyRunArgs, source: &Source) -> Result<(), CommandError>
     all.fold(files, |files, (path, why)| files.needed(Some(&path), why)).check()
 }
 
-/// In the store, and as a page in the study's folder and where it was asked for.
+/// Stores the result, and writes the page to the study's folder and to the place of `--html`.
 fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result<(), CommandError> {
     let Finished { document, folder, is_new } = finished;
     let text = out::encoded(document)?;
-    // The folder has it anyway.
+    // The study's folder contains the document in any case.
     let elsewhere = OutputPlace::File(folder.join("study.json"));
     let headline = ListHeadline::of_study(document);
     let kept = match is_new {
@@ -223,7 +224,8 @@ fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result
     out::do_all([kept, written, also])
 }
 
-/// The study to carry out, and in which form: of one that goes on, what its folder says.
+/// Returns the study to carry out and its form. For a study that is resumed, its folder determines
+/// both.
 fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), CommandError> {
     let Some(folder) = &args.resume else {
         let name = args.study.as_deref().unwrap_or_default();
@@ -233,14 +235,14 @@ fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), CommandError> {
     study::check_begun(folder)?;
     let before = document_in_folder(folder)?;
     let name = args.study.clone().unwrap_or(before.file.name);
-    // Where the file is gone, its copy in the folder will do: it has the same digest.
+    // If the file is gone, its copy in the folder serves: it has the same digest.
     let copy = folder.join("study.toml");
     let source = Source::find(&name).or_else(|_| Source::file(&copy));
     let form = Form { quick: before.quick, in_lab: before.in_lab };
     source.map(|source| (source, form))
 }
 
-/// The document of a study's folder.
+/// Reads the document in a study's folder.
 fn document_in_folder(folder: &Path) -> Result<StudyResult, CommandError> {
     let path = if folder.is_dir() { folder.join("study.json") } else { folder.to_owned() };
     let shown = path.display();
@@ -255,8 +257,8 @@ fn document_in_folder(folder: &Path) -> Result<StudyResult, CommandError> {
     }
 }
 
-/// The study and the options of its cells, if nothing is wrong with them. Everything else that is wrong goes
-/// before the last line.
+/// Returns the study and the options of its cells if they are valid. Otherwise, prints all error
+/// messages but the last, and returns that.
 fn checked_study(
     source: &Source,
     form: Form,
@@ -281,7 +283,7 @@ fn describe_wrong_option(source: &Source, (line, key, message): WrongOption) -> 
     FileMistake { line, key, message, file: None }.of_file(&source.name)
 }
 
-/// The report, and where everything is; of a study that was stopped how to go on.
+/// Prints the report and where the results are, or how to resume a study that was interrupted.
 fn show_outcome(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandError> {
     let Finished { document, folder, .. } = finished;
     let folder = folder.display();

@@ -1,4 +1,4 @@
-//! What a study has to know of `sixmark run`.
+//! The options of `sixmark run` that the cells of a study may use.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use sixmark_run::{Extras, Runnable};
 use sixmark_study::engine::{CellOptions, Commands};
 use sixmark_sys::command_error::CommandError;
 
-/// Lends `use_them` what a study has to know.
+/// Calls `use_them` with the options of `sixmark run` and a parser for them.
 pub(super) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {
     let command = cell_command();
     let options: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
@@ -19,14 +19,15 @@ pub(super) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {
     use_them(&Commands { has_option: &has_option, read: &read_words })
 }
 
-/// `sixmark run`, but that a cell has the URLs of its place.
+/// Creates the parser of `sixmark run`, but without a required URL: a cell has the URLs of its
+/// server.
 fn cell_command() -> clap::Command {
     RunArgs::augment_args(clap::Command::new("run"))
         .no_binary_name(true)
         .mut_arg("urls", |urls| urls.required_unless_present(Resettable::<Id>::Reset))
 }
 
-/// What the words say, or what is wrong with them, as `sixmark run` says it.
+/// Parses the options of a cell. The error message is that of `sixmark run`, in one line.
 fn read_words(words: &[String]) -> Result<Arc<dyn CellOptions>, String> {
     let matches = cell_command().try_get_matches_from(words);
     match matches.and_then(|matches| RunArgs::from_arg_matches(&matches)) {
@@ -35,7 +36,7 @@ fn read_words(words: &[String]) -> Result<Arc<dyn CellOptions>, String> {
     }
 }
 
-/// The options of a run without its URLs, as a study's file has them.
+/// The options of a run without its URLs, as they are in a study's file.
 #[derive(Debug)]
 struct OptionsAsTyped(RunArgs);
 
@@ -43,7 +44,7 @@ impl OptionsAsTyped {
     fn over(&self, urls: &[String]) -> RunArgs {
         let mut args = self.0.clone();
         args.workload.target.urls = urls.to_vec();
-        // As a block of a comparison: cells are compared, and many are shorter than the timeout.
+        // As in a block of a comparison: cells are compared, and many are shorter than the timeout.
         args.course.drain.get_or_insert(args.workload.load.timeout);
         args
     }
@@ -53,7 +54,7 @@ impl CellOptions for OptionsAsTyped {
     fn check(&self, urls: &[String]) -> Result<(), String> {
         let args = self.over(urls);
         match args.draft().and_then(|_| args.extras(None)) {
-            // A name that can't be resolved here and now is none of the file's faults.
+            // A name that can't be resolved here and now is no mistake in the file.
             Ok(_) | Err(CommandError::Measure(_) | CommandError::Interrupted(_)) => Ok(()),
             Err(CommandError::Usage(line)) => Err(line),
         }

@@ -1,4 +1,4 @@
-//! What a study is, before it is carried out.
+//! The description of a study before it is carried out.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use super::super::out::print;
 use sixmark_study::engine::{Commands, Form, Source, builtin_names, needs};
 use sixmark_sys::command_error::CommandError;
 
-/// Levels named of a factor.
+/// Maximum number of levels shown for a factor.
 const SHOWN: usize = 20;
 
-/// The built-in studies, a line each.
+/// Prints the built-in studies, one line each.
 pub(super) fn list(commands: &Commands<'_>) -> Result<u8, CommandError> {
     let mut text = String::new();
     for name in builtin_names() {
@@ -33,7 +33,7 @@ pub(super) fn list(commands: &Commands<'_>) -> Result<u8, CommandError> {
     print(&text).map(|()| 0)
 }
 
-/// How many cells there are.
+/// Returns the number of cells as text.
 pub(super) fn amount(study: &Study) -> String {
     let combinations = cells(study).len() as u64;
     let repetitions = u64::from(study.repetitions.get());
@@ -47,7 +47,7 @@ pub(super) fn amount(study: &Study) -> String {
     }
 }
 
-/// All of it.
+/// Returns the complete description.
 pub(super) fn describe(study: &Study) -> String {
     let mut text = hanging(&format!("{}: {}", study.name, study.title), WIDTH) + "\n";
     if !study.description.is_empty() {
@@ -89,7 +89,7 @@ pub(super) fn describe(study: &Study) -> String {
     text
 }
 
-/// How long it takes: as the file says, or as its options do.
+/// Returns how long the study takes: according to its file, or else the sum over its cells.
 fn takes(study: &Study) -> String {
     let about = |time: Duration| {
         let seconds = Duration::from_secs(time.as_secs().max(1));
@@ -108,7 +108,8 @@ fn takes(study: &Study) -> String {
     }
 }
 
-/// How long a cell loads, where that is its time and not its number of requests.
+/// Returns how long a cell generates load. `None` if its number of requests decides that, or its
+/// client is curl.
 fn length(cell: &PlannedCell<'_>) -> Option<Duration> {
     let time = |key: &str| cell.text(key).map(humantime::parse_duration);
     let whole = |text: &str| text.parse().ok().map(Duration::from_secs);

@@ -1,4 +1,4 @@
-//! How far a study has come: one line that changes on a terminal, a line a cell elsewhere.
+//! The progress of a study: on a terminal one line that is repainted, elsewhere one line per cell.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::super::out::complain;
 use super::super::progress::repaint;
 use sixmark_study::engine::StudyEvent;
 
-/// Shows events.
+/// Shows the events of a study.
 #[derive(Debug)]
 pub(super) struct LiveStudy {
     shown: bool,
@@ -19,12 +19,12 @@ pub(super) struct LiveStudy {
 }
 
 impl LiveStudy {
-    /// Silent unless `shown`.
+    /// Creates the display. It shows nothing unless `shown`.
     pub(super) fn new(shown: bool, terminal: bool) -> LiveStudy {
         LiveStudy { shown, terminal, estimate: String::new() }
     }
 
-    /// Takes an event in.
+    /// Processes an event.
     pub(super) fn see(&mut self, event: &StudyEvent<'_>) {
         if !self.shown {
             return;
@@ -58,7 +58,7 @@ impl LiveStudy {
         }
     }
 
-    /// Wipes the line, for what comes after it.
+    /// Clears the line before other output.
     pub(super) fn clear(&self) {
         if self.shown && self.terminal {
             repaint("");
@@ -73,7 +73,7 @@ fn cell_line(cell: &CellResult) -> String {
     format!("{} {} in {:.2} s{doubts}", cell.id, levels.join(" "), cell.took_s)
 }
 
-/// What the main comparison comes to so far, of the entry that the cell belongs to.
+/// Returns the main comparison's result so far, for the combination to which the cell belongs.
 fn estimate_of_cell(comparison: &StudyComparison, cell: &CellResult) -> String {
     let of_cell = |entry: &&ComparisonEntry| {
         let mut levels = entry.label.split(", ").filter(|level| !level.is_empty());
@@ -92,7 +92,7 @@ fn estimate_of_cell(comparison: &StudyComparison, cell: &CellResult) -> String {
     format!("; {measure} {a}/{b}{label}: {:.3}{interval}", ratio.value)
 }
 
-/// Minutes and seconds, or hours.
+/// Formats seconds as `M:SS`, or as `H:MM:SS` from one hour on.
 fn clock(seconds: f64) -> String {
     let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e9)).as_secs();
     match whole {

@@ -1,4 +1,4 @@
-//! The options of `sixmark traffic`, as typed, and the mix that they make.
+//! The options of `sixmark traffic`, as typed, and the mix of flows that they describe.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -96,7 +96,7 @@ pub(in crate::cli) struct TrafficArgs {
     pub(super) quiet: bool,
 }
 
-/// The size of some messages.
+/// The message size of some or all flows. `None` stands for both families or both protocols.
 #[derive(Clone, Debug)]
 pub(super) struct Size {
     family: Option<Family>,
@@ -141,7 +141,7 @@ fn arrivals(text: &str) -> Result<Arrivals, String> {
 }
 
 impl TrafficArgs {
-    /// The mix that was asked for, to these addresses.
+    /// Returns the mix of flows to these addresses.
     pub(super) fn mix(
         &self,
         to: &PerFamily<Option<SocketAddr>>,
@@ -183,7 +183,7 @@ impl TrafficArgs {
         Ok(mix)
     }
 
-    /// The far side's addresses, the first of each family.
+    /// Returns the addresses of the far side: the first one of each family.
     pub(super) fn far(&self) -> Result<PerFamily<Option<SocketAddr>>, CommandError> {
         let mut far = PerFamily::<Option<SocketAddr>>::default();
         for text in &self.to {

@@ -21,11 +21,11 @@ use super::{signals, stop_flag};
 use sixmark_sys::command_error::CommandError;
 use sixmark_traffic::engine::{Counters, FAR_SIDE_LOST, far, near, script};
 
-/// How long the near side goes on unless told otherwise.
+/// How long the near side sends, unless -d is given.
 const DURATION: Duration = Duration::from_secs(10);
 
-/// Serves, or measures and shows. The status is 130 where a signal came before the end, else 3 where nothing
-/// arrived.
+/// Serves, or measures and shows. Returns the exit status: 130 if a signal ended the measurement
+/// early; else 3 if nothing arrived or the far side sent no report; else 0.
 pub(super) fn main(args: &TrafficArgs) -> Result<u8, CommandError> {
     if !args.listen.is_empty() {
         return listen(args);
@@ -49,14 +49,14 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, CommandError> {
     signals::status_after(result.ended, could_not.map_or(Ok(0), Err))
 }
 
-/// Where the far side did not report.
+/// Returns an error if the far side did not report.
 fn lost(result: &TrafficResult) -> Option<CommandError> {
     let lost = result.warnings.iter().any(|warning| warning.code == FAR_SIDE_LOST);
     let line = "the far side sent no report: its figures are unknown";
     lost.then(|| CommandError::Measure(line.into()))
 }
 
-/// Where messages were sent to somebody who listens and none arrived.
+/// Returns an error if messages were sent to a known receiver and none arrived.
 fn nothing(result: &TrafficResult) -> Option<CommandError> {
     let sent = result.total.sent.map_or(0, |sent| sent.messages);
     let received = result.total.received?.messages;
@@ -90,7 +90,7 @@ fn of_mix(args: &TrafficArgs, live: &mut LiveTraffic) -> Result<TrafficResult, C
     Ok(result)
 }
 
-/// One family got all, though nobody asked for that.
+/// Returns a warning if one family got all traffic although nobody asked for that.
 fn alone(args: &TrafficArgs, to: &PerFamily<Option<SocketAddr>>) -> Option<Warning> {
     let missing = Family::BOTH.into_iter().find(|&family| to[family].is_none())?;
     let code = "single_family".to_owned();
@@ -118,7 +118,7 @@ fn of_script(
     script::run_script(&job, &stop, |sent, heard| live.see(sent, heard))
 }
 
-/// The progress line on a terminal, a second at a time.
+/// The progress line on a terminal, repainted once per second.
 struct LiveTraffic {
     shown: bool,
     began: Instant,

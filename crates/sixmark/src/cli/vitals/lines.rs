@@ -1,4 +1,4 @@
-//! Samples written line by line as they are taken, so that nothing is lost with the process.
+//! Writing samples line by line as they are taken, so that none are lost if the process dies.
 
 use std::io::{self, BufWriter, Write};
 
@@ -37,7 +37,7 @@ impl JsonLines {
         self.unless_pipe_closed(written)
     }
 
-    /// Text that ends with a line feed.
+    /// Writes text that ends with a line feed.
     pub(super) fn text(&mut self, text: &str) -> Result<(), CommandError> {
         let written = self.put(text);
         self.unless_pipe_closed(written)
@@ -58,12 +58,12 @@ impl JsonLines {
     }
 }
 
-/// Columns of CSV: those of the first sample, so that each line has the same.
+/// The columns of the CSV: those of the first sample, so that all lines have the same.
 #[derive(Default)]
 pub(super) struct Columns(Vec<String>);
 
 impl Columns {
-    /// A sample as a line, and before the first one the names of the columns.
+    /// Returns a sample as one line. Before the first sample, the column names come first.
     pub(super) fn lines(&mut self, sample: &impl Serialize) -> String {
         let mut found = Vec::new();
         flatten("", &serde_json::to_value(sample).unwrap_or_default(), &mut found);
@@ -79,7 +79,8 @@ impl Columns {
     }
 }
 
-/// Each number and text by its path; of lists by the names of what is in them.
+/// Collects each number and text with its path. An element of a list is identified by its name, or
+/// else by its index.
 fn flatten(path: &str, value: &Value, found: &mut Vec<(String, String)>) {
     let below = |name: &str| match path {
         "" => name.to_owned(),

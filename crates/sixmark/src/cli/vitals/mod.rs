@@ -25,13 +25,14 @@ use sixmark_vitals::engine as vitals;
 use sixmark_vitals::engine::{Server, Sources, WantedVitals};
 use sixmark_vitals::warnings::warn_of_change;
 
-/// Between two lines on a terminal, and between two samples of the document, microseconds.
+/// Interval between two progress lines and between two samples of the document, in microseconds.
 const SECOND_US: u64 = 1_000_000;
 
-/// More samples of a document are thinned out: a day has as many seconds.
+/// Maximum number of samples in the document; if there are more, every second one is dropped. This
+/// is one sample per second for a day.
 const MOST: usize = 86_400;
 
-/// Samples, shows and writes.
+/// Takes, shows and writes samples.
 pub(super) fn main(args: &VitalsArgs) -> Result<u8, CommandError> {
     let files = CommandFiles::default().document("--json", args.json.as_ref());
     files.lines("--jsonl", args.jsonl.clone()).lines("--csv", args.csv.clone()).check()?;
@@ -67,7 +68,7 @@ fn wanted(args: &VitalsArgs) -> WantedVitals {
     }
 }
 
-/// Samples as they are taken.
+/// The samples taken so far, and where they are written.
 struct Taking {
     head: VitalsHead,
     total: Total,
@@ -77,7 +78,7 @@ struct Taking {
     last_shown: Option<VitalsSample>,
     jsonl: Option<JsonLines>,
     csv: Option<(JsonLines, Columns)>,
-    /// Of files that could not be written any more; they were told at once.
+    /// Warnings about files that could not be written any more. They have already been printed.
     lost: Vec<Warning>,
     server: Option<Server>,
 }
@@ -122,7 +123,7 @@ impl Taking {
         self.write(sample);
         if let Some(server) = &self.server {
             server.show(sample);
-            // Now that there is something to see.
+            // Printed with the first sample, because the page is empty before.
             if self.taken == 1 {
                 complain(&format!("serving http://{}/metrics", server.address()));
             }
@@ -133,7 +134,7 @@ impl Taking {
         Ok(())
     }
 
-    /// Writes a sample's lines. A file that can't be written any more ends there, and nothing else does.
+    /// Writes a sample to the files. If a file can't be written any more, only that file ends.
     fn write(&mut self, sample: &VitalsSample) {
         let json = self.jsonl.as_mut().map_or(Ok(()), |lines| lines.json(sample));
         if json.is_err() {
@@ -150,7 +151,7 @@ impl Taking {
         self.lost.extend(new);
     }
 
-    /// One a second stays, and the last one whatever its time.
+    /// Keeps the sample for the document: the last one of each second.
     fn keep(&mut self, sample: &VitalsSample) {
         let second = |sample: &VitalsSample| sample.since_us / SECOND_US;
         if self.samples.len() > 1

@@ -99,7 +99,7 @@ pub(in crate::cli) struct WatchArgs {
 }
 
 impl WatchArgs {
-    /// What fits no other: one document in each place, a lab's host where there is something live.
+    /// Checks that each output has a place of its own, and that `--in` is not used with a file.
     pub(super) fn check(&self) -> Result<(), CommandError> {
         self.files().check()?;
         if self.read.is_some() && self.inside.is_given() {
@@ -139,7 +139,7 @@ impl WatchArgs {
     pub(super) fn live_settings(&self) -> LiveSettings {
         let mut interfaces: Vec<String> = Vec::new();
         for name in &self.interface {
-            // Seen twice, all would seem to have been sent again.
+            // If an interface were read twice, all packets would look like retransmissions.
             if !interfaces.contains(name) {
                 interfaces.push(name.clone());
             }

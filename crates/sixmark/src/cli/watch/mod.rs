@@ -25,8 +25,8 @@ use sixmark_watch::engine as watch;
 use sixmark_watch::engine::WatchProgress;
 use watch_progress::LiveWatch;
 
-/// Watches and shows. The status is 130 where a signal came before the end, else 3 where there was not one
-/// connection, else 1 where a gate failed.
+/// Watches and shows. Returns the exit status: 130 if a signal ended the watch early; else 3 if no
+/// connection was seen; else 1 if a gate failed; else 0. It is 3 as well if a file is incomplete.
 pub(super) fn main(args: &WatchArgs) -> Result<u8, CommandError> {
     args.check()?;
     args.inside.go()?;
@@ -46,7 +46,7 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, CommandError> {
     signals::status_after(result.ended, nothing(&result).map_or(Ok(failed), Err))
 }
 
-/// Also the warnings that were told at once.
+/// Measures. Returns the result and the warnings that were already printed.
 fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), CommandError> {
     let stop = stop_flag()?;
     let mut live = LiveWatch::new(!args.quiet && can_repaint());
@@ -74,7 +74,7 @@ fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), CommandError> {
     Ok((result?, told))
 }
 
-/// The document, where it was asked for, and to the store.
+/// Writes the document to the place of `--json` and to the store.
 fn write_document(
     args: &WatchArgs,
     result: &WatchResult,
@@ -87,7 +87,7 @@ fn write_document(
     out::do_all([written, kept])
 }
 
-/// Everything else that was asked for.
+/// Writes all other outputs.
 fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), CommandError> {
     let lines =
         args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
@@ -96,7 +96,7 @@ fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), CommandError> {
     out::do_all([lines, gates, page])
 }
 
-/// Where there was nothing to watch.
+/// Returns an error if no connection was seen.
 fn nothing(result: &WatchResult) -> Option<CommandError> {
     let watched = &result.watched;
     let connections: u64 = watched.families.iter().map(|(_, of)| of.connections).sum();

@@ -10,10 +10,10 @@ use super::super::out::complain;
 use super::super::progress::repaint;
 use sixmark_watch::engine::WatchProgress;
 
-/// Between two lines while a file is read.
+/// Minimum interval between two progress lines while a file is read.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Shows what came by since it was asked last.
+/// Shows what was seen since the last update.
 #[derive(Clone, Debug)]
 pub(super) struct LiveWatch {
     shown: bool,
@@ -22,23 +22,23 @@ pub(super) struct LiveWatch {
 }
 
 impl LiveWatch {
-    /// Silent unless `shown`.
+    /// Creates the display. It shows nothing unless `shown`.
     pub(super) fn new(shown: bool) -> LiveWatch {
         LiveWatch { shown, last: Instant::now(), before: PerFamily::default() }
     }
 
-    /// What is being watched.
+    /// Shows what is being watched.
     pub(super) fn begun(&self, names: &[String], quiet: bool) {
         let line = format!("watching {}; Ctrl-C ends it", names.join(", "));
         match (self.shown, quiet) {
             (true, _) => repaint(&line),
-            // A script has to know from when on all is seen.
+            // A script needs to know when the watch has begun.
             (false, false) => complain(&line),
             (false, true) => {}
         }
     }
 
-    /// A second of it.
+    /// Shows the figures since the last update.
     pub(super) fn see(&mut self, progress: &WatchProgress) {
         let s = self.last.elapsed().as_secs_f64().max(0.001);
         self.last = Instant::now();
@@ -57,7 +57,7 @@ impl LiveWatch {
                 let exchanges = rate(now.exchanges, before.exchanges);
                 let connections = rate(now.connections, before.connections);
                 match now.exchanges {
-                    // None may be all that can be seen of them.
+                    // Exchanges may be invisible, for instance if they are encrypted.
                     0 => format!("   {family} {connections} connections/s"),
                     _ => format!("   {family} {exchanges}/s on {connections} connections/s"),
                 }
@@ -68,7 +68,7 @@ impl LiveWatch {
         repaint(&format!("{seconds:>4} s{families}   {packets} packets, {dropped} dropped"));
     }
 
-    /// How far a file was read.
+    /// Shows how much of a file has been read.
     pub(super) fn read(&mut self, progress: &WatchProgress) {
         if !self.shown || self.last.elapsed() < EVERY {
             return;
@@ -80,7 +80,7 @@ impl LiveWatch {
         repaint(&format!("{packets} packets, {connections} connections"));
     }
 
-    /// Wipes the line, for what comes after it.
+    /// Clears the line before other output.
     pub(super) fn clear(&self) {
         if self.shown {
             repaint("");

@@ -1,4 +1,4 @@
-//! What a report shows of a document, before it is HTML or Markdown: words, tables and charts.
+//! The contents of a report before they become HTML or Markdown: texts, tables and charts.
 
 use crate::report::documents::Document;
 use sixmark_sheet::Sheet;
@@ -6,13 +6,13 @@ use sixmark_sheet::Sheet;
 /// A document and the name under which it was given.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
-    /// A file's name, say.
+    /// The name, such as that of a file.
     pub name: &'a str,
-    /// What is in it.
+    /// The document.
     pub document: &'a Document,
 }
 
-/// What a report shows of a document.
+/// Returns the contents of the report on a document.
 pub fn sheet_of(named: Named<'_>) -> Sheet {
     match named.document {
         Document::Run(result) => sixmark_record::sheet::run::run_sheet(named.name, result),

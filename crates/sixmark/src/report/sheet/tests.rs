@@ -2,7 +2,7 @@ use super::*;
 use sixmark_document::provenance::{Environment, Tool};
 use sixmark_study::study_result::{CellOrder, FactorResult, SCHEMA, StudyFile, StudyResult};
 
-/// A study of which no cell was measured.
+/// Returns a study without any measured cell.
 pub(crate) fn empty_study() -> StudyResult {
     StudyResult {
         schema: SCHEMA.into(),

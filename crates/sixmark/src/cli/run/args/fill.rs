@@ -1,4 +1,4 @@
-//! What stands in braces in texts and in files' names, filled in.
+//! Replacing names in braces in texts and file names.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,12 @@ use sixmark_document::braces::fill;
 
 use super::RunArgs;
 
-/// Knows what a name in braces stands for.
+/// Returns the value of a name in braces, if it is known.
 type Known<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl RunArgs {
-    /// Fills in what stands in braces and `value` knows: in texts that are sent and in names of files. No
-    /// other option has a value that could hold it.
+    /// Replaces the names in braces that `value` knows, in texts that are sent and in file names.
+    /// The values of other options can't contain braces.
     pub(in crate::cli) fn fill_braces(&mut self, value: Known<'_>) {
         let (target, request) = (&mut self.workload.target, &mut self.workload.request);
         let tls = self.workload.tls.files();
@@ -27,7 +27,7 @@ impl RunArgs {
     }
 }
 
-/// A name that is no text has no braces.
+/// Replaces names in braces in a path. A path that is not UTF-8 is left as it is.
 fn fill_file(file: &mut PathBuf, value: Known<'_>) {
     if let Some(text) = file.to_str() {
         *file = fill(text, value).into();

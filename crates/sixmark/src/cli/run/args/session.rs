@@ -51,13 +51,13 @@ pub(in crate::cli) struct SessionArgs {
 }
 
 impl SessionArgs {
-    /// The files that they name.
+    /// Returns the files that the options name.
     pub(in crate::cli) fn files(&self) -> CommandFiles {
         CommandFiles::default()
             .document("--json", self.json.as_ref())
             .document("--junit", self.gates.junit.as_ref())
             .document("--html", self.html.as_ref())
-            // A URL or a host is the name of no file.
+            // A URL or `lab:HOST` does not match the name of any file.
             .input("--vitals-from", self.vitals_from.as_deref().map(Path::new))
             .store(self.keep.store())
     }

@@ -1,4 +1,4 @@
-//! What to do about a failure.
+//! Advice on what to do about a failure.
 
 use sixmark_http::HttpVersion;
 use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
@@ -6,20 +6,20 @@ use sixmark_record::plan::http::Http;
 use sixmark_record::plan::tls::{PlanTls, TlsVersion};
 use sixmark_record::tls::Reason;
 
-/// How a family failed most often, and in what run.
+/// The most frequent failure of a family, and the settings of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case<'a> {
     pub(super) failure: &'a Failure,
-    /// What TLS failed by, unless that is the server's alert.
+    /// The reason of a TLS failure. `None` if it was an alert from the server.
     pub(super) reason: Option<Reason>,
     pub(super) http: Http,
     pub(super) tls: Option<&'a PlanTls>,
-    /// A signal ended the run.
+    /// True if a signal ended the run.
     pub(super) interrupted: bool,
 }
 
 impl Case<'_> {
-    /// In part of a line.
+    /// Returns the advice, as the end of a line.
     pub(super) fn advice(self) -> String {
         match self.failure.outcome {
             Outcome::Tls => self.tls_failed(),
@@ -59,7 +59,7 @@ impl Case<'_> {
         text.to_owned()
     }
 
-    /// What the kernel of this host said no to.
+    /// Returns the error of this host's kernel, and what to do about it.
     fn refused_here(self) -> String {
         let Some(errno) = self.failure.errno else { return "this host refused".to_owned() };
         let why = std::io::Error::from_raw_os_error(errno);
@@ -107,7 +107,7 @@ impl Case<'_> {
         let name = self.http.version.name();
         let spoken = matches!(self.failure.phase, FailurePhase::Wait | FailurePhase::Transfer);
         match self.failure.code_name(self.http.version) {
-            // Garbage has the same code as a breach of the rules.
+            // Data that is not HTTP at all causes the same code as a violation of the protocol.
             Some(code) if spoken && self.http.prior_knowledge => {
                 format!(
                     "the response is not valid {name} ({code}): check that the server supports \
@@ -156,7 +156,7 @@ impl Case<'_> {
         text.to_owned()
     }
 
-    /// What the server said no to.
+    /// Returns the advice for an alert of the server.
     fn alert(self) -> String {
         let cert = self.tls.is_some_and(|tls| tls.cert.is_some());
         match self.failure.code {
