@@ -1,4 +1,4 @@
-//! Which request an exchange sends, and what is made for it alone.
+//! Building the request of each exchange.
 
 use std::sync::Arc;
 
@@ -14,32 +14,33 @@ use super::exchange::Permit;
 use super::notes::{ExchangeKey, Notes, Outgoing};
 use super::prepare::{MessageForm, PreparedLoad};
 
-/// What decides what a worker sends.
+/// Chooses and builds the requests of a worker.
 #[derive(Debug)]
 pub(super) struct RequestBuilder {
-    /// Which request goes next, of the warm-up and of the measurement, where there are several.
+    /// The choice of the next request, in the warm-up and in the measurement. `None` if there is
+    /// only one request or a timetable decides.
     choices: Option<[Choice; 2]>,
-    /// What requests are filled in with.
+    /// The values with which templates are filled in.
     values: TemplateValues,
-    /// What they are filled in to: empty in between.
+    /// The buffer for filled-in requests. It is empty between exchanges.
     out: Vec<u8>,
     scratch: Vec<u8>,
-    /// HTTP/1.0 is spoken.
+    /// True for HTTP/1.0.
     old: bool,
-    /// What is kept of exchanges beside their times, where anything is.
+    /// Notes on exchanges beside their times. `None` if the plan needs none.
     pub(super) notes: Option<Box<Notes>>,
 }
 
-/// What an exchange sends.
+/// The request of an exchange.
 pub(super) enum BuiltRequest<'a> {
-    /// The same as others.
+    /// A message that other exchanges send as well.
     Same(&'a Message),
-    /// These bytes, and the content behind them.
+    /// These bytes, followed by this content.
     Own(Vec<u8>, Option<Arc<Vec<u8>>>),
 }
 
 impl RequestBuilder {
-    /// That of worker number `worker`.
+    /// Creates the builder of worker number `worker`.
     pub(super) fn new(prepared: &PreparedLoad, worker: u32) -> RequestBuilder {
         let (plan, workers) = (&prepared.plan, prepared.plan.load.threads.get());
         RequestBuilder {
@@ -52,15 +53,15 @@ impl RequestBuilder {
         }
     }
 
-    /// Lets the mix say which request goes to an endpoint next, of the measurement or of the warm-up; none
-    /// where there is no mix.
+    /// Returns the number of the next request to an endpoint, in the measurement if `counted`, else
+    /// in the warm-up. `None` if there is no mix.
     #[inline]
     pub(super) fn choose(&mut self, counted: bool, endpoint: usize) -> Option<u32> {
         let choices = self.choices.as_mut()?;
         Some(choices[usize::from(counted)].draw(endpoint) as u32)
     }
 
-    /// A new exchange is under the permit.
+    /// Records that a new exchange uses the permit.
     #[inline]
     pub(super) fn begin(&mut self, permit: Permit) {
         if let Some(notes) = &mut self.notes {
@@ -68,7 +69,7 @@ impl RequestBuilder {
         }
     }
 
-    /// The exchange under a permit is over: its content is of no more use.
+    /// Releases the content kept for the exchange of a permit, which is over.
     #[inline]
     pub(super) fn let_go(&mut self, permit: Permit) {
         if let Some(notes) = &mut self.notes {
@@ -76,8 +77,7 @@ impl RequestBuilder {
         }
     }
 
-    /// What an exchange sends of which notes are taken, or whose `form` is filled in. With `last` it is
-    /// the last one on its connection.
+    /// Builds the request of an exchange. `last` means that it is the last one on its connection.
     pub(super) fn build<'f>(
         &mut self,
         which: &ExchangeKey<'_>,
@@ -101,29 +101,30 @@ impl RequestBuilder {
         }
     }
 
-    /// Gives an empty buffer back that requests are filled in to.
+    /// Returns an empty buffer for filled-in requests.
     pub(super) fn reuse(&mut self, out: Vec<u8>) {
         self.out = out;
     }
 
-    /// What an exchange sends on a stream.
+    /// Returns what is needed to build the request of a stream.
     pub(super) fn outgoing<'a>(&'a mut self, which: ExchangeKey<'a>) -> Outgoing<'a> {
         Outgoing { which, notes: self.notes.as_deref_mut(), values: &mut self.values }
     }
 
-    /// Turns the exchange into the one that its response leads to, if that `may` be: true where there is
-    /// one that is to follow.
+    /// Replaces the exchange's request by the one to which its response redirects. Returns true if
+    /// there is one. If `may` is false, nothing is followed.
     pub(super) fn follow(&mut self, which: &ExchangeKey<'_>, status: u16, may: bool) -> bool {
         let Some(notes) = self.notes.as_deref_mut().filter(|_| may) else { return false };
         notes.follow(which, status, &mut self.values)
     }
 
-    /// True where the response would lead on, and no more redirects are followed.
+    /// Returns true if the response is a redirect that is not followed because the limit of
+    /// redirects is reached.
     pub(super) fn is_cut(&mut self, which: &ExchangeKey<'_>, status: u16) -> bool {
         self.notes.as_mut().is_some_and(|notes| notes.is_cut(which, status))
     }
 
-    /// Whether a response with this status, which is here as a whole, is what it was to be.
+    /// Checks a complete response with this status. Returns an error if it fails a check.
     pub(super) fn verdict(
         &mut self,
         which: &ExchangeKey<'_>,
@@ -133,7 +134,7 @@ impl RequestBuilder {
     }
 }
 
-/// None where a timetable says what is sent, or there is no choice.
+/// Returns the choices. `None` if a timetable decides the requests, or there is only one.
 fn choices(prepared: &PreparedLoad, worker: u32) -> Option<[Choice; 2]> {
     let plan = &prepared.plan;
     let listed = matches!(&plan.load.pace, Pace::Open(open) if open.timetable.is_some());

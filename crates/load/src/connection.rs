@@ -1,4 +1,4 @@
-//! One worker's connections: which slots are taken, which have room for more, and in what order.
+//! The connections of a worker: their slots, their capacity, and the order in which they are used.
 
 use std::collections::BTreeSet;
 
@@ -13,42 +13,44 @@ use super::prepare::PreparedLoad;
 use super::protocol::Protocol;
 use super::send_buffer::SendBuffer;
 
-/// A connection. Times are the driver's nanoseconds.
+/// A connection. Times are in nanoseconds of the driver's clock.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) state: State,
-    /// The peer's, once connected; before, the endpoint's.
+    /// The peer's family once connected; before, that of the endpoint.
     pub(super) family: Family,
     pub(super) endpoint: usize,
-    /// What is spoken on it.
+    /// The state of its protocol.
     pub(super) protocol: Protocol,
-    /// How bytes leave that are made anew each time; absent where requests are sent as they are.
+    /// The buffer for bytes that are generated anew each time. `None` if requests are sent as they
+    /// are.
     pub(super) send_buffer: Option<Box<SendBuffer>>,
-    /// When the connect call began, and when the kernel said established.
+    /// The times at which the connect call was made and at which the kernel reported the connection
+    /// established.
     pub(super) opened: u64,
     pub(super) connected: u64,
-    /// How long connecting took, by the clock that the run's connect times are from.
+    /// Duration of connecting in nanoseconds, by the clock that the run uses for connect times.
     pub(super) connect_took: u64,
-    /// Established during the measurement, so that it counts.
+    /// True if it was established during the measurement, so that it counts.
     pub(super) counted: bool,
-    /// Exchanges that were put on it, and those of them that are still there.
+    /// The number of exchanges put on it so far, and of those still in flight.
     pub(super) requests: u32,
     pub(super) in_flight: u32,
-    /// No more exchanges are put on it.
+    /// True if no more exchanges are put on it.
     pub(super) retiring: bool,
     listed: Listed,
 }
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Vacant,
-    /// Not established yet, in this phase.
+    /// Not established yet; it is in this phase.
     Opening(FailurePhase),
     Open,
 }
 
-/// Where a connection can be found that may take another exchange.
+/// The list that contains a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listed {
     Nowhere,
@@ -61,41 +63,42 @@ enum Listed {
 pub(super) struct Connections {
     slots: Vec<Connection>,
     vacant: Vec<Slot>,
-    /// Exchanges that a connection may carry at once.
+    /// Maximum number of concurrent exchanges per connection.
     streams: u32,
     links: SlotLinks,
     idle_at: Vec<SlotList>,
-    /// Those that carry exchanges and have room beside them.
+    /// By endpoint: the connections that carry exchanges and have room for more.
     roomy_at: Vec<BTreeSet<Slot>>,
-    /// The idle ones again, over all endpoints.
+    /// All idle connections, of all endpoints, in the order in which they became idle.
     idle_links: SlotLinks,
     idle: SlotList,
     idle_count: usize,
-    /// Connections that are to be used at once, and that may be open at once.
+    /// The number of connections to use at once, and the maximum number that may be open.
     usual: usize,
     most: usize,
-    /// Idle ones are used in turn, since all were opened to be used.
+    /// True if idle connections are used in turn (`--preopen`).
     in_turn: bool,
-    /// How many are open or being opened to each endpoint, and to each family's, and whose these are.
+    /// The number of connections open or being opened to each endpoint and to the endpoints of each
+    /// family, and the family of each endpoint.
     at: Vec<usize>,
     of_family: PerFamily<usize>,
     families: Vec<Family>,
-    /// How many of those that may be open are each family's by the ratio.
+    /// Each family's share of `most`, by the ratio.
     share: PerFamily<usize>,
 }
 
 impl Connection {
-    /// Where what comes of it is counted: its family, and its endpoint's number.
+    /// Returns where its events are counted: its family and the number of its endpoint.
     pub(super) fn counted_at(&self) -> (Family, usize) {
         (self.family, self.endpoint)
     }
 }
 
-/// How an exchange can go to an endpoint: on this connection, or on a new one.
+/// How an exchange reaches an endpoint: on this connection, or on a new one if `None`.
 pub(super) type Carrier = Option<Slot>;
 
 impl Connections {
-    /// None yet of those that are to be used at once and that may be open at once.
+    /// Creates an empty set. `usual` connections are to be used at once, and `most` may be open.
     pub(super) fn new(prepared: &PreparedLoad, [usual, most]: [usize; 2]) -> Connections {
         let families: Vec<_> = prepared.endpoints.iter().map(|endpoint| endpoint.family).collect();
         let endpoints = families.len();
@@ -114,32 +117,32 @@ impl Connections {
         }
     }
 
-    /// How many are open or being opened.
+    /// Returns the number of connections that are open or being opened.
     pub(super) fn count(&self) -> usize {
         self.slots.len() - self.vacant.len()
     }
 
-    /// How many of them carry exchanges, or are being opened for some.
+    /// Returns the number of connections that carry exchanges or are being opened.
     fn in_use(&self) -> usize {
         self.count() - self.idle_count
     }
 
-    /// As many are open as may be.
+    /// Returns true if no more connections may be opened.
     pub(super) fn are_most(&self) -> bool {
         self.count() >= self.most
     }
 
-    /// There is a connection to `endpoint`, or one being opened.
+    /// Returns true if a connection to `endpoint` is open or being opened.
     pub(super) fn has_any(&self, endpoint: usize) -> bool {
         self.at[endpoint] > 0
     }
 
-    /// A family has as many of the connections as the ratio gives it.
+    /// Returns true if a family has all the connections that the ratio gives it.
     pub(super) fn has_share(&self, family: Family) -> bool {
         self.of_family[family] >= self.share[family]
     }
 
-    /// How an exchange can go to `endpoint` now, if it can.
+    /// Returns how an exchange can go to `endpoint` now. `None` if it can't.
     pub(super) fn way(&self, endpoint: usize) -> Option<Carrier> {
         match self.room(endpoint) {
             None if self.are_most() => None,
@@ -147,13 +150,15 @@ impl Connections {
         }
     }
 
-    /// A connection to `endpoint` that can take another exchange: an idle one, the one used last
-    /// or, where all were opened to be used, the one used least recently; where there are enough
-    /// connections, one that carries others. Where enough are in use, that comes first: no more than
-    /// were asked for are used only since the families' shares of what is in flight go up and down.
+    /// Returns a connection to `endpoint` that can take another exchange. Preferred is an idle one:
+    /// the most recently used or, if connections are used in turn, the least recently used. If
+    /// there are `usual` connections, one that carries other exchanges is the second choice. If
+    /// `usual` connections are in use, it is the first choice: more of them would be in use only
+    /// because the families' shares of the exchanges in flight vary.
     ///
-    /// Nothing is drawn here. A family's exchanges come in a drawn order, and which of its connections
-    /// is idle, or the first with room for another stream, is the doing of the responses.
+    /// This needs no random choice. The exchanges of a family come in random order, and which of
+    /// its connections is idle, or is the first with room for another stream, depends on the
+    /// responses.
     pub(super) fn room(&self, endpoint: usize) -> Option<Slot> {
         let idle = match self.in_turn {
             true => self.idle_at[endpoint].oldest(),
@@ -167,8 +172,8 @@ impl Connections {
         idle.or_else(|| roomy().filter(|_| enough))
     }
 
-    /// An idle connection that can make room for one to an endpoint of `family`: the one that has
-    /// been idle for longest, but with `keep_last` not the other family's last one.
+    /// Returns an idle connection to close in favour of one to an endpoint of `family`: the one
+    /// idle for longest. With `keep_last`, the last connection of the other family is not returned.
     pub(super) fn spare(&self, family: Family, keep_last: bool) -> Option<Slot> {
         let last = |slot: Slot| {
             let home = self.families[self.slots[slot as usize].endpoint];
@@ -183,7 +188,7 @@ impl Connections {
         &mut self.slots[slot as usize]
     }
 
-    /// Takes a slot for a new connection, without an exchange yet.
+    /// Creates a connection without exchanges and returns its slot.
     pub(super) fn open(
         &mut self,
         endpoint: usize,
@@ -208,13 +213,13 @@ impl Connections {
         }
     }
 
-    /// A connection to `endpoint` that carries exchanges and has room for more: always the first
-    /// such one, so that those are filled that there are, and one too many is left idle.
+    /// Returns the first connection to `endpoint` that carries exchanges and has room for more.
+    /// Always taking the first fills existing connections, so that surplus ones become idle.
     fn roomy(&self, endpoint: usize) -> Option<Slot> {
         self.roomy_at[endpoint].first().copied()
     }
 
-    /// Those to `endpoint` that are not established yet.
+    /// Returns the connections to `endpoint` that are not established yet.
     pub(super) fn opening_to(&self, endpoint: usize) -> Vec<Slot> {
         let opening =
             |of: &Connection| of.endpoint == endpoint && matches!(of.state, State::Opening(_));
@@ -222,12 +227,12 @@ impl Connections {
         slots.map(|(slot, _)| slot).collect()
     }
 
-    /// The connection that has been idle for longest.
+    /// Returns the connection that has been idle for longest.
     pub(super) fn longest_idle(&self) -> Option<Slot> {
         self.idle.oldest()
     }
 
-    /// Puts another exchange on a connection.
+    /// Adds an exchange to a connection.
     pub(super) fn join(&mut self, slot: Slot) {
         let connection = self.get(slot);
         connection.requests += 1;
@@ -235,14 +240,14 @@ impl Connections {
         self.list(slot);
     }
 
-    /// Takes an exchange off a connection.
+    /// Removes an exchange from a connection.
     pub(super) fn part(&mut self, slot: Slot) {
         self.get(slot).in_flight -= 1;
         self.list(slot);
     }
 
-    /// A connection on which nothing came since an exchange on it began, which has lasted too long, gets
-    /// no more: the peer may be gone.
+    /// Puts no more exchanges on a connection if nothing was received on it since `since`, the
+    /// start of an exchange that has timed out: the peer may be gone.
     pub(super) fn doubt(&mut self, slot: Slot, since: u64) {
         let connection = self.get(slot);
         if connection.send_buffer.as_ref().is_some_and(|buffer| buffer.heard <= since) {
@@ -251,19 +256,19 @@ impl Connections {
         }
     }
 
-    /// An exchange is over, so that nobody wants to know any more when its request has left.
+    /// Stops tracking when the request of an exchange, which is over, is sent.
     pub(super) fn forget(&mut self, slot: Slot, permit: Permit) {
         if let Some(buffer) = &mut self.get(slot).send_buffer {
             buffer.forget(permit);
         }
     }
 
-    /// How many are to be used at once.
+    /// Returns the number of connections to use at once.
     pub(super) fn usual(&self) -> usize {
         self.usual
     }
 
-    /// Lists a connection that changed where it now belongs.
+    /// Moves a connection whose state has changed to the list to which it now belongs.
     pub(super) fn list(&mut self, slot: Slot) {
         let listed = self.slots[slot as usize].belongs(self.streams);
         if listed == self.slots[slot as usize].listed {
@@ -302,7 +307,7 @@ impl Connections {
         }
     }
 
-    /// Gives a slot back whose exchanges have left it.
+    /// Frees a slot that has no exchanges any more.
     pub(super) fn vacate(&mut self, slot: Slot) {
         let connection = self.get(slot);
         if connection.state == State::Vacant {
@@ -338,7 +343,7 @@ impl Connection {
         }
     }
 
-    /// How long connecting took by this client's clock.
+    /// Returns the duration of connecting by this client's clock, in nanoseconds.
     pub(super) fn client_took(&self) -> u64 {
         self.connected.saturating_sub(self.opened)
     }
@@ -354,7 +359,7 @@ impl Connection {
     }
 }
 
-/// How many of `most` connections the ratio gives each family, rounded down, but one at least.
+/// Returns each family's share of `most` connections by the ratio, rounded down, but at least one.
 fn shares_of_families(ratio: PlanRatio, most: usize) -> PerFamily<usize> {
     let (v6, all) = ratio.lowest();
     PerFamily::from_fn(|family| {

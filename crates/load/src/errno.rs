@@ -1,4 +1,4 @@
-//! What an error number of the kernel means for an exchange.
+//! The outcome of an exchange that failed with an error number of the kernel.
 
 use libc::{
     EADDRINUSE, EADDRNOTAVAIL, ECONNABORTED, ECONNREFUSED, ECONNRESET, EHOSTDOWN, EHOSTUNREACH,
@@ -6,7 +6,7 @@ use libc::{
 };
 use sixmark_record::outcome::{FailurePhase, Outcome};
 
-/// The outcome of an exchange that the kernel ended with `errno` in `phase`.
+/// Returns the outcome of an exchange that ended with `errno` in `phase`.
 pub(super) fn outcome(errno: i32, phase: FailurePhase) -> Outcome {
     match errno {
         ECONNREFUSED => Outcome::Refused,

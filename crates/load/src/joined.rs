@@ -1,4 +1,4 @@
-//! Loads that followed one another, as one.
+//! Merging consecutive loads into one.
 
 use sixmark_document::provenance::Ended;
 use sixmark_record::clocks::Clocks;
@@ -10,7 +10,8 @@ use sixmark_sys::usage::Usage;
 
 use super::Loaded;
 
-/// Loads one after the other as one: its seconds are those of the first, then those of the second.
+/// Merges consecutive loads. The seconds of each load are numbered after those of the loads before
+/// it.
 pub fn one_after_the_other<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loaded {
     let mut one = nothing();
     for (at, load) in loads.enumerate() {

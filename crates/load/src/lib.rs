@@ -48,52 +48,53 @@ use sixmark_record::truth::TruthBook;
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::Family;
 
-/// An exchange that starts later after it was due, in nanoseconds, though a permit was free, tells of
-/// a generator that can't keep up.
+/// If an exchange starts later than this after it was due, in nanoseconds, although a permit was
+/// free, the generator can't keep up.
 const LATE: u64 = 1_000_000;
 
-/// Shorter slices say nothing about how busy a worker is, in nanoseconds: it begins connections, and
-/// what a moment costs is no measure of a load.
+/// Minimum length of a slice that shows how busy a worker is, in nanoseconds. In a shorter one,
+/// opening connections and other short-lived work distort the share.
 const SHORT: u64 = 500_000_000;
 
-/// A worker that comes back so much later than it was to has stood still, in nanoseconds. On a machine
-/// with very much to do one may be late by half of that.
+/// If a worker wakes this much later than planned, in nanoseconds, it has stalled. On a heavily
+/// loaded machine, half of that may occur normally.
 const STALL: u64 = 1_000_000_000;
 
-/// A family, or an address before the load, that gives nothing for so long is given up, in nanoseconds:
-/// by then a connect has been tried again three times (RFC 6298, 2.1 and 5.5).
+/// A family that gives no response for this time, in nanoseconds, is given up; before the load,
+/// this applies to an endpoint on which no connection is established. By then a connect has been
+/// retried three times (RFC 6298, 2.1 and 5.5).
 const LONGEST_SILENCE: u64 = 10_000_000_000;
 
-/// What all workers together counted.
+/// The counts of all workers together.
 #[derive(Debug)]
 pub struct Loaded {
-    /// Over the whole measurement.
+    /// The counts over the whole measurement.
     pub tally: Tally,
-    /// What all workers together did in each second.
+    /// The counts of each second.
     pub intervals: Vec<Interval>,
-    /// The largest part of a second (0 to 1) in which a worker was not waiting for the kernel.
+    /// The largest share of a second (0 to 1) in which a worker was not waiting for the kernel.
     pub busiest: f64,
     /// Nanoseconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_ns: u64,
     /// Why it ended.
     pub ended: Ended,
-    /// How the kernel was spoken to.
+    /// The name of the kernel interface.
     pub driver: &'static str,
-    /// What speaks against the times.
+    /// Missing, inverted and stepped timestamps, which make times doubtful.
     pub clocks: Clocks,
-    /// What the workers themselves did to them.
+    /// Stalls and other lapses of the workers that distort times.
     pub lapses: Lapses,
-    /// Processor time that this process used meanwhile, and its memory.
+    /// The processor time that this process used during the load, and its memory.
     pub usage: Usage,
-    /// Every connection and exchange, where anybody asked.
+    /// Every connection and exchange. Empty unless they were asked for.
     pub book: TruthBook,
 }
 
-/// Carries out a load that was prepared. `stop` ends it early; `watch` sees each worker's seconds as they
-/// end.
+/// Executes a prepared load. `stop` ends it early. `watch` is called with each worker's counts
+/// whenever a second ends.
 ///
 /// # Errors
-/// A worker can't start.
+/// A worker can't be started.
 pub fn run_load(
     prepared: PreparedLoad,
     stop: &Arc<AtomicBool>,
@@ -105,7 +106,7 @@ pub fn run_load(
     let (sender, receiver) = channel();
     let workers = threads::start_workers(plan, &prepared, stop, sender)?;
     let (mut seconds, mut busiest) = (SliceGatherer::new(plan.load.threads.get()), 0.0);
-    // Until every worker has dropped its sender.
+    // Ends when every worker has dropped its sender.
     for slice in receiver {
         watch(&slice);
         if slice.opened.is_some() {
@@ -120,8 +121,8 @@ pub fn run_load(
     Ok(loaded)
 }
 
-/// How busy a worker was in a second, where that says something: one that was long enough, and in an
-/// open loop one in which anything was sent. Where nothing fell due nothing could be late.
+/// Returns the share of a second in which a worker was busy. It is 0 if the slice is too short, or
+/// nothing was sent in an open loop: nothing could be late then.
 fn busy(plan: &Plan, slice: &Slice) -> f64 {
     let idle = || slice.families.iter().all(|(_, family)| family.sent == 0);
     let silent = slice.length_ns < SHORT || (plan.load.pace.open().is_some() && idle());
@@ -161,8 +162,8 @@ fn merge(
     }
 }
 
-/// Classifies what was in flight at the end, which takes the counts of all workers. It ended in the
-/// last second.
+/// Classifies the exchanges that were in flight at the end, for which the counts of all workers are
+/// needed. They count for the last second.
 fn classify_in_flight(loaded: &mut Loaded) {
     for family in Family::BOTH {
         let sent = loaded.tally[family].sent;
@@ -174,7 +175,8 @@ fn classify_in_flight(loaded: &mut Loaded) {
     }
 }
 
-/// A signal goes before all; a run is hopeless only where every worker found it so.
+/// Returns the reason why the run ended. An interruption takes precedence; a run is hopeless only
+/// if every worker found it so.
 fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
     if ended.clone().any(|ended| ended == Ended::Interrupted) {
         return Ended::Interrupted;

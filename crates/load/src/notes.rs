@@ -1,5 +1,5 @@
-//! What is kept of exchanges beside their times, where the plan asks for it: what their responses
-//! show, where they lead, and the cookies of the user whom a permit stands for.
+//! Notes on exchanges beside their times, if the plan needs them: contents of responses to check,
+//! redirects, and the cookies of the simulated user of each permit.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use sixmark_record::template::{Template, TemplateValues};
 use super::exchange::Permit;
 use super::prepare::{PreparedLoad, Requests, Sees};
 
-/// The notes of a worker, by permit. A plan that needs none has none.
+/// The notes of a worker, by permit.
 #[derive(Debug)]
 pub(super) struct Notes {
     list: Vec<Note>,
     kept: KeptContent,
 }
 
-/// What is known of the exchange under a permit.
+/// The notes on the exchange of a permit.
 #[derive(Debug, Default)]
 struct Note {
-    /// What it sends, without cookies, where that was made for it alone.
+    /// The request without cookies, if it was built for this exchange alone.
     made: Option<FilledRequest>,
     inspection: Inspection,
-    /// The response's Location.
+    /// The value of the response's Location field.
     location: Option<Vec<u8>>,
-    /// Redirects that led to it.
+    /// The number of redirects that led to it.
     hops: u8,
-    /// The user's cookies, by target. They outlive the exchange.
+    /// The user's cookies, by target. They are kept across exchanges.
     jars: Vec<Jar>,
 }
 
-/// Which exchange is spoken of: what notes are looked up by.
+/// Identifies an exchange: the key for looking up its notes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangeKey<'a> {
     pub(super) prepared: &'a PreparedLoad,
@@ -58,7 +58,7 @@ impl<'a> ExchangeKey<'a> {
         self.prepared.plan.targets[self.target()].scheme()
     }
 
-    /// The Host field's value.
+    /// Returns the value of the Host field.
     pub(super) fn authority(&self) -> &'a str {
         &self.prepared.plan.targets[self.target()].authority
     }
@@ -72,7 +72,7 @@ impl<'a> ExchangeKey<'a> {
         FilledRequest::new(self.request(), &target.path, values)
     }
 
-    /// The path of a request that is not made for each exchange.
+    /// Returns the path of a request whose path is constant.
     fn constant_path(&self) -> &'a str {
         let own = self.request().path.as_ref().and_then(Template::as_constant);
         own.unwrap_or(&self.prepared.plan.targets[self.target()].path)
@@ -88,13 +88,14 @@ pub(super) struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// What is the same each time, in each protocol.
+    /// Returns the prepared request, in all protocols.
     pub(super) fn forms(&self) -> &'a Requests {
         let endpoint = &self.which.prepared.endpoints[self.which.endpoint];
         &endpoint.requests[self.which.request as usize]
     }
 
-    /// What the exchange sends where that is made for it alone, and not the same for all.
+    /// Builds the request if this exchange needs one of its own. `None` if it sends the prepared
+    /// one.
     pub(super) fn make<T>(
         self,
         make: impl FnOnce(&Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
@@ -103,13 +104,13 @@ impl<'a> Outgoing<'a> {
         notes.listen(which.permit);
         let filled = notes.fill(&which, self.values)?;
         let parts = filled.parts(which.scheme(), which.authority());
-        // The names of its fields have been found fit before the load began.
+        // An error is impossible: the names of the fields were checked before the load began.
         make(&parts, filled.body().cloned(), which.sees().anything()).ok()
     }
 }
 
 impl Notes {
-    /// Those of one of so many workers.
+    /// Creates the notes of one worker of `workers`.
     pub(super) fn new(workers: u32) -> Notes {
         Notes { list: Vec::new(), kept: KeptContent::of_worker(workers) }
     }
@@ -126,27 +127,27 @@ impl Notes {
         (&mut self.list[permit], &mut self.kept)
     }
 
-    /// The exchange is over: its content is of no more use.
+    /// Releases the content that was kept of the exchange, which is over.
     pub(super) fn let_go(&mut self, permit: Permit) {
         let (note, kept) = self.note_and_room(permit);
         note.inspection.let_go(kept);
     }
 
-    /// A new exchange is under the permit.
+    /// Resets the notes for a new exchange.
     pub(super) fn begin(&mut self, permit: Permit) {
         let note = self.note(permit);
         (note.made, note.location, note.hops) = (None, None, 0);
     }
 
-    /// Its request is about to be sent, perhaps once more.
+    /// Resets what is known of the response, before the request is sent, perhaps again.
     pub(super) fn listen(&mut self, permit: Permit) {
         let (note, kept) = self.note_and_room(permit);
         note.inspection.begin(kept);
         note.location = None;
     }
 
-    /// What the exchange sends; none where that is what every such exchange sends, or is to be made
-    /// from the plan's form of it.
+    /// Returns the request of the exchange. `None` if it sends the prepared one, or one that is
+    /// rendered from the prepared form.
     pub(super) fn fill(
         &mut self,
         which: &ExchangeKey<'_>,
@@ -165,7 +166,7 @@ impl Notes {
         }
     }
 
-    /// Whether the response with this status, which is here as a whole, is what it was to be.
+    /// Checks a complete response with this status.
     pub(super) fn verdict(
         &mut self,
         which: &ExchangeKey<'_>,
@@ -174,8 +175,8 @@ impl Notes {
         self.note(which.permit).inspection.finish(&which.request().checks, status)
     }
 
-    /// Turns the exchange into the one that a response with this status leads to: true where there is
-    /// one that is to follow.
+    /// Replaces the exchange's request by the one to which a response with this status redirects.
+    /// Returns true if there is one and it is to be followed.
     pub(super) fn follow(
         &mut self,
         which: &ExchangeKey<'_>,
@@ -196,7 +197,8 @@ impl Notes {
         note.made.is_some()
     }
 
-    /// True where the response with this status would lead on, and no more redirects are followed.
+    /// Returns true if a response with this status is a redirect that is not followed because the
+    /// limit of redirects is reached.
     pub(super) fn is_cut(&mut self, which: &ExchangeKey<'_>, status: u16) -> bool {
         let may = which.prepared.plan.location && is_redirect(status);
         may && self.note(which.permit).hops >= MOST_HOPS
@@ -241,8 +243,8 @@ impl Note {
     }
 }
 
-/// The path that a Location of the response to `from` leads to, if that is at the same target: at
-/// the URL's host, or at the one that was asked for with a Host of the user's own.
+/// Returns the path to which a Location field of the response to `from` leads, if it is at the same
+/// target: at the host of the URL, or at the host in a Host field that the user set.
 fn leads_to(which: &ExchangeKey<'_>, from: &FilledRequest, location: &[u8]) -> Option<String> {
     let mut base = which.prepared.urls[which.target()].clone();
     from.path().clone_into(&mut base.path);
@@ -256,7 +258,7 @@ fn leads_to(which: &ExchangeKey<'_>, from: &FilledRequest, location: &[u8]) -> O
     }
 }
 
-/// Sees the response of one exchange.
+/// Records the response of one exchange.
 pub(super) struct NoteTaker<'a> {
     pub(super) notes: &'a mut Notes,
     pub(super) which: ExchangeKey<'a>,

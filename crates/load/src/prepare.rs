@@ -1,4 +1,4 @@
-//! Everything a worker needs that can be made before the load begins.
+//! Everything a worker needs that can be prepared before the load begins.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,73 +19,75 @@ use super::reachability::Reachability;
 use crate::tls;
 use sixmark_sys::command_error::CommandError;
 
-/// Requests longer than this are sent with TCP_NODELAY: their last, short segment would else wait
-/// for an acknowledgement (RFC 9293, 3.7.4). A short one is a single segment and never waits.
+/// Requests longer than this, in bytes, are sent with TCP_NODELAY. Otherwise their last, short
+/// segment would wait for an acknowledgement (RFC 9293, 3.7.4). A shorter request is a single
+/// segment and never waits.
 const LONG: usize = 1_024;
 
-/// A plan made ready to be carried out once: request bytes, and endpoints numbered over both families.
+/// A plan that is ready to be executed once: its requests are encoded, and its endpoints are
+/// numbered across both families.
 #[derive(Debug)]
 pub struct PreparedLoad {
     pub(super) plan: Plan,
     pub(super) endpoints: Vec<PreparedEndpoint>,
-    /// The numbers of each family's endpoints, and their weights.
+    /// The numbers and weights of each family's endpoints.
     pub(super) of_family: PerFamily<Vec<(usize, f64)>>,
-    /// The targets' URLs, where redirects or cookies are looked at.
+    /// The targets' URLs. Empty unless redirects or cookies are processed.
     pub(super) urls: Vec<Url>,
-    /// The number of each request's name, where requests are counted by name.
+    /// The number of each request's name. Empty unless requests are counted by name.
     pub(super) names: Arc<[u32]>,
-    /// Something is kept of each exchange beside its times.
+    /// True if something is recorded of each exchange beside its times.
     pub(super) notes: bool,
-    /// Every connection and exchange is reported one by one.
+    /// True if every connection and exchange is recorded individually.
     pub(super) told: bool,
     pub(super) tls: Option<tls::Setup>,
     pub(super) reachability: Reachability,
 }
 
-/// One address of one target, and what to send there.
+/// One address of one target, and the requests to send there.
 #[derive(Clone, Debug)]
 pub(super) struct PreparedEndpoint {
     pub(super) address: SocketAddr,
     pub(super) family: Family,
     /// The number of the target.
     pub(super) target: usize,
-    /// It is spoken to through TLS.
+    /// True if it uses TLS.
     pub(super) secure: bool,
     pub(super) no_delay: bool,
-    /// By the numbers of the plan's requests.
+    /// The requests, by their numbers in the plan.
     pub(super) requests: Arc<[Requests]>,
 }
 
-/// What one of the plan's requests sends to one target, in each version that may carry it.
+/// A request of the plan to one target, encoded for each version of HTTP that may carry it.
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
-    /// What its responses answer.
+    /// The kind of request, which decides how its responses are read.
     pub(super) kind: RequestKind,
-    /// It sends the same bytes each time.
+    /// True if it sends the same bytes each time.
     pub(super) constant: bool,
-    /// What has to be seen of its responses.
+    /// The parts of its responses that must be inspected.
     pub(super) sees: Sees,
-    /// What an exchange sends on a connection of HTTP/1.1 that may be used again.
+    /// The HTTP/1.1 message on a connection that may be reused.
     usual: MessageForm,
-    /// What the last one on a connection sends, with `Connection: close`.
+    /// The last HTTP/1.1 message on a connection, with `Connection: close`.
     last: MessageForm,
-    /// The same for HTTP/2, where that is spoken. One that changes is made anew for each exchange:
-    /// this is then one of those that it may be.
+    /// The HTTP/2 request. `None` for other versions. If it differs for each exchange, this is an
+    /// example of it.
     pub(super) http2: Option<Arc<http2::Http2Request>>,
-    /// The same for HTTP/3.
+    /// The HTTP/3 request, likewise.
     pub(super) http3: Option<Arc<http3::Http3Request>>,
 }
 
-/// What an exchange sends as a message of its own.
+/// The message of an exchange.
 #[derive(Clone, Debug)]
 pub(super) enum MessageForm {
-    /// The same each time.
+    /// The same message each time.
     Constant(Message),
-    /// To be filled in.
+    /// A message that is filled in for each exchange.
     Changing(Arc<Changing>),
 }
 
-/// What has to be seen of responses.
+/// The parts of responses that must be inspected.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sees {
     pub(super) fields: bool,
@@ -105,10 +107,10 @@ impl Sees {
 }
 
 impl PreparedLoad {
-    /// Builds the requests of every target, and reads what TLS needs.
+    /// Encodes the requests of every target, and reads the files that TLS needs.
     ///
     /// # Errors
-    /// What can't be sent, or a file that TLS needs and that is wrong.
+    /// A request can't be sent, or a file that TLS needs is wrong.
     pub fn new(plan: &Plan) -> Result<PreparedLoad, CommandError> {
         let mut prepared = PreparedLoad {
             tls: tls::Setup::new(plan)?,
@@ -129,7 +131,7 @@ impl PreparedLoad {
                 let requests = Arc::clone(&requests[target]);
                 let secure = plan.targets[target].secure();
                 prepared.of_family[family].push((prepared.endpoints.len(), endpoint.weight));
-                // What TLS and the later versions send comes in several small pieces.
+                // TLS, HTTP/2 and HTTP/3 send several small pieces.
                 let pieces = secure || !plan.http.version.is_http1();
                 let long = || requests.iter().any(Requests::may_be_long);
                 let no_delay = pieces || plan.cookies || long();
@@ -141,19 +143,19 @@ impl PreparedLoad {
         Ok(prepared)
     }
 
-    /// The same, with every connection and exchange reported one by one: it costs a system call a
-    /// connection, and memory.
+    /// Returns the same load, with every connection and exchange recorded individually. This costs
+    /// one system call per connection, and memory.
     pub fn telling(self) -> PreparedLoad {
         PreparedLoad { told: true, ..self }
     }
 
-    /// What it was prepared for.
+    /// Returns the plan for which it was prepared.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// True where what is sent is made for each exchange, as far as it is not the same for all: the
-    /// later versions have no other way, and a redirect has to be resolved against what was sent.
+    /// Returns true if requests that differ are built for each exchange: HTTP/2 and HTTP/3 have no
+    /// other way, and redirects must be resolved against the request that was sent.
     pub(super) fn fills(&self) -> bool {
         !self.plan.http.version.is_http1() || self.plan.location || self.plan.cookies
     }
@@ -185,7 +187,7 @@ impl Requests {
         let http3 = version(HttpVersion::Http3)
             .then(|| with_parts(plan, target, request, http3::Http3Request::new))
             .transpose()?;
-        // Of many requests only what is ever sent.
+        // Only the forms that are ever sent are encoded.
         let (lasting, most) = (plan.connection.lasting(), plan.connection.requests);
         let last = (!lasting || most.is_some()).then(|| http1(plan, target, request, true));
         let usual = || http1(plan, target, request, false);
@@ -201,12 +203,12 @@ impl Requests {
         })
     }
 
-    /// What an exchange sends over HTTP/1.1, perhaps as the last one on its connection.
+    /// Returns the HTTP/1.1 message; `last` means the last one on its connection.
     pub(super) fn message(&self, last: bool) -> &MessageForm {
         if last { &self.last } else { &self.usual }
     }
 
-    /// Longer than [`LONG`], or of a length that is not known before.
+    /// Returns true if the message is longer than [`LONG`], or its length is not known beforehand.
     fn may_be_long(&self) -> bool {
         match &self.usual {
             MessageForm::Constant(message) => message.length() > LONG,
@@ -228,14 +230,15 @@ fn http1(plan: &Plan, target: &Target, request: &Request, close: bool) -> Messag
     }
 }
 
-/// Makes a request of HTTP/2 or HTTP/3.
+/// Builds a request of HTTP/2 or HTTP/3.
 fn with_parts<T>(
     plan: &Plan,
     target: &Target,
     request: &Request,
     make: impl FnOnce(&http2::Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
 ) -> Result<Arc<T>, CommandError> {
-    // The one field whose fitness depends on its value: what is made in the run can't be refused.
+    // `te` is the only field that is valid only with a certain value. A value that is filled in
+    // during the run could not be refused any more.
     let filled_in = |(name, value): &(String, Template)| {
         name.eq_ignore_ascii_case("te") && value.as_constant().is_none()
     };

@@ -15,49 +15,50 @@ use sixmark_units::family::{Family, PerFamily};
 
 use crate::tls::{Agreed, QuicStart, VERSION};
 
-/// The most datagrams that are handed to the kernel at once: a buffer of 64 KiB holds that many of
+/// Maximum number of datagrams handed to the kernel at once. A buffer of 64 KiB holds this many of
 /// the usual size.
 pub(super) const TOGETHER: usize = 40;
-/// Packets larger than this are not tried (Ethernet's payload): the Internet has no larger ones, and
-/// over loopback each peer would choose another size.
+/// Maximum packet size that path MTU discovery tries (Ethernet's payload), in bytes. The Internet
+/// has no larger packets, and over loopback each peer would choose another size.
 const LARGEST_PACKET: u16 = 1_500;
-/// The most of requests that waits in QUIC to be sent or acknowledged, in bytes: as much as a socket
-/// of TCP keeps at the most on Linux (tcp_wmem), so that handing over means the same.
+/// Maximum number of bytes of requests that wait in QUIC to be sent or acknowledged. This is the
+/// maximum of a TCP socket's buffer on Linux (tcp_wmem), so that handing over data means the same
+/// for both.
 const SEND_WINDOW: u64 = 4 << 20;
-/// What a peer may send on a stream, and on a connection, before it was read. It is read at once, so
-/// that a peer never waits for more; one that leaves out the first byte of a stream can have no more
-/// than this kept for it.
+/// Receive windows of a stream and of a connection, in bytes. Data is read at once, so a peer never
+/// has to wait. A peer that omits the first byte of a stream can make this side buffer no more than
+/// this.
 const STREAM_WINDOW: u32 = 16 << 20;
 const WINDOW: u32 = 64 << 20;
-/// Streams in one direction that a peer may have open: HTTP/3 needs three (RFC 9114, 6.2), and those of
-/// unknown types are stopped.
+/// Maximum number of unidirectional streams that a peer may have open. HTTP/3 needs three (RFC
+/// 9114, 6.2); those of unknown types are stopped.
 const THEIR_STREAMS: u32 = 16;
-/// Bytes of the headers of IP, without options, and of UDP.
+/// Size of the IP header, without options, and the UDP header, in bytes.
 const HEADERS: PerFamily<u16> = PerFamily { ipv6: 48, ipv4: 28 };
-/// Connections on which nothing came for so long are given up; most servers do so earlier.
+/// Connections that are idle for this time are closed. Most servers close them earlier.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// The QUIC of a worker.
+/// The QUIC endpoint of a worker.
 pub(super) struct Quic {
     endpoint: Endpoint,
     transport: PerFamily<Arc<TransportConfig>>,
-    /// A moment, and what the driver's clock said then.
+    /// A moment, and the time of the driver's clock at that moment.
     origin: (Instant, u64),
-    /// When connections want to be looked at.
+    /// The timers of connections, the earliest first.
     timers: BTreeSet<(u64, Slot)>,
-    /// Datagrams on their way out.
+    /// Datagrams to be sent.
     pub(super) out: Vec<u8>,
 }
 
-/// One connection of QUIC, below the protocol that it carries.
+/// A QUIC connection, without the protocol that it carries.
 pub(super) struct QuicLink {
     pub(super) connection: Connection,
     handle: ConnectionHandle,
-    /// A session was offered to be resumed.
+    /// True if this side offered to resume a session.
     pub(super) offered: bool,
-    /// When it wants to be looked at.
+    /// The time at which its timer expires.
     timer: Option<u64>,
-    /// The code of the protocol to close it with.
+    /// The application error code with which to close it.
     pub(super) close_by: u64,
 }
 
@@ -74,7 +75,7 @@ impl std::fmt::Debug for Quic {
 }
 
 impl Quic {
-    /// Without connections, at `now` on the driver's clock.
+    /// Creates an endpoint without connections. `now` is the current time of the driver's clock.
     pub(super) fn new(now: u64) -> Quic {
         let config = Arc::new(EndpointConfig::default());
         Quic {
@@ -86,13 +87,13 @@ impl Quic {
         }
     }
 
-    /// A time of the driver's as the library wants it.
+    /// Converts a time of the driver's clock for the QUIC library.
     pub(super) fn instant(&self, at: u64) -> Instant {
         let (instant, origin) = self.origin;
         instant + Duration::from_nanos(at.saturating_sub(origin))
     }
 
-    /// Begins a connection.
+    /// Creates a connection.
     pub(super) fn connect(
         &mut self,
         start: &QuicStart,
@@ -103,15 +104,16 @@ impl Quic {
         let mut config = ClientConfig::new(start.crypto.clone());
         config.version(VERSION);
         config.transport_config(self.transport[family].clone());
-        // A server that remembers an address would treat a later visit otherwise than a first.
+        // No address tokens are kept: a server would treat a later connection differently from a
+        // first one.
         config.token_store(Arc::new(NoneTokenStore));
-        // The name is in `start`; this one is for the token store alone.
+        // The server name is in `start`; this argument only concerns the token store.
         let begun = self.endpoint.connect(self.instant(now), config, reachable(to), "");
         let (handle, connection) = begun?;
         Ok(QuicLink { connection, handle, offered: start.offered(), timer: None, close_by: 0 })
     }
 
-    /// Takes a datagram that came for a connection.
+    /// Processes a datagram received for a connection.
     pub(super) fn take(
         &mut self,
         link: &mut QuicLink,
@@ -127,15 +129,16 @@ impl Quic {
             Some(DatagramEvent::ConnectionEvent(of, event)) if of == link.handle => {
                 link.connection.handle_event(event);
             }
-            // No answer is owed to what is for nobody here.
+            // Datagrams that belong to no connection are not answered.
             _ => {}
         }
     }
 
-    /// What a connection tells next, having carried what it and its endpoint have to tell each other.
+    /// Returns the next event of a connection, after passing the events between it and its
+    /// endpoint.
     pub(super) fn next_event(&mut self, link: &mut QuicLink) -> Option<Event> {
         while let Some(event) = link.connection.poll_endpoint_events() {
-            // It goes when its slot does, once.
+            // It is forgotten once, when its slot is freed.
             if !event.is_drained()
                 && let Some(event) = self.endpoint.handle_event(link.handle, event)
             {
@@ -145,19 +148,19 @@ impl Quic {
         link.connection.poll()
     }
 
-    /// A connection is gone.
+    /// Removes a connection that is closed.
     pub(super) fn forget(&mut self, slot: Slot, link: &mut QuicLink) {
         self.change_timer(slot, link, None);
         self.endpoint.handle_event(link.handle, EndpointEvent::drained());
     }
 
-    /// Lets a connection that wanted to be looked at do what is due at `now`.
+    /// Handles the expired timer of a connection.
     pub(super) fn wake(&mut self, slot: Slot, link: &mut QuicLink, now: u64) {
         self.change_timer(slot, link, None);
         link.connection.handle_timeout(self.instant(now));
     }
 
-    /// Notes when a connection now wants to be looked at.
+    /// Updates the timer of a connection.
     pub(super) fn set_timer(&mut self, slot: Slot, link: &mut QuicLink) {
         let (instant, origin) = self.origin;
         let at = link.connection.poll_timeout();
@@ -175,14 +178,14 @@ impl Quic {
         link.timer = at;
     }
 
-    /// When the first connection wants to be looked at, and which.
+    /// Returns the earliest timer and its connection.
     pub(super) fn next_timer(&self) -> Option<(u64, Slot)> {
         self.timers.first().copied()
     }
 }
 
-/// Where Linux sends what is for `to`: loopback, for the unspecified address, which the library
-/// would not connect to.
+/// Returns the address to which Linux sends datagrams for `to`: loopback for the unspecified
+/// address, to which the QUIC library would not connect.
 fn reachable(to: SocketAddr) -> SocketAddr {
     let loopback: IpAddr = match to {
         SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
@@ -194,7 +197,7 @@ fn reachable(to: SocketAddr) -> SocketAddr {
     }
 }
 
-/// How connections over a family are to behave.
+/// Returns the transport configuration of connections over a family.
 fn transport(family: Family) -> TransportConfig {
     let mut transport = TransportConfig::default();
     let mut probes = MtuDiscoveryConfig::default();
@@ -210,7 +213,7 @@ fn transport(family: Family) -> TransportConfig {
     transport
 }
 
-/// What is known of a connection at its end.
+/// Returns the final state of a connection.
 pub(super) fn ending(connection: &Connection, dropped: u64) -> QuicEnding {
     let path = connection.stats().path;
     QuicEnding {
@@ -235,7 +238,7 @@ mod tests {
 
     const NAME: &str = "localhost";
 
-    /// One side: its endpoint, and its connection once there is one.
+    /// One side: its endpoint, and its connection if there is one.
     struct QuicSide {
         endpoint: Endpoint,
         connection: Option<(ConnectionHandle, Connection)>,
@@ -243,7 +246,7 @@ mod tests {
     }
 
     impl QuicSide {
-        /// Sends all that there is to send; true where there was something.
+        /// Sends everything that is ready. Returns true if there was something.
         fn send(&mut self, to: &mut QuicSide, now: Instant) -> bool {
             let mut sent = false;
             let Some((handle, connection)) = &mut self.connection else { return false };
@@ -274,7 +277,8 @@ mod tests {
             }
         }
 
-        /// What it may send on new streams in one direction that the peer does not read.
+        /// Returns how many bytes it may send on each of the new unidirectional streams while the
+        /// peer does not read.
         fn fill(&mut self) -> Vec<usize> {
             let piece = vec![0x21; 1 << 20];
             let connection = &mut self.connection.as_mut().unwrap().1;

@@ -1,8 +1,8 @@
-//! Whether anything can be reached, as the workers of a run know together.
+//! Whether any worker of a run has ever established a connection.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Shared by the workers, but written at most twice by each: never on the hot path.
+/// Shared by the workers. Each writes it at most twice, never on the hot path.
 #[derive(Debug)]
 pub(super) struct Reachability {
     reached: AtomicBool,
@@ -10,23 +10,24 @@ pub(super) struct Reachability {
 }
 
 impl Reachability {
-    /// None of so many workers has reached anything or given up.
+    /// Creates the state for `workers` workers, none of which has connected or given up.
     pub(super) fn new(workers: u32) -> Reachability {
         Reachability { reached: AtomicBool::new(false), trying: AtomicU32::new(workers) }
     }
 
-    /// A worker got a connection.
+    /// Records that a worker has established a connection.
     pub(super) fn note_reached(&self) {
         self.reached.store(true, Ordering::Relaxed);
     }
 
-    /// A worker has tried often enough, and gives up; to be called once by each.
+    /// Records that a worker has tried often enough and gives up. Each worker calls this at most
+    /// once.
     pub(super) fn note_given_up(&self) {
         self.trying.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// True where no worker ever got a connection and all have tried often enough. One alone may
-    /// have lost to the others, to whom the last ports went, say.
+    /// Returns true if no worker ever established a connection and all have given up. A single
+    /// worker may fail because of the others, for instance if they took the last local ports.
     pub(super) fn is_unreachable(&self) -> bool {
         self.trying.load(Ordering::Relaxed) == 0 && !self.reached.load(Ordering::Relaxed)
     }

@@ -1,40 +1,41 @@
-//! What a connection sends that is made anew each time: through TLS, or by a machine of HTTP/2.
+//! Bytes to send that are generated anew each time: by TLS, or by HTTP/2.
 
 use sixmark_sys::driver::Message;
 
 use super::exchange::Permit;
 use crate::tls::{Failure, Room, Session};
 
-/// The most of a long request that is encrypted at once: more would only fill memory.
+/// Maximum number of bytes of a long request that are encrypted at once. More would only use
+/// memory.
 const PIECE: usize = 256 * 1024;
 
-/// The way of bytes out of a connection, and of what comes in through TLS.
+/// The data that a connection sends, and its TLS session.
 #[derive(Debug, Default)]
 pub(super) struct SendBuffer {
     pub(super) tls: Option<Box<Session>>,
-    /// To be handed to the driver, as the peer gets them.
+    /// Bytes to be handed to the driver, encrypted if there is TLS.
     pub(super) bytes: Vec<u8>,
-    /// The driver has not told yet that the last bytes are sent.
+    /// True until the driver reports that it has sent the last bytes.
     pub(super) busy: bool,
-    /// It is on the list of those that have something to send.
+    /// True if the connection is on the list of those that may have data to send.
     pub(super) touched: bool,
-    /// Exchanges whose request ends in what was handed over last, or will be next.
+    /// Exchanges whose request ends in the bytes handed over last or to be handed over next.
     pub(super) leaving: Vec<Permit>,
-    /// A request that is not encrypted yet from this byte on.
+    /// A request, and the position from which on it is not encrypted yet.
     pub(super) message: Option<(Message, usize)>,
-    /// The peer ended the connection: what is sent now nobody reads.
+    /// True if the connection has ended: nothing that is sent now is read.
     pub(super) ended: bool,
-    /// When anything came last.
+    /// The time at which anything was last received.
     pub(super) heard: u64,
 }
 
 impl SendBuffer {
-    /// No longer wants to know when an exchange's request has left.
+    /// Stops tracking when an exchange's request is sent.
     pub(super) fn forget(&mut self, permit: Permit) {
         self.leaving.retain(|&leaving| leaving != permit);
     }
 
-    /// Encrypts a piece of the request: true where it was the last.
+    /// Encrypts a piece of the request. Returns true if it was the last one.
     pub(super) fn encrypt_message(&mut self, room: &mut Room) -> Result<bool, Failure> {
         let Some(((message, from), tls)) = self.message.take().zip(self.tls.as_mut()) else {
             return Ok(false);
@@ -48,7 +49,7 @@ impl SendBuffer {
         Ok(over)
     }
 
-    /// Takes what a machine has to send, and leaves it an empty buffer.
+    /// Takes the output of a protocol and leaves an empty buffer.
     pub(super) fn gather(&mut self, output: &mut Vec<u8>, room: &mut Room) -> Result<(), Failure> {
         match &mut self.tls {
             _ if output.is_empty() => {}

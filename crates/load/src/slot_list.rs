@@ -28,7 +28,7 @@ impl Default for SlotList {
 }
 
 impl SlotLinks {
-    /// Makes room for slots below `slots`.
+    /// Makes room for all slots below `slots`.
     pub(crate) fn grow(&mut self, slots: usize) {
         if self.0.len() < slots {
             self.0.resize(slots, SlotLink { before: NONE, after: NONE });
@@ -37,17 +37,17 @@ impl SlotLinks {
 }
 
 impl SlotList {
-    /// The entry that was pushed first.
+    /// Returns the entry that was pushed first.
     pub(crate) fn oldest(&self) -> Option<u32> {
         (self.head != NONE).then_some(self.head)
     }
 
-    /// The entry that was pushed last.
+    /// Returns the entry that was pushed last.
     pub(crate) fn newest(&self) -> Option<u32> {
         (self.tail != NONE).then_some(self.tail)
     }
 
-    /// The entry that was pushed after `slot`, which is in this list.
+    /// Returns the entry that was pushed after `slot`, which is in this list.
     pub(crate) fn after(&self, links: &SlotLinks, slot: u32) -> Option<u32> {
         let after = links.0[slot as usize].after;
         (after != NONE).then_some(after)
@@ -63,7 +63,7 @@ impl SlotList {
         self.tail = slot;
     }
 
-    /// Takes out a slot that is in this list.
+    /// Removes a slot that is in this list.
     pub(crate) fn remove(&mut self, links: &mut SlotLinks, slot: u32) {
         let SlotLink { before, after } = links.0[slot as usize];
         match before {

@@ -1,4 +1,4 @@
-//! The workers of a run, each on a thread of its own over a driver of its own.
+//! The workers of a run, each on its own thread and with its own driver.
 
 use std::io;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use super::prepare::PreparedLoad;
 use super::worker::{Report, Worker};
 use sixmark_sys::threads::no_thread;
 
-/// From when all workers are there to when they begin, in nanoseconds: what is due at the beginning
-/// must not be late because a thread woke up late.
+/// Time from when all workers are ready until they begin, in nanoseconds. Exchanges that are due at
+/// the beginning must not be late because a thread woke up late.
 const HEAD_START: u64 = 2_000_000;
 
 pub(super) type Handle = JoinHandle<Report>;
 
-/// Starts the workers over the driver that the plan wants.
+/// Starts the workers with the driver that the plan requires.
 pub(super) fn start_workers(
     plan: &Plan,
     prepared: &Arc<PreparedLoad>,
     stop: &Arc<AtomicBool>,
     slices: Sender<Slice>,
 ) -> io::Result<Vec<Handle>> {
-    // Before the drivers, whose clocks begin when they are made: what a worker does before the
-    // beginning is warm-up.
+    // This precedes the drivers, whose clocks start when they are created: anything before this
+    // time is warm-up.
     let begin = clock::now();
     let threads = WorkerThreads { prepared, stop, slices, begin };
     match plan.load.driver {
@@ -62,14 +62,14 @@ struct WorkerThreads<'a> {
     begin: u64,
 }
 
-/// Where a worker that is ready waits for the others.
+/// The place where a worker that is ready waits for the others.
 struct StartLine {
     ready: Sender<()>,
     begin: Receiver<u64>,
 }
 
 impl WorkerThreads<'_> {
-    /// A thread for each driver. They begin together when all are there.
+    /// Starts a thread for each driver. They begin together when all are ready.
     fn start_all<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
         let (ready, told) = channel();
         let (mut workers, mut starts) = (Vec::new(), Vec::new());
@@ -80,14 +80,15 @@ impl WorkerThreads<'_> {
             starts.push(start);
         }
         drop(ready);
-        // Meanwhile somebody may want to hear how many connections are there already.
+        // This needs a thread of its own, because the caller may want to show the number of open
+        // connections meanwhile.
         let start = move || start_together(&told, &starts);
         let thread = std::thread::Builder::new().name("start".into()).spawn(start);
         thread.map_err(|error| self.how(no_thread(&error)))?;
         Ok(workers)
     }
 
-    /// The error with the way out, where there is one.
+    /// Returns the error, with advice if there are several workers.
     fn how(&self, error: io::Error) -> io::Error {
         match self.prepared.plan.load.threads.get() {
             1 => error,
@@ -123,7 +124,7 @@ impl WorkerThreads<'_> {
                     worker.begin_at(begin);
                     worker.run(&stop, |slice| drop(slices.send(slice)))
                 }
-                // Others could not be started: there is nothing to do.
+                // Some workers could not be started: there is nothing to do.
                 None => worker.run(&AtomicBool::new(true), drop),
             }
         };
@@ -132,22 +133,22 @@ impl WorkerThreads<'_> {
     }
 }
 
-/// Lets all workers begin at the same moment, when each is ready or gone.
+/// Lets all workers begin at the same time, once each is ready or has ended.
 fn start_together(ready: &Receiver<()>, starts: &[Sender<u64>]) {
     ready.iter().take(starts.len()).for_each(drop);
-    // Soon, but not before all have heard of it.
+    // The time leaves enough room for all workers to receive it.
     let begin = clock::now() + HEAD_START;
-    // A worker that is gone has nothing to begin.
+    // An error means that the worker has ended, so it has nothing to begin.
     for start in starts {
         let _ = start.send(begin);
     }
 }
 
 impl StartLine {
-    /// When to begin; none where that will not be.
+    /// Returns when to begin. `None` if the load will not begin.
     fn wait(self) -> Option<u64> {
         let _ = self.ready.send(());
-        // So that it is known when all have told or are gone.
+        // The receiver ends when all workers have reported or ended.
         drop(self.ready);
         self.begin.recv().ok()
     }

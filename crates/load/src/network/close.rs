@@ -1,4 +1,4 @@
-//! How connections are closed.
+//! Closing connections.
 
 use sixmark_record::plan;
 use sixmark_sys::driver::{Close, Driver, Slot};
@@ -8,7 +8,7 @@ use crate::connection::State;
 use crate::recorder::Recorder;
 
 impl<D: Driver> Network<'_, D> {
-    /// How the plan wants connections closed that came to a good end.
+    /// Returns the way in which the plan closes connections that did not fail.
     pub(crate) fn usual_close(&self) -> Close {
         match self.prepared.plan.connection.close {
             plan::Close::Fin => Close::Orderly,
@@ -16,7 +16,7 @@ impl<D: Driver> Network<'_, D> {
         }
     }
 
-    /// Closes a connection that no exchange is on any more.
+    /// Closes a connection that carries no exchanges any more.
     pub(crate) fn close(&mut self, slot: Slot, close: Close, recorder: &mut Recorder) {
         match (&self.quic, close) {
             (Some(_), _) => self.close_quic(slot, recorder),
@@ -39,7 +39,8 @@ impl<D: Driver> Network<'_, D> {
         self.connections.vacate(slot);
     }
 
-    /// Tells the peer that nothing more comes, in all the layers that have a word for it.
+    /// Announces the end of the connection to the peer: GOAWAY for multiplexed HTTP, close_notify
+    /// for TLS.
     fn take_leave(&mut self, slot: Slot, recorder: &mut Recorder) {
         let connection = self.connections.get(slot);
         let heard = connection.send_buffer.as_ref().is_some_and(|buffer| !buffer.ended);

@@ -1,5 +1,5 @@
-//! One worker's connections to the servers, and the way of bytes over them: how they are opened, secured,
-//! written to and closed. What is asked on them, and when, others know.
+//! The connections of a worker: opening them, TLS, sending and closing. When exchanges start and
+//! what they ask is decided elsewhere.
 
 mod close;
 mod open;
@@ -18,7 +18,7 @@ use super::quic::Quic;
 use crate::tls;
 use source::Sources;
 
-/// One worker's connections, over a driver.
+/// The connections of a worker, over a driver.
 #[derive(Debug)]
 pub(super) struct Network<'a, D> {
     pub(super) driver: D,
@@ -33,8 +33,8 @@ pub(super) struct Network<'a, D> {
 }
 
 impl<'a, D: Driver> Network<'a, D> {
-    /// That of worker number `number`, without connections, of which `usual` are to be used at once;
-    /// `now` is a time of the driver's.
+    /// Creates the network of worker number `number`, without connections. `usual` connections are
+    /// to be used at once. `now` is a time of the driver's clock.
     pub(super) fn new(
         driver: D,
         prepared: &'a PreparedLoad,
@@ -57,12 +57,12 @@ impl<'a, D: Driver> Network<'a, D> {
         }
     }
 
-    /// True where connections are of QUIC.
+    /// Returns true if connections use QUIC.
     pub(super) fn is_over_quic(&self) -> bool {
         self.quic.is_some()
     }
 
-    /// Notes that a connection may have something to send.
+    /// Records that a connection may have data to send.
     pub(super) fn touch(&mut self, slot: Slot) {
         if let Some(buffer) = &mut self.connections.get(slot).send_buffer
             && !std::mem::replace(&mut buffer.touched, true)
@@ -71,12 +71,12 @@ impl<'a, D: Driver> Network<'a, D> {
         }
     }
 
-    /// A connection that may have something to send, and is about to.
+    /// Removes and returns a connection that may have data to send.
     pub(super) fn next_touched(&mut self) -> Option<Slot> {
         self.touched.pop()
     }
 
-    /// The connections that may have something to send.
+    /// Returns the connections that may have data to send.
     pub(super) fn touched(&self) -> &[Slot] {
         &self.touched
     }

@@ -1,4 +1,4 @@
-//! How connections are opened.
+//! Opening connections.
 
 use std::net::IpAddr;
 
@@ -12,8 +12,8 @@ use crate::protocol::Protocol;
 use crate::recorder::Recorder;
 
 impl<D: Driver> Network<'_, D> {
-    /// Begins a connection at `now`, which is still without an exchange; with `counts` it will count
-    /// though the measurement has not begun.
+    /// Begins to open a connection at `now`, without an exchange. With `counts`, it counts although
+    /// the measurement has not begun.
     pub(crate) fn open(
         &mut self,
         endpoint: usize,
@@ -35,8 +35,9 @@ impl<D: Driver> Network<'_, D> {
         slot
     }
 
-    /// A connection was established with `peer` at `at`, and counts though the measurement has not begun
-    /// where `counts` says so. Gives the family that its endpoint has.
+    /// Records that a connection to `peer` was established at `at`. With `counts`, it counts
+    /// although the measurement has not begun. Returns the family of its endpoint, which may differ
+    /// from the peer's.
     pub(crate) fn connected(
         &mut self,
         slot: Slot,
@@ -63,17 +64,17 @@ impl<D: Driver> Network<'_, D> {
         expected
     }
 
-    /// Notes when a connection was established and how long that took, by the clock that it is timed by:
-    /// without a time of the kernel's by this client's, which counts as missing. Gives what the kernel
-    /// said of the handshake, where it was asked.
+    /// Records when a connection was established and how long that took, by the clock that the run
+    /// uses. If the kernel's time is wanted but missing, the client's clock is used, and the time
+    /// counts as missing. Returns what the kernel reported about the handshake, if it was asked.
     fn time_connect(&mut self, slot: Slot, at: u64, recorder: &mut Recorder) -> Option<Handshake> {
         let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
         let (quic, said) = (self.quic.is_some(), self.driver.handshake(slot));
         let connection = self.connections.get(slot);
-        // Nothing of QUIC is established yet, and its handshake began before.
+        // A QUIC connection is not established yet; its handshake began with the connect call.
         connection.connected = if quic { connection.opened } else { at };
         let client = connection.client_took();
-        // The kernel's time lies within the client's, but counts whole microseconds.
+        // The kernel's duration can't exceed the client's, but is in whole microseconds.
         let said = said.map(|said| match said {
             Handshake::Took(nanos) => Handshake::Took(nanos.min(client)),
             other => other,

@@ -1,4 +1,4 @@
-//! Connections of QUIC: their datagrams, timers and ends.
+//! QUIC connections: their datagrams, timers and ends.
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{Event, VarInt};
@@ -15,8 +15,8 @@ use crate::scheduler::Permits;
 use crate::tls::Agreed;
 
 impl<D: Driver> Network<'_, D> {
-    /// A connection of QUIC to an endpoint, which has sent nothing yet; none where others are spoken, or
-    /// none can be made.
+    /// Creates a QUIC connection to an endpoint, which has sent nothing yet. `None` if the protocol
+    /// is not over QUIC or the connection can't be created.
     pub(super) fn begin_quic(&mut self, endpoint: usize, now: u64) -> Option<QuicLink> {
         let quic = self.quic.as_mut()?;
         let target = &self.prepared.endpoints[endpoint];
@@ -24,7 +24,7 @@ impl<D: Driver> Network<'_, D> {
         quic.connect(&start, target.family, target.address, now).ok()
     }
 
-    /// The socket of a connection is there: false where QUIC could not begin.
+    /// Begins the handshake, once the socket exists. Returns false if QUIC could not begin.
     pub(crate) fn begin_quic_handshake(&mut self, slot: Slot) -> bool {
         let connection = self.connections.get(slot);
         connection.state = State::Opening(FailurePhase::Tls);
@@ -36,7 +36,8 @@ impl<D: Driver> Network<'_, D> {
         true
     }
 
-    /// Takes the datagrams that the driver told of, cut by `segment`: false where nobody waits for them.
+    /// Processes the datagrams that the driver received, each `segment` bytes long except the last.
+    /// Returns false if the connection is not of QUIC.
     pub(crate) fn take_datagrams(
         &mut self,
         slot: Slot,
@@ -60,12 +61,12 @@ impl<D: Driver> Network<'_, D> {
         true
     }
 
-    /// When the first connection wants to be looked at.
+    /// Returns when the earliest timer of a connection expires.
     pub(crate) fn next_timer(&self) -> Option<u64> {
         Some(self.quic.as_ref()?.next_timer()?.0)
     }
 
-    /// Lets a connection do what is due by `now`, if there is one.
+    /// Handles the earliest timer if it has expired by `now`, and returns its connection.
     pub(crate) fn wake_quic(&mut self, now: u64) -> Option<Slot> {
         let quic = self.quic.as_mut()?;
         let (_, slot) = quic.next_timer().filter(|&(at, _)| at <= now)?;
@@ -73,14 +74,14 @@ impl<D: Driver> Network<'_, D> {
         Some(slot)
     }
 
-    /// What a connection tells next; nothing once it is closed.
+    /// Returns the next event of a connection. `None` if there is none or it is closed.
     pub(crate) fn next_event(&mut self, slot: Slot) -> Option<Event> {
         let link = self.connections.get(slot).protocol.link()?;
         self.quic.as_mut()?.next_event(link)
     }
 
-    /// The handshake of a connection is over, so that its streams begin: what it came to, where that is
-    /// known.
+    /// Opens the streams of a connection whose handshake has finished. Returns what the handshake
+    /// negotiated, if that is known.
     pub(crate) fn open_quic(&mut self, slot: Slot) -> Option<Facts> {
         let streams = self.connections.get(slot).protocol.streams()?;
         streams.open();
@@ -88,7 +89,7 @@ impl<D: Driver> Network<'_, D> {
         Agreed::of(&link.connection)?.facts(link.offered, &mut self.room)
     }
 
-    /// Whether a handshake of QUIC agreed on the version of HTTP that is to be spoken.
+    /// Returns true if the handshake negotiated the version of HTTP to be used.
     pub(crate) fn fits_quic(&self, facts: &Facts) -> bool {
         let plan = &self.prepared.plan;
         let mut offered = plan.tls.iter().flat_map(|tls| &tls.alpn);
@@ -96,13 +97,13 @@ impl<D: Driver> Network<'_, D> {
         agrees(plan.http.version, chosen.map(String::as_bytes))
     }
 
-    /// What the handshake of a connection failed by, where this side found it wrong.
+    /// Returns why the handshake failed, if this side detected the failure.
     pub(crate) fn quic_cause(&mut self, slot: Slot) -> Option<Cause> {
         let link = self.connections.get(slot).protocol.link()?;
         Agreed::of(&link.connection)?.failed
     }
 
-    /// Sends what a connection has to send, as far as the driver takes it.
+    /// Sends what a connection has to send, as far as the driver accepts it.
     pub(super) fn flush_quic(
         &mut self,
         slot: Slot,
@@ -137,7 +138,7 @@ impl<D: Driver> Network<'_, D> {
         }
     }
 
-    /// Ends a connection of QUIC: the peer is told, which needs no answer.
+    /// Closes a QUIC connection. The peer is told, and no answer is awaited.
     pub(super) fn close_quic(&mut self, slot: Slot, recorder: &mut Recorder) {
         let dropped = self.driver.drops(slot);
         let connection = self.connections.get(slot);

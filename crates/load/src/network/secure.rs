@@ -1,4 +1,4 @@
-//! TLS on a connection: its handshake, and what comes through it.
+//! TLS on a connection: the handshake and decryption.
 
 use sixmark_http::HttpVersion;
 use sixmark_record::outcome::FailurePhase;
@@ -10,7 +10,8 @@ use crate::connection::State;
 use crate::tls::{Failure, Progress};
 
 impl<D: Driver> Network<'_, D> {
-    /// Begins the handshake of a connection that TCP has established: false where it needs none.
+    /// Begins the TLS handshake of a connection that TCP has established. Returns false if the
+    /// connection does not use TLS.
     pub(crate) fn begin_tls(&mut self, slot: Slot) -> Result<bool, Failure> {
         let connection = self.connections.get(slot);
         connection.state = State::Opening(FailurePhase::Tls);
@@ -26,8 +27,8 @@ impl<D: Driver> Network<'_, D> {
         Ok(true)
     }
 
-    /// Takes the bytes that the driver told of through TLS and adds what they held to `plain`. Nothing
-    /// where the connection has no TLS.
+    /// Decrypts the bytes that the driver received and appends the plain text to `plain`. `None` if
+    /// the connection has no TLS.
     pub(crate) fn decrypt(
         &mut self,
         slot: Slot,
@@ -38,13 +39,13 @@ impl<D: Driver> Network<'_, D> {
         Some(tls.feed(self.driver.bytes(), &mut self.room, plain, &mut buffer.bytes))
     }
 
-    /// What the handshake of a connection, which is over, came to.
+    /// Returns what the handshake of a connection negotiated, once it has finished.
     pub(crate) fn tls_facts(&mut self, slot: Slot) -> Option<Facts> {
         let buffer = self.connections.get(slot).send_buffer.as_ref()?;
         buffer.tls.as_ref()?.facts(&mut self.room)
     }
 
-    /// Whether TLS agreed on the version of HTTP that is to be spoken on a connection.
+    /// Returns true if TLS negotiated the version of HTTP to be used.
     pub(crate) fn fits(&mut self, slot: Slot) -> bool {
         let http = &self.prepared.plan.http;
         let buffer = self.connections.get(slot).send_buffer.as_ref();
@@ -53,8 +54,8 @@ impl<D: Driver> Network<'_, D> {
     }
 }
 
-/// Whether what TLS agreed on is the version that is to be spoken. HTTP/1.1 needs no agreement
-/// (RFC 9112, 9.2 of its own default; RFC 9113, 3.2 for HTTP/2).
+/// Returns true if the negotiated protocol is the version to be used. HTTP/1.1 needs no
+/// negotiation, HTTP/2 does (RFC 9113, 3.2).
 pub(super) fn agrees(version: HttpVersion, alpn: Option<&[u8]>) -> bool {
     match alpn {
         Some(chosen) => chosen == version.alpn().as_bytes(),

@@ -1,5 +1,5 @@
-//! How bytes leave that are made anew each time: gathered while events are dealt with, so that what
-//! belongs together is encrypted and sent together.
+//! Sending bytes that are generated anew each time. They are gathered while events are processed,
+//! so that what belongs together is encrypted and sent together.
 
 use sixmark_sys::driver::{Driver, Handed, Slot};
 
@@ -10,7 +10,8 @@ use crate::scheduler::Permits;
 use crate::tls::{Failure, Room};
 
 impl<D: Driver> Network<'_, D> {
-    /// Sends what has gathered on one connection, as far as the driver takes it. Fails where TLS does.
+    /// Sends the gathered bytes of one connection, as far as the driver accepts them. Fails if TLS
+    /// does.
     pub(crate) fn flush(
         &mut self,
         slot: Slot,
@@ -27,7 +28,7 @@ impl<D: Driver> Network<'_, D> {
         Ok(())
     }
 
-    /// Hands over what there is: when that was, where it could be done at once.
+    /// Hands the gathered bytes to the driver. Returns the time if that was complete at once.
     fn pass(&mut self, slot: Slot, recorder: &mut Recorder) -> Result<Option<u64>, Failure> {
         let connection = self.connections.get(slot);
         let family = connection.family;
@@ -52,13 +53,13 @@ impl<D: Driver> Network<'_, D> {
         }
     }
 
-    /// Makes all that there is ready to be sent.
+    /// Encodes everything that is ready to be sent.
     pub(super) fn gather_all(&mut self, slot: Slot) {
-        // A connection that is closed anyway is not worth a failure.
+        // An error is ignored: the connection is closed in any case.
         let _ = fill(self.connections.get(slot), &mut self.room);
     }
 
-    /// The driver has the last of the bytes handed over, since `at`.
+    /// Records that the driver has accepted the last of the bytes, at `at`.
     pub(crate) fn passed(&mut self, slot: Slot, at: u64, permits: &mut Permits) {
         let Some(buffer) = &mut self.connections.get(slot).send_buffer else { return };
         buffer.busy = false;
@@ -67,7 +68,7 @@ impl<D: Driver> Network<'_, D> {
         }
     }
 
-    /// Sends what has gathered on a connection that is about to be closed, if that is possible at
+    /// Sends the gathered bytes of a connection that is about to be closed, if that is possible at
     /// once.
     pub(crate) fn last_words(&mut self, slot: Slot, recorder: &mut Recorder) {
         let connection = self.connections.get(slot);
@@ -81,7 +82,7 @@ impl<D: Driver> Network<'_, D> {
     }
 }
 
-/// Makes the bytes that are to be handed over.
+/// Encodes the bytes to be handed over.
 fn fill(connection: &mut Connection, room: &mut Room) -> Result<(), Failure> {
     let ready = connection.state == State::Open;
     let Some(buffer) = &mut connection.send_buffer else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Local addresses in turn.
+//! Local addresses, used in turn.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
@@ -6,8 +6,8 @@ use sixmark_record::plan::SourceAddresses;
 use sixmark_sys::driver::LocalAddress;
 use sixmark_units::family::{Family, PerFamily};
 
-/// Deals out the local addresses of each family, round robin: in an order that is fixed, since a
-/// family's connections begin in the drawn order of the families and so keep step with nothing.
+/// Assigns the local addresses of each family round robin. The order can be fixed: connections of a
+/// family start in the random order of the families, so no correlation arises.
 #[derive(Debug)]
 pub(crate) struct Sources {
     pools: PerFamily<Vec<SourceAddresses>>,
@@ -16,7 +16,8 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Worker number `worker` of `workers` takes every `workers`-th address.
+    /// Creates the assignment for worker number `worker` of `workers`, which takes every
+    /// `workers`-th address.
     pub(crate) fn new(
         pools: &PerFamily<Vec<SourceAddresses>>,
         worker: u32,
@@ -26,7 +27,7 @@ impl Sources {
         Sources { pools: pools.clone(), turn, step: workers.into() }
     }
 
-    /// The next local address; none where the kernel is to choose.
+    /// Returns the next local address. `None` if the kernel chooses.
     pub(crate) fn next(&mut self, family: Family) -> Option<LocalAddress> {
         let pool = &self.pools[family];
         let count = pool.len() as u64;
@@ -37,7 +38,8 @@ impl Sources {
     }
 }
 
-/// The address number `turn` of a source, counted from its first and beginning again at the end.
+/// Returns address number `turn` of a source, counted from its first address and wrapping around at
+/// the end of its prefix.
 fn local_address(source: &SourceAddresses, turn: u64) -> LocalAddress {
     match source.address {
         IpAddr::V4(first) => {
@@ -57,7 +59,7 @@ fn local_address(source: &SourceAddresses, turn: u64) -> LocalAddress {
     }
 }
 
-/// A number whose last `count` bits, at most 128, are ones.
+/// Returns a number whose last `count` bits (at most 128) are ones.
 fn low_bits(count: u32) -> u128 {
     u128::MAX.checked_shr(128 - count).unwrap_or(0)
 }

@@ -17,12 +17,12 @@ pub(crate) struct Http1 {
 }
 
 impl Http1 {
-    /// Where requests are of HTTP/1.0: the connection is kept only where the peer agrees to that.
+    /// Creates the state for HTTP/1.0: a connection is kept open only if the peer agrees.
     pub(super) fn old() -> Http1 {
         Http1 { reader: ResponseReader::of_http10(), ..Http1::default() }
     }
 
-    /// The exchange on it, where there is one.
+    /// Returns the permit of the exchange on the connection. It is meaningless if there is none.
     pub(crate) fn permit(&self) -> Permit {
         self.permit
     }
@@ -31,12 +31,12 @@ impl Http1 {
         self.permit = permit;
     }
 
-    /// A request of this kind is about to be sent.
+    /// Prepares for the response to a request of this kind, which is about to be sent.
     pub(crate) fn begin(&mut self, kind: RequestKind) {
         self.reader.begin(kind);
     }
 
-    /// Reads what came, and tells `visitor` of it where there is one.
+    /// Reads received bytes, and passes what they contain to `visitor` if there is one.
     pub(crate) fn read(
         &mut self,
         bytes: &[u8],
@@ -50,17 +50,17 @@ impl Http1 {
         fed.map_err(Breach::from)
     }
 
-    /// How many of the bytes to come may be dropped unseen.
+    /// Returns how many of the following bytes may be dropped unread.
     pub(crate) fn discardable(&self) -> u64 {
         self.reader.discardable()
     }
 
-    /// So many of them were: the response, if they ended it.
+    /// Records that `count` bytes were dropped. Returns the response if they complete it.
     pub(crate) fn discarded(&mut self, count: u64) -> Option<Complete> {
         self.reader.discarded(count)
     }
 
-    /// The peer closed its side: the response, if that ends it.
+    /// Handles the end of the peer's data. Returns the response if that completes it.
     pub(crate) fn finish(&mut self) -> Result<Complete, Early> {
         self.reader.finish()
     }

@@ -17,7 +17,7 @@ pub(super) struct Http2 {
 }
 
 impl Http2 {
-    /// With at most so many streams at once.
+    /// Creates the state of a connection with at most `streams` concurrent streams.
     pub(super) fn new(streams: u32) -> Http2 {
         Http2 { machine: Connection::new(&Options { streams, ..Options::default() }) }
     }
@@ -74,7 +74,7 @@ impl Multiplexer for Http2 {
     }
 
     fn say_goodbye(&mut self, code: Option<u64>) {
-        // All codes of HTTP/2 are of 32 bits.
+        // All error codes of HTTP/2 have 32 bits.
         self.machine.goodbye(code.map_or(0, |code| code as u32));
     }
 }

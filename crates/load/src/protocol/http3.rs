@@ -1,4 +1,4 @@
-//! HTTP/3 on one connection: its streams over the QUIC library's.
+//! HTTP/3 on one connection, over the streams of the QUIC library.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::tls::{Failure, Room};
 pub(super) struct Http3 {
     link: QuicLink,
     control: Control,
-    /// Exchanges whose request was written as a whole since this was last looked at.
+    /// Exchanges whose request was written completely since the last call of `fill`.
     written: Vec<Permit>,
     streams: HashMap<StreamId, Stream>,
-    /// The streams in one direction that the peer opened.
+    /// The unidirectional streams that the peer opened.
     theirs: Vec<StreamId>,
 }
 
-/// An exchange's stream.
+/// The stream of an exchange.
 #[derive(Debug)]
 struct Stream {
     permit: Permit,
     reader: StreamReader,
-    /// What is left to be written: the request, and how many of its bytes are.
+    /// The request, and how many of its bytes are written. `None` once it is written or stopped.
     request: Option<(Arc<Http3Request>, usize)>,
 }
 
@@ -79,7 +79,7 @@ impl Multiplexer for Http3 {
             }
             StreamEvent::Writable { id } => self.write(id),
             StreamEvent::Stopped { id, .. } => self.stopped(id),
-            // Those that wait are begun after all events.
+            // Exchanges that wait are started after all events.
             StreamEvent::Available { .. }
             | StreamEvent::Finished { .. }
             | StreamEvent::Opened { dir: Dir::Bi } => {}
@@ -87,7 +87,8 @@ impl Multiplexer for Http3 {
         Ok(())
     }
 
-    /// The library has a way of its own for the bytes.
+    /// Only reports the exchanges whose requests are written: the QUIC library sends the bytes
+    /// itself.
     fn fill(&mut self, buffer: &mut SendBuffer, _: bool, _: &mut Room) -> Result<(), Failure> {
         buffer.leaving.append(&mut self.written);
         Ok(())
@@ -101,7 +102,7 @@ impl Multiplexer for Http3 {
         self.control.goaway().is_some()
     }
 
-    /// HTTP/3 has no word for it.
+    /// Returns 0: HTTP/3 has no error code in GOAWAY.
     fn goaway_code(&self) -> u64 {
         0
     }
@@ -110,10 +111,10 @@ impl Multiplexer for Http3 {
         self.link.close_by = code.unwrap_or(code::NO_ERROR);
     }
 
-    /// Opens the stream on which this side says what it is.
+    /// Opens the control stream and writes its first bytes.
     fn open(&mut self) {
         if let Some(id) = self.link.connection.streams().open(Dir::Uni) {
-            // The first bytes of a connection always find room.
+            // The first bytes of a connection always fit into the windows.
             let _ = self.link.connection.send_stream(id).write(&Control::opening());
         }
     }
@@ -124,7 +125,7 @@ impl Multiplexer for Http3 {
 }
 
 impl Http3 {
-    /// Nothing has been said yet over `link`.
+    /// Creates the state of a connection over `link`, on which nothing was sent yet.
     pub(super) fn new(mut link: QuicLink) -> Http3 {
         link.close_by = code::NO_ERROR;
         Http3 {
@@ -136,7 +137,7 @@ impl Http3 {
         }
     }
 
-    /// Reads what came on a stream, and what it says of others.
+    /// Reads a stream, and handles what it means for others (GOAWAY).
     fn take(
         &mut self,
         id: StreamId,
@@ -148,7 +149,7 @@ impl Http3 {
         read
     }
 
-    /// Writes what there is room for.
+    /// Writes as much of a request as there is room for.
     fn write(&mut self, id: StreamId) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let Some((request, mut written)) = stream.request.take() else { return };
@@ -156,7 +157,7 @@ impl Http3 {
         loop {
             match to.write(left_to_write(&request, written)) {
                 _ if left_to_write(&request, written).is_empty() => {
-                    // Fails only where the peer stopped it: its answer tells.
+                    // This fails only if the peer stopped the stream; its response is what counts.
                     let _ = to.finish();
                     return self.written.push(stream.permit);
                 }
@@ -165,22 +166,22 @@ impl Http3 {
                     stream.request = Some((request, written));
                     return;
                 }
-                // The peer wants no more of it; what it answers is what counts.
+                // The peer wants no more of the request; its response is what counts.
                 Err(WriteError::Stopped(_) | WriteError::ClosedStream) => return,
             }
         }
     }
 
-    /// The peer wants no more of a request.
+    /// Stops sending a request of which the peer wants no more.
     fn stopped(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.request = None;
-            // Closed already where all of it had been sent.
+            // The stream is closed already if all of it was sent.
             let _ = self.link.connection.send_stream(id).reset(VarInt::from(NO_ERROR));
         }
     }
 
-    /// Reads what came on a stream of either kind.
+    /// Reads a stream, whether it is a response or unidirectional.
     fn read(
         &mut self,
         id: StreamId,
@@ -220,7 +221,7 @@ impl Http3 {
         };
         let _ = chunks.finalize();
         if unknown {
-            // Nobody here will ever want it (RFC 9114, 6.2.3).
+            // Streams of unknown type are not read (RFC 9114, 6.2.3).
             let _ = self.link.connection.recv_stream(id).stop(VarInt::from(UNKNOWN));
         }
         if unknown || ended {
@@ -262,8 +263,9 @@ impl Http3 {
         reset.map_or(done, |code| self.was_reset(id, code, observer))
     }
 
-    /// The peer reset a response. Streams have no order: a GOAWAY that says that it did nothing
-    /// with the request may have come with that, or before, and not be read yet.
+    /// Handles the peer's reset of a response. There is no order between streams: a GOAWAY that
+    /// says that the request was not processed may have arrived with the reset or before it and not
+    /// have been read yet.
     fn was_reset(
         &mut self,
         id: StreamId,
@@ -286,17 +288,17 @@ impl Http3 {
         self.control.goaway().is_some_and(|first| u64::from(VarInt::from(id)) >= first)
     }
 
-    /// An exchange is over: what is left of its stream is of no account.
+    /// Removes the stream of an exchange that is over.
     fn leave(&mut self, id: StreamId) {
         let unsent = self.streams.remove(&id).is_some_and(|stream| stream.request.is_some());
-        // Both are refused where the stream has ended by itself, as it usually has.
+        // Both calls fail if the stream has already ended, as it usually has.
         let _ = self.link.connection.recv_stream(id).stop(VarInt::from(NO_ERROR));
         if unsent {
             let _ = self.link.connection.send_stream(id).reset(VarInt::from(CANCELLED));
         }
     }
 
-    /// Tells of the exchanges that the peer's GOAWAY says it did nothing with.
+    /// Reports the exchanges that were not processed according to the peer's GOAWAY.
     fn disown(&mut self, observer: &mut impl Observer) {
         if self.control.goaway().is_none() {
             return;
@@ -322,7 +324,7 @@ const NO_ERROR: u32 = code::NO_ERROR as u32;
 const UNKNOWN: u32 = code::STREAM_CREATION as u32;
 const CANCELLED: u32 = code::REQUEST_CANCELLED as u32;
 
-/// What of a request is left after so many bytes, or the first piece of that.
+/// Returns the unwritten rest of a request after `written` bytes, or the first piece of that rest.
 fn left_to_write(request: &Http3Request, written: usize) -> &[u8] {
     let head = request.head();
     match written < head.len() {

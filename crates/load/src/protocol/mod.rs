@@ -1,8 +1,8 @@
-//! What is spoken on a connection, as a worker sees it.
+//! The protocol of a connection, as a worker sees it.
 //!
-//! A worker knows two kinds of protocols. On a connection of a *serial* one an exchange follows the
-//! other, on one of a *multiplexed* one several are under way at once, each on its stream. Which version
-//! of HTTP it is, and how its machine is asked, only the files here know: one for each.
+//! There are two kinds of protocols. A *serial* connection carries one exchange after the other; a
+//! *multiplexed* one carries several at once, each on a stream of its own. Only the files of this
+//! module know the versions of HTTP: there is one file for each.
 
 mod http1;
 mod http2;
@@ -12,7 +12,7 @@ mod streams;
 
 use sixmark_http::HttpVersion;
 use sixmark_http::http1::KnownHead;
-// What a response came to and who sees it, in whichever protocol.
+// How a response ended and who observes it, in any protocol.
 pub(super) use sixmark_http::http1::{Complete, ResponseVisitor};
 use sixmark_http::http3::Heads;
 use sixmark_record::plan::http::Http;
@@ -24,7 +24,7 @@ use crate::tls::{Failure, Room};
 pub(super) use http1::Http1;
 pub(super) use streams::Streams;
 
-/// The state of a connection's protocol.
+/// The protocol state of a connection.
 #[derive(Debug)]
 pub(super) enum Protocol {
     /// One exchange after the other.
@@ -33,32 +33,34 @@ pub(super) enum Protocol {
     Multiplexed(Streams),
 }
 
-/// What the machines of one worker remember together, since peers say the same on each connection.
+/// What all connections of a worker remember in common, since peers send the same header fields on
+/// each.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     known: KnownHead,
     heads: Heads,
 }
 
-/// What came breaks the rules of the protocol.
+/// A violation of the protocol in received data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Breach {
-    /// It is no rule of the protocol but a limit of this side.
+    /// True if the data exceeds a limit of this side, and is no violation of the protocol.
     pub(super) own_limit: bool,
-    /// The code to end the connection with, where the protocol has codes.
+    /// The error code with which to close the connection. `None` if the protocol has no codes.
     pub(super) code: Option<u64>,
-    /// What is wrong, in a few words.
+    /// A short description of the violation.
     pub(super) text: &'static str,
 }
 
-/// True where `version` is spoken over QUIC, so that connections need a [`QuicLink`].
+/// Returns true if `version` runs over QUIC, so that connections need a [`QuicLink`].
 pub(super) fn is_over_quic(version: HttpVersion) -> bool {
     version == HttpVersion::Http3
 }
 
 impl Protocol {
-    /// That of a new connection, with its `link` where it is spoken over QUIC. Without one it keeps the
-    /// exchanges that wait, until the connection fails when it would begin its handshake.
+    /// Creates the state of a new connection. `link` is its QUIC connection, if the protocol runs
+    /// over QUIC. If it is missing then, exchanges wait until the connection fails at the beginning
+    /// of its handshake.
     pub(super) fn new(http: &Http, link: Option<QuicLink>) -> Protocol {
         match http.version {
             HttpVersion::Http1 => Protocol::default(),
@@ -69,12 +71,12 @@ impl Protocol {
         }
     }
 
-    /// Several exchanges may be under way at once.
+    /// Returns true if several exchanges may be in flight at once.
     pub(super) fn is_multiplexed(&self) -> bool {
         matches!(self, Protocol::Multiplexed(_))
     }
 
-    /// Sets an exchange aside until its connection is established, and has room for it.
+    /// Queues an exchange until its connection is established and has room for it.
     pub(super) fn enqueue(&mut self, permit: Permit) {
         match self {
             Protocol::Serial(machine) => machine.enqueue(permit),
@@ -82,7 +84,7 @@ impl Protocol {
         }
     }
 
-    /// Adds the exchanges on a connection, of which there are `in_flight`.
+    /// Appends the exchanges of a connection that has `in_flight` of them.
     pub(super) fn list_exchanges(&self, in_flight: u32, list: &mut Vec<Permit>) {
         match self {
             Protocol::Serial(machine) => list.extend((in_flight > 0).then_some(machine.permit())),
@@ -90,15 +92,15 @@ impl Protocol {
         }
     }
 
-    /// Gives up one exchange of several.
+    /// Cancels one exchange of a multiplexed connection.
     pub(super) fn cancel(&mut self, permit: Permit) {
         if let Protocol::Multiplexed(streams) = self {
             streams.cancel(permit);
         }
     }
 
-    /// Puts what there is to send into the buffer; of a connection that is not `ready` only what belongs
-    /// to its opening.
+    /// Appends the data to be sent to the buffer. If the connection is not `ready`, only the data
+    /// that belongs to its opening is appended.
     pub(super) fn fill(
         &mut self,
         buffer: &mut SendBuffer,
@@ -111,7 +113,7 @@ impl Protocol {
         }
     }
 
-    /// The streams, where several exchanges may be under way at once.
+    /// Returns the streams of a multiplexed connection.
     pub(super) fn streams(&mut self) -> Option<&mut Streams> {
         match self {
             Protocol::Serial(_) => None,
@@ -119,7 +121,7 @@ impl Protocol {
         }
     }
 
-    /// The connection of QUIC under it, where there is one.
+    /// Returns the QUIC connection below the protocol, if there is one.
     pub(super) fn link(&mut self) -> Option<&mut QuicLink> {
         self.streams()?.link()
     }

@@ -1,4 +1,4 @@
-//! What the machine of a protocol does that carries several exchanges at once.
+//! The interface of a protocol that carries several exchanges at once.
 
 use quinn_proto::StreamEvent;
 use sixmark_http::observer::Observer;
@@ -10,23 +10,23 @@ use crate::quic::QuicLink;
 use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 
-/// The machine of such a protocol on one connection.
+/// The state of such a protocol on one connection.
 pub(super) trait Multiplexer {
-    /// Begins an exchange: false where the peer has no room for another.
+    /// Starts an exchange. Returns false if the peer has no room for another.
     fn begin(&mut self, permit: Permit, request: Outgoing<'_>) -> bool;
 
-    /// Adds the exchanges that were begun and have not ended.
+    /// Appends the exchanges that were started and have not ended.
     fn list_exchanges(&self, list: &mut Vec<Permit>);
 
-    /// Gives up an exchange that was begun.
+    /// Cancels an exchange that was started.
     fn cancel(&mut self, permit: Permit);
 
-    /// Reads what came on the connection, where that is one of bytes.
+    /// Reads data received on a connection that is a stream of bytes.
     fn read(&mut self, _bytes: &[u8], _observer: &mut impl Observer) -> Result<(), Breach> {
         Ok(())
     }
 
-    /// Deals with what a stream of QUIC has to tell, where that carries it.
+    /// Handles an event of a QUIC stream, if the protocol runs over QUIC.
     fn attend(
         &mut self,
         _event: StreamEvent,
@@ -36,8 +36,8 @@ pub(super) trait Multiplexer {
         Ok(())
     }
 
-    /// Puts what there is to send into the buffer, where that is how it leaves, and the exchanges whose
-    /// request ends in it; of a connection that is not `ready` no bytes.
+    /// Appends the data to be sent to the buffer, unless it is sent in another way, and the
+    /// exchanges whose request ends in it. If the connection is not `ready`, no bytes are appended.
     fn fill(
         &mut self,
         buffer: &mut SendBuffer,
@@ -45,22 +45,23 @@ pub(super) trait Multiplexer {
         room: &mut Room,
     ) -> Result<(), Failure>;
 
-    /// True where no more exchanges may begin, though those in flight go on.
+    /// Returns true if no more exchanges may start, although those in flight continue.
     fn is_draining(&self) -> bool;
 
-    /// True where the peer said so.
+    /// Returns true if the peer sent GOAWAY.
     fn said_goaway(&self) -> bool;
 
-    /// Why the peer takes no more exchanges, as far as it has said; 0 where it has not.
+    /// Returns the error code of the peer's GOAWAY; 0 if there is none.
     fn goaway_code(&self) -> u64;
 
-    /// Has the peer told that this side ends the connection, and by which code if that is for a fault.
+    /// Tells the peer that this side ends the connection, with an error code if it does so because
+    /// of an error.
     fn say_goodbye(&mut self, code: Option<u64>);
 
-    /// The connection is established.
+    /// Handles that the connection is established.
     fn open(&mut self) {}
 
-    /// The connection of QUIC that carries it, where one does.
+    /// Returns the QUIC connection that carries it, if there is one.
     fn link(&mut self) -> Option<&mut QuicLink> {
         None
     }

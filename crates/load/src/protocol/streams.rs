@@ -1,4 +1,4 @@
-//! A protocol that carries several exchanges at once on a connection, whichever it is.
+//! A protocol that carries several exchanges at once on a connection: HTTP/2 or HTTP/3.
 
 use std::collections::VecDeque;
 
@@ -15,10 +15,10 @@ use crate::quic::QuicLink;
 use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 
-/// The exchanges on such a connection.
+/// The exchanges on a multiplexed connection.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    /// Those that wait for the connection, or for the peer to have room for them.
+    /// The exchanges that wait for the connection, or for room for another stream.
     waiting: VecDeque<Permit>,
     machine: Machine,
 }
@@ -29,7 +29,7 @@ enum Machine {
     Http3(Box<Http3>),
 }
 
-/// Has whichever machine it is do something.
+/// Evaluates an expression with the protocol in use.
 macro_rules! with {
     ($machine:expr, $of:ident => $done:expr) => {
         match $machine {
@@ -40,7 +40,8 @@ macro_rules! with {
 }
 
 impl Streams {
-    /// With at most so many at once, over `link` where it is spoken over QUIC.
+    /// Creates the state of a connection with at most `streams` concurrent streams, over `link` if
+    /// it is of QUIC.
     pub(super) fn new(streams: u32, link: Option<QuicLink>) -> Streams {
         let machine = match link {
             None => Machine::Http2(Box::new(Http2::new(streams))),
@@ -49,17 +50,18 @@ impl Streams {
         Streams { waiting: VecDeque::new(), machine }
     }
 
-    /// Sets an exchange aside until there is room for it.
+    /// Queues an exchange until there is room for it.
     pub(super) fn enqueue(&mut self, permit: Permit) {
         self.waiting.push_back(permit);
     }
 
-    /// The exchange that waits for longest.
+    /// Returns the exchange that has waited for longest.
     pub(crate) fn first_waiting(&self) -> Option<Permit> {
         self.waiting.front().copied()
     }
 
-    /// Begins the exchange that waits for longest: false where the peer has no room for another.
+    /// Starts the exchange that has waited for longest. Returns false if the peer has no room for
+    /// another.
     pub(crate) fn begin_waiting(&mut self, permit: Permit, request: Outgoing<'_>) -> bool {
         let begun = with!(&mut self.machine, machine => machine.begin(permit, request));
         if begun {
@@ -68,7 +70,7 @@ impl Streams {
         begun
     }
 
-    /// Takes all that wait.
+    /// Removes and returns all exchanges that wait.
     pub(crate) fn take_waiting(&mut self) -> VecDeque<Permit> {
         std::mem::take(&mut self.waiting)
     }
@@ -85,12 +87,12 @@ impl Streams {
         }
     }
 
-    /// Reads what came on the connection.
+    /// Reads data received on the connection.
     pub(crate) fn read(&mut self, bytes: &[u8], by: &mut impl Observer) -> Result<(), Breach> {
         with!(&mut self.machine, machine => machine.read(bytes, by))
     }
 
-    /// Deals with what a stream of QUIC has to tell.
+    /// Handles an event of a QUIC stream.
     pub(crate) fn attend(
         &mut self,
         event: StreamEvent,
@@ -100,7 +102,7 @@ impl Streams {
         with!(&mut self.machine, machine => machine.attend(event, memory, observer))
     }
 
-    /// Puts what there is to send into the buffer, and the exchanges whose request ends in it.
+    /// Appends the data to be sent to the buffer, and the exchanges whose request ends in it.
     pub(crate) fn fill(
         &mut self,
         buffer: &mut SendBuffer,
@@ -110,32 +112,33 @@ impl Streams {
         with!(&mut self.machine, machine => machine.fill(buffer, ready, room))
     }
 
-    /// True where no more exchanges may begin, though those in flight go on.
+    /// Returns true if no more exchanges may start, although those in flight continue.
     pub(crate) fn is_draining(&self) -> bool {
         with!(&self.machine, machine => machine.is_draining())
     }
 
-    /// True where the peer said so.
+    /// Returns true if the peer sent GOAWAY.
     pub(crate) fn said_goaway(&self) -> bool {
         with!(&self.machine, machine => machine.said_goaway())
     }
 
-    /// Why the peer takes no more exchanges, as far as it has said; 0 where it has not.
+    /// Returns the error code of the peer's GOAWAY; 0 if there is none.
     pub(crate) fn goaway_code(&self) -> u64 {
         with!(&self.machine, machine => machine.goaway_code())
     }
 
-    /// Has the peer told that this side ends the connection, and by which code if that is for a fault.
+    /// Tells the peer that this side ends the connection, with an error code if it does so because
+    /// of an error.
     pub(crate) fn say_goodbye(&mut self, code: Option<u64>) {
         with!(&mut self.machine, machine => machine.say_goodbye(code));
     }
 
-    /// The connection is established.
+    /// Handles that the connection is established.
     pub(crate) fn open(&mut self) {
         with!(&mut self.machine, machine => machine.open());
     }
 
-    /// The connection of QUIC that carries them, where one does.
+    /// Returns the QUIC connection that carries the streams, if there is one.
     pub(crate) fn link(&mut self) -> Option<&mut QuicLink> {
         with!(&mut self.machine, machine => machine.link())
     }

@@ -1,4 +1,4 @@
-//! What is counted of connections.
+//! Counting connections.
 
 use sixmark_record::tcp;
 use sixmark_record::tls::{Cause, Facts};
@@ -10,19 +10,21 @@ use super::Recorder;
 use crate::connection::{Connection, State};
 
 impl Recorder {
-    /// Whether the kernel is to be asked how long the handshake of the next connection takes: of all
-    /// where connect is timed by its clock, else of some to be put beside this client's.
+    /// Returns true if the kernel is to be asked how long the handshake of the next connection
+    /// takes. If connect times are from the kernel's clock, it is asked for all connections,
+    /// otherwise for a sample to compare with the client's clock.
     pub(crate) fn asks_handshake(&mut self, family: Family, counts: bool) -> bool {
         self.kernel || (counts && self.handshakes.takes(family))
     }
 
-    /// Whether the kernel is to be asked what it knows of the way of a connection that is about to be
-    /// closed.
+    /// Returns true if the kernel is to be asked for the path statistics of a connection that is
+    /// about to be closed.
     pub(crate) fn asks_path(&mut self, family: Family) -> bool {
         self.paths.takes(family)
     }
 
-    /// A connection was established. False where nobody knows how long that took.
+    /// Counts an established connection. Returns false if its duration is unknown because of a
+    /// stall.
     pub(crate) fn connected(&mut self, connection: &Connection) -> bool {
         let timed = self.is_timed(connection.opened);
         let tally = &mut self.tally[connection.family];
@@ -34,7 +36,8 @@ impl Recorder {
         true
     }
 
-    /// What the kernel said of the handshake of a connection, which took this client so long.
+    /// Records what the kernel reported about a handshake, which took `client` nanoseconds by this
+    /// client's clock.
     pub(crate) fn handshake(&mut self, family: Family, said: Handshake, client: u64) {
         let said = match said {
             Handshake::Took(nanos) => tcp::Handshake::Took(nanos),
@@ -44,7 +47,7 @@ impl Recorder {
         self.tally[family].tcp.handshake.record(said, client);
     }
 
-    /// A handshake of TLS or QUIC that began at `since` was finished at `over`.
+    /// Records a TLS or QUIC handshake that began at `since` and finished at `over`.
     pub(crate) fn shook_hands(&mut self, family: Family, facts: &Facts, [since, over]: [u64; 2]) {
         if !self.is_timed(since) {
             return self.tally[family].tls.finished_untimed(facts);
@@ -54,7 +57,7 @@ impl Recorder {
         self.slice.families[family].tls.record(took);
     }
 
-    /// A connection was closed.
+    /// Counts a closed connection.
     pub(crate) fn closed(&mut self, connection: &Connection, now: u64, close: Close) {
         let tally = &mut self.tally[connection.family];
         tally.connections.closed += 1;
@@ -62,14 +65,14 @@ impl Recorder {
         tally.phases.lifetime.record(now.saturating_sub(connection.connected));
     }
 
-    /// What TCP knew of a connection that is about to be closed.
+    /// Records TCP's statistics of a connection that is about to be closed.
     pub(crate) fn path(&mut self, family: Family, path: &TcpPath) {
         let &TcpPath { rtt, min_rtt, retransmitted, duplicates, delivered, mss } = path;
         let path = tcp::TcpSample { rtt, min_rtt, retransmitted, duplicates, delivered, mss };
         self.tally[family].tcp.record(&path);
     }
 
-    /// TLS failed on a connection, in its handshake or after it.
+    /// Counts a failure of TLS, in the handshake or after it.
     pub(crate) fn tls_failed(&mut self, connection: &Connection, cause: Cause) {
         let tally = &mut self.tally[connection.family].tls;
         match connection.state {
@@ -78,21 +81,21 @@ impl Recorder {
         }
     }
 
-    /// The peer sent what nobody had asked for.
+    /// Counts data that the peer sent although no request was pending.
     pub(crate) fn unsolicited(&mut self, connection: &Connection) {
         if connection.counted {
             self.tally[connection.family].connections.unsolicited += 1;
         }
     }
 
-    /// How long a connection was held that is closed at `now`, whether it counts or not.
+    /// Records how long a connection that is closed at `now` was open, whether it counts or not.
     pub(crate) fn held(&mut self, connection: &Connection, now: u64) {
         let held = now.saturating_sub(connection.opened.max(self.begin));
         self.tally[connection.family].connections.held_ns += held;
     }
 
-    /// Tells of a connection that was established between `ends`, where anybody asked; without them
-    /// nobody knows which one it is.
+    /// Adds a connection between `ends` to the trace, if there is one. Without `ends` it can't be
+    /// identified.
     pub(crate) fn trace_connection(
         &mut self,
         slot: Slot,

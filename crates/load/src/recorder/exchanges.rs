@@ -1,4 +1,4 @@
-//! What is counted of exchanges that are over.
+//! Counting exchanges that are over.
 
 use sixmark_http::http1::Complete;
 use sixmark_record::check::Mismatch;
@@ -14,7 +14,7 @@ use crate::connection::Connection;
 use crate::exchange::Exchange;
 
 impl Recorder {
-    /// A complete response came, which was `wanted` as it is whatever its status.
+    /// Counts a complete response. With `wanted`, any status is accepted.
     pub(crate) fn completed(
         &mut self,
         (family, endpoint): (Family, usize),
@@ -26,7 +26,7 @@ impl Recorder {
         let unaccepted = u64::from(!wanted && !self.accepted.accepts(with.status));
         let tally = &mut self.tally[family];
         let first = exchange.first.unwrap_or(end);
-        // The differences below are 0 then.
+        // The differences below are 0 in this case.
         self.clocks.inverted += u64::from(first < exchange.sent || end < first);
         tally.status.add(with.status, 1);
         tally.unaccepted += unaccepted;
@@ -54,15 +54,15 @@ impl Recorder {
         self.slipped(family, exchange);
     }
 
-    /// A complete response came at `end` to an exchange of the warm-up.
+    /// Counts a complete response at `end` to an exchange of the warm-up.
     pub(crate) fn warmed_up(&mut self, family: Family, exchange: &Exchange, end: u64) {
         let warm_up = &mut self.tally[family].warm_up;
         warm_up.completed += 1;
         warm_up.answered_ns += end.saturating_sub(exchange.start);
     }
 
-    /// How long the exchange took whose response began and ended at these times. What a slice has too
-    /// is counted there alone, see [`Recorder::cut`].
+    /// Records the durations of an exchange whose response began at `first` and ended at `end`.
+    /// Durations that a slice has as well are recorded only there, see [`Recorder::cut`].
     fn time(&mut self, family: Family, exchange: &Exchange, [first, end]: [u64; 2]) {
         let phases = &mut self.tally[family].phases;
         phases.ttfb.record(first.saturating_sub(exchange.start));
@@ -79,15 +79,15 @@ impl Recorder {
         }
     }
 
-    /// The generator stood still while the exchange, which is over, was due or in flight. Counts it.
+    /// Returns true if the worker stalled while the exchange was due or in flight, and counts that.
     fn is_stalled(&mut self, family: Family, exchange: &Exchange) -> bool {
         let stalled = !self.is_timed(exchange.due.unwrap_or(exchange.start));
         self.tally[family].stalled += u64::from(stalled);
         stalled
     }
 
-    /// A complete response came, to the request of this name and with this status, and was not what it
-    /// was to be.
+    /// Counts a complete response that failed a check. `name` is the name of its request, and
+    /// `status` is its status.
     pub(crate) fn mismatched(
         &mut self,
         at: (Family, usize),
@@ -101,14 +101,15 @@ impl Recorder {
         self.failed(at, exchange, Failure::new(Outcome::Content, FailurePhase::Transfer));
     }
 
-    /// A complete response came, and there was no room to keep what a check had to look at.
+    /// Counts a complete response that could not be checked because there was no memory for its
+    /// content.
     pub(crate) fn unchecked(&mut self, at: (Family, usize), exchange: &Exchange) {
         let cause = Some(LocalCause::ContentLimit);
         let failure = Failure { cause, ..Failure::new(Outcome::Local, FailurePhase::Transfer) };
         self.failed(at, exchange, failure);
     }
 
-    /// An exchange ended otherwise.
+    /// Counts an exchange that failed.
     pub(crate) fn failed(
         &mut self,
         (family, endpoint): (Family, usize),
@@ -129,7 +130,8 @@ impl Recorder {
         self.slipped(family, exchange);
     }
 
-    /// An exchange that ended at `now` got no response until its timeout.
+    /// Records how long an exchange that ended at `now` waited without a response until its
+    /// timeout.
     pub(crate) fn note_silence(
         &mut self,
         (family, endpoint): (Family, usize),
@@ -142,14 +144,15 @@ impl Recorder {
         }
     }
 
-    /// How much of the time between these is of the measurement, in nanoseconds.
+    /// Returns how much of the time between `from` and `to` belongs to the measurement, in
+    /// nanoseconds.
     fn measured_time(&self, from: u64, to: u64) -> u64 {
         let end = self.drained_from.map_or(to, |(end, _)| to.min(end));
         end.saturating_sub(from.max(self.begin))
     }
 
-    /// An exchange of this family and endpoint was in flight in `phase` when the load ended at `now`.
-    /// Where the generator stood still its age says nothing.
+    /// Records an exchange that was in flight in `phase` when the load ended at `now`. If the
+    /// worker stalled, its age means nothing and is not recorded.
     pub(crate) fn note_in_flight(
         &mut self,
         (family, endpoint): (Family, usize),
@@ -164,15 +167,15 @@ impl Recorder {
         let name = self.names.get(exchange.request as usize).map(|&name| name as usize);
         let (age_ns, counted) = (now.saturating_sub(since), exchange.counted);
         let silent_ns = self.measured_time(exchange.start, now);
-        // A younger one is never evidence, and a million of them need not be kept.
+        // A younger one is never evidence of silence. Leaving these out saves memory.
         if age_ns > YOUNGEST_NS {
             let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, counted };
             self.tally[family].in_flight.push(in_flight);
         }
     }
 
-    /// How much later than due an exchange of an open loop began, and by whose fault. Counted when
-    /// it ends, since its family may not be known before.
+    /// Records how much later than due an exchange of an open loop started, and why. This is
+    /// counted at its end, since its family may not be known before.
     fn slipped(&mut self, family: Family, exchange: &Exchange) {
         let Some(due) = exchange.due else { return };
         let slip = exchange.start.saturating_sub(due);
@@ -182,7 +185,7 @@ impl Recorder {
         tally.late += u64::from(!exchange.waited && slip > LATE);
     }
 
-    /// Tells of a measured exchange that had its complete response, where anybody asked.
+    /// Adds a measured exchange with a complete response to the trace, if there is one.
     pub(crate) fn trace_exchange(
         &mut self,
         slot: Slot,
@@ -196,8 +199,8 @@ impl Recorder {
     }
 }
 
-/// What a server or the network can't be blamed for where the generator stood still: that it waited no
-/// longer for a client that did not go on.
+/// Returns the failure to count for an exchange during which the worker stalled. A timeout or a
+/// closed connection is not the server's or the network's fault then.
 fn of_this_host(failure: Failure) -> Failure {
     match failure.outcome {
         Outcome::Timeout | Outcome::Reset | Outcome::Truncated => {

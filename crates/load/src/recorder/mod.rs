@@ -1,5 +1,5 @@
-//! What a worker counts and times, for the run and for the current second, and what it tells of each
-//! connection and exchange where anybody asked.
+//! The counts and times of a worker, for the run and for the current second, and the trace of each
+//! connection and exchange if one is wanted.
 
 mod connections;
 mod exchanges;
@@ -22,46 +22,47 @@ use super::prepare::PreparedLoad;
 use sampling::Sampling;
 use trace::Trace;
 
-/// Nanoseconds of a slice.
+/// Length of a slice in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
-/// A worker's counts.
+/// The counts of a worker.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) tally: Tally,
     pub(crate) clocks: Clocks,
     pub(crate) lapses: Lapses,
-    /// When the worker last came back from standing still; 0 where it never did.
+    /// The time at which the worker last resumed after a stall; 0 if it never stalled.
     back_at: u64,
-    /// Which connections are asked about their path, and which about their handshake.
+    /// The samples of connections for which the kernel is asked about the path and about the
+    /// handshake.
     paths: Sampling,
     handshakes: Sampling,
     accepted: AcceptStatus,
-    /// The number of each request's name, where they are counted by name.
+    /// The number of each request's name. Empty unless requests are counted by name.
     names: Arc<[u32]>,
-    /// What the responses read now break, where they do.
+    /// The protocol violation in the responses being processed, if any.
     pub(crate) breach: Option<&'static str>,
-    /// What is told of each connection and exchange, where anybody asked.
+    /// The trace of each connection and exchange, if one is wanted.
     trace: Option<Box<Trace>>,
     slice: Slice,
     worker: u32,
-    /// When the measurement begins.
+    /// The time at which the measurement begins.
     begin: u64,
     second: u64,
-    /// When the current slice began, and how long the worker had waited by then.
+    /// The start of the current slice, and how long the worker had waited by then.
     slice_start: u64,
     waited: u64,
-    /// When the time of the load was over, and how long the worker had waited by then, while it waits
-    /// for what is in flight: no second begins then.
+    /// The time at which the duration of the load was over, and how long the worker had waited by
+    /// then. Set while the worker waits for the exchanges in flight; no new second begins then.
     drained_from: Option<(u64, u64)>,
-    /// When the last measured exchange ended.
+    /// The time at which the last measured exchange ended.
     last_end: u64,
-    /// Times are taken from the kernel.
+    /// True if times are taken from the kernel.
     kernel: bool,
 }
 
 impl Recorder {
-    /// That of worker number `worker`, whose measurement begins at `begin`.
+    /// Creates the recorder of worker number `worker`, whose measurement begins at `begin`.
     pub(crate) fn new(begin: u64, worker: u32, prepared: &PreparedLoad) -> Recorder {
         let (tally, slice) = (Tally::default(), Slice::default());
         Recorder {
@@ -87,40 +88,41 @@ impl Recorder {
         }
     }
 
-    /// The measurement begins at another time than it was to.
+    /// Changes the time at which the measurement begins.
     pub(crate) fn begin_at(&mut self, begin: u64) {
         (self.begin, self.slice_start, self.last_end) = (begin, begin, begin);
     }
 
-    /// When the measurement begins.
+    /// Returns when the measurement begins.
     pub(crate) fn begin(&self) -> u64 {
         self.begin
     }
 
-    /// True where what happens at `at` belongs to the measurement.
+    /// Returns true if the time `at` belongs to the measurement.
     #[inline]
     pub(crate) fn measures(&self, at: u64) -> bool {
         at >= self.begin
     }
 
-    /// When the last measured exchange ended, or the measurement began.
+    /// Returns when the last measured exchange ended or, if there is none, when the measurement
+    /// began.
     pub(crate) fn last_end(&self) -> u64 {
         self.last_end
     }
 
-    /// A measured exchange ended.
+    /// Records the end of a measured exchange.
     #[inline]
     pub(crate) fn note_end(&mut self, at: u64) {
         self.last_end = self.last_end.max(at);
     }
 
-    /// When the worker last came back from standing still; 0 where it never did.
+    /// Returns when the worker last resumed after a stall; 0 if it never stalled.
     #[inline]
     pub(crate) fn back_at(&self) -> u64 {
         self.back_at
     }
 
-    /// Bytes were handed over at `now`.
+    /// Counts bytes handed over at `now`.
     #[inline]
     pub(crate) fn bytes_sent(&mut self, family: Family, count: usize, now: u64) {
         if self.measures(now) {
@@ -128,7 +130,7 @@ impl Recorder {
         }
     }
 
-    /// Bytes came at `at`.
+    /// Counts bytes received at `at`.
     #[inline]
     pub(crate) fn bytes_received(&mut self, family: Family, count: usize, at: u64) {
         if self.measures(at) {
@@ -136,13 +138,13 @@ impl Recorder {
         }
     }
 
-    /// So many permits waited between these times for a connection of a family.
+    /// Records that `permits` permits waited for a connection of a family from `since` to `now`.
     pub(crate) fn awaited(&mut self, family: Family, permits: usize, [since, now]: [u64; 2]) {
         let waited = now.saturating_sub(since.max(self.begin));
         self.tally[family].connections.awaited_ns += waited * permits as u64;
     }
 
-    /// An exchange began, in the measurement if it is `counted`, else in the warm-up.
+    /// Counts the start of an exchange, in the measurement if `counted`, else in the warm-up.
     pub(crate) fn sent(&mut self, family: Family, counted: bool) {
         if !counted {
             self.tally[family].warm_up.sent += 1;
@@ -152,14 +154,16 @@ impl Recorder {
         self.slice.families[family].sent += 1;
     }
 
-    /// An exchange of the warm-up was silent in the measurement: it counts among those sent.
+    /// Counts an exchange of the warm-up that got no response in the measurement among the measured
+    /// ones.
     pub(crate) fn carry_over(&mut self, family: Family) {
         self.tally[family].carry_over();
         self.slice.families[family].sent += 1;
     }
 
-    /// The peer turned out to be of the other family than the endpoint. A slice that is out already
-    /// keeps what it says, and what was sent again stays with the family whose server disowned it.
+    /// Moves an exchange to the other family, because the peer's family differs from that of the
+    /// endpoint. Slices that are already out do not change, and a resent request still counts for
+    /// the family whose server did not process it.
     pub(crate) fn moved(&mut self, from: Family, exchange: &Exchange) {
         if !exchange.counted {
             let warm_up = &mut self.tally[from].warm_up;
@@ -178,9 +182,9 @@ impl Recorder {
         }
     }
 
-    /// What was to be at `due` is at `now`: the worker stood still where that is much later. Its process
-    /// was stopped, the machine paused, or it was occupied with one thing: what exchanges in flight seem
-    /// to have taken then is no doing of their servers.
+    /// Detects a stall: what was planned for `due` happens at `now`, much later. The process was
+    /// stopped, the machine was paused, or the worker was busy with one task. The servers are not
+    /// the cause of what exchanges in flight seem to have taken.
     pub(crate) fn note_stall(&mut self, due: u64, now: u64) {
         let late = now.saturating_sub(due.max(self.back_at));
         if late < STALL {
@@ -192,8 +196,8 @@ impl Recorder {
         }
     }
 
-    /// The same of what the driver tells at `at`, long after its last wait. Only by this client's clock:
-    /// the other one may be set.
+    /// Detects a stall between the driver's last wait and an event at `at`. This is done only with
+    /// the client's clock, since the kernel's may be set.
     #[inline]
     pub(crate) fn note_late_news(&mut self, woke: u64, at: u64) {
         if at.saturating_sub(woke) >= STALL && !self.kernel {
@@ -206,36 +210,38 @@ impl Recorder {
         since >= self.back_at
     }
 
-    /// The counts of the exchange's request, where requests are counted by name.
+    /// Returns the counts of the exchange's request, if requests are counted by name.
     #[inline]
     fn by_request(&mut self, family: Family, exchange: &Exchange) -> Option<&mut RequestTally> {
         let name = *self.names.get(exchange.request as usize)?;
         Some(self.tally[family].request(name as usize))
     }
 
-    /// An exchange fell due while no more might be in flight, and was left out.
+    /// Counts an exchange that was dropped because the limit of exchanges in flight was reached
+    /// when it was due.
     pub(crate) fn dropped(&mut self, family: Family) {
         self.tally[family].dropped += 1;
     }
 
-    /// An exchange fell due and the run ended before it began.
+    /// Counts an exchange that was due but had not started when the run ended.
     pub(crate) fn unsent(&mut self, family: Family) {
         self.tally[family].unsent += 1;
     }
 
-    /// True where somebody asked to be told of each connection and exchange.
+    /// Returns true if each connection and exchange is recorded individually.
     #[inline]
     pub(crate) fn is_traced(&self) -> bool {
         self.trace.is_some()
     }
 
-    /// All that was told of each, the measurement having ended at `last`.
+    /// Returns the trace, after the measurement ended at `last`.
     pub(crate) fn end_trace(&mut self, last: u64) -> TruthBook {
         let begin = self.begin;
         self.trace.take().map_or_else(TruthBook::default, |trace| trace.end(begin, last))
     }
 
-    /// When the current slice ends; never while what is in flight at the end is waited for.
+    /// Returns when the current slice ends; never while the exchanges in flight at the end are
+    /// awaited.
     pub(crate) fn slice_end(&self) -> u64 {
         match self.drained_from {
             Some(_) => u64::MAX,
@@ -243,21 +249,21 @@ impl Recorder {
         }
     }
 
-    /// The time of the load is over at `now`, and the worker has waited `waited` nanoseconds in all.
-    /// What is in flight counts for the last slice.
+    /// Records that the duration of the load is over at `now`, and that the worker has waited
+    /// `waited` nanoseconds in all. The exchanges in flight count for the last slice.
     pub(crate) fn begin_draining(&mut self, now: u64, waited: u64) {
         self.drained_from.get_or_insert((now, waited));
     }
 
-    /// The shortest response of a family so far, in nanoseconds.
+    /// Returns the shortest response time of a family so far, in nanoseconds.
     pub(crate) fn shortest_response(&self, family: Family) -> Option<u64> {
         let slice = self.slice.families[family].response.min();
         slice.into_iter().chain(self.tally[family].phases.response.min()).min()
     }
 
-    /// The slice that ends at `now`, the worker having waited `waited` nanoseconds in all; the next
-    /// one begins. Durations that a slice has are added to the tally now: counting each in both would
-    /// cost every exchange what this costs a second.
+    /// Ends the slice at `now` and returns it; the next one begins. `waited` is how long the worker
+    /// has waited in all, in nanoseconds. Durations in the slice are added to the tally only here:
+    /// recording each in both would cost as much for every exchange as this costs per second.
     pub(crate) fn cut(&mut self, now: u64, waited: u64) -> Slice {
         let waited = self.drained_from.map_or(waited, |(_, waited)| waited);
         let mut slice = std::mem::take(&mut self.slice);
@@ -271,13 +277,14 @@ impl Recorder {
         slice.length_ns = now.saturating_sub(self.slice_start);
         slice.busy_ns = slice.length_ns.saturating_sub(waited.saturating_sub(self.waited));
         self.slice_start = now.max(self.slice_start);
-        // From the clock, not by counting: a late slice doesn't make all later ones late.
+        // The number comes from the clock, so that one late slice does not make all later ones
+        // late.
         self.second = (self.slice_start - self.begin) / SECOND;
         self.waited = waited;
         slice
     }
 
-    /// The measurement begins now: what was waited before does not count.
+    /// Begins the measurement: `waited` nanoseconds of waiting before it do not count.
     pub(crate) fn begin_waiting(&mut self, waited: u64) {
         self.waited = waited;
     }

@@ -1,24 +1,25 @@
-//! Which connections are asked about their handshake or path: not all, since asking costs a system call.
+//! The choice of connections for which the kernel is asked about handshake or path. Asking costs a
+//! system call, so not all are.
 
 use sixmark_units::family::{Family, PerFamily};
 
-/// So many of each family are asked on each worker before some are left out.
+/// On each worker, this many connections of each family are all asked.
 const ALL: u64 = 256;
-/// Then one in so many. Where each request has a connection of its own, asking takes less than a
-/// hundredth of the time.
+/// After that, one in this many is asked. Even if each request has a connection of its own, asking
+/// takes less than a hundredth of the time.
 const ONE_IN: u64 = 8;
-/// 2^64 divided by the golden ratio: its multiples fall evenly and keep step with nothing, as every
-/// eighth would with eight targets in turn.
+/// 2^64 divided by the golden ratio. Its multiples are spread evenly and have no period; every
+/// eighth connection would always hit the same one of eight targets used in turn.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Chooses by the connection's number alone, so that what became of it has no say.
+/// Chooses by the number of the connection alone, independently of its outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Sampling {
     seen: PerFamily<u64>,
 }
 
 impl Sampling {
-    /// Whether the family's next connection is asked.
+    /// Returns true if the family's next connection is to be asked about.
     pub(crate) fn takes(&mut self, family: Family) -> bool {
         let number = self.seen[family];
         self.seen[family] += 1;

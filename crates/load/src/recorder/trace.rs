@@ -1,5 +1,4 @@
-//! What is told of each connection and exchange one by one, for those who hold it against what packets
-//! say (`run --truth`).
+//! The trace of each connection and exchange, for comparison with captured packets (`run --truth`).
 
 use sixmark_record::truth::{Opened, RecordedExchange, TruthBook};
 use sixmark_sys::driver::Slot;
@@ -8,16 +7,17 @@ use sixmark_wire::flow::Ends;
 use crate::connection::Connection;
 use crate::exchange::Exchange;
 
-/// What has been told.
+/// The trace so far.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     book: TruthBook,
-    /// By slot: the number of its connection in the book, where it has one.
+    /// By slot: the number of its connection in the trace, if it has one.
     numbers: Vec<Option<u32>>,
 }
 
 impl Trace {
-    /// A connection was established, whose family is known; without `ends` nobody knows which one.
+    /// Adds an established connection, whose family is known. Without `ends` it can't be identified
+    /// and is left out.
     pub(super) fn open(&mut self, slot: Slot, connection: &Connection, ends: Option<Ends>) {
         let index = slot as usize;
         if self.numbers.len() <= index {
@@ -29,7 +29,7 @@ impl Trace {
             ends.and_then(|ends| self.book.open(Opened { ends, called, connected, took, counted }));
     }
 
-    /// An exchange had its complete response at `end`.
+    /// Adds an exchange whose response was complete at `end`.
     pub(super) fn tell(
         &mut self,
         slot: Slot,
@@ -47,7 +47,7 @@ impl Trace {
         }
     }
 
-    /// All of it, with when the measurement began and ended.
+    /// Returns the trace, with the begin and end of the measurement.
     pub(super) fn end(mut self, begun: u64, last: u64) -> TruthBook {
         self.book.measured = begun..last.max(begun);
         self.book

@@ -1,47 +1,48 @@
-//! Freed permits that are given out in groups, so that requests which share a connection leave
+//! Freed permits that are given out in groups, so that requests which share a connection are sent
 //! together.
 //!
-//! A closed loop with many exchanges on each connection, begun one by one as responses come, ends in
-//! a pattern where nearly every response is read by itself and every request sent by itself: the
-//! kernel's work for each outweighs all else, on both sides. What waits here has not begun, so no
-//! time is measured wrong by it; only a small share of the permits is unused.
+//! A closed loop with many exchanges on each connection, started one by one as responses arrive,
+//! settles into a state where nearly every response is read separately and every request is sent
+//! separately. The kernel's work for each then outweighs everything else, on both sides. Exchanges
+//! that wait here have not started, so no measured time is distorted; only a small share of the
+//! permits is unused.
 
-/// One in so many of a worker's permits may wait for others.
+/// At most one in this many of a worker's permits may wait for others.
 const SHARE: usize = 16;
-/// The most that are given out together: more saves nothing.
+/// Maximum size of a group. Larger ones save nothing more.
 const MOST: usize = 16;
-/// How long a group may take to fill, in nanoseconds. More than a tick of the kernel's clock, since
-/// a timer before that costs as much as is saved. Where it runs out, responses are too rare for
-/// groups, and there are none for a while.
+/// Maximum time that a group may take to fill, in nanoseconds. It is longer than a tick of the
+/// kernel's clock, since a timer shorter than that costs as much as is saved. If it expires,
+/// responses are too rare for groups, and none are formed for a while.
 const PATIENCE: u64 = 10_000_000;
-/// The first such while, in nanoseconds. Each time it happens again it doubles.
+/// The first such pause, in nanoseconds. It doubles each time.
 const PAUSE: u64 = 1_000_000_000;
 
 /// The permits that wait to be given out.
 #[derive(Debug)]
 pub(super) struct Batcher {
-    /// How many make a group.
+    /// The number of permits in a group.
     group: usize,
     waiting: usize,
-    /// When those that wait have waited long enough.
+    /// The time at which the waiting permits are given out in any case.
     until: u64,
-    /// No groups are made before.
+    /// No groups are formed before this time.
     paused_until: u64,
     pause: u64,
 }
 
 impl Batcher {
-    /// Every permit is given out at once.
+    /// Creates a batcher that gives out every permit at once.
     pub(super) fn none() -> Batcher {
         Batcher { group: 1, waiting: 0, until: 0, paused_until: 0, pause: PAUSE }
     }
 
-    /// For a worker with that many permits.
+    /// Creates the batcher of a worker with this number of permits.
     pub(super) fn of(permits: usize) -> Batcher {
         Batcher { group: (permits / SHARE).clamp(1, MOST), ..Batcher::none() }
     }
 
-    /// A permit was given back at `now`: how many may be taken.
+    /// Adds a permit that was given back at `now`. Returns how many may be taken.
     pub(super) fn add(&mut self, now: u64) -> usize {
         if self.waiting == 0 {
             self.until = now.saturating_add(PATIENCE);
@@ -51,7 +52,7 @@ impl Batcher {
         if all { self.take() } else { 0 }
     }
 
-    /// How many may be taken that no longer wait at `now`.
+    /// Returns how many may be taken because they have waited long enough at `now`.
     pub(super) fn wake(&mut self, now: u64) -> usize {
         if self.waiting == 0 || now < self.until {
             return 0;
@@ -61,12 +62,12 @@ impl Batcher {
         self.take()
     }
 
-    /// All that wait: nothing is there any more to wait for.
+    /// Takes all that wait, because there is nothing more to wait for.
     pub(super) fn take(&mut self) -> usize {
         std::mem::take(&mut self.waiting)
     }
 
-    /// When those that wait are to be taken at the latest.
+    /// Returns when the waiting permits are to be taken at the latest.
     pub(super) fn next(&self) -> Option<u64> {
         (self.waiting > 0).then_some(self.until)
     }

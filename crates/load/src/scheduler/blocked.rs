@@ -1,18 +1,19 @@
-//! How long permits wait for a connection where no more may be open.
+//! How long permits wait for a connection when no more may be opened.
 //!
-//! Never more connections are open than the plan allows: a server with few slots gives them to those
-//! that are there, idle ones too, and the others would look as if their family failed.
+//! There are never more connections than the plan allows. A server with few slots gives them to the
+//! connections that exist, including idle ones; the others would look as if their family failed.
 
 use sixmark_units::family::Family;
 
 use crate::recorder::Recorder;
 
-/// Idle connections are taken from a family one at a time, and never its last, but for where exchanges
-/// of the other family wait and nothing at all begins for so many of the shortest responses, in a row:
-/// then a slot on the server may be what they wait for, which an idle connection has.
+/// Normally, idle connections are taken from a family slowly, one at a time, and its last one
+/// never. If exchanges of the other family wait, and no exchange starts for this many times the
+/// shortest response time, they are taken faster: the waiting exchanges may need a slot on the
+/// server that an idle connection occupies.
 const RESPONSES: u64 = 4;
-/// Never less than this, in nanoseconds, and where there was no response yet, or for the last
-/// connection, the other.
+/// Minimum and maximum of that time, in nanoseconds. The maximum also applies before the first
+/// response, and after it even a family's last connection is taken.
 const SHORT_STALL: u64 = 5_000_000;
 const LONG_STALL: u64 = 1_000_000_000;
 
@@ -21,14 +22,15 @@ const LONG_STALL: u64 = 1_000_000_000;
 pub(super) struct Blocked {
     family: Family,
     permits: usize,
-    /// From when on their waiting has not been counted yet.
+    /// The start of the waiting that has not been counted yet.
     since: u64,
-    /// When the last exchange had begun.
+    /// The time since which no exchange has started.
     stalled_since: u64,
 }
 
 impl Blocked {
-    /// So many wait from `now` on, perhaps after others.
+    /// Creates the state for `permits` permits that wait from `now` on. `before` is the state that
+    /// it replaces, if there is one.
     pub(super) fn new(
         family: Family,
         permits: usize,
@@ -39,17 +41,17 @@ impl Blocked {
         Blocked { family, permits, since: now, stalled_since }
     }
 
-    /// Counts what they have waited until `now`.
+    /// Counts the waiting until `now`.
     pub(super) fn count(&self, now: u64, recorder: &mut Recorder) {
         recorder.awaited(self.family, self.permits, [self.since, now]);
     }
 
-    /// How long nothing has begun, in nanoseconds.
+    /// Returns how long no exchange has started, in nanoseconds.
     pub(super) fn stalled_for(&self, now: u64) -> u64 {
         now.saturating_sub(self.stalled_since)
     }
 
-    /// When to try once more, after `now`, though nothing has happened.
+    /// Returns when to try again, after `now`, even if nothing happens.
     pub(super) fn stalled_until(&self, now: u64, recorder: &Recorder) -> Option<u64> {
         let stalls = [patience(recorder), LONG_STALL];
         let stalls = stalls.map(|stall| self.stalled_since.saturating_add(stall));
@@ -57,14 +59,16 @@ impl Blocked {
     }
 }
 
-/// How long nothing may begin before idle connections are taken from a family at once, in nanoseconds.
+/// Returns how long no exchange may start before idle connections are taken from a family faster,
+/// in nanoseconds.
 pub(super) fn patience(recorder: &Recorder) -> u64 {
     let shortest = Family::BOTH.into_iter().filter_map(|of| recorder.shortest_response(of)).max();
     let several = shortest.map_or(LONG_STALL, |shortest| shortest.saturating_mul(RESPONSES));
     several.clamp(SHORT_STALL, LONG_STALL)
 }
 
-/// True where nothing has begun for so many nanoseconds that even a family's last connection goes.
+/// Returns true if no exchange has started for so long that even a family's last connection is
+/// taken.
 pub(super) fn is_long(stalled: u64) -> bool {
     stalled >= LONG_STALL
 }
@@ -98,7 +102,7 @@ mod tests {
         let first = Blocked::new(Family::Ipv6, 1, 400, None);
         let then = Blocked::new(Family::Ipv4, 2, 700, Some(first));
         assert_eq!(then.stalled_for(1_000), 600);
-        // Without a response nobody knows what is short: only a long stall ends it.
+        // Without a response, the patience is unknown: only a long stall ends it.
         assert_eq!(then.stalled_until(1_000, &recorder(0)), Some(400 + LONG_STALL));
         assert_eq!(then.stalled_until(400 + LONG_STALL, &recorder(0)), None);
     }

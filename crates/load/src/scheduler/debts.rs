@@ -1,38 +1,38 @@
-//! Exchanges whose turn came while every connection to their endpoint was busy and no more might be
-//! open: they are owed to their endpoints, and others go before them, but not too many.
+//! Exchanges that are owed to endpoints: their turn came while every connection to their endpoint
+//! was busy and no more could be opened. Others go before them, but only a limited number.
 
 use std::collections::VecDeque;
 
-/// Endpoints that are looked at for one that can be paid. With more of them than connections one is
-/// closed for another at nearly every exchange anyway.
+/// Maximum number of endpoints that are checked for one that can be paid. With more endpoints than
+/// connections, nearly every exchange needs another connection anyway.
 const LOOKED_AT: usize = 16;
 
-/// How many exchanges are owed to each endpoint.
+/// The number of exchanges owed to each endpoint.
 #[derive(Debug)]
 pub(super) struct Debts {
     owed: Vec<u32>,
-    /// The endpoints to which any are, those that have waited for longest first.
+    /// The endpoints to which exchanges are owed, those that have waited for longest first.
     owing: VecDeque<usize>,
     total: usize,
 }
 
 impl Debts {
-    /// None yet, to any of so many endpoints.
+    /// Creates an empty list for `endpoints` endpoints.
     pub(super) fn new(endpoints: usize) -> Debts {
         Debts { owed: vec![0; endpoints], owing: VecDeque::new(), total: 0 }
     }
 
-    /// How many exchanges are owed in all.
+    /// Returns the number of all exchanges owed.
     pub(super) fn total(&self) -> usize {
         self.total
     }
 
-    /// The endpoint that has been owed to for longest, of those looked for.
+    /// Returns the endpoint that has waited for longest among those that match `of`.
     pub(super) fn oldest(&self, of: impl Fn(usize) -> bool) -> Option<usize> {
         self.owing.iter().copied().find(|&endpoint| of(endpoint))
     }
 
-    /// The turn of an exchange to this endpoint is passed over.
+    /// Adds an exchange to this endpoint, whose turn is passed over.
     pub(super) fn add(&mut self, endpoint: usize) {
         if self.owed[endpoint] == 0 {
             self.owing.push_back(endpoint);
@@ -41,8 +41,8 @@ impl Debts {
         self.total += 1;
     }
 
-    /// Takes back the first exchange for which there is a way now, and says which. Nothing is paid to
-    /// those that are held.
+    /// Removes the first exchange for which there is a way now, and returns its endpoint. Endpoints
+    /// that are `held` are passed over.
     pub(super) fn pay<W>(
         &mut self,
         held: &impl Fn(usize) -> bool,
@@ -72,7 +72,7 @@ impl Debts {
         if self.owed[endpoint] == 0 {
             self.owing.remove(position);
         } else if position == 0 {
-            // The others' turn.
+            // It is the turn of the other endpoints next.
             self.owing.rotate_left(1);
         }
     }

@@ -1,26 +1,28 @@
-//! Servers of which the last news was a failure.
+//! Servers whose most recent result was a failure.
 //!
-//! When a server goes, its connections go too, and every endpoint has a way: a new connection. The family
-//! that is behind the ratio would be paid all that it is owed, with attempts that fail, and a failure of
-//! the server would look like one of that family. So nothing is paid to a server in doubt. What goes there
-//! is drawn, at the ratio, and what is owed waits for an answer.
+//! When a server fails, its connections are lost, and every endpoint has a way: a new connection.
+//! The family that is behind the ratio would then get all the exchanges owed to it as failing
+//! attempts, and a failure of the server would look like one of that family. So no owed exchanges
+//! are sent to a server in doubt. New ones are drawn at the ratio, and those owed wait for a
+//! response.
 
 use sixmark_units::family::Family;
 
 use crate::prepare::PreparedLoad;
 
-/// Who is in doubt.
+/// The servers in doubt.
 #[derive(Debug)]
 pub(super) struct Doubt {
-    /// The server of each endpoint.
+    /// The number of the server of each endpoint.
     servers: Vec<usize>,
     in_doubt: Vec<bool>,
     count: usize,
 }
 
 impl Doubt {
-    /// Nobody yet. A target that has both families is a server. Those that have one only are taken for one
-    /// server together, since a URL for each family is another way to name it.
+    /// Creates the state without any doubt. A target that has both families is a server. All
+    /// targets with only one family count as one server together, since a pair of URLs, one for
+    /// each family, may name the same server.
     pub(super) fn new(prepared: &PreparedLoad) -> Doubt {
         let all = &prepared.endpoints;
         let targets = all.iter().map(|endpoint| endpoint.target + 1).max().unwrap_or(0);
@@ -34,23 +36,23 @@ impl Doubt {
         Doubt { servers, in_doubt: vec![false; targets + 1], count: 0 }
     }
 
-    /// An exchange with this endpoint failed.
+    /// Records that an exchange with this endpoint failed.
     pub(super) fn note_failure(&mut self, endpoint: usize) {
         let before = std::mem::replace(&mut self.in_doubt[self.servers[endpoint]], true);
         self.count += usize::from(!before);
     }
 
-    /// A whole response came from this endpoint.
+    /// Records a complete response from this endpoint.
     #[inline]
     pub(super) fn note_answer(&mut self, endpoint: usize) {
-        // Mostly nobody is.
+        // Usually, no server is in doubt.
         if self.count > 0 {
             let before = std::mem::replace(&mut self.in_doubt[self.servers[endpoint]], false);
             self.count -= usize::from(before);
         }
     }
 
-    /// True where the server of this endpoint is in doubt.
+    /// Returns true if the server of this endpoint is in doubt.
     pub(super) fn is_about(&self, endpoint: usize) -> bool {
         self.count > 0 && self.in_doubt[self.servers[endpoint]]
     }

@@ -1,8 +1,8 @@
-//! When a worker's exchanges begin, where each goes, and how many may be in flight.
+//! When the exchanges of a worker start, where each goes, and how many may be in flight.
 //!
-//! A *permit* is the right to have one exchange in flight. A worker has a fixed number of them. A permit
-//! that is free takes the next exchange that may begin, at once in a closed loop, when it is due in an
-//! open one. Nothing is sent or closed here.
+//! A *permit* is the right to have one exchange in flight. A worker has a fixed number of them. A
+//! free permit takes the next exchange: at once in a closed loop, when it is due in an open loop.
+//! This module sends nothing and closes nothing.
 
 mod arrivals;
 mod batcher;
@@ -32,35 +32,35 @@ pub(super) use schedule::Schedule;
 use silence::Silence;
 pub(super) use steps::NextStep;
 
-/// How long a permit rests after a connection could not be established, in nanoseconds: a peer that
-/// refuses must not turn the closed loop into a busy one.
+/// How long a permit rests after a connection could not be established, in nanoseconds. A peer that
+/// refuses connections must not make the closed loop a busy loop.
 const REST: u64 = 50_000_000;
-/// A worker that never got a connection gives up after at least this many attempts.
+/// A worker that never established a connection gives up after at least this many attempts.
 const HOPELESS: u64 = 16;
 
-/// One worker's schedule and permits. Times are the driver's nanoseconds.
+/// The schedule and the permits of a worker. Times are in nanoseconds of the driver's clock.
 #[derive(Debug)]
 pub(super) struct Scheduler {
     arrivals: Arrivals,
     pub(super) permits: Permits,
-    /// Permits are free and exchanges may begin, but there is no connection for them.
+    /// Set while permits are free and exchanges may start, but there is no connection for them.
     blocked: Option<Blocked>,
-    /// Who has given nothing but silence.
+    /// The families and servers that do not respond.
     pub(super) silence: Silence,
-    /// Whose last news was a failure.
+    /// The servers whose most recent result was a failure.
     doubt: Doubt,
-    /// Exchanges that redirects lead to and that have not begun.
+    /// Exchanges to which redirects lead and that have not started.
     following: Vec<(Permit, Turn)>,
     /// The worker's number.
     number: u32,
-    /// When the load begins, warm-up included.
+    /// The time at which the load begins, including the warm-up.
     begin: u64,
     timeout: u64,
 }
 
 impl Scheduler {
-    /// That of worker number `number`, which uses `usual` connections at once, for a load that begins, is
-    /// measured and ends at these times.
+    /// Creates the scheduler of worker number `number`, which uses `usual` connections at once.
+    /// `times` are when the load begins, when the measurement begins, and when the load ends.
     pub(super) fn new(
         prepared: &PreparedLoad,
         number: u32,
@@ -82,44 +82,45 @@ impl Scheduler {
         }
     }
 
-    /// The load is to begin, to be measured and to end at other times than it was to.
+    /// Changes the times at which the load begins, the measurement begins, and the load ends.
     pub(super) fn begin_at(&mut self, prepared: &PreparedLoad, times: [u64; 3]) {
         self.begin = times[0];
         self.arrivals = Arrivals::new(prepared, self.number, times);
     }
 
-    /// When the load begins.
+    /// Returns when the load begins.
     pub(super) fn begin(&self) -> u64 {
         self.begin
     }
 
-    /// How long an exchange may take, in nanoseconds.
+    /// Returns the maximum duration of an exchange, in nanoseconds.
     pub(super) fn timeout(&self) -> u64 {
         self.timeout
     }
 
-    /// True where the clock says when to begin: then it matters what time it is exactly.
+    /// Returns true for an open loop, where exchanges start at exact times.
     #[inline]
     pub(super) fn is_timed(&self) -> bool {
         self.arrivals.are_timed()
     }
 
-    /// True where the worker has done what it was to do.
+    /// Returns true if the worker is done.
     pub(super) fn is_over(&self, now: u64) -> bool {
         self.arrivals.is_over(now, self.permits.longest_in_flight().is_some())
     }
 
-    /// True where the time of a closed loop is over and what is in flight is waited for.
+    /// Returns true if the duration of a closed loop is over and exchanges in flight are awaited.
     pub(super) fn is_draining(&self, now: u64) -> bool {
         self.arrivals.is_draining(now)
     }
 
-    /// When a load that was over at `now`, its last exchange having ended at `last_end`, was over.
+    /// Returns when the load ended, given that it was over at `now` and its last exchange ended at
+    /// `last_end`.
     pub(super) fn ended_at(&self, now: u64, last_end: u64) -> u64 {
         self.arrivals.ended_at(now, last_end)
     }
 
-    /// When to look at the clock again for any of this, at the latest.
+    /// Returns when the clock must be checked again for any of this, at the latest.
     pub(super) fn next_due(&mut self, now: u64, recorder: &Recorder) -> Option<u64> {
         let may = self.permits.free() > 0 && self.blocked.is_none();
         let look = if may { self.arrivals.look(now) } else { None };
@@ -133,50 +134,52 @@ impl Scheduler {
         all.into_iter().flatten().min()
     }
 
-    /// When the exchange in flight that began first has lasted too long.
+    /// Returns when the oldest exchange in flight times out.
     pub(super) fn next_timeout(&mut self, recorder: &Recorder) -> Option<u64> {
         let permit = self.permits.longest_in_flight()?;
         Some(self.deadline(permit, recorder))
     }
 
-    /// When an exchange has lasted too long. Whoever stood still has not waited: then the time begins
-    /// anew.
+    /// Returns when an exchange times out. If the worker stalled meanwhile, the time counts from
+    /// the end of the stall.
     #[inline]
     pub(super) fn deadline(&mut self, permit: Permit, recorder: &Recorder) -> u64 {
         let start = self.permits.get(permit).start.max(recorder.back_at());
         start.saturating_add(self.timeout)
     }
 
-    /// An exchange that has lasted too long by `now`.
+    /// Returns an exchange that has timed out by `now`.
     pub(super) fn next_overdue(&mut self, now: u64, recorder: &Recorder) -> Option<Permit> {
         let permit = self.permits.longest_in_flight()?;
         (self.deadline(permit, recorder) <= now).then_some(permit)
     }
 
-    /// Does what is due by the clock at `now`, before exchanges are cut off that have lasted too long.
+    /// Does what is due by the clock at `now`. Called before exchanges are cut off that have timed
+    /// out.
     pub(super) fn keep_time(&mut self, now: u64) {
         self.arrivals.keep_time(now);
     }
 
-    /// Where all permits were taken until now, or all connections, what fell due had to wait for one.
+    /// If no permit or no connection was free until now, marks exchanges that were due as waiting,
+    /// or drops them.
     pub(super) fn note_full(&mut self, now: u64, recorder: &mut Recorder) {
         if self.permits.free() == 0 || self.blocked.is_some() {
             self.arrivals.all_taken(now, |family| recorder.dropped(family));
         }
     }
 
-    /// True where an exchange may begin at `now`.
+    /// Returns true if an exchange may start at `now`.
     #[inline]
     pub(super) fn may_begin(&self, now: u64) -> bool {
         self.arrivals.may_begin(now)
     }
 
-    /// True where, at `now`, an idle connection is of no more use.
+    /// Returns true if idle connections are of no more use at `now`.
     pub(super) fn is_drawn(&self, now: u64) -> bool {
         self.arrivals.is_drawn(now)
     }
 
-    /// Leaves out an exchange over a family that was given up: true where it was.
+    /// Leaves out an exchange if its family was given up. Returns true if it was.
     #[inline]
     pub(super) fn leaves_out(&self, turn: &Turn, family: Family, recorder: &mut Recorder) -> bool {
         let given_up = self.silence.is_given_up(family);
@@ -186,31 +189,31 @@ impl Scheduler {
         given_up
     }
 
-    /// Takes a permit for an exchange whose turn it is, on a connection that is there or about to be.
+    /// Takes a permit for an exchange on a connection that exists or is about to be opened.
     #[inline]
     pub(super) fn begin_exchange(&mut self, turn: &Turn, slot: Slot, now: u64) -> Permit {
         self.permits.take(exchange(turn, slot, now))
     }
 
-    /// An exchange gives its permit back at `now`, which is for the next one in its turn.
+    /// Gives a permit back at `now`, for the next exchange in turn.
     #[inline]
     pub(super) fn give_back(&mut self, permit: Permit, now: u64) {
         self.permits.leave_in_turn(permit, now);
     }
 
-    /// An exchange with this endpoint failed.
+    /// Records that an exchange with this endpoint failed.
     pub(super) fn note_failure(&mut self, endpoint: usize) {
         self.doubt.note_failure(endpoint);
     }
 
-    /// A whole response came from this endpoint.
+    /// Records a complete response from this endpoint.
     #[inline]
     pub(super) fn note_answer(&mut self, endpoint: usize) {
         self.doubt.note_answer(endpoint);
     }
 
-    /// Sets a permit aside whose connection could not be established. In an open loop the clock keeps
-    /// a peer that refuses from being flooded.
+    /// Gives a permit back whose connection could not be established, after a rest. No rest is
+    /// needed in an open loop, where the clock prevents flooding a peer that refuses connections.
     pub(super) fn rest(&mut self, permit: Permit, now: u64) {
         match self.arrivals.are_timed() {
             true => self.permits.leave(permit),
@@ -218,12 +221,13 @@ impl Scheduler {
         }
     }
 
-    /// True where what a response that came at `at` leads to may still begin.
+    /// Returns true if the target of a redirect received at `at` may still be requested.
     pub(super) fn may_follow(&self, at: u64) -> bool {
         self.arrivals.may_follow(at)
     }
 
-    /// The exchange under a permit is over at `at`, and leads to another. In an open loop that is due then.
+    /// Queues the exchange to which a redirect leads. The exchange before it ended at `at`; in an
+    /// open loop the new one is due at that time.
     pub(super) fn follow(
         &mut self,
         permit: Permit,
@@ -236,35 +240,37 @@ impl Scheduler {
         self.following.push((permit, Turn { endpoint, counted, due, waited: false, request }));
     }
 
-    /// True where something is to be followed.
+    /// Returns true if a redirect is to be followed.
     #[inline]
     pub(super) fn has_following(&self) -> bool {
         !self.following.is_empty()
     }
 
-    /// An exchange that a redirect leads to, and its permit, which it has not given back.
+    /// Removes and returns an exchange to which a redirect leads, and the permit that it takes
+    /// over.
     pub(super) fn next_following(&mut self) -> Option<(Permit, Turn)> {
         self.following.pop()
     }
 
-    /// Puts what a redirect leads to under the permit of the exchange before.
+    /// Replaces the exchange of a permit by the one to which its redirect leads.
     pub(super) fn go_on_with(&mut self, permit: Permit, turn: &Turn, slot: Slot, now: u64) {
         self.permits.renew(permit, Exchange { followed: true, ..exchange(turn, slot, now) });
     }
 
-    /// The load is over at `now`, whatever had fallen due.
+    /// Ends the load at `now`, and counts the exchanges that were due but did not start.
     pub(super) fn end(&mut self, now: u64, recorder: &mut Recorder) {
         self.unblock(now, recorder);
         self.arrivals.leave_rest(now, |family| recorder.unsent(family));
     }
 
-    /// The order in which connections are opened before the load.
+    /// Returns the order in which connections are opened before the load.
     pub(super) fn opening_order(&self, prepared: &PreparedLoad) -> Schedule {
         Schedule::warm_up(prepared, self.number)
     }
 }
 
-/// In an open loop the clock says when exchanges begin, and only those that share a connection gain.
+/// Returns the batcher. Exchanges are batched only in a closed loop, since the clock decides in an
+/// open one, and only if they share connections, since there is no gain otherwise.
 fn batcher(plan: &Plan, permits: usize) -> Batcher {
     match plan.http.streams.get() > 1 && plan.load.pace.open().is_none() {
         true => Batcher::of(permits),
@@ -272,7 +278,7 @@ fn batcher(plan: &Plan, permits: usize) -> Batcher {
     }
 }
 
-/// When a load ends whose measurement begins then.
+/// Returns when a load ends whose measurement begins at `measure_from`.
 pub(super) fn end_of(load: &LoadPlan, measure_from: u64) -> u64 {
     load.duration.map_or(u64::MAX, |duration| measure_from + duration.as_nanos() as u64)
 }

@@ -1,4 +1,4 @@
-//! One worker's exchanges in flight: which permits are taken, and since when.
+//! The exchanges of a worker that are in flight.
 
 use std::collections::VecDeque;
 
@@ -10,19 +10,19 @@ use crate::exchange::{Exchange, Permit};
 /// The permits of a worker.
 #[derive(Debug)]
 pub(crate) struct Permits {
-    /// As many as were ever taken at once.
+    /// By permit. There are as many as were ever taken at once.
     exchanges: Vec<Exchange>,
     vacant: Vec<Permit>,
     links: SlotLinks,
     in_flight: SlotList,
-    /// Permits without an exchange, and those of them that rest until these times.
+    /// The number of free permits, and the times until which others rest.
     free: usize,
     resting: VecDeque<u64>,
     batcher: Batcher,
 }
 
 impl Permits {
-    /// So many, which are given out as `batcher` says.
+    /// Creates `count` permits, which `batcher` gives out.
     pub(super) fn new(count: usize, batcher: Batcher) -> Permits {
         Permits {
             exchanges: Vec::new(),
@@ -35,7 +35,7 @@ impl Permits {
         }
     }
 
-    /// How many exchanges may begin now.
+    /// Returns how many exchanges may start now.
     pub(crate) fn free(&self) -> usize {
         self.free
     }
@@ -44,8 +44,8 @@ impl Permits {
         &mut self.exchanges[permit as usize]
     }
 
-    /// Takes a permit for an exchange that is in flight from now on; to be called only where one is
-    /// free.
+    /// Takes a permit for an exchange that is in flight from now on. Must be called only if a
+    /// permit is free.
     pub(crate) fn take(&mut self, exchange: Exchange) -> Permit {
         self.free -= 1;
         let permit = match self.vacant.pop() {
@@ -63,21 +63,21 @@ impl Permits {
         permit
     }
 
-    /// Puts an exchange under a permit that another has just left, without freeing it in between.
+    /// Puts a new exchange on the permit of one that has just ended, without freeing the permit.
     pub(crate) fn renew(&mut self, permit: Permit, exchange: Exchange) {
         self.exchanges[permit as usize] = exchange;
-        // By their starts.
+        // The list is ordered by start.
         self.in_flight.remove(&mut self.links, permit);
         self.in_flight.push(&mut self.links, permit);
     }
 
-    /// Gives a permit back, free for the next exchange.
+    /// Frees a permit for the next exchange.
     pub(crate) fn leave(&mut self, permit: Permit) {
         self.vacate(permit);
         self.free += 1;
     }
 
-    /// Gives a permit back at `now`, for the next exchange in its turn.
+    /// Gives a permit back at `now`, for the next exchange in turn.
     pub(crate) fn leave_in_turn(&mut self, permit: Permit, now: u64) {
         self.vacate(permit);
         self.free += self.batcher.add(now);
@@ -97,7 +97,7 @@ impl Permits {
         self.vacant.push(permit);
     }
 
-    /// Frees the permits that have rested or waited for others by `now`.
+    /// Frees the permits that have rested or waited long enough by `now`.
     pub(crate) fn wake(&mut self, now: u64) {
         self.free += self.batcher.wake(now);
         while self.resting.front().is_some_and(|&until| until <= now) {
@@ -106,13 +106,13 @@ impl Permits {
         }
     }
 
-    /// When the next permit has rested, or waited long enough.
+    /// Returns when the next permit has rested or waited long enough.
     pub(crate) fn next_waking(&self) -> Option<u64> {
         let rested = self.resting.front().copied();
         rested.into_iter().chain(self.batcher.next()).min()
     }
 
-    /// The exchange in flight that began first.
+    /// Returns the exchange in flight that started first.
     pub(crate) fn longest_in_flight(&self) -> Option<Permit> {
         self.in_flight.oldest()
     }

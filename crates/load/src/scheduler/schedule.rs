@@ -1,4 +1,4 @@
-//! Which endpoint a worker's next exchange goes to, and whether there is a next one.
+//! The endpoint of a worker's next exchange, and whether there is a next one.
 
 use std::num::NonZeroU64;
 
@@ -9,52 +9,55 @@ use sixmark_units::random::Random;
 use super::debts::Debts;
 use crate::prepare::PreparedLoad;
 
-/// Tell the schedules apart that come of one seed: those of the warm-up, and of workers that share no
-/// numbers.
+/// Distinguish the schedules that are derived from one seed: those of the warm-up, and those of
+/// workers that do not share a fixed number of requests.
 const WARM_UP: u64 = 0x7761_726d_0000_0000;
 const LONE: u64 = 0x6c6f_6e65_0000_0000;
 
-/// Exchanges that may be owed to a family on a worker: one in so many of those drawn for it, so that
-/// short and slow runs too have their ratio to within a hundredth or two; but at least one for each
-/// permit, all of which may end at once, at least so many (servers answer several requests of one
-/// connection before they turn to the next), and at most so many. A family that has less
-/// than half of all has less of the least, too, so that a rare one's turn is not put off for ever.
+/// Limits of the number of exchanges that may be owed to a family on a worker. It is 1/`ONE_IN` of
+/// those drawn for the family, so that short and slow runs too have their ratio to within one or
+/// two hundredths, and at most `MOST_OWED`. It is at least the number of permits, all of which may
+/// end at once, and at least `LEAST_OWED`, because servers process several requests of one
+/// connection before they turn to the next. These minimums are smaller for a family with less than
+/// half of all exchanges, so that a rare family is not postponed forever.
 const ONE_IN: u64 = 64;
 const LEAST_OWED: u64 = 16;
 pub(crate) const MOST_OWED: u64 = 1_024;
-/// Exchanges that begin before another connection is given to the other family, in what may be owed:
-/// equal families fall behind by turns, and their connections should not go to and fro for it.
+/// Number of exchanges that start before another connection is given to the other family, as a
+/// multiple of what may be owed. Equal families fall behind alternately, and connections should not
+/// go back and forth because of that.
 const SHIFT_AFTER: u64 = 4;
 
-/// One worker's part of the run's schedule.
+/// A worker's part of the run's schedule.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     mix: FamilyMix,
     deals: PerFamily<Deal>,
-    /// Exchanges still to be drawn; no end where absent.
+    /// The number of exchanges still to be drawn. `None` if there is no limit.
     left: Option<u64>,
-    /// Those drawn, those of them that have not begun, and how many of these may be owed however few
-    /// were drawn.
+    /// By family: the number drawn, the number of those still owed, and the number that may be owed
+    /// however few were drawn.
     drawn: PerFamily<u64>,
     owed: PerFamily<u64>,
     least: PerFamily<u64>,
     debts: Debts,
-    /// The most that may be owed to a family for another reason: the end is near.
+    /// A further limit of what may be owed to a family: the end is near.
     ceiling: u64,
-    /// How many had begun when last a connection was given to others than those it had been for.
+    /// The number of exchanges that had started when a connection was last given to another family.
     shifted_at: u64,
 }
 
-/// What may be done about the exchange whose turn it is: it begins, at this endpoint, in this way; or
-/// there is no way, first of all to this endpoint.
+/// What is next: an exchange starts at this endpoint in this way, or there is no way to any
+/// endpoint that is due, the first of which is returned.
 pub(crate) type NextExchange<W> = Result<(usize, W), usize>;
 
 impl Schedule {
-    /// The measured part of worker number `worker`.
+    /// Creates the measured part of worker number `worker`.
     pub(crate) fn measured(prepared: &PreparedLoad, worker: u32) -> Schedule {
         let load = &prepared.plan.load;
         let Some(total) = load.requests.map(NonZeroU64::get) else {
-            // Nobody knows how far each worker will come: each has a schedule of its own.
+            // How many exchanges each worker will reach is unknown, so each has a schedule of its
+            // own.
             return Schedule::alone(prepared, worker, LONE);
         };
         let (position, count) = share_of_worker(total, load.threads.get().into(), worker.into());
@@ -62,7 +65,7 @@ impl Schedule {
         Schedule::of(prepared, worker, mix.starting_at(position), Some(count))
     }
 
-    /// The warm-up's, which never ends by itself.
+    /// Creates the schedule of the warm-up, which has no end.
     pub(crate) fn warm_up(prepared: &PreparedLoad, worker: u32) -> Schedule {
         Schedule::alone(prepared, worker, WARM_UP)
     }
@@ -93,21 +96,22 @@ impl Schedule {
         Schedule { mix, deals, left, drawn, owed, least, debts, ceiling, shifted_at: 0 }
     }
 
-    /// True where nothing is left to begin.
+    /// Returns true if no exchange is left to start.
     pub(crate) fn is_over(&self) -> bool {
         self.left == Some(0) && self.debts.total() == 0
     }
 
-    /// The next exchange for which `way` knows a way to its endpoint: the first one drawn, but for
-    /// those of other endpoints for which there is none. These are owed, and no more are drawn when
-    /// too many are: no family, and no address, ever gets further ahead of the ratio than that.
+    /// Returns the next exchange for which `way` finds a way to its endpoint: the first in the
+    /// drawn order, except that exchanges without a way are passed over. Those are owed to their
+    /// endpoints. If too many are owed, no more are drawn, so no family and no address ever gets
+    /// further ahead of the ratio than that.
     ///
-    /// So a connection that gets free goes on with what its own endpoint is sent, instead of standing
-    /// idle until the order wants it, and those of a server that answers one family later than the
-    /// other do too. Not to be called when the schedule is over.
+    /// So a connection that becomes free continues with an exchange of its own endpoint instead of
+    /// idling until the order reaches it, even if the server answers one family later than the
+    /// other. Must not be called when the schedule is over.
     ///
-    /// Those that are `held` aren't paid as long as anything is drawn, and every endpoint must have a way
-    /// where any is.
+    /// Exchanges owed to endpoints that are `held` are not sent as long as others are drawn. If any
+    /// endpoint is held, every endpoint must have a way.
     pub(crate) fn next<W>(
         &mut self,
         prepared: &PreparedLoad,
@@ -123,7 +127,7 @@ impl Schedule {
             return Ok(paid);
         }
         loop {
-            // Mostly nothing is owed.
+            // Usually, nothing is owed.
             let behind = match self.debts.total() {
                 0 => None,
                 _ => Family::BOTH.into_iter().find(|&f| self.is_behind(f)),
@@ -147,20 +151,21 @@ impl Schedule {
         }
     }
 
-    /// Nothing is drawn any more, and a connection that has no exchange and is owed none gets none.
+    /// Returns true if nothing more is drawn. A connection without an exchange and with none owed
+    /// then gets no more.
     pub(crate) fn is_drawn(&self) -> bool {
         self.left == Some(0)
     }
 
-    /// From now on no family is owed more than this. Those who have more are paid before more is drawn,
-    /// with none at all in the drawn order.
+    /// Limits what may be owed to a family from now on. Families that are owed more get theirs
+    /// first; nothing is drawn before that.
     pub(crate) fn owe_at_most(&mut self, ceiling: u64) {
         self.ceiling = ceiling;
     }
 
-    /// True where a connection may be given to those that are behind though they have one: not before
-    /// it is known what the last time changed. Responses come in batches, and giving all that are idle
-    /// at once would put the others behind.
+    /// Returns true if a connection may be given to a family that is behind although it has one.
+    /// The effect of the previous change must be visible first: responses come in batches, and
+    /// giving away all idle connections at once would put the other family behind.
     pub(crate) fn may_shift(&mut self) -> bool {
         let begun = self.drawn.ipv6 + self.drawn.ipv4 - self.debts.total() as u64;
         let enough = Family::BOTH.map(|family| self.most_owed(family)).into_iter().max();
@@ -170,7 +175,7 @@ impl Schedule {
     }
 
     fn is_behind(&self, family: Family) -> bool {
-        // Nothing is ever owed to a family that the ratio does not use.
+        // Nothing is owed to a family that the ratio does not use.
         self.owed[family] > 0 && self.owed[family] >= self.most_owed(family).min(self.ceiling)
     }
 
@@ -178,18 +183,19 @@ impl Schedule {
         self.least[family].max((self.drawn[family] / ONE_IN).min(MOST_OWED))
     }
 
-    /// The number of the endpoint of the next exchange; not to be called when the schedule is over.
+    /// Draws the next exchange and returns the number of its endpoint. Must not be called when the
+    /// schedule is over.
     pub(crate) fn draw(&mut self, prepared: &PreparedLoad) -> usize {
         let family = self.leave_out();
         self.endpoint(prepared, family)
     }
 
-    /// The number of the next endpoint of a family that was not drawn here.
+    /// Returns the number of the next endpoint of a family that was drawn elsewhere.
     pub(crate) fn endpoint(&mut self, prepared: &PreparedLoad, family: Family) -> usize {
         prepared.of_family[family][self.deals[family].draw()].0
     }
 
-    /// The family of the next exchange, which is not to be.
+    /// Draws the family of the next exchange without choosing an endpoint.
     pub(crate) fn leave_out(&mut self) -> Family {
         self.left = self.left.map(|left| left.saturating_sub(1));
         let family = self.mix.draw();

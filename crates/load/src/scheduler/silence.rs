@@ -1,5 +1,5 @@
-//! A family of whose exchanges not one is answered, in a load of so many: it would last for as many
-//! timeouts.
+//! Giving up a family that gives no response at all, in a load with a fixed number of requests:
+//! otherwise the load would last for that many timeouts. Also detects that nothing can be reached.
 
 use sixmark_record::outcome::Outcome;
 use sixmark_record::plan::LoadPlan;
@@ -9,27 +9,29 @@ use sixmark_units::family::{Family, PerFamily};
 use crate::LONGEST_SILENCE;
 use crate::reachability::Reachability;
 
-/// Fewer exchanges prove nothing.
+/// Minimum number of failures that count as silence.
 const LEAST: u64 = 2;
 
-/// What is known of those who say nothing.
+/// What is known about missing responses.
 #[derive(Debug)]
 pub(crate) struct Silence {
-    /// Connections established, and attempts that failed, warm-up included.
+    /// The numbers of connections established and of failed attempts, including the warm-up.
     established: u64,
     unestablished: u64,
-    /// Where nobody ever took a connection: so many attempts are enough, and they have been made.
+    /// The number of failed attempts that is enough if no connection was ever established, and
+    /// whether this worker has given up.
     enough: u64,
     hopeless: bool,
-    /// The load ends with the last of so many exchanges.
+    /// True if the load ends after a fixed number of requests.
     counted: bool,
-    /// When the first began of those that came to nothing.
+    /// The start of the first exchange that failed, by family.
     since: PerFamily<u64>,
     given_up: PerFamily<bool>,
 }
 
 impl Silence {
-    /// Nobody was asked yet. `enough` attempts to connect are.
+    /// Creates the initial state. `enough` is the number of failed attempts to connect after which
+    /// a worker gives up.
     pub(super) fn new(load: &LoadPlan, enough: u64) -> Silence {
         let (counted, since) = (load.requests.is_some(), PerFamily::from_fn(|_| u64::MAX));
         Silence {
@@ -43,7 +45,7 @@ impl Silence {
         }
     }
 
-    /// A connection was established.
+    /// Records that a connection was established.
     pub(crate) fn note_established(&mut self, reachability: &Reachability) {
         if self.established == 0 {
             reachability.note_reached();
@@ -51,18 +53,18 @@ impl Silence {
         self.established += 1;
     }
 
-    /// A connection could not be established.
+    /// Records that a connection could not be established.
     pub(crate) fn note_unestablished(&mut self) {
         self.unestablished += 1;
     }
 
-    /// How many connections were established.
+    /// Returns the number of connections established.
     pub(crate) fn established(&self) -> u64 {
         self.established
     }
 
-    /// True where no worker ever got a connection and all have tried often or long enough, which this
-    /// one has for `lasted` nanoseconds.
+    /// Returns true if no worker ever established a connection and all have tried often or long
+    /// enough. This worker has tried for `lasted` nanoseconds.
     pub(crate) fn is_hopeless(&mut self, lasted: u64, reachability: &Reachability) -> bool {
         if self.established == 0 && self.loses_hope(lasted) {
             reachability.note_given_up();
@@ -70,20 +72,20 @@ impl Silence {
         self.hopeless && reachability.is_unreachable()
     }
 
-    /// True the first time that there were enough attempts in `lasted` nanoseconds.
+    /// Returns true the first time that there were enough attempts within `lasted` nanoseconds.
     fn loses_hope(&mut self, lasted: u64) -> bool {
         let long = self.unestablished >= LEAST && lasted >= LONGEST_SILENCE;
         let lost = long || self.unestablished >= self.enough;
         lost && !std::mem::replace(&mut self.hopeless, true)
     }
 
-    /// True where nothing more is sent over a family.
+    /// Returns true if nothing more is sent over a family.
     pub(super) fn is_given_up(&self, family: Family) -> bool {
         self.given_up[family]
     }
 
-    /// An exchange that had begun at `start` failed at `now`. Its family is given up where no exchange
-    /// over it ever came to anything else.
+    /// Records that an exchange which began at `start` failed at `now`. Gives up its family if no
+    /// exchange over it ever had another outcome.
     pub(crate) fn note_failure(
         &mut self,
         family: Family,
@@ -106,7 +108,7 @@ fn is_silent(tally: &FamilyTally) -> bool {
     !answered && failed >= LEAST && tally.failures.iter().all(|(of, _)| means_silence(of.outcome))
 }
 
-/// Nobody there said anything.
+/// Returns true if the outcome means that the peer gave no response.
 fn means_silence(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Timeout | Outcome::Unreachable | Outcome::Refused)
 }

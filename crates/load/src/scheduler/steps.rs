@@ -1,4 +1,4 @@
-//! Which exchange begins next and where it goes, or what has to be done before.
+//! Which exchange starts next and where it goes, or what must be done before.
 
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
@@ -10,22 +10,22 @@ use crate::connection::{Carrier, Connections};
 use crate::prepare::PreparedLoad;
 use crate::recorder::Recorder;
 
-/// What is to be done so that the next exchange can begin.
+/// What must be done so that the next exchange can start.
 pub(crate) enum NextStep {
-    /// It begins, in this way.
+    /// It starts, in this way.
     Begin(Turn, Carrier),
-    /// This idle connection is closed first, to make room for one to where the exchange goes.
+    /// This idle connection is closed first, to make room for one to the endpoint of the exchange.
     Displace(Slot),
-    /// It was left out: the next one may begin.
+    /// It was dropped: the next one may start.
     GoOn,
-    /// Nothing: there is no way for it.
+    /// Nothing can be done: there is no way for it.
     Wait,
 }
 
 impl Scheduler {
-    /// What is to be done for the exchange whose turn it is at `now`; to be called only where one may
-    /// begin.
-    // Inlined, as what nearly every exchange goes through; the rest is rare.
+    /// Returns what must be done for the exchange that is next at `now`. Must be called only if one
+    /// may start.
+    // Inlined, because nearly every exchange takes this path; the rest is rare.
     #[inline]
     pub(crate) fn next_step(
         &mut self,
@@ -43,7 +43,7 @@ impl Scheduler {
         }
     }
 
-    /// What is to be done where there is no way to the endpoint whose turn it is.
+    /// Returns what must be done if there is no way to the endpoint that is next.
     #[inline(never)]
     fn without_way(
         &mut self,
@@ -72,9 +72,10 @@ impl Scheduler {
         now: u64,
     ) -> TakenTurn<Carrier> {
         let (silence, doubt) = (&self.silence, &self.doubt);
-        // Where as many are open as may be, an exchange goes where there is one.
+        // If no more connections may be opened, exchanges go wherever there is a way, so none are
+        // held.
         let held = |endpoint| doubt.is_about(endpoint) && !connections.are_most();
-        // Those that are left out go at once.
+        // Exchanges of a family that was given up are left out at once.
         self.arrivals.take(prepared, now, held, |endpoint| {
             match silence.is_given_up(prepared.endpoints[endpoint].family) {
                 true => Some(None),
@@ -83,7 +84,7 @@ impl Scheduler {
         })
     }
 
-    /// An idle connection that may be closed to make room for one to this endpoint.
+    /// Returns an idle connection that may be closed to make room for one to this endpoint.
     fn displaceable(
         &mut self,
         endpoint: usize,
@@ -96,16 +97,16 @@ impl Scheduler {
         let stalled = self.blocked.map_or(0, |blocked| blocked.stalled_for(now));
         let keep_last = !drawn && !blocked::is_long(stalled);
         let idle = connections.spare(family, keep_last)?;
-        // In an open loop what is due should not wait; but that the others' connections go to and fro
-        // does not help them either.
+        // In an open loop, an exchange that is due should not wait. But taking connections back and
+        // forth between the families would not help either of them.
         let lacking = self.arrivals.are_timed() && !connections.has_share(family);
         let at_once = drawn || lacking || !connections.has_any(endpoint);
         let patient = !at_once && stalled < blocked::patience(recorder);
         (!patient || self.arrivals.may_shift(now)).then_some(idle)
     }
 
-    /// Permits wait for a connection of `family`: in an open loop that of the exchange that is due, in a
-    /// closed one each that is free.
+    /// Records that permits wait for a connection of `family`: in an open loop the one for the
+    /// exchange that is due, in a closed loop all free ones.
     fn block(&mut self, family: Family, recorder: &mut Recorder, now: u64) {
         self.arrivals.wait();
         let permits = if self.arrivals.are_timed() { 1 } else { self.permits.free() };
@@ -114,7 +115,7 @@ impl Scheduler {
         self.blocked = Some(Blocked::new(family, permits, now, before));
     }
 
-    /// An exchange begins at `now`, or none may any more.
+    /// Ends the waiting, because an exchange starts at `now` or none may start any more.
     #[inline]
     pub(crate) fn unblock(&mut self, now: u64, recorder: &mut Recorder) {
         if let Some(blocked) = self.blocked.take() {

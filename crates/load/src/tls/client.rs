@@ -1,4 +1,5 @@
-//! One worker's side of TLS: the sessions it may resume, and whose turn it is to.
+//! The TLS client of a worker: the sessions that it may resume, and the choice of connections that
+//! do.
 
 use std::sync::Arc;
 
@@ -16,28 +17,29 @@ use super::session::{Room, Session};
 use super::setup::Setup;
 use super::store::{Store, WriteOnlyStore};
 
-/// What one worker makes its sessions of. Nothing of it is another worker's.
+/// The TLS client of one worker. It shares nothing with other workers.
 #[derive(Debug)]
 pub struct Client {
     endpoints: Vec<Option<TlsEndpoint>>,
     turns: PerFamily<EvenShare>,
 }
 
-/// One address of one `https://` target.
+/// An address of an `https://` target.
 #[derive(Debug)]
 struct TlsEndpoint {
     name: ServerName<'static>,
     family: Family,
     full: Arc<ClientConfig>,
-    /// Absent where nothing is ever resumed.
+    /// The configuration for resumption, and the store of sessions. `None` if nothing is ever
+    /// resumed.
     again: Option<(Arc<ClientConfig>, Arc<Store>)>,
 }
 
 impl Client {
-    /// For the plan's endpoints: those of IPv6 in their order, then those of IPv4, as workers number
-    /// them.
+    /// Creates a client for the endpoints of the plan: those of IPv6 in their order, then those of
+    /// IPv4, as workers number them.
     pub fn new(setup: &Setup, plan: &Plan) -> Client {
-        // A copy, so that no reference count is another worker's too.
+        // A copy, so that workers share no reference count.
         let own = Arc::new((*setup.config).clone());
         let of = |family| plan.endpoints(family).into_iter().map(move |e| (family, e.target));
         let all = Family::BOTH.into_iter().flat_map(of);
@@ -47,8 +49,8 @@ impl Client {
         Client { endpoints, turns: PerFamily::from_fn(|_| EvenShare::new(setup.resume)) }
     }
 
-    /// A session for a new connection to endpoint number `endpoint`; none where that has no TLS. It
-    /// tries to resume an earlier one where it is its turn and there is one.
+    /// Creates a session for a new connection to endpoint number `endpoint`. `None` if that has no
+    /// TLS. The session tries to resume an earlier one if it is drawn for that and there is one.
     pub fn session(&mut self, endpoint: usize) -> Option<Result<Box<Session>, Failure>> {
         let endpoint = self.endpoints.get(endpoint)?.as_ref()?;
         let resume = self.turns[endpoint.family].draw();
@@ -59,7 +61,7 @@ impl Client {
         Some(made.map(Box::new))
     }
 
-    /// As [`session`](Client::session), for a new connection of QUIC.
+    /// Creates the start of a QUIC connection, as [`session`](Client::session) does for TCP.
     pub fn quic(&mut self, endpoint: usize) -> Option<QuicStart> {
         let endpoint = self.endpoints.get(endpoint)?.as_ref()?;
         let resume = self.turns[endpoint.family].draw();
@@ -72,25 +74,27 @@ impl Client {
     }
 }
 
-/// Makes a first flight for nobody: what the library does once for each thread (gathering entropy
-/// takes it tens of milliseconds) must not be told as the time of the first handshake.
+/// Creates the first flight of a session that is not used. The library initializes itself once per
+/// thread (gathering entropy takes tens of milliseconds), which must not count as time of the first
+/// handshake.
 fn warm_up(endpoint: Option<&TlsEndpoint>) {
     let Some(endpoint) = endpoint else { return };
     if let Ok(mut session) = Session::new(&endpoint.full, &endpoint.name, None) {
-        // Where it fails so will the first handshake, which counts it.
+        // If this fails, the first handshake fails too and counts the failure.
         let _ = session.start(&mut Room::default(), &mut Vec::new());
     }
 }
 
-/// How a connection of QUIC begins.
+/// The parameters with which a QUIC connection begins.
 pub struct QuicStart {
-    /// What the library is to shake hands by.
+    /// The TLS configuration for the QUIC library.
     pub crypto: Arc<dyn quinn_proto::crypto::ClientConfig>,
     store: Option<Arc<Store>>,
 }
 
 impl QuicStart {
-    /// Whether a session was offered to be resumed; to be asked once, after the connection began.
+    /// Returns true if the resumption of a session was offered. Must be called once, after the
+    /// connection has begun.
     pub fn offered(&self) -> bool {
         self.store.as_ref().is_some_and(|store| store.was_taken())
     }

@@ -1,4 +1,4 @@
-//! Why TLS failed, for counting and in a line.
+//! Why TLS failed, as a cause to count and as one line of text.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use sixmark_record::tls::{Cause, Reason};
 
 use super::verifier::Flaw;
 
-/// What ended a session.
+/// The failure that ended a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What is counted.
+    /// The cause to count.
     pub cause: Cause,
-    /// The same in words.
+    /// A description in one line.
     detail: String,
 }
 
 impl Failure {
-    /// Something that is no legal TLS, or not at this point.
+    /// Creates a failure for data that violates the TLS protocol.
     pub(super) fn protocol(detail: &str) -> Failure {
         Failure {
             cause: Cause { reason: Reason::Protocol, alert: None },
@@ -75,7 +75,7 @@ fn flaw(wrong: &CertificateError) -> Reason {
     }
 }
 
-/// In one line, and what to do where that is known.
+/// Returns the description in one line, with advice if there is any.
 fn detail(error: &Error) -> String {
     let line = error.to_string().replace('\n', " ");
     match error {

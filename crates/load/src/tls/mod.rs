@@ -1,7 +1,7 @@
-//! TLS between the protocol and the socket, without either: bytes in, bytes out.
+//! TLS between the protocol and the socket, independent of both: bytes in, bytes out.
 //!
-//! [`Setup`] is made once before a run from the plan and the files that it names, a [`Client`] of it
-//! for each worker, and of that a [`Session`] for each connection.
+//! A [`Setup`] is created once per run, from the plan and the files that it names. From it, each
+//! worker creates a [`Client`], and from that a [`Session`] for each connection.
 
 mod client;
 mod failure;

@@ -1,13 +1,13 @@
-//! Cipher suites and groups by the names that people know them by.
+//! The names of cipher suites and groups.
 
 use rustls::crypto::SupportedKxGroup;
 use rustls::crypto::aws_lc_rs::{ALL_CIPHER_SUITES, ALL_KX_GROUPS};
 use rustls::{CipherSuite, NamedGroup, ProtocolVersion, SupportedCipherSuite};
 
-/// A group as the library has it.
+/// A group, as the library represents it.
 pub(super) type Group = &'static dyn SupportedKxGroup;
 
-/// Each suite, its name at IANA, and OpenSSL's where that is another.
+/// Each suite, its IANA name, and OpenSSL's name if that differs.
 const CIPHERS: [(CipherSuite, &str, &str); 9] = [
     (CipherSuite::TLS13_AES_256_GCM_SHA384, "TLS_AES_256_GCM_SHA384", ""),
     (CipherSuite::TLS13_AES_128_GCM_SHA256, "TLS_AES_128_GCM_SHA256", ""),
@@ -44,7 +44,7 @@ const CIPHERS: [(CipherSuite, &str, &str); 9] = [
     ),
 ];
 
-/// Each group, its name at IANA, and OpenSSL's and NIST's where those are others.
+/// Each group, its IANA name, and the names of OpenSSL and NIST if they differ.
 const GROUPS: [(NamedGroup, &str, &[&str]); 7] = [
     (NamedGroup::X25519MLKEM768, "X25519MLKEM768", &[]),
     (NamedGroup::secp256r1MLKEM768, "SecP256r1MLKEM768", &[]),
@@ -55,29 +55,29 @@ const GROUPS: [(NamedGroup, &str, &[&str]); 7] = [
     (NamedGroup::MLKEM1024, "MLKEM1024", &[]),
 ];
 
-/// The suites of these names, in their order. The error says what there is.
+/// Returns the suites of these names, in their order. The error lists the supported ones.
 pub(super) fn ciphers(names: &[String]) -> Result<Vec<SupportedCipherSuite>, String> {
     names.iter().map(|name| cipher_of(name)).collect()
 }
 
-/// The groups of these names, in their order. The error says what there is.
+/// Returns the groups of these names, in their order. The error lists the supported ones.
 pub(super) fn groups(names: &[String]) -> Result<Vec<Group>, String> {
     names.iter().map(|name| group_of(name)).collect()
 }
 
-/// A suite's name at IANA.
+/// Returns the IANA name of a suite.
 pub(super) fn cipher(suite: CipherSuite) -> &'static str {
     let known = CIPHERS.iter().find(|(known, ..)| *known == suite);
     known.map(|(_, name, _)| *name).or(suite.as_str()).unwrap_or("unknown")
 }
 
-/// A group's name at IANA.
+/// Returns the IANA name of a group.
 pub(super) fn group(group: NamedGroup) -> &'static str {
     let known = GROUPS.iter().find(|(known, ..)| *known == group);
     known.map(|(_, name, _)| *name).or(group.as_str()).unwrap_or("unknown")
 }
 
-/// A version's name, as OpenSSL writes it.
+/// Returns the name of a version, as OpenSSL writes it.
 pub(super) fn version(version: ProtocolVersion) -> &'static str {
     match version {
         ProtocolVersion::TLSv1_2 => "TLSv1.2",

@@ -1,5 +1,5 @@
-//! TLS for QUIC (RFC 9001): the handshake that a connection of the QUIC library carries, with what
-//! it agreed on and what it failed by, which the library's own would keep to itself.
+//! TLS for QUIC (RFC 9001): the handshake within a connection of the QUIC library. Unlike the
+//! library's own, it reveals what was negotiated and why it failed.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use super::failure::Failure;
 use super::names;
 use super::session::Room;
 
-/// QUIC version 1 (RFC 9000), the only one spoken.
+/// QUIC version 1 (RFC 9000), the only version in use.
 pub const VERSION: u32 = 1;
-/// The key and the nonce of version 1 that a Retry is signed with (RFC 9001, 5.8).
+/// The key and the nonce of the integrity tag of a Retry in version 1 (RFC 9001, 5.8).
 const RETRY_KEY: [u8; 16] = [
     0xbe, 0x0c, 0x69, 0x0b, 0x9f, 0x66, 0x57, 0x5a, 0x1d, 0x76, 0x6b, 0x54, 0xe3, 0x68, 0xc8, 0x4e,
 ];
 const RETRY_NONCE: [u8; 12] =
     [0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb];
-/// Bytes of the tag at a Retry's end.
+/// Length of the integrity tag at the end of a Retry, in bytes.
 const TAG: usize = 16;
 
 /// What the handshakes with one endpoint have in common.
@@ -39,7 +39,7 @@ pub(super) struct Handshakes {
     pub(super) name: ServerName<'static>,
 }
 
-/// A handshake of one connection.
+/// The handshake of one connection.
 struct Handshake {
     tls: ClientConnection,
     alpn: Vec<Vec<u8>>,
@@ -50,24 +50,24 @@ struct Handshake {
     retried: AtomicBool,
 }
 
-/// What a connection's handshake came to.
+/// The result of a connection's handshake.
 #[derive(Debug)]
 pub struct Agreed {
     facts: Option<(Facts, Option<Vec<u8>>)>,
-    /// What it failed by, where TLS itself did.
+    /// The cause of its failure, if TLS itself failed.
     pub failed: Option<Cause>,
-    /// The server had the client show its address first (RFC 9000, 8.1.2).
+    /// True if the server validated the client's address with a Retry (RFC 9000, 8.1.2).
     pub retried: bool,
 }
 
 impl Agreed {
-    /// What the handshake of `connection` came to so far.
+    /// Returns the result of the handshake of `connection` so far.
     pub fn of(connection: &quinn_proto::Connection) -> Option<Agreed> {
         let told = connection.crypto_session().handshake_data()?;
         told.downcast::<Agreed>().ok().map(|agreed| *agreed)
     }
 
-    /// What was agreed on; none before the handshake has finished.
+    /// Returns what was negotiated. `None` before the handshake has finished.
     pub fn facts(&self, offered: bool, room: &mut Room) -> Option<Facts> {
         let (facts, leaf) = self.facts.as_ref()?;
         let certificate = leaf.as_ref().map(|leaf| room.certificate(leaf));
@@ -138,7 +138,7 @@ impl Session for Handshake {
     }
 
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
-        // No early data: 0-RTT stays off.
+        // Early data (0-RTT) is not used.
         None
     }
 
@@ -195,12 +195,12 @@ impl Session for Handshake {
         _: &[u8],
         _: &[u8],
     ) -> Result<(), ExportKeyingMaterialError> {
-        // Nobody here asks for any.
+        // Not used.
         Err(ExportKeyingMaterialError)
     }
 }
 
-/// The suite that first packets are protected by, whatever is agreed on later (RFC 9001, 5.2).
+/// Returns the suite that protects Initial packets, whatever is negotiated later (RFC 9001, 5.2).
 fn first_suite() -> Option<Suite> {
     use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256;
     TLS13_AES_128_GCM_SHA256.tls13()?.quic_suite()
@@ -214,8 +214,8 @@ fn keys(keys: rustls::quic::Keys) -> Keys {
     }
 }
 
-/// Checks the tag of a Retry: over the first destination's id, its length in front, and all that
-/// comes before the tag (RFC 9001, 5.8).
+/// Verifies the integrity tag of a Retry, which covers the first destination connection ID preceded
+/// by its length, and everything before the tag (RFC 9001, 5.8).
 fn signed(first: &ConnectionId, header: &[u8], payload: &[u8]) -> Option<()> {
     let (token, tag) = payload.split_at_checked(payload.len().checked_sub(TAG)?)?;
     let length = u8::try_from(first.len()).ok()?;

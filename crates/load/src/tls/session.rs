@@ -1,4 +1,4 @@
-//! One connection's TLS, between what the socket gave and what the protocol reads.
+//! The TLS session of a connection, between the socket and the protocol.
 
 use std::sync::Arc;
 
@@ -16,21 +16,22 @@ use super::failure::Failure;
 use super::names;
 use super::store::Store;
 
-/// The most content of a record (RFC 8446, 5.1).
+/// Maximum content of a record, in bytes (RFC 8446, 5.1).
 const RECORD: usize = 16 * 1024;
-/// What a record costs beside its content: its head, the content's type or a nonce, and the tag.
+/// Overhead of a record in bytes: its header, its content type or a nonce, and the tag.
 const OVERHEAD: usize = 5 + 8 + 16;
-/// Room for a key update that may go before.
+/// Space for a key update that may precede, in bytes.
 const SPARE: usize = 64;
-/// The most that may wait for more: a handshake message of 64 KiB in small records fits.
+/// Maximum amount of incomplete data that is kept, in bytes. A handshake message of 64 KiB in small
+/// records fits.
 const MOST_KEPT: usize = 256 * 1024;
-/// Buffers that lie ready in a worker's room.
+/// Maximum number of unused buffers that a worker keeps.
 const BUFFERS: usize = 64;
-/// Server certificates that a worker remembers.
+/// Maximum number of server certificates that a worker remembers.
 const LEAVES: usize = 64;
 
-/// What the sessions of one worker share, since they work one after another: buffers, so that an
-/// idle connection holds none, and the certificates that it has seen.
+/// What the sessions of a worker share, since only one of them works at a time: buffers, so that an
+/// idle connection holds none, and the server certificates seen so far.
 #[derive(Debug, Default)]
 pub struct Room {
     buffers: Vec<Vec<u8>>,
@@ -38,33 +39,33 @@ pub struct Room {
     leaves: Vec<(Vec<u8>, Certificate)>,
 }
 
-/// What came of bytes.
+/// The result of processing received bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The handshake finished just now.
+    /// True if the handshake has just finished.
     pub finished: bool,
-    /// The server said that no more will come (close_notify).
+    /// True if the server announced the end of its data (close_notify).
     pub closed: bool,
 }
 
-/// One connection's TLS state. kTLS would take over after [`Progress::finished`]: the library gives
-/// the keys away (`dangerous_into_kernel_connection`), the driver would hand them to the socket, and
-/// this would be left with tickets and key updates.
+/// The TLS state of a connection. kTLS could take over after [`Progress::finished`]: the library
+/// can export the keys (`dangerous_into_kernel_connection`), and the driver would pass them to the
+/// socket. Only tickets and key updates would remain here.
 pub struct Session {
     tls: UnbufferedClientConnection,
-    /// What is not a whole record yet; no memory where there is nothing.
+    /// The beginning of an incomplete record. It uses no memory if there is none.
     kept: Vec<u8>,
     config: Arc<ClientConfig>,
     offered: bool,
     finished: bool,
-    /// The server has closed its side, or something failed: nothing more is read.
+    /// True if the server has closed its side or something failed: nothing more is read.
     closed: bool,
-    /// Something failed: nothing more is written either.
+    /// True if something failed: nothing more is written either.
     failed: bool,
 }
 
 impl Session {
-    /// A session that has sent nothing yet. With a store it resumes what that has.
+    /// Creates a session that has sent nothing yet. With a store, it resumes a session from that.
     pub(super) fn new(
         config: &Arc<ClientConfig>,
         name: &ServerName<'static>,
@@ -84,13 +85,13 @@ impl Session {
         })
     }
 
-    /// Appends the first flight.
+    /// Appends the first flight to `out`.
     pub fn start(&mut self, room: &mut Room, out: &mut Vec<u8>) -> Result<(), Failure> {
         self.feed(&[], room, &mut Vec::new(), out).map(drop)
     }
 
-    /// Takes what the socket gave, however it is split. Appends decrypted data to `plain` and what
-    /// is to be sent to `out`; where it fails, that is the alert that tells the server.
+    /// Processes bytes from the socket, however they are split. Appends decrypted data to `plain`
+    /// and data to be sent to `out`; on an error, that is the alert for the server.
     pub fn feed(
         &mut self,
         wire: &[u8],
@@ -103,7 +104,7 @@ impl Session {
         bytes.extend_from_slice(wire);
         self.kept = Vec::new();
         let (used, done) = self.work(&mut bytes, plain, out);
-        // No more memory than it takes: who knows when the rest of the record comes.
+        // The memory is allocated exactly: the rest of the record may take long to arrive.
         self.kept.extend_from_slice(bytes.get(used..).unwrap_or_default());
         bytes.clear();
         room.give_back(bytes);
@@ -113,7 +114,8 @@ impl Session {
         Ok(progress)
     }
 
-    /// Appends `parts`, one after the other, as records. Fails before the handshake has finished.
+    /// Encrypts `parts`, one after the other, and appends the records to `out`. Fails before the
+    /// handshake has finished.
     pub fn write(
         &mut self,
         parts: [&[u8]; 2],
@@ -124,8 +126,8 @@ impl Session {
         if head.is_empty() || body.is_empty() {
             return self.encrypt(if head.is_empty() { body } else { head }, out);
         }
-        // A record begins with the head and has as much of the body as fits: two records would be
-        // dearer, and would tell the server where the head ends.
+        // A record begins with the head and contains as much of the body as fits. Two records would
+        // cost more, and would show the server where the head ends.
         let fits = (RECORD - head.len() % RECORD).min(body.len());
         let mut message = std::mem::take(&mut room.message);
         message.clear();
@@ -136,15 +138,15 @@ impl Session {
         written.and_then(|()| self.encrypt(&body[fits..], out))
     }
 
-    /// Appends a close_notify, once the handshake has finished; before it, nothing.
+    /// Appends a close_notify if the handshake has finished.
     pub fn close(&mut self, out: &mut Vec<u8>) {
-        // A connection that is closed anyway is not worth a failure.
+        // An error is ignored: the connection is closed in any case.
         let _ = self.with_traffic(out, |mut traffic, out| {
             grown(out, SPARE + OVERHEAD, |to| traffic.queue_close_notify(to))
         });
     }
 
-    /// What was agreed on; none before the handshake has finished.
+    /// Returns what was negotiated. `None` before the handshake has finished.
     pub fn facts(&self, room: &mut Room) -> Option<Facts> {
         let tls = &self.tls;
         let kind = tls.handshake_kind().filter(|_| self.finished)?;
@@ -162,7 +164,7 @@ impl Session {
         })
     }
 
-    /// The application protocol that was agreed on.
+    /// Returns the application protocol that was negotiated.
     pub fn alpn(&self) -> Option<&[u8]> {
         self.tls.alpn_protocol()
     }
@@ -170,14 +172,14 @@ impl Session {
 
 #[cfg(test)]
 impl Session {
-    /// The bytes of memory that wait for more.
+    /// Returns how many bytes of memory the incomplete record occupies.
     pub(super) fn held(&self) -> usize {
         self.kept.capacity()
     }
 }
 
 impl std::fmt::Debug for Session {
-    /// Without keys.
+    /// Omits the keys.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut of = f.debug_struct("Session");
         of.field("finished", &self.finished).field("closed", &self.closed).finish_non_exhaustive()
@@ -191,7 +193,7 @@ impl Session {
         u8::try_from(number).ok()
     }
 
-    /// Works off whole records: how many bytes the rest comes after.
+    /// Processes all complete records. Returns how many bytes are used up, and the result.
     fn work(
         &mut self,
         bytes: &mut [u8],
@@ -205,11 +207,11 @@ impl Session {
         };
         self.failed |= done.is_err();
         self.closed |= done.as_ref().map_or(true, |progress| progress.closed);
-        // What follows a close_notify or a failure is of no account (RFC 8446, 6.1).
+        // Data after a close_notify or a failure is ignored (RFC 8446, 6.1).
         (if self.closed { bytes.len() } else { used }, done)
     }
 
-    /// How many bytes are used up, and what came of it.
+    /// Processes records. Returns how many bytes are used up, and the result.
     fn records(
         &mut self,
         bytes: &mut [u8],
@@ -250,8 +252,8 @@ impl Session {
         }
     }
 
-    /// The alert that goes with a failure. Nothing is read any more, since the library's place in
-    /// the bytes is no longer ours: it must not be called for more than what it has to send.
+    /// Appends the alert for a failure. Nothing more is read, since the library's position in the
+    /// bytes is lost: it must be called only for what it still has to send.
     fn last_words(&mut self, failure: Failure, out: &mut Vec<u8>) -> Failure {
         while self.tls.wants_write() {
             let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut []);
@@ -268,7 +270,7 @@ impl Session {
         self.with_traffic(out, |mut traffic, out| grown(out, guess, |to| traffic.encrypt(data, to)))
     }
 
-    /// Has `act` use the keys, after what the library itself has to send.
+    /// Calls `act` with the keys, after encoding what the library itself has to send.
     fn with_traffic(
         &mut self,
         out: &mut Vec<u8>,
@@ -278,7 +280,7 @@ impl Session {
             return Err(Failure::protocol("the handshake is not finished, or it failed"));
         }
         loop {
-            // Not without what is kept: the library may have a place in it.
+            // The incomplete record must be passed, because the library may have a position in it.
             let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut self.kept);
             match state? {
                 ConnectionState::WriteTraffic(traffic) => return act(traffic, out),
@@ -292,15 +294,15 @@ impl Session {
 }
 
 impl Room {
-    /// An empty buffer, for whoever needs one next.
+    /// Returns an empty buffer to the pool.
     fn give_back(&mut self, buffer: Vec<u8>) {
         if self.buffers.len() < BUFFERS && buffer.capacity() <= MOST_KEPT {
             self.buffers.push(buffer);
         }
     }
 
-    /// What is known of a certificate. Hashing it takes longer than to compare it with those known,
-    /// which are few.
+    /// Returns the facts about a certificate. Comparing it with the known ones, which are few, is
+    /// faster than hashing it.
     pub(super) fn certificate(&mut self, der: &[u8]) -> Certificate {
         if let Some((_, known)) = self.leaves.iter().find(|(known, _)| known == der) {
             return *known;
@@ -326,7 +328,7 @@ fn encode_handshake(
     })
 }
 
-/// Appends what `write` writes into the slice it gets, which is enlarged where it says so.
+/// Appends what `write` writes into its slice, which is enlarged if `write` needs more.
 fn grown(
     out: &mut Vec<u8>,
     guess: usize,

@@ -1,4 +1,4 @@
-//! From a plan to what every handshake of a run has in common. Reads the files that the plan names.
+//! The TLS configuration that all handshakes of a run share. Reads the files that the plan names.
 
 use std::sync::Arc;
 
@@ -18,20 +18,20 @@ use super::names;
 use super::verifier::{AcceptAnyCertificate, GivenCertificates};
 use sixmark_sys::command_error::CommandError;
 
-/// What every handshake of a run has in common. Cheap to clone.
+/// The TLS configuration that all handshakes of a run share. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Without resumption.
+    /// The configuration without resumption.
     pub(super) config: Arc<ClientConfig>,
     pub(super) resume: Millionths,
-    /// The names of the plan's targets, in their order.
+    /// The server names of the plan's targets, in their order. `None` for targets without TLS.
     pub(super) names: Arc<[Option<ServerName<'static>>]>,
 }
 
 impl Setup {
-    /// Reads and checks all that the plan says of TLS; none where it has no `https://` target. The
-    /// error is one line: a file that can't be read or has the wrong content, an unknown name, a
-    /// key of another certificate.
+    /// Reads and checks everything that the plan says about TLS. `None` if it has no `https://`
+    /// target. The error is one line: a file can't be read or has the wrong content, a name is
+    /// unknown, or the key belongs to another certificate.
     pub fn new(plan: &Plan) -> Result<Option<Setup>, CommandError> {
         let Some(tls) = &plan.tls else { return Ok(None) };
         let named = |target: &sixmark_record::plan::Target| {
@@ -66,7 +66,8 @@ fn config(tls: &PlanTls) -> Result<ClientConfig, CommandError> {
     Ok(config)
 }
 
-/// Suites of a version that is not spoken are left out, so that asking for nothing else is told.
+/// Returns the provider with the suites and groups of the plan. Suites of versions that are not
+/// used are removed, and it is an error if none remains.
 fn provider(tls: &PlanTls) -> Result<CryptoProvider, CommandError> {
     let mut provider = aws_lc_rs::default_provider();
     if !tls.ciphers.is_empty() {
@@ -131,7 +132,7 @@ fn roots_of(file: &str, given: &[CertificateDer<'static>]) -> Result<RootCertSto
     Ok(roots)
 }
 
-/// Those of the system that can be read: it may well have some that are too old to be.
+/// Returns the system's certificates that can be parsed. Some may be too old for that.
 fn system_roots() -> Result<RootCertStore, CommandError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -160,7 +161,8 @@ fn own_certificate(
     let key = provider.key_provider.load_private_key(key);
     let key =
         key.map_err(|error| usage(format!("{option} '{key_file}': can't be used: {error}")))?;
-    // Not by the library, which reads no certificate of version 1; servers may want one.
+    // The library can't parse certificates of version 1, which servers may accept, so this reads
+    // the key itself.
     let public = chain.first().and_then(|own| x509::public_key(own));
     let public = public.ok_or_else(|| {
         usage(format!("--cert '{file}': a certificate is malformed: no public key is found in it"))
@@ -172,7 +174,7 @@ fn own_certificate(
     Ok(Arc::new(SingleCertAndKey::from(CertifiedKey::new(chain, key))))
 }
 
-/// At least one certificate.
+/// Reads at least one certificate.
 fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, CommandError> {
     let pem = read_file(option, file)?;
     let found = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();

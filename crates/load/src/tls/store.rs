@@ -1,5 +1,5 @@
-//! What a server gave to resume its sessions by. Each worker has a store for each endpoint, so that
-//! no family sees another one's tickets.
+//! Session tickets. Each worker has a store for each endpoint, so that no family sees tickets of
+//! another.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,11 +9,12 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
 
-/// The most tickets kept for an endpoint, the newest ones: each may be used once (RFC 8446, C.4).
+/// Maximum number of tickets kept for an endpoint, the newest ones. Each may be used once (RFC
+/// 8446, C.4).
 const MOST: usize = 256;
 
-/// The sessions of one endpoint. Only its worker's thread ever comes here, so that the lock, which
-/// the library's interface needs, is never waited for.
+/// The sessions of one endpoint. Only the thread of its worker uses it, so the lock that the
+/// library's interface requires is never contended.
 #[derive(Default)]
 pub(super) struct Store {
     kept: Mutex<Kept>,
@@ -32,7 +33,7 @@ impl Store {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a session was taken since this was last asked.
+    /// Returns true if a session was taken since the last call.
     pub(super) fn was_taken(&self) -> bool {
         self.taken.swap(false, Ordering::Relaxed)
     }
@@ -44,7 +45,7 @@ impl Store {
 }
 
 impl std::fmt::Debug for Store {
-    /// Without what is in it: whoever has that can read the sessions.
+    /// Omits the tickets, with which the sessions could be decrypted.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").finish_non_exhaustive()
     }
@@ -86,8 +87,8 @@ impl ClientSessionStore for Store {
     }
 }
 
-/// The same store for handshakes that are to be full: it takes in what they get and gives nothing,
-/// not even the group to begin with, which a first visitor does not know either.
+/// The same store for handshakes that must be full. It accepts what they receive but returns
+/// nothing, not even a hint of the group to use, which a first-time visitor does not have either.
 #[derive(Debug)]
 pub(super) struct WriteOnlyStore(pub(super) Arc<Store>);
 

@@ -1,5 +1,5 @@
-//! Whom a run trusts, beyond what the library says: the very certificates that it was given, and with
-//! `--insecure` any.
+//! The server certificates that a run accepts in addition to the library's rules: those given by
+//! the user themselves, and with `--insecure` any.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
 use sixmark_wire::x509;
 
-/// What the library has no word of its own for.
+/// Defects for which the library has no error of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
     /// A certificate of version 1 or 2.
     Version,
-    /// An authority's own certificate, which is not one of those given.
+    /// A CA certificate that is not one of those given.
     Authority,
 }
 
@@ -35,9 +35,9 @@ impl fmt::Display for Flaw {
 
 impl std::error::Error for Flaw {}
 
-/// Takes a server's certificate where one of those given has issued it, and also where it is one of them:
-/// then nobody else need vouch for it, as for curl (X509_V_FLAG_PARTIAL_CHAIN). The library would
-/// refuse it if it is an authority's, as those are that `openssl req -x509` makes.
+/// Accepts a server's certificate if one of the given certificates has issued it, or if it is one
+/// of them: then no issuer is needed, as for curl (X509_V_FLAG_PARTIAL_CHAIN). The library alone
+/// would refuse it if it is a CA certificate, such as `openssl req -x509` makes.
 #[derive(Debug)]
 pub(super) struct GivenCertificates {
     issued: Arc<WebPkiServerVerifier>,
@@ -52,7 +52,8 @@ impl GivenCertificates {
         GivenCertificates { issued, given }
     }
 
-    /// Whether it is given itself, and refused for nothing but who has issued it or may be issued by it.
+    /// Returns true if the certificate is one of those given, and was refused only because of its
+    /// issuer or because it is a CA certificate.
     fn vouches_for(&self, certificate: &CertificateDer<'_>, refusal: &Error) -> bool {
         let by_issuer = match refusal {
             Error::InvalidCertificate(CertificateError::UnknownIssuer) => true,
@@ -65,7 +66,8 @@ impl GivenCertificates {
     }
 }
 
-/// What else must be right of a certificate that is trusted for itself: the library stopped looking.
+/// Makes the remaining checks of a certificate that is trusted itself, at which the library did not
+/// arrive.
 fn check_itself(
     certificate: &CertificateDer<'_>,
     name: &ServerName<'_>,
@@ -85,7 +87,7 @@ fn check_itself(
     Ok(ServerCertVerified::assertion())
 }
 
-/// The same refusal with its reason, where the library has no word for that.
+/// Returns the refusal with a more precise reason if the library has none.
 fn explained(refusal: Error, certificate: &CertificateDer<'_>) -> Error {
     let Error::InvalidCertificate(CertificateError::Other(_)) = refusal else { return refusal };
     let flaw = match x509::version(certificate) {
@@ -137,8 +139,8 @@ impl ServerCertVerifier for GivenCertificates {
     }
 }
 
-/// Takes every chain, as OpenSSL's SSL_VERIFY_NONE does, but has the server prove that the key of
-/// its certificate is its own: without that the handshake would cost less than it does.
+/// Accepts every chain, as OpenSSL's SSL_VERIFY_NONE does, but requires proof that the server has
+/// the key of its certificate: without that, the handshake would cost less than it normally does.
 #[derive(Debug)]
 pub(super) struct AcceptAnyCertificate(pub(super) Arc<CryptoProvider>);
 
@@ -148,8 +150,8 @@ impl AcceptAnyCertificate {
     }
 }
 
-/// Whether the library would not read a certificate, which is no matter here as long as its key can be
-/// read: it may be of version 1, or have extensions that only its owner knows.
+/// Returns true if the library could not parse a certificate. That does not matter here as long as
+/// its key can be read: it may be of version 1 or have unknown extensions.
 fn is_unread(found: &Result<HandshakeSignatureValid, Error>) -> bool {
     matches!(found, Err(Error::InvalidCertificate(wrong)) if *wrong != CertificateError::BadSignature)
 }

@@ -1,4 +1,4 @@
-//! How an exchange begins: on a connection that has room for it, or on a new one.
+//! Starting exchanges, on a connection that has room or on a new one.
 
 use sixmark_sys::driver::{Driver, Slot};
 
@@ -19,12 +19,14 @@ impl<D: Driver> Worker<'_, D> {
         self.flush_touched();
     }
 
-    /// Begins an exchange if a permit is free for one and one may begin; true where it did.
+    /// Starts an exchange if a permit is free and one may start. Returns true if it did, or left
+    /// one out.
     pub(super) fn begin(&mut self) -> bool {
         if self.scheduler.permits.free() == 0 {
             return false;
         }
-        // What falls due while a batch is dealt with does not wait for its end.
+        // In an open loop, exchanges that fall due while events are processed do not wait for the
+        // end of that.
         let timed = self.scheduler.is_timed();
         let driver = &self.network.driver;
         let now = if timed { driver.now() } else { driver.woke() };
@@ -51,7 +53,7 @@ impl<D: Driver> Worker<'_, D> {
         true
     }
 
-    /// The exchange that begins at `now`, and its way; none where there is no way.
+    /// Returns the exchange that starts at `now` and its way. `None` if there is no way.
     fn take_turn(&mut self, now: u64) -> Option<(Turn, Carrier)> {
         loop {
             let (prepared, connections) = (self.prepared, &self.network.connections);
@@ -68,7 +70,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Begins an exchange on a connection that is there, or about to be.
+    /// Starts an exchange on a connection that exists or is being opened.
     fn put(&mut self, turn: &Turn, slot: Slot, now: u64) {
         let family = self.network.connections.get(slot).family;
         self.recorder.sent(family, turn.counted);
@@ -77,9 +79,9 @@ impl<D: Driver> Worker<'_, D> {
         self.put_on(slot, permit, true);
     }
 
-    /// Begins an exchange on a connection of its own, which others may join.
+    /// Starts an exchange on a new connection, which others may join.
     pub(super) fn open(&mut self, turn: &Turn) {
-        // Where connections are only opened, no exchange begins.
+        // While connections are only opened, no exchange starts.
         if self.opening.is_none() {
             self.recorder.sent(self.prepared.endpoints[turn.endpoint].family, turn.counted);
         }
@@ -92,7 +94,7 @@ impl<D: Driver> Worker<'_, D> {
         self.network.connections.get(slot).protocol.enqueue(permit);
     }
 
-    /// Idle connections to where nothing goes just now make room for another.
+    /// Closes idle connections to make room for another.
     pub(super) fn make_room(&mut self) {
         while self.network.connections.are_most()
             && let Some(idle) = self.network.connections.longest_idle()
@@ -101,7 +103,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Closes an idle connection for another.
+    /// Closes an idle connection in favour of another.
     fn displace(&mut self, idle: Slot) {
         if self.recorder.measures(self.network.driver.woke()) {
             let family = self.network.connections.get(idle).family;
@@ -110,13 +112,13 @@ impl<D: Driver> Worker<'_, D> {
         self.close(idle, self.network.usual_close());
     }
 
-    /// Begins a connection, which is still without an exchange.
+    /// Begins to open a connection, without an exchange.
     pub(super) fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
         self.network.open(endpoint, now, self.opening.is_some(), &mut self.recorder)
     }
 
-    /// Idle connections that nothing will be sent on are closed, where all that is to begin has begun:
-    /// what is in flight may wait for their slots on the server.
+    /// Closes the idle connections once no more exchanges will start: exchanges in flight may wait
+    /// for their slots on the server.
     fn let_go(&mut self, now: u64) {
         if !self.scheduler.is_drawn(now) {
             return;
@@ -126,7 +128,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Puts an exchange on a connection, which may be its last.
+    /// Adds an exchange to a connection, which may be its last one.
     fn join(&mut self, slot: Slot, permit: Permit) {
         self.scheduler.permits.get(permit).slot = slot;
         let connection = self.network.connections.get(slot);
@@ -136,8 +138,8 @@ impl<D: Driver> Worker<'_, D> {
         self.network.connections.join(slot);
     }
 
-    /// Puts an exchange on a connection, and sends its request where that is established. With `starts`
-    /// the exchange starts with this.
+    /// Puts an exchange on a connection, and sends its request if that is established. With
+    /// `starts`, the exchange starts now.
     pub(super) fn put_on(&mut self, slot: Slot, permit: Permit, starts: bool) {
         self.join(slot, permit);
         let connection = self.network.connections.get(slot);
@@ -154,7 +156,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Puts an exchange that its connection could not serve on another one.
+    /// Moves an exchange that its connection could not serve to another connection.
     pub(super) fn move_to_other(&mut self, permit: Permit, endpoint: usize) {
         let slot = self.network.connections.room(endpoint).unwrap_or_else(|| {
             self.make_room();

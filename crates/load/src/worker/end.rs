@@ -1,4 +1,4 @@
-//! How exchanges and connections end that do not end well.
+//! The end of exchanges and connections that fail.
 
 use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_sys::driver::{Close, Driver, Slot};
@@ -10,19 +10,19 @@ use crate::exchange::Permit;
 use crate::protocol::{Breach, Protocol};
 
 impl<D: Driver> Worker<'_, D> {
-    /// Ends what has lasted too long.
+    /// Ends the exchanges that have timed out.
     pub(super) fn time_out(&mut self) {
         let now = self.network.driver.woke();
         while let Some(permit) = self.scheduler.next_overdue(now, &self.recorder) {
             self.cut_off(permit, Outcome::Timeout);
         }
-        // The room of those cut off is for others, which are all still in time.
+        // The room that they leave is for others, none of which has timed out.
         for index in 0..self.network.touched().len() {
             self.begin_streams(self.network.touched()[index]);
         }
     }
 
-    /// Cuts off all that is in flight and closes all connections.
+    /// Cuts off all exchanges in flight and closes all connections.
     pub(super) fn abandon(&mut self) {
         while let Some(permit) = self.scheduler.permits.longest_in_flight() {
             self.cut_off(permit, Outcome::Abandoned);
@@ -32,7 +32,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// This side ends an exchange.
+    /// Ends an exchange from this side.
     fn cut_off(&mut self, permit: Permit, outcome: Outcome) {
         let slot = self.scheduler.permits.get(permit).slot;
         let connection = self.network.connections.get(slot);
@@ -42,7 +42,7 @@ impl<D: Driver> Worker<'_, D> {
                 self.break_off(slot, Failure::new(outcome, FailurePhase::Connect))
             }
             (State::Open, _) => self.cut_off_stream(slot, permit, outcome),
-            // Those that joined it later have their time still before them.
+            // The exchanges that joined it later have not timed out yet.
             (State::Opening(phase), _) if others => {
                 connection.protocol.cancel(permit);
                 connection.retiring = true;
@@ -52,43 +52,45 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// The kernel says that a connection is broken.
+    /// Handles an error of the kernel on a connection.
     pub(super) fn broken(&mut self, slot: Slot, errno: i32) {
         let connection = self.network.connections.get(slot);
         let phase = match (connection.state, &connection.protocol) {
             (State::Opening(phase), _) => phase,
             (_, Protocol::Serial(machine)) => self.scheduler.permits.get(machine.permit()).phase,
-            // Any but the connect's: each exchange is counted in its own.
+            // Any phase but that of connecting will do: each exchange is counted in its own.
             (_, Protocol::Multiplexed(_)) => FailurePhase::Transfer,
         };
         let outcome = errno::outcome(errno, phase);
         self.break_off(slot, Failure { errno: Some(errno), ..Failure::new(outcome, phase) });
     }
 
-    /// This host has no address from which the connection could begin.
+    /// Handles that this host has no source address for the connection.
     pub(super) fn without_source(&mut self, slot: Slot, errno: i32) {
         let (errno, cause) = (Some(errno), Some(LocalCause::NoSource));
         let failure = Failure::new(Outcome::Local, FailurePhase::Connect);
         self.break_off(slot, Failure { errno, cause, ..failure });
     }
 
-    /// What came on a connection breaks the rules of its protocol.
+    /// Handles a violation of the protocol on a connection.
     pub(super) fn break_for_breach(&mut self, slot: Slot, breach: Breach) {
-        // The exchanges' own phases count, or the connection's where it is not open.
+        // Exchanges are counted in their own phases, or in that of the connection if it is not
+        // open.
         let failure = Failure::violation(breach.own_limit, FailurePhase::Transfer);
         self.recorder.breach = Some(breach.text);
         self.break_off(slot, Failure { code: breach.code, ..failure });
         self.recorder.breach = None;
     }
 
-    /// A connection came to no good end, and all exchanges on it do, each in the phase that it is in.
+    /// Ends a connection that failed, and all exchanges on it, each in its own phase.
     pub(super) fn break_off(&mut self, slot: Slot, failure: Failure) {
         let measured = self.recorder.measures(self.network.driver.woke());
         let quic = self.network.is_over_quic();
         let connection = self.network.connections.get(slot);
-        // A connection of QUIC counts only once its handshake is over, a failed handshake when it fails.
+        // A QUIC connection counts only once its handshake has finished; a failed handshake counts
+        // when it fails.
         let counted = connection.counted || (quic && measured);
-        // What the end of the run cuts off has not failed.
+        // What is cut off at the end of the run has not failed.
         let failed = failure.outcome != Outcome::Abandoned;
         if counted && failed && connection.state == State::Opening(FailurePhase::Tls) {
             self.recorder.tally[connection.family].tls.failed(None);
@@ -96,7 +98,7 @@ impl<D: Driver> Worker<'_, D> {
         self.give_up(slot, failure);
     }
 
-    /// The same where the handshake, if there is one, has been counted.
+    /// Ends a connection and its exchanges, after its handshake, if any, has been counted.
     pub(super) fn give_up(&mut self, slot: Slot, failure: Failure) {
         let state = self.state(slot);
         if self.opening.is_some() && matches!(state, State::Opening(_)) {
@@ -114,12 +116,12 @@ impl<D: Driver> Worker<'_, D> {
             self.lose(permit, Failure { phase, ..failure });
         }
         self.done_with(permits);
-        // Where the peer ended the connection there is nothing left to reset.
+        // If the peer ended the connection, there is nothing to reset.
         let by_peer = matches!(failure.outcome, Outcome::Reset | Outcome::Truncated);
         self.close(slot, if by_peer { Close::Orderly } else { Close::Reset });
     }
 
-    /// An exchange came to no good end. What becomes of its connection is for others to say.
+    /// Ends an exchange that failed. The caller decides what happens to its connection.
     pub(super) fn lose(&mut self, permit: Permit, failure: Failure) {
         let now = self.network.driver.woke();
         let exchange = self.scheduler.permits.get(permit);
@@ -128,8 +130,9 @@ impl<D: Driver> Worker<'_, D> {
         if failure.outcome == Outcome::Abandoned {
             self.recorder.note_in_flight(from, exchange, failure.phase, now);
         }
-        // What began in the warm-up and times out in the measurement has been silent in it: a
-        // connection that is never answered would be counted nowhere else.
+        // An exchange of the warm-up that times out in the measurement was silent in the
+        // measurement. A connection that never gets a response would otherwise not be counted at
+        // all.
         let silent = failure.outcome == Outcome::Timeout && self.recorder.measures(now);
         if silent {
             self.recorder.note_silence(from, exchange, now);
@@ -145,7 +148,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         self.scheduler.note_failure(from.1);
         self.requests.let_go(permit);
-        // With TLS 1.3 a server may refuse a client's certificate only after the handshake.
+        // With TLS 1.3, a server may refuse a client certificate after the handshake.
         match (failure.phase, failure.outcome) {
             (FailurePhase::Connect | FailurePhase::Tls, _) | (_, Outcome::Tls) => {
                 self.scheduler.rest(permit, now)
@@ -155,7 +158,7 @@ impl<D: Driver> Worker<'_, D> {
         self.network.connections.part(slot);
     }
 
-    /// The exchanges on a connection, in a list that is to be given back.
+    /// Returns the exchanges on a connection, in a list that must be given back.
     pub(super) fn on(&mut self, slot: Slot) -> Vec<Permit> {
         let mut permits = std::mem::take(&mut self.buffers.permits);
         let connection = self.network.connections.get(slot);
@@ -169,13 +172,14 @@ impl<D: Driver> Worker<'_, D> {
         self.buffers.permits = permits;
     }
 
-    /// Bytes that no request asked for: whatever follows on this connection would be doubtful.
+    /// Handles bytes that no request asked for. The connection is closed, since later data on it
+    /// would be doubtful.
     pub(super) fn unsolicited(&mut self, slot: Slot) {
         self.recorder.unsolicited(self.network.connections.get(slot));
         self.close(slot, Close::Reset);
     }
 
-    /// Closes a connection that no exchange is on any more.
+    /// Closes a connection that carries no exchanges any more.
     pub(super) fn close(&mut self, slot: Slot, close: Close) {
         self.network.close(slot, close, &mut self.recorder);
     }

@@ -1,4 +1,4 @@
-//! What the driver tells, and whom it concerns.
+//! Processing the events of the driver.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use crate::protocol::Protocol;
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn handle(&mut self, Event { slot, at, kind }: Event) {
-        // Where the kernel is asked meanwhile, what it tells may come long after the last wait.
+        // If the kernel was queried meanwhile, an event may come long after the last wait.
         self.recorder.note_late_news(self.network.driver.woke(), at);
         let connection = self.network.connections.get(slot);
         let (busy, direct) = (connection.in_flight > 0, connection.send_buffer.is_none());
@@ -35,7 +35,7 @@ impl<D: Driver> Worker<'_, D> {
             EventKind::Failed(errno) if busy => self.broken(slot, errno),
             EventKind::NoSource(errno) if busy => self.without_source(slot, errno),
             EventKind::Received(_) | EventKind::Dropped(_) => self.unsolicited(slot),
-            // The server let an idle connection go: that's its right.
+            // A server may close an idle connection.
             EventKind::Ended | EventKind::Failed(_) | EventKind::NoSource(_) => {
                 self.close(slot, Close::Orderly)
             }
@@ -60,12 +60,13 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// The peer turned out to be of the other family than the endpoint.
+    /// Moves the exchanges of a connection to the other family, because the peer's family differs
+    /// from that of the endpoint.
     fn moved(&mut self, slot: Slot, from: Family) {
         let permits = self.on(slot);
         for &permit in &permits {
             let exchange = self.scheduler.permits.get(permit);
-            // A connection that is only opened carries none.
+            // Connections that are only opened carry no exchanges.
             if self.opening.is_none() {
                 self.recorder.moved(from, exchange);
             }
@@ -73,7 +74,7 @@ impl<D: Driver> Worker<'_, D> {
         self.done_with(permits);
     }
 
-    /// Requests can be sent on the connection.
+    /// Handles that a connection is ready for requests.
     pub(super) fn established(&mut self, slot: Slot) {
         self.scheduler.silence.note_established(&self.prepared.reachability);
         let connection = self.network.connections.get(slot);

@@ -1,5 +1,5 @@
-//! What becomes of an exchange with a complete response: it is counted, and its permit is free or goes on
-//! to where the response leads.
+//! Exchanges with a complete response: they are counted, and their permit is freed or used for the
+//! target of a redirect.
 
 use sixmark_record::check::Rejection;
 use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
@@ -12,8 +12,8 @@ use crate::protocol::Complete;
 use crate::scheduler::Turn;
 
 impl<'a, D: Driver> Worker<'a, D> {
-    /// Counts an exchange whose complete response is here. It gives its permit back; its connection is for
-    /// others to deal with.
+    /// Counts an exchange with a complete response and gives its permit back. The caller decides
+    /// what happens to its connection.
     pub(super) fn conclude(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete) {
         self.scheduler.note_answer(self.network.connections.get(slot).endpoint);
         if at > self.scheduler.deadline(permit, &self.recorder) {
@@ -35,8 +35,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.scheduler.give_back(permit, self.network.driver.woke());
     }
 
-    /// As [`conclude`](Worker::conclude), where the end of the response came after the deadline and before
-    /// anybody had looked at the clock. Its connection is as good as before.
+    /// Does the same for a response that was complete only after the deadline, before the clock was
+    /// checked. It counts as a timeout, but its connection remains usable.
     fn conclude_late(&mut self, slot: Slot, permit: Permit, at: u64) {
         let deadline = self.scheduler.deadline(permit, &self.recorder);
         let exchange = self.scheduler.permits.get(permit);
@@ -55,8 +55,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.scheduler.give_back(permit, self.network.driver.woke());
     }
 
-    /// As [`conclude`](Worker::conclude), where something was noted of the exchange. What is followed
-    /// is not checked: what it leads to is.
+    /// Does the same for an exchange of which notes are kept. A redirect that is followed is not
+    /// checked; the response to which it leads is.
     fn look_back(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete) {
         let (which, status) = (self.which(slot, permit), complete.status);
         let goes_on = self.requests.follow(&which, status, self.scheduler.may_follow(at));
@@ -93,7 +93,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// Whether a complete response is what it was to be. All others wait meanwhile.
+    /// Checks a complete response. All other exchanges of the worker wait meanwhile.
     fn judge(&mut self, which: &ExchangeKey<'_>, status: u16) -> Result<(), Rejection> {
         if !which.request().checks.keep_content() {
             return self.requests.verdict(which, status);
@@ -107,8 +107,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         verdict
     }
 
-    /// Tells of a measured exchange that had its complete response, where anybody asked. Only those that
-    /// follow one another in plain text can be told in packets.
+    /// Adds a measured exchange with a complete response to the trace, if there is one. Only serial
+    /// exchanges in plain text can be recognized in packets.
     fn trace(&mut self, slot: Slot, permit: Permit, end: u64) {
         if !self.recorder.is_traced() {
             return;
@@ -121,15 +121,15 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// The exchange under a permit, for those who look it up.
+    /// Returns the key of the exchange under a permit.
     pub(super) fn which(&mut self, slot: Slot, permit: Permit) -> ExchangeKey<'a> {
         let endpoint = self.network.connections.get(slot).endpoint;
         let request = self.scheduler.permits.get(permit).request;
         ExchangeKey { prepared: self.prepared, endpoint, permit, request }
     }
 
-    /// Begins what the redirects just read lead to. Not while they are read: what is done with their
-    /// connections comes first.
+    /// Starts the exchanges to which the redirects just read lead. This happens after reading,
+    /// because their connections must be dealt with first.
     pub(super) fn follow_on(&mut self) {
         while let Some((permit, turn)) = self.scheduler.next_following() {
             let there = self.network.connections.room(turn.endpoint);
@@ -142,7 +142,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// Puts what a redirect leads to on a connection that is there, or about to be.
+    /// Puts the exchange to which a redirect leads on a connection that exists or is being opened.
     fn go_on_with(&mut self, permit: Permit, turn: &Turn, slot: Slot, now: u64) {
         let family = self.network.connections.get(slot).family;
         self.recorder.sent(family, turn.counted);

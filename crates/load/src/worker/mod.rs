@@ -1,6 +1,6 @@
-//! One worker: a loop over a driver, which carries out what its [`Scheduler`] says on the connections of
-//! its [`Network`], with requests of its [`RequestBuilder`], and has its [`Recorder`] count what becomes
-//! of it.
+//! A worker: a loop over a driver. Its [`Scheduler`] decides when exchanges start, its [`Network`]
+//! has the connections, its [`RequestBuilder`] builds the requests, and its [`Recorder`] counts the
+//! results.
 
 mod begin;
 mod end;
@@ -33,19 +33,20 @@ use super::scheduler::{Scheduler, end_of};
 use observer::StreamEnd;
 use opening::FirstConnections;
 
-/// Exchanges begun before the driver is asked what happened: many at once would make the first
-/// ones' responses look late.
+/// Number of exchanges started before the driver is asked for events. With many at once, the
+/// responses to the first ones would seem late.
 const BURST: usize = 8;
-/// The most exchanges begun while the events of one wait are dealt with.
+/// Maximum number of exchanges started while the events of one wait are processed.
 const MOST_BEGUN: u32 = 1_024;
-/// Requests handed to the kernel together in a closed loop: more would save little and stamp the
-/// last ones earlier than they leave.
+/// Number of requests handed to the kernel together in a closed loop. More would save little, and
+/// the timestamps of the last ones would be too early.
 const TOGETHER: usize = 8;
-/// The longest that anything is put off in a closed loop unasked, in nanoseconds.
+/// Maximum time for which completions are batched in a closed loop without `--linger`, in
+/// nanoseconds.
 const LONGEST_LINGER: u64 = 200_000;
-/// The shortest, in nanoseconds: the timer for less costs more than it saves.
+/// Minimum of that time, in nanoseconds. A shorter timer costs more than it saves.
 const SHORTEST_LINGER: u64 = 20_000;
-/// The longest wait, in nanoseconds: how late the worker may see the stop flag.
+/// Maximum duration of a wait, in nanoseconds: how late the worker may see the stop flag.
 const PATIENCE: u64 = 100_000_000;
 
 /// A worker over a driver, which may be a simulated one.
@@ -55,28 +56,28 @@ pub struct Worker<'a, D> {
     scheduler: Scheduler,
     recorder: Recorder,
     requests: RequestBuilder,
-    /// What is remembered of peers over all connections.
+    /// What is remembered of peers across connections.
     memory: Memory,
     buffers: Buffers,
-    /// Connections under way before the load begins, while that lasts.
+    /// The connections being opened before the load. `None` once the load has begun.
     opening: Option<FirstConnections>,
 }
 
-/// Memory that is empty in between.
+/// Reused buffers. They are empty between uses.
 #[derive(Debug, Default)]
 struct Buffers {
-    /// What a machine told was over.
+    /// The exchanges that a protocol reported as ended.
     over: Vec<(Permit, StreamEnd)>,
-    /// What came through TLS.
+    /// Decrypted data.
     plain: Vec<u8>,
-    /// Exchanges that something is done with one after the other.
+    /// Exchanges that are processed one after the other.
     permits: Vec<Permit>,
 }
 
-/// What one worker counted.
+/// The counts of one worker.
 #[derive(Debug)]
 pub struct Report {
-    /// Over the whole measurement.
+    /// The counts over the whole measurement.
     pub tally: Tally,
     /// Nanoseconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_ns: u64,
@@ -84,16 +85,16 @@ pub struct Report {
     pub ended: Ended,
     /// The driver's name.
     pub driver: &'static str,
-    /// What speaks against the times.
+    /// Missing, inverted and stepped timestamps, which make times doubtful.
     pub clocks: Clocks,
-    /// What the worker itself did to them.
+    /// Stalls and other lapses of the worker that distort times.
     pub lapses: Lapses,
-    /// Every connection and exchange, where anybody asked.
+    /// Every connection and exchange. Empty unless they were asked for.
     pub book: TruthBook,
 }
 
 impl<'a, D: Driver> Worker<'a, D> {
-    /// Worker number `number` of a run that begins at `begin` on the driver's clock.
+    /// Creates worker number `number` of a run that begins at `begin` on the driver's clock.
     pub fn new(driver: D, prepared: &'a PreparedLoad, number: u32, begin: u64) -> Self {
         let load = &prepared.plan.load;
         let usual = load.connections.get();
@@ -112,7 +113,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// Puts the beginning off to a later time, nothing having been sent yet.
+    /// Postpones the beginning to `begin`. Must be called before anything is sent.
     pub fn begin_at(&mut self, begin: u64) {
         let put_off = begin.saturating_sub(self.scheduler.begin());
         let measure_from = self.recorder.begin() + put_off;
@@ -122,15 +123,16 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.recorder.begin_waiting(self.network.driver.waited());
     }
 
-    /// Loads until the plan is done, `stop` is set or nothing can be reached. Each second's counts
-    /// go to `slices` when it ends.
-    // A function of its own, so that profiles and `make instructions` can tell it from the rest.
+    /// Generates load until the plan is done, `stop` is set, or nothing can be reached. Passes the
+    /// counts of each second to `slices` when it ends.
+    // A separate function, so that profiles and `make instructions` can distinguish it.
     #[inline(never)]
     pub fn run(mut self, stop: &AtomicBool, mut slices: impl FnMut(Slice)) -> Report {
         self.network.driver.keep_to(self.grain(&Slice::default()));
-        // The driver last woke before the run: what began now would be taken for warm-up.
+        // The driver last woke before the run; without this wait, exchanges started now would count
+        // as warm-up.
         self.network.driver.wait(self.scheduler.begin());
-        // Connections that were opened first may have ended since.
+        // Connections that were opened beforehand may have ended since.
         while let Some(event) = self.network.driver.next() {
             self.handle(event);
         }
@@ -149,15 +151,16 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.finish(ended, slices)
     }
 
-    /// Deals with all that happened, beginning an exchange whenever a permit may be free. Not without
-    /// end: a connection that fails at once is news as well, and the clock must be looked at.
+    /// Processes all events, and starts an exchange whenever a permit may be free. The number of
+    /// starts is limited: a connection that fails at once is an event too, and the clock must be
+    /// checked.
     fn deal(&mut self) {
         let mut begun = 0;
         while let Some(event) = self.network.driver.next() {
             self.handle(event);
             while begun < MOST_BEGUN && self.begin() {
                 begun += 1;
-                // Of one exchange a connection, an event ends at most one.
+                // With one exchange per connection, an event ends at most one.
                 if self.prepared.plan.http.streams.get() == 1 {
                     break;
                 }
@@ -175,13 +178,14 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// True where no worker ever got a connection and all have tried often or long enough.
+    /// Returns true if no worker ever established a connection and all have tried often or long
+    /// enough.
     fn is_hopeless(&mut self) -> bool {
         let lasted = self.network.driver.woke().saturating_sub(self.scheduler.begin());
         self.scheduler.silence.is_hopeless(lasted, &self.prepared.reachability)
     }
 
-    /// When the worker must look at the clock again, if nothing happens before.
+    /// Returns when the worker must check the clock again, if nothing happens before.
     fn next_due(&mut self) -> u64 {
         let now = self.network.driver.woke();
         let due = self.scheduler.next_due(now, &self.recorder);
@@ -189,7 +193,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         all.into_iter().flatten().fold(now + PATIENCE, u64::min)
     }
 
-    /// Waits for what happens next, until `due` at the latest.
+    /// Waits for the next events, until `due` at the latest.
     fn wait(&mut self, due: u64) {
         let before = self.network.driver.woke();
         self.network.driver.wait(due);
@@ -215,14 +219,14 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// Sends what has gathered.
+    /// Sends the gathered data of all connections.
     fn flush_touched(&mut self) {
         while let Some(slot) = self.network.next_touched() {
             self.flush(slot);
         }
     }
 
-    /// Sends what has gathered on one connection, as far as the driver takes it.
+    /// Sends the gathered data of one connection, as far as the driver accepts it.
     fn flush(&mut self, slot: Slot) {
         let permits = &mut self.scheduler.permits;
         if let Err(failure) = self.network.flush(slot, permits, &mut self.recorder) {
@@ -230,9 +234,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// How loosely the driver may work after a second like this one. Where the clock rules it may
-    /// not; in a closed loop nothing is put off by more than a hundredth of the shortest response,
-    /// or than the plan says.
+    /// Returns how much the driver may batch after a second like this one. In an open loop it may
+    /// not batch at all. In a closed loop it may delay completions by at most a hundredth of the
+    /// shortest response time, or by the time that the plan sets.
     fn grain(&self, slice: &Slice) -> Grain {
         if self.scheduler.is_timed() {
             return Grain { sends: 1, linger: 0 };
@@ -244,7 +248,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         Grain { sends: TOGETHER, linger: asked.unwrap_or(worth_it) }
     }
 
-    /// Cuts off what is in flight, closes what is idle, and counts it all.
+    /// Cuts off the exchanges in flight, closes idle connections, and returns the counts.
     fn finish(mut self, ended: Ended, mut slices: impl FnMut(Slice)) -> Report {
         let now = self.network.driver.woke();
         self.scheduler.end(now, &mut self.recorder);

@@ -1,4 +1,4 @@
-//! What is noted while the responses of several exchanges are read from one connection.
+//! Recording the responses of several exchanges on one connection.
 
 use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
@@ -8,19 +8,19 @@ use crate::prepare::PreparedLoad;
 use crate::protocol::ResponseVisitor as _;
 use crate::scheduler::Permits;
 
-/// How an exchange ended that shares its connection.
+/// How an exchange on a shared connection ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum StreamEnd {
     Answered(Answer),
     Lost(Loss),
 }
 
-/// Notes what a machine tells.
+/// Records what a protocol reports.
 pub(super) struct StreamObserver<'a> {
     pub(super) permits: &'a mut Permits,
     pub(super) over: &'a mut Vec<(Permit, StreamEnd)>,
     pub(super) at: u64,
-    /// For what is seen of responses, where anything is.
+    /// The notes on exchanges. `None` if the plan needs none.
     pub(super) notes: Option<&'a mut Notes>,
     pub(super) prepared: &'a PreparedLoad,
     pub(super) endpoint: usize,

@@ -1,4 +1,4 @@
-//! Connections opened before the load begins (`--preopen`), so that it finds them there.
+//! Opening connections before the load begins (`--preopen`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,25 +9,27 @@ use crate::LONGEST_SILENCE;
 use crate::protocol::Streams;
 use crate::scheduler::Turn;
 
-/// Connections that a worker opens at a time: more would only overflow the server's queue.
+/// Number of connections that a worker opens at a time. More would only overflow the server's
+/// queue.
 const AT_ONCE: usize = 64;
-/// From one word on how many there are to the next, in nanoseconds.
+/// Interval between two progress reports, in nanoseconds.
 const PROGRESS: u64 = 250_000_000;
 
-/// The connections that are being opened before the load.
+/// The connections being opened before the load.
 #[derive(Debug)]
 pub(super) struct FirstConnections {
     under_way: usize,
     to: Vec<Attempts>,
 }
 
-/// Those to one endpoint.
+/// The connections to one endpoint.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempts {
     under_way: usize,
-    /// When the last one was established, or the first of those begun while none was under way.
+    /// The time at which the last one was established, or at which the first one was begun while
+    /// none was under way.
     news: u64,
-    /// No more are tried.
+    /// True if no more are tried.
     given_up: bool,
 }
 
@@ -43,7 +45,7 @@ impl FirstConnections {
         to.under_way += 1;
     }
 
-    /// One is over; with `established` at that time.
+    /// Records the end of an attempt. `established` is the time if it succeeded.
     fn end(&mut self, endpoint: usize, established: Option<u64>) {
         self.under_way -= 1;
         let to = &mut self.to[endpoint];
@@ -51,8 +53,8 @@ impl FirstConnections {
         to.news = established.unwrap_or(to.news);
     }
 
-    /// An endpoint to which some are under way and nothing has come about since then, from now on
-    /// given up.
+    /// Gives up an endpoint to which connections are under way but none has been established since
+    /// `since`, and returns it.
     fn give_up_silent(&mut self, since: u64) -> Option<usize> {
         let silent = |to: &Attempts| !to.given_up && to.under_way > 0 && to.news <= since;
         let endpoint = self.to.iter().position(silent)?;
@@ -62,11 +64,11 @@ impl FirstConnections {
 }
 
 impl<D: Driver> Worker<'_, D> {
-    /// Opens as many connections as are to be used at once, spread over the endpoints as the
-    /// exchanges will be. Each takes a permit until it is there. What can't be opened is counted, not
-    /// tried again, and where none of those under way to an endpoint comes about for a while the
-    /// others to it aren't tried at all: the server takes no more. `tell` hears now and then how many
-    /// there are.
+    /// Opens as many connections as are to be used at once, distributed over the endpoints like the
+    /// exchanges. Each takes a permit until it is open. A connection that can't be opened is
+    /// counted and not tried again. If none of those under way to an endpoint is established for a
+    /// while, no more are tried: the server accepts no more. `tell` is called now and then with the
+    /// number of connections established.
     pub fn open_first(&mut self, stop: &AtomicBool, mut tell: impl FnMut(u64)) {
         let mut order = self.scheduler.opening_order(self.prepared);
         let mut left = self.network.connections.usual();
@@ -89,7 +91,8 @@ impl<D: Driver> Worker<'_, D> {
             }
             let now = self.network.driver.woke();
             self.wake_quic(now);
-            // Before those end that took too long: they say the most about their endpoint.
+            // This precedes the timeouts, because the connections that time out say most about
+            // their endpoint.
             self.give_up_silent(now);
             self.time_out();
             if now >= told + PROGRESS {
@@ -105,7 +108,7 @@ impl<D: Driver> Worker<'_, D> {
         self.opening.as_ref().map_or(0, |opening| opening.under_way)
     }
 
-    /// Gives the endpoints up that have taken no connection for long.
+    /// Gives up the endpoints that have accepted no connection for a long time.
     fn give_up_silent(&mut self, now: u64) {
         let since = now.saturating_sub(self.scheduler.timeout().min(LONGEST_SILENCE));
         while let Some(endpoint) = self.opening.as_mut().and_then(|all| all.give_up_silent(since)) {
@@ -115,7 +118,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Begins a connection, or counts it where its endpoint takes no more.
+    /// Begins to open a connection, or counts it as unopened if its endpoint was given up.
     fn open_one(&mut self, endpoint: usize) {
         let now = self.network.driver.woke();
         let Some(opening) = &mut self.opening else { return };
@@ -128,7 +131,7 @@ impl<D: Driver> Worker<'_, D> {
         self.open(&Turn { endpoint, counted: false, due: None, waited: false, request: 0 });
     }
 
-    /// One of those under way is over.
+    /// Records that an attempt is over.
     fn end_opening(&mut self, slot: Slot, established: Option<u64>) {
         let endpoint = self.network.connections.get(slot).endpoint;
         if let Some(opening) = &mut self.opening {
@@ -136,18 +139,18 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// A connection is there, without anything to do yet.
+    /// Handles a connection that is open and has nothing to do yet.
     pub(super) fn opened(&mut self, slot: Slot) {
         self.end_opening(slot, Some(self.network.driver.woke()));
         self.release(slot);
-        // Peers may greet one another at once.
+        // The protocols of both sides may send their first data at once.
         self.network.touch(slot);
     }
 
-    /// Takes the exchanges off a connection that was only to be opened.
+    /// Removes the exchanges from a connection that was only to be opened.
     fn release(&mut self, slot: Slot) {
         let permits = self.on(slot);
-        // Nothing was asked on it: it has all its requests before it.
+        // No request was sent on it, so none counts for its limit.
         let connection = self.network.connections.get(slot);
         (connection.requests, connection.retiring) = (0, false);
         drop(connection.protocol.streams().map(Streams::take_waiting));
@@ -158,7 +161,7 @@ impl<D: Driver> Worker<'_, D> {
         self.done_with(permits);
     }
 
-    /// A connection could not be opened.
+    /// Handles a connection that could not be opened.
     pub(super) fn unopened(&mut self, slot: Slot) {
         self.end_opening(slot, None);
         self.scheduler.silence.note_unestablished();

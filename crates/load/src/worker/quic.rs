@@ -1,4 +1,4 @@
-//! Connections of QUIC: when their handshake is over, what comes on them, and when they fail.
+//! QUIC connections: the end of their handshake, their data, and their failures.
 
 use quinn_proto::{ConnectionError, Event, TransportErrorCode};
 use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
@@ -8,18 +8,18 @@ use sixmark_sys::driver::{Driver, Slot};
 use super::Worker;
 use crate::connection::State;
 
-/// The error codes of QUIC that hold a TLS alert (RFC 9000, 20.1).
+/// The error codes of QUIC that contain a TLS alert (RFC 9000, 20.1).
 const CRYPTO: std::ops::RangeInclusive<u64> = 0x100..=0x1ff;
 
 impl<D: Driver> Worker<'_, D> {
-    /// The socket of a connection is there.
+    /// Begins the handshake of a connection whose socket exists.
     pub(super) fn shake_hands_quic(&mut self, slot: Slot) {
         if !self.network.begin_quic_handshake(slot) {
             self.break_off(slot, Failure::new(Outcome::Local, FailurePhase::Tls));
         }
     }
 
-    /// Datagrams came, cut by `segment`.
+    /// Processes received datagrams, each `segment` bytes long except the last.
     pub(super) fn datagrams(&mut self, slot: Slot, at: u64, segment: usize, ecn: u8) {
         match self.network.take_datagrams(slot, (at, ecn), segment, &mut self.recorder) {
             true => self.attend(slot, at),
@@ -27,7 +27,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Does what connections of QUIC want done by the clock.
+    /// Handles the expired timers of QUIC connections.
     pub(super) fn wake_quic(&mut self, now: u64) {
         while let Some(slot) = self.network.wake_quic(now) {
             self.attend(slot, now);
@@ -36,7 +36,7 @@ impl<D: Driver> Worker<'_, D> {
         self.flush_touched();
     }
 
-    /// Deals with what a connection has to tell.
+    /// Handles the events of a connection.
     fn attend(&mut self, slot: Slot, at: u64) {
         while let Some(event) = self.network.next_event(slot) {
             match event {
@@ -52,7 +52,7 @@ impl<D: Driver> Worker<'_, D> {
         self.network.touch(slot);
     }
 
-    /// The handshake is over.
+    /// Handles the end of the handshake.
     fn shook_hands_quic(&mut self, slot: Slot, at: u64) {
         let over = self.network.driver.now();
         let counted = self.recorder.measures(at) || self.opening.is_some();
@@ -70,11 +70,11 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// The connection is no more, by whomever.
+    /// Handles the end of a connection, whichever side ended it.
     fn lost_quic(&mut self, slot: Slot, reason: &ConnectionError) {
         let connection = self.network.connections.get(slot);
         if connection.in_flight == 0 {
-            // The server let an idle connection go: that's its right.
+            // A server may close an idle connection.
             return self.close(slot, self.network.usual_close());
         }
         let counted = self.recorder.measures(self.network.driver.woke());
@@ -96,8 +96,8 @@ impl<D: Driver> Worker<'_, D> {
     }
 }
 
-/// What the end of a connection means for exchanges on it, and the peer's number for it or, of a
-/// TLS failure, the alert.
+/// Returns the outcome of exchanges on a connection that ended for this reason, and the peer's
+/// error code or, for a failure of TLS, the alert.
 fn outcome(reason: &ConnectionError) -> (Outcome, Option<u64>) {
     let by_code = |code: TransportErrorCode, otherwise| match u64::from(code) {
         code if CRYPTO.contains(&code) => (Outcome::Tls, Some(code & 0xff)),

@@ -1,4 +1,4 @@
-//! Connections through TLS: when their handshake is over, what comes through it, and when it fails.
+//! TLS connections: the end of their handshake, their data, and their failures.
 
 use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
@@ -9,7 +9,7 @@ use crate::protocol::Protocol;
 use crate::tls;
 
 impl<D: Driver> Worker<'_, D> {
-    /// Begins the handshake of a connection that TCP has established.
+    /// Begins the TLS handshake of a connection that TCP has established.
     pub(super) fn shake_hands(&mut self, slot: Slot) {
         match self.network.begin_tls(slot) {
             Ok(true) => {}
@@ -18,7 +18,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Bytes came on a connection that has a buffer.
+    /// Processes bytes received on a connection that has a buffer.
     pub(super) fn heard(&mut self, slot: Slot, at: u64, count: usize) {
         let connection = self.network.connections.get(slot);
         self.recorder.bytes_received(connection.family, count, at);
@@ -31,11 +31,11 @@ impl<D: Driver> Worker<'_, D> {
         self.network.touch(slot);
     }
 
-    /// Takes the bytes that the driver told of through TLS.
+    /// Decrypts the bytes that the driver received.
     fn decrypt(&mut self, slot: Slot, at: u64) {
         let mut plain = std::mem::take(&mut self.buffers.plain);
         let Some(fed) = self.network.decrypt(slot, &mut plain) else { return };
-        // What came before a failure has come.
+        // Data received before a failure is still processed.
         let finished = fed.as_ref().is_ok_and(|progress| progress.finished);
         if finished {
             self.shook_hands(slot);
@@ -53,7 +53,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// What came is for the protocol: the bytes given, or those that the driver told of.
+    /// Passes data to the protocol: the given bytes, or those that the driver received.
     fn read(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
         match self.network.connections.get(slot).protocol {
             Protocol::Serial(_) => self.read_serial(slot, at, bytes),
@@ -61,8 +61,9 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// The handshake is over. It took what this side had to do with the server's last words as well,
-    /// such as checking the certificate: nothing can be asked before.
+    /// Handles the end of the handshake. Its duration includes this side's processing of the
+    /// server's last messages, such as the verification of the certificate: no request can be sent
+    /// before that.
     fn shook_hands(&mut self, slot: Slot) {
         let over = self.network.driver.now();
         let connection = self.network.connections.get(slot);
@@ -73,12 +74,12 @@ impl<D: Driver> Worker<'_, D> {
         }
         match self.network.fits(slot) {
             true => self.established(slot),
-            // The server speaks, but not this.
+            // The server uses TLS, but not the required version of HTTP.
             false => self.give_up(slot, Failure::new(Outcome::Protocol, FailurePhase::Tls)),
         }
     }
 
-    /// TLS failed, in the handshake or after it. The peer is told, if it still listens.
+    /// Handles a failure of TLS, in the handshake or after it. The peer is told if it still reads.
     pub(super) fn broken_tls(&mut self, slot: Slot, failure: &tls::Failure) {
         let connection = self.network.connections.get(slot);
         if connection.counted {

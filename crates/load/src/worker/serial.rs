@@ -15,7 +15,7 @@ use crate::notes::{ExchangeKey, NoteTaker};
 use crate::prepare::MessageForm;
 use crate::protocol::{Complete, Protocol, ResponseVisitor};
 
-/// Content up to this length is copied behind the head.
+/// Content up to this length, in bytes, is copied behind the head.
 const SHORT: usize = 64 * 1024;
 
 impl<D: Driver> Worker<'_, D> {
@@ -45,7 +45,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Sends these bytes and the content behind them.
+    /// Sends these bytes, followed by this content.
     fn send_own(
         &mut self,
         slot: Slot,
@@ -60,7 +60,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         bytes.extend_from_slice(body.map_or(&[], |body| body.as_slice()));
         self.scheduler.permits.get(permit).length = bytes.len() as u64;
-        // The exchange before is over, so that its request was answered.
+        // The previous exchange is over, so its request has been sent.
         let handed = self.network.driver.pass(slot, &mut bytes);
         self.requests.reuse(bytes);
         self.handed(slot, permit, handed, starts);
@@ -90,7 +90,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// The request's last byte was handed over.
+    /// Records that the last byte of the request was handed over.
     pub(super) fn sent(&mut self, slot: Slot, at: u64) {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
@@ -101,7 +101,8 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// When the request really left, told before anything of its response.
+    /// Records the kernel's time at which the request was sent. It arrives before any event of the
+    /// response.
     pub(super) fn left(&mut self, slot: Slot, at: u64) {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
@@ -123,7 +124,7 @@ impl<D: Driver> Worker<'_, D> {
         self.read_serial(slot, at, None);
     }
 
-    /// Reads the bytes given, or those that the driver told of.
+    /// Reads the given bytes, or those that the driver received.
     pub(super) fn read_serial(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
         let connection = self.network.connections.get(slot);
         if connection.in_flight == 0 {
@@ -172,9 +173,9 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// A complete response is here; `more` says that bytes came after it.
+    /// Handles a complete response. `more` means that bytes followed it.
     fn complete(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete, more: bool) {
-        // A request that was not sent whole leaves the connection in the middle of it.
+        // If the request was not sent completely, the connection can't be reused.
         let whole = self.scheduler.permits.get(permit).phase != FailurePhase::Send;
         self.conclude(slot, permit, at, complete);
         let connection = self.network.connections.get(slot);
@@ -192,8 +193,8 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// The peer sent its FIN in the middle of an exchange, or `announced` that no more comes as TLS
-    /// has it.
+    /// Handles the peer's FIN during an exchange; `announced` means that TLS announced it
+    /// (close_notify).
     pub(super) fn ended(&mut self, slot: Slot, at: u64, announced: bool) {
         let connection = self.network.connections.get(slot);
         let secure = connection.send_buffer.as_ref().is_some_and(|buffer| buffer.tls.is_some());
@@ -201,13 +202,13 @@ impl<D: Driver> Worker<'_, D> {
             _ if connection.in_flight == 0 => self.close(slot, Close::Orderly),
             (State::Opening(FailurePhase::Tls), _) => self.fail(slot, Outcome::Tls),
             (_, Protocol::Multiplexed(_)) => self.fail(slot, Outcome::Truncated),
-            // Only what TLS says of the end can be believed (RFC 9112, 9.8).
+            // Only TLS itself can reliably announce the end (RFC 9112, 9.8).
             (_, Protocol::Serial(_)) if secure && !announced => self.fail(slot, Outcome::Truncated),
             (_, Protocol::Serial(machine)) => {
                 let permit = machine.permit();
                 match machine.finish() {
                     Ok(complete) => {
-                        // No end has a stamp of the kernel's.
+                        // The kernel gives no timestamp for the end of a connection.
                         let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
                         self.recorder.clocks.missing += u64::from(kernel);
                         self.complete(slot, permit, at, complete, false);
@@ -223,7 +224,7 @@ impl<D: Driver> Worker<'_, D> {
     }
 }
 
-/// True where request number `number` of a connection is its last.
+/// Returns true if request number `number` of a connection is its last.
 pub(super) fn is_last(connection: &plan::Connection, number: u32) -> bool {
     !connection.keep_alive || connection.requests.is_some_and(|most| number >= most.get())
 }

@@ -12,11 +12,11 @@ use crate::exchange::Permit;
 use crate::notes::ExchangeKey;
 use crate::protocol::{Breach, Complete, Protocol, Streams};
 
-/// How often an exchange is sent again that peers said they did nothing with.
+/// Maximum number of attempts for an exchange that peers report as unprocessed.
 const TRIES: u8 = 3;
 
 impl<D: Driver> Worker<'_, D> {
-    /// Begins the exchanges that wait, as far as there is room for them.
+    /// Starts the exchanges that wait, as far as there is room for them.
     pub(super) fn begin_streams(&mut self, slot: Slot) {
         if self.network.connections.get(slot).state != State::Open {
             return;
@@ -25,7 +25,7 @@ impl<D: Driver> Worker<'_, D> {
         self.network.touch(slot);
     }
 
-    /// Begins the exchange that waits for longest, if there is one and room for it.
+    /// Starts the exchange that has waited for longest, if there is one and room for it.
     fn begin_stream(&mut self, slot: Slot) -> bool {
         let connection = self.network.connections.get(slot);
         let Some(streams) = connection.protocol.streams() else { return false };
@@ -36,7 +36,7 @@ impl<D: Driver> Worker<'_, D> {
         streams.begin_waiting(permit, self.requests.outgoing(which))
     }
 
-    /// Reads the bytes given, or those that the driver told of.
+    /// Reads the given bytes, or those that the driver received.
     pub(super) fn read_streams(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
         let connection = self.network.connections.get(slot);
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
@@ -54,7 +54,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Deals with what a stream of QUIC has to tell.
+    /// Handles an event of a QUIC stream.
     pub(super) fn attend_stream(&mut self, slot: Slot, at: u64, event: StreamEvent) {
         let connection = self.network.connections.get(slot);
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
@@ -70,9 +70,9 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Does what is to be done about the exchanges that are over, in a list that is given back.
+    /// Processes the exchanges that are over, in a list that is given back.
     fn settle(&mut self, slot: Slot, at: u64, mut over: Vec<(Permit, StreamEnd)>) {
-        // First, so that nothing that leaves this connection comes back to it.
+        // This comes first, so that no exchange that leaves this connection returns to it.
         self.note_draining(slot);
         for (permit, how) in over.drain(..) {
             self.stream_over(slot, permit, at, how);
@@ -80,7 +80,7 @@ impl<D: Driver> Worker<'_, D> {
         self.buffers.over = over;
     }
 
-    /// What is to be done on a connection after something came.
+    /// Does what is necessary on a connection after data was received.
     pub(super) fn go_on(&mut self, slot: Slot) {
         if self.note_draining(slot) {
             self.clear_out(slot);
@@ -96,7 +96,8 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// True where the peer lets no more exchanges begin, so that none is put there any more.
+    /// Returns true if the peer accepts no more exchanges on the connection, and then puts none on
+    /// it any more.
     pub(super) fn note_draining(&mut self, slot: Slot) -> bool {
         let connection = self.network.connections.get(slot);
         let Some(streams) = connection.protocol.streams().filter(|all| all.is_draining()) else {
@@ -112,7 +113,7 @@ impl<D: Driver> Worker<'_, D> {
         true
     }
 
-    /// Exchanges that wait on a connection where they can't begin go elsewhere.
+    /// Moves the exchanges that wait on a connection where they can't start to other connections.
     fn clear_out(&mut self, slot: Slot) {
         let waiting =
             self.network.connections.get(slot).protocol.streams().map(Streams::take_waiting);
@@ -146,8 +147,7 @@ impl<D: Driver> Worker<'_, D> {
         self.lose(permit, Failure { code: Some(code), ..Failure::new(outcome, phase) });
     }
 
-    /// The peer did nothing with a request, so that it may be sent again (RFC 9113, 8.7), but not
-    /// for ever.
+    /// Sends a request again that the peer did not process (RFC 9113, 8.7), up to a limit.
     fn unprocessed(&mut self, permit: Permit) {
         let exchange = self.scheduler.permits.get(permit);
         exchange.tries += 1;
@@ -157,7 +157,7 @@ impl<D: Driver> Worker<'_, D> {
             let code = streams.map_or(0, |streams| streams.goaway_code());
             return self.lose_by(permit, Outcome::Reset, code);
         }
-        // What was heard of it is no part of what comes now.
+        // What was received for it before does not belong to the new response.
         (exchange.phase, exchange.first) = (FailurePhase::Send, None);
         if exchange.counted {
             let family = self.network.connections.get(slot).family;
@@ -166,28 +166,29 @@ impl<D: Driver> Worker<'_, D> {
         self.send_elsewhere(permit);
     }
 
-    /// Puts an exchange on another connection; it goes on as the same one.
+    /// Moves an exchange to another connection. It remains the same exchange.
     fn send_elsewhere(&mut self, permit: Permit) {
         let from = self.scheduler.permits.get(permit).slot;
         let Connection { endpoint, family, .. } = *self.network.connections.get(from);
         self.network.connections.part(from);
         self.move_to_other(permit, endpoint);
-        // The one before may have turned out to be of the other family than its endpoint.
+        // The peer of the previous connection may have had another family than the endpoint.
         let exchange = self.scheduler.permits.get(permit);
         if self.network.connections.get(exchange.slot).family != family {
             self.recorder.moved(family, exchange);
         }
     }
 
-    /// What came breaks the rules of the connection: the peer is told, and all exchanges on it end.
+    /// Handles a violation of the protocol. The peer is told, and all exchanges on the connection
+    /// end.
     fn violated(&mut self, slot: Slot, breach: Breach) {
         if let Some(streams) = self.network.connections.get(slot).protocol.streams() {
             streams.say_goodbye(breach.code);
         }
-        // QUIC says it when it is closed.
+        // QUIC tells the peer when the connection is closed.
         if !self.network.is_over_quic() {
             self.flush(slot);
-            // TLS may have failed at that.
+            // TLS may have failed while sending.
             if self.network.connections.get(slot).state == State::Vacant {
                 return;
             }
@@ -195,7 +196,7 @@ impl<D: Driver> Worker<'_, D> {
         self.break_for_breach(slot, breach);
     }
 
-    /// Ends one exchange of several on a connection from this side.
+    /// Ends one of several exchanges on a connection from this side.
     pub(super) fn cut_off_stream(&mut self, slot: Slot, permit: Permit, outcome: Outcome) {
         self.network.connections.get(slot).protocol.cancel(permit);
         self.network.connections.forget(slot, permit);

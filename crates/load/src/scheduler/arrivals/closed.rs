@@ -1,27 +1,28 @@
-//! The closed loop: whenever a permit is free, an exchange may begin.
+//! The closed loop: an exchange may start whenever a permit is free.
 
 use super::{TakenTurn, Turn};
 use crate::prepare::PreparedLoad;
 use crate::scheduler::schedule::{MOST_OWED, Schedule};
 
-/// The last part of the time of a load, one in so many, but in nanoseconds never more than the one
-/// nor less than the other, in which less and less may be owed to a family; in the last part of that,
-/// nothing at all, so that the counts are exact when the time is over.
+/// Near the end of the load, less and less may be owed to a family. This part lasts 1/`TAIL` of the
+/// measurement, at least `SHORTEST_TAIL` and at most `LONGEST_TAIL` nanoseconds, but never more
+/// than half of the measurement. In its last 1/`OWING_NOTHING`, nothing may be owed, so that the
+/// counts are exact at the end.
 const TAIL: u64 = 8;
 const LONGEST_TAIL: u64 = 500_000_000;
 const SHORTEST_TAIL: u64 = 200_000_000;
 const OWING_NOTHING: u64 = 8;
 
-/// Arrivals that come when a permit does.
+/// Arrivals of a closed loop.
 #[derive(Debug)]
 pub(crate) struct Closed {
     schedule: Schedule,
     warm_up: Schedule,
     measure_from: u64,
-    /// When the last part of the time begins.
+    /// The time from which on less may be owed to a family.
     tail_from: u64,
     end: u64,
-    /// When what is in flight at the end is cut off.
+    /// The time at which the exchanges still in flight are cut off.
     drained: u64,
 }
 
@@ -55,7 +56,7 @@ impl Closed {
         Ok((Turn { endpoint, counted, due: None, waited: false, request: 0 }, way))
     }
 
-    /// The most that may be owed to a family at `now`, in the last part of the time.
+    /// Returns the maximum number of exchanges that may be owed to a family at `now`, near the end.
     fn ceiling(&self, now: u64) -> u64 {
         let tail = self.end - self.tail_from;
         let left = self.end.saturating_sub(now).saturating_sub(tail / OWING_NOTHING);
@@ -68,7 +69,7 @@ impl Closed {
         if counted { self.schedule.may_shift() } else { self.warm_up.may_shift() }
     }
 
-    /// So many were asked for that none is drawn any more.
+    /// Returns true if as many exchanges as the plan asks for have been drawn.
     pub(super) fn is_drawn(&self, now: u64) -> bool {
         now >= self.measure_from && self.schedule.is_drawn()
     }
@@ -77,24 +78,26 @@ impl Closed {
         self.end
     }
 
-    /// When to look at the clock for the end, or for the end of the wait after it.
+    /// Returns the next time at which the clock must be checked: the end of the load, or the end of
+    /// the drain after it.
     pub(super) fn closing(&self, now: u64) -> u64 {
         if now < self.end { self.end } else { self.drained }
     }
 
-    /// True from the end of the time on, while what is in flight is waited for.
+    /// Returns true after the end of the load, while exchanges in flight are awaited.
     pub(super) fn is_draining(&self, now: u64) -> bool {
         now >= self.end && self.drained > self.end
     }
 
-    /// What is in flight at the end of the time, or of the wait after it, is cut off.
+    /// Returns true if the worker is done. Exchanges still in flight at the end of the load, or of
+    /// the drain after it, are cut off.
     pub(super) fn is_over(&self, now: u64, in_flight: bool) -> bool {
         let drawn = self.schedule.is_over() || now >= self.end;
         now >= self.drained || (drawn && !in_flight)
     }
 }
 
-/// When the last part of the time begins; never where there is no end.
+/// Returns when the last part of the load begins; never if the load has no end.
 fn tail_from(measure_from: u64, end: u64) -> u64 {
     if end == u64::MAX {
         return end;

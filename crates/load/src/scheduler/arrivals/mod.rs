@@ -1,4 +1,4 @@
-//! When a worker's exchanges may begin, and where each goes.
+//! When the exchanges of a worker may start, and where each goes.
 
 mod closed;
 mod open;
@@ -10,33 +10,33 @@ use crate::prepare::PreparedLoad;
 use closed::Closed;
 use open::Open;
 
-/// Says what may begin now and when to look again.
+/// Decides what may start now, and when to check again.
 #[derive(Debug)]
 pub(crate) enum Arrivals {
     Closed(Box<Closed>),
     Open(Box<Open>),
 }
 
-/// One exchange whose turn it is.
+/// An exchange that is next in turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     pub(crate) endpoint: usize,
-    /// It belongs to the measurement, not to the warm-up.
+    /// True if it belongs to the measurement, false if to the warm-up.
     pub(crate) counted: bool,
-    /// When it was to begin; in a closed loop it begins when it can.
+    /// The time at which it is due. `None` in a closed loop.
     pub(crate) due: Option<u64>,
-    /// It had to wait for a permit.
+    /// True if it had to wait for a permit or a connection.
     pub(crate) waited: bool,
-    /// The number of the request that it sends: a timetable's, else the first one's, until a mix says
-    /// otherwise.
+    /// The number of its request: given by the timetable, or else 0 until a mix chooses.
     pub(crate) request: u32,
 }
 
-/// The exchange that begins and its way, or the endpoint to which there is none just now.
+/// The exchange that starts and its way, or the endpoint for which there is no way now.
 pub(crate) type TakenTurn<W> = Result<(Turn, W), usize>;
 
 impl Arrivals {
-    /// Those of worker number `worker`, whose load begins, is measured and ends at these times.
+    /// Creates the arrivals of worker number `worker`. `times` are when its load begins, when the
+    /// measurement begins, and when it ends.
     pub(crate) fn new(prepared: &PreparedLoad, worker: u32, times: [u64; 3]) -> Arrivals {
         let [_, measure_from, end] = times;
         match &prepared.plan.load.pace {
@@ -47,12 +47,12 @@ impl Arrivals {
         }
     }
 
-    /// True where the clock says when to begin: then it matters what time it is exactly.
+    /// Returns true for an open loop, where exchanges start at exact times.
     pub(crate) fn are_timed(&self) -> bool {
         matches!(self, Arrivals::Open(_))
     }
 
-    /// True where an exchange may begin at `now`, a permit being free.
+    /// Returns true if an exchange may start at `now`, given that a permit is free.
     pub(crate) fn may_begin(&self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.may_begin(now),
@@ -60,9 +60,9 @@ impl Arrivals {
         }
     }
 
-    /// The exchange that begins at `now`, on one of the ways to its endpoint that `way` knows; to be
-    /// called only where one may. In a closed loop nothing is made up for with those that are `held`; in
-    /// an open one nothing ever is.
+    /// Returns the exchange that starts at `now`, and the way to its endpoint, which `way` looks
+    /// up. Must be called only if an exchange may start. In a closed loop, no owed exchanges go to
+    /// endpoints that are `held`; in an open loop, none are ever owed.
     pub(crate) fn take<W>(
         &mut self,
         prepared: &PreparedLoad,
@@ -76,7 +76,7 @@ impl Arrivals {
         }
     }
 
-    /// True where, at `now`, an idle connection is of no more use.
+    /// Returns true if idle connections are of no more use at `now`.
     pub(crate) fn is_drawn(&self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.is_drawn(now),
@@ -84,17 +84,17 @@ impl Arrivals {
         }
     }
 
-    /// True where what a response leads to may still begin at `now`.
+    /// Returns true if the target of a redirect may still be requested at `now`.
     pub(crate) fn may_follow(&self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => now < closed.end(),
-            // What is in flight is waited for, and so is what becomes of it.
+            // Exchanges in flight are awaited, including those that follow from redirects.
             Arrivals::Open(_) => true,
         }
     }
 
-    /// When to ask again whether an exchange may begin, a permit being free; none where not before
-    /// something else happens.
+    /// Returns when to check again whether an exchange may start, given that a permit is free.
+    /// `None` if not before another event.
     pub(crate) fn look(&self, now: u64) -> Option<u64> {
         match self {
             Arrivals::Closed(closed) => closed.may_begin(now).then_some(now),
@@ -102,7 +102,7 @@ impl Arrivals {
         }
     }
 
-    /// When the time for beginning anything ends.
+    /// Returns when exchanges can no longer start.
     pub(crate) fn closing(&self, now: u64) -> Option<u64> {
         match self {
             Arrivals::Closed(closed) => Some(closed.closing(now)),
@@ -110,16 +110,17 @@ impl Arrivals {
         }
     }
 
-    /// No permit is free at `now`, before it is dealt with what has happened by then. Tells of each
-    /// measured arrival that is dropped.
+    /// Handles that no permit was free until `now`, before the events up to then are processed.
+    /// Calls `dropped` for each measured arrival that is dropped.
     pub(crate) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family)) {
         if let Arrivals::Open(open) = self {
             open.all_taken(now, dropped);
         }
     }
 
-    /// True where at `now` an idle connection may make room for another one to where there are some. In
-    /// an open loop only what is due and has waited for long says so.
+    /// Returns true if, at `now`, an idle connection may be closed in favour of another one to an
+    /// endpoint that already has some. Always false in an open loop, where the wait of the exchange
+    /// that is due decides.
     pub(crate) fn may_shift(&mut self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.may_shift(now),
@@ -127,14 +128,15 @@ impl Arrivals {
         }
     }
 
-    /// The one that is due and has no way has to wait for one.
+    /// Marks the exchange that is due and has no connection as waiting.
     pub(crate) fn wait(&mut self) {
         if let Arrivals::Open(open) = self {
             open.wait();
         }
     }
 
-    /// Leaves out the one that is due and has no way, where such ones are left out: true where it was.
+    /// Drops the exchange that is due and has no connection, if the plan drops such ones. Returns
+    /// true if it did.
     pub(crate) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
         match self {
             Arrivals::Closed(_) => false,
@@ -142,26 +144,27 @@ impl Arrivals {
         }
     }
 
-    /// Does what is to be done by the clock.
+    /// Does what is due by the clock.
     pub(crate) fn keep_time(&mut self, now: u64) {
         if let Arrivals::Open(open) = self {
             open.keep_time(now);
         }
     }
 
-    /// Tells of each measured arrival that fell due before `until` and did not begin: the last call.
+    /// Calls `unsent` for each measured arrival that was due before `until` and did not start. This
+    /// is the last call.
     pub(crate) fn leave_rest(&mut self, until: u64, unsent: impl FnMut(Family)) {
         if let Arrivals::Open(open) = self {
             open.leave_rest(until, unsent);
         }
     }
 
-    /// True where the time of a closed loop is over and what is in flight is waited for.
+    /// Returns true if the duration of a closed loop is over and exchanges in flight are awaited.
     pub(crate) fn is_draining(&self, now: u64) -> bool {
         matches!(self, Arrivals::Closed(closed) if closed.is_draining(now))
     }
 
-    /// True where the worker has done what it was to do.
+    /// Returns true if the worker is done.
     pub(crate) fn is_over(&self, now: u64, in_flight: bool) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.is_over(now, in_flight),
@@ -169,7 +172,8 @@ impl Arrivals {
         }
     }
 
-    /// When a load that was over at `now`, its last exchange having ended at `last_end`, was over.
+    /// Returns when the load ended, given that it was over at `now` and its last exchange ended at
+    /// `last_end`.
     pub(crate) fn ended_at(&self, now: u64, last_end: u64) -> u64 {
         match self {
             Arrivals::Closed(closed) if closed.is_draining(now) => closed.end(),

@@ -1,6 +1,6 @@
-//! The open loop: exchanges begin when they are due, whatever the server does.
+//! The open loop: exchanges start when they are due, whatever the server does.
 //!
-//! What could not begin in time needs no queue: the next due time then lies in the past.
+//! Exchanges that could not start in time need no queue: the next due time is then in the past.
 
 use std::num::NonZeroU64;
 
@@ -14,24 +14,24 @@ use crate::LATE;
 use crate::prepare::PreparedLoad;
 use crate::scheduler::schedule::Schedule;
 
-/// No arrival.
+/// The time of an arrival that never comes.
 const NEVER: u64 = u64::MAX;
-/// A wait that is longer is made in two, in nanoseconds: the kernel rounds up by a thousandth of a
-/// wait (select_estimate_accuracy), and a short second one brings it back in time.
+/// A wait longer than this, in nanoseconds, is split into two. The kernel may wake a thousandth of
+/// the wait too late (select_estimate_accuracy); the short second wait corrects that.
 const LONG: u64 = 1_000_000;
 
-/// Arrivals at times of their own.
+/// Arrivals of an open loop.
 #[derive(Debug)]
 pub(crate) struct Open {
     dues: Dues,
-    /// When the next one is due, on the driver's clock, and its number where it has one.
+    /// When the next exchange is due, on the driver's clock, and its number if it has one.
     next: u64,
     number: Option<u64>,
-    /// The request that it sends, where a timetable says so.
+    /// The request of the next exchange, if a timetable determines it.
     request: Option<u32>,
-    /// The run's one schedule of families, of those arrivals that have numbers.
+    /// The run's common schedule of families, for arrivals that have numbers.
     mix: FamilyMix,
-    /// The numbers of the first that is measured and the first after.
+    /// The numbers of the first measured arrival and of the first one after the measurement.
     first: u64,
     last: u64,
     schedule: Schedule,
@@ -41,11 +41,11 @@ pub(crate) struct Open {
     end: u64,
     spin: u64,
     drops: bool,
-    /// What was due by then had to wait for a permit.
+    /// Arrivals due until this time had to wait for a permit.
     full_until: u64,
-    /// The one that was due and found no connection, and its family.
+    /// The exchange that is due and has no connection, and its family.
     held: Option<(Turn, Family)>,
-    /// Past the end, and nothing more begins.
+    /// True after the end, when nothing more starts.
     shut: bool,
 }
 
@@ -60,7 +60,7 @@ impl Open {
         let curve = Curve::new(open, plan.load.warmup);
         let [first, last] = measured_dues(plan, open, &curve);
         let schedule = match open.arrivals {
-            // Only the endpoints come from it: the run's one schedule has the families.
+            // It only determines the endpoints: the run's common schedule determines the families.
             ArrivalProcess::Constant => Schedule::warm_up(prepared, worker),
             ArrivalProcess::Poisson => Schedule::measured(prepared, worker),
         };
@@ -99,17 +99,17 @@ impl Open {
         (self.next <= now && self.pending()) || self.holds()
     }
 
-    /// One that was due still waits for a connection.
+    /// Returns true if an exchange that is due waits for a connection.
     fn holds(&self) -> bool {
         self.held.is_some() && !self.shut
     }
 
-    /// There is a next one in the time of the run.
+    /// Returns true if there is a next arrival before the end.
     fn pending(&self) -> bool {
         self.next < self.end && !self.shut && !self.is_exhausted()
     }
 
-    /// The one that is due, in its order: no other goes before it.
+    /// Returns the exchange that is due. Order is kept: no other goes before it.
     pub(super) fn take<W>(
         &mut self,
         prepared: &PreparedLoad,
@@ -139,7 +139,7 @@ impl Open {
         if counted { &mut self.schedule } else { &mut self.warm_up }
     }
 
-    /// The family of the next one.
+    /// Returns the family of the next exchange.
     fn family(&mut self, counted: bool) -> Family {
         match self.number {
             Some(number) if counted => self.mix.family_at(number - self.first.min(number)),
@@ -147,7 +147,8 @@ impl Open {
         }
     }
 
-    /// The family of an arrival due before `until` that does not begin; none where it doesn't count.
+    /// Removes the next arrival due before `until`, which does not start. Returns its family, or
+    /// `Some(None)` if it is not measured, and `None` if there is no such arrival.
     fn leave_out(&mut self, until: u64) -> Option<Option<Family>> {
         if let Some((turn, family)) = self.held.take() {
             return Some(turn.counted.then_some(family));
@@ -161,14 +162,14 @@ impl Open {
         Some(counted.then_some(family))
     }
 
-    /// The one that found no connection has to wait for one.
+    /// Marks the exchange that has no connection as waiting.
     pub(super) fn wait(&mut self) {
         if let Some((turn, _)) = &mut self.held {
             turn.waited = true;
         }
     }
 
-    /// Leaves out the one that found no connection, where such ones are left out.
+    /// Drops the exchange that has no connection, if the plan drops such ones.
     pub(super) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
         let held = if self.drops { self.held.take() } else { None };
         held.filter(|(turn, _)| turn.counted)
@@ -178,7 +179,8 @@ impl Open {
         held.is_some()
     }
 
-    /// All permits are taken at `now`, or all connections to where the next goes: what is due by then has to wait, or is dropped.
+    /// Handles that no permit, or no connection for the next exchange, was free until `now`: what
+    /// is due by then has to wait or is dropped.
     pub(super) fn all_taken(&mut self, now: u64, mut dropped: impl FnMut(Family)) {
         self.full_until = now;
         while self.drops
@@ -190,20 +192,20 @@ impl Open {
         self.shut |= now >= self.end;
     }
 
-    /// What came too late to begin before the end is nevertheless begun if that is for no more than
-    /// the generator's own lateness.
+    /// Ends the load. Exchanges that were due just before the end may still start within the time
+    /// by which the generator itself may be late.
     pub(super) fn keep_time(&mut self, now: u64) {
         self.shut |= now >= self.end.saturating_add(LATE);
     }
 
-    /// What fell due before `until` and never began.
+    /// Removes the arrivals that were due before `until` and did not start.
     pub(super) fn leave_rest(&mut self, until: u64, mut unsent: impl FnMut(Family)) {
         while let Some(family) = self.leave_out(until) {
             family.into_iter().for_each(&mut unsent);
         }
     }
 
-    /// When to look whether one is due.
+    /// Returns when to check whether an exchange is due.
     pub(super) fn look(&self, now: u64) -> Option<u64> {
         if self.holds() {
             return Some(now);
@@ -211,7 +213,7 @@ impl Open {
         self.pending().then(|| approach(now, self.next.saturating_sub(self.spin)))
     }
 
-    /// When something else than an arrival is to be done.
+    /// Returns when something other than an arrival is to be done.
     pub(super) fn closing(&self, now: u64) -> Option<u64> {
         let end = if now < self.end { self.end } else { self.end.saturating_add(LATE) };
         (!self.shut).then_some(end)
@@ -221,24 +223,24 @@ impl Open {
         self.end
     }
 
-    /// No more will be due, and none waits.
+    /// Returns true if no more exchanges will be due and none waits.
     pub(super) fn is_drawn(&self) -> bool {
         (self.is_exhausted() || self.shut) && !self.holds()
     }
 
-    /// As many as were asked for have begun, or been left out.
+    /// Returns true if as many exchanges as the plan asks for have started or been dropped.
     pub(super) fn is_exhausted(&self) -> bool {
         self.schedule.is_over() || self.number.is_some_and(|number| number >= self.last)
     }
 
-    /// What is in flight at the end of the time is waited for.
+    /// Returns true if the worker is done. Exchanges in flight at the end are awaited.
     pub(super) fn is_over(&self, now: u64, in_flight: bool) -> bool {
         let over = self.is_exhausted() || (now >= self.end && !self.pending());
         over && !self.holds() && !in_flight
     }
 }
 
-/// When to wake for something that is due at `due`.
+/// Returns when to wake for something that is due at `due`.
 fn approach(now: u64, due: u64) -> u64 {
     match due.saturating_sub(now) {
         left if left > LONG => due - left / 512,
@@ -246,7 +248,8 @@ fn approach(now: u64, due: u64) -> u64 {
     }
 }
 
-/// Which of the constant arrivals are measured: the number of the first, and of the first after.
+/// Returns the numbers of the first constant arrival that is measured and of the first one after
+/// the measurement.
 fn measured_dues(plan: &Plan, open: &pace::OpenLoop, curve: &Curve) -> [u64; 2] {
     let load = &plan.load;
     let about = open.first_rate().per_s() * load.warmup.as_secs_f64();
@@ -254,7 +257,7 @@ fn measured_dues(plan: &Plan, open: &pace::OpenLoop, curve: &Curve) -> [u64; 2] 
     [first, load.requests.map_or(NEVER, |total| first.saturating_add(total.get()))]
 }
 
-/// How many of these arrivals are measured, where that is known before.
+/// Returns the number of measured arrivals, if it is known beforehand.
 fn measured_total(plan: &Plan, open: &pace::OpenLoop) -> Option<u64> {
     let entries = open.timetable.as_ref().map(|table| table.entries());
     plan.load.requests.map(NonZeroU64::get).or(entries)
@@ -270,7 +273,8 @@ mod tests {
         assert_eq!(approach(5, 5 + LONG), 5 + LONG);
         let long = 5 + 512 * LONG;
         let first = approach(5, long);
-        // More than the thousandth that the kernel may be late, and then a short one.
+        // The first wait ends earlier by more than the thousandth that the kernel may be late; the
+        // second is short.
         assert_eq!((first, approach(first, long)), (long - LONG, long));
     }
 }

@@ -1,4 +1,4 @@
-//! What no server should send.
+//! Data that no server should send.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use sixmark_record::tls::Reason;
 use super::support::{Authority, IPV6, Talk, client, only};
 use crate::tls::Client;
 
-/// A session keeps no more than this, whatever comes.
+/// Maximum memory of a session, whatever it receives.
 const BOUND: usize = 600 * 1024;
 
 fn fresh(client: &mut Client, authority: &Authority) -> Talk {
@@ -33,7 +33,7 @@ fn what_is_not_tls_is_refused() {
             talk.step = step;
             let failure = talk.feed(wrong).unwrap_err();
             assert_eq!(failure.cause.reason, Reason::Protocol, "{wrong:?}: {failure}");
-            // And is not listened to any more.
+            // After that, nothing more is processed.
             let _ = talk.feed(wrong);
             assert!(!talk.progress.finished && talk.plain.is_empty());
         }
@@ -57,7 +57,7 @@ fn a_record_that_was_altered_is_refused_with_an_alert() {
     }
 }
 
-/// The beginning of a handshake, cut off anywhere, is neither finished nor wrong.
+/// The beginning of a handshake, cut off anywhere, is neither finished nor an error.
 #[test]
 fn a_handshake_that_breaks_off_is_not_finished() {
     let authority = Authority::new();
@@ -77,7 +77,7 @@ fn a_handshake_that_breaks_off_is_not_finished() {
     }
 }
 
-/// Bytes from a seed in the place of what the server says, or some of them changed.
+/// Random bytes instead of the server's data, or some bytes of it changed.
 #[test]
 fn no_bytes_do_harm() {
     let authority = Authority::new();

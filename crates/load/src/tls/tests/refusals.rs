@@ -20,7 +20,7 @@ fn failure(tls: PlanTls, server: ServerConfig) -> (Failure, Talk) {
     (failure, talk)
 }
 
-/// What the client does not accept, and what the server hears of it.
+/// What the client does not accept, and the alert that the server receives.
 #[test]
 fn a_wrong_certificate_is_refused_by_its_kind_and_with_an_alert() {
     let (authority, other) = (Authority::new(), Authority::named("other"));
@@ -68,7 +68,7 @@ fn any_certificate_will_do_where_that_is_asked_for() {
     }
 }
 
-/// The server's certificate is public: whoever shows it has yet to prove that the key is his.
+/// The server's certificate is public: whoever shows it must still prove possession of the key.
 #[test]
 fn another_ones_certificate_is_refused_even_then() {
     let authority = Authority::new();
@@ -83,7 +83,7 @@ fn another_ones_certificate_is_refused_even_then() {
 
 const VERSIONS: [TlsVersion; 2] = [TlsVersion::V12, TlsVersion::V13];
 
-/// Talks to a server that shows this certificate: why it fails, if it does.
+/// Connects to a server that shows this certificate, and returns why that fails, if it does.
 fn shown(tls: &PlanTls, pair: &Pair) -> Option<Reason> {
     let reasons = VERSIONS.map(|version| {
         let config = showing(vec![pair.certificate.clone()], key_of(&pair.key));
@@ -96,7 +96,8 @@ fn shown(tls: &PlanTls, pair: &Pair) -> Option<Reason> {
     reasons[0]
 }
 
-/// As `openssl req -x509` makes it: an authority's, signed by itself. curl takes it, too.
+/// A certificate as made by `openssl req -x509`: a CA certificate, signed by itself. curl accepts
+/// it, too.
 #[test]
 fn a_certificate_that_is_given_itself_is_trusted_though_it_is_an_authoritys() {
     let authority = Authority::new();
@@ -105,7 +106,7 @@ fn a_certificate_that_is_given_itself_is_trusted_though_it_is_an_authoritys() {
     let refused = Some(Reason::CertificateAuthority);
     assert_eq!(shown(&authority.trusting(&twin), &own), refused);
     assert_eq!(shown(&authority.trusted(), &own), refused);
-    // One that another has issued, and that is no authority's.
+    // A certificate that another authority has issued and that is not a CA certificate.
     let issued = Authority::named("other").issue(NAME, |_| ());
     assert_eq!(shown(&authority.trusting(&issued), &issued), None);
     assert_eq!(shown(&authority.trusted(), &issued), Some(Reason::CertificateIssuer));
@@ -142,7 +143,7 @@ fn a_certificate_that_is_given_itself_must_be_right_otherwise() {
     assert_eq!(shown(&authority.trusting(&for_servers), &for_servers), None);
 }
 
-/// For another name, and for none at all: `--sni` helps with the first alone.
+/// Certificates for another name, and for none at all. `--sni` helps only with the first.
 #[test]
 fn a_certificate_without_names_is_told_from_one_for_another() {
     let authority = Authority::new();
@@ -152,7 +153,7 @@ fn a_certificate_without_names_is_told_from_one_for_another() {
     assert_eq!(shown(&authority.trusted(), &none), Some(Reason::CertificateNameless));
 }
 
-/// Made by `openssl x509 -req`, which OpenSSL 3.0 makes of version 1.
+/// Made by `openssl x509 -req`, which creates certificates of version 1 in OpenSSL 3.0.
 const VERSION_1: &[u8] = include_bytes!("version1.pem");
 
 #[test]
@@ -187,7 +188,7 @@ fn an_alert_of_the_server_is_told_by_its_number() {
     let (failure_, _) = failure(tls, authority.server());
     assert_eq!(failure_.cause, Cause { reason: Reason::Alert, alert: Some(120) });
     assert!(failure_.to_string().contains("120"), "{failure_}");
-    // A certificate asked for and none shown: in TLS 1.3 that comes when the handshake is over.
+    // A certificate is required and none is sent: TLS 1.3 reports that after the handshake.
     let tls = only(TlsVersion::V13, authority.trusted());
     let (failure_, talk) = failure(tls, authority.asking_server());
     assert_eq!(failure_.cause, Cause { reason: Reason::Alert, alert: Some(116) });

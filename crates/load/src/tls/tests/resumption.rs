@@ -17,7 +17,7 @@ fn server(authority: &Authority) -> Arc<ServerConfig> {
 fn handshake(client: &mut Client, endpoint: usize, server: &Arc<ServerConfig>) -> Facts {
     let mut talk = Talk::new(client, endpoint, server);
     talk.settle().unwrap();
-    // Requests and answers, after which TLS 1.3 has its tickets at the latest.
+    // By the end of requests and responses, TLS 1.3 has received its tickets.
     talk.say(b"hello");
     talk.settle().unwrap();
     talk.facts()
@@ -36,7 +36,7 @@ fn a_share_of_handshakes_resumes_evenly_for_each_family() {
                 let all: Vec<_> =
                     (0..20).map(|_| handshake(&mut client, endpoint, &server)).collect();
                 let resumed = all.iter().filter(|facts| facts.resumed).count();
-                // The first has nothing to resume, whatever its turn.
+                // The first session has nothing to resume, even if it is drawn for that.
                 let first = usize::from(share > 0.5);
                 assert_eq!(resumed, expected - first, "{share}");
                 assert!(!all[0].resumed);
@@ -72,7 +72,7 @@ fn a_ticket_that_the_server_does_not_take_was_offered_and_the_handshake_is_full(
     assert_eq!((facts.offered, facts.resumed), (true, false));
 }
 
-/// A ticket that was shown twice would let an observer tell that it is the same client.
+/// A ticket that is used twice would show an observer that it is the same client.
 #[test]
 fn a_ticket_of_tls_1_3_is_used_once() {
     let authority = Authority::new();

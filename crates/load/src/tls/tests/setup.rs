@@ -3,7 +3,7 @@ use sixmark_record::plan::tls::{PlanTls, TlsVersion};
 use super::support::{Authority, plan};
 use crate::tls::Setup;
 
-/// The one line that a setup is refused with.
+/// Returns the one-line error of a setup that fails.
 fn refused(tls: PlanTls) -> String {
     let error = Setup::new(&plan(tls)).unwrap_err();
     let line = error.to_string();
@@ -53,7 +53,7 @@ fn files_that_will_not_do_are_refused_in_a_line_that_names_them() {
     }
 }
 
-/// The file that is wrong is named by its option, and a certificate of version 1 is none.
+/// A malformed certificate is reported for `--cert` and not for its key. One of version 1 is valid.
 #[test]
 fn what_is_wrong_with_an_own_certificate_is_not_said_of_its_key() {
     let authority = Authority::new();

@@ -1,4 +1,4 @@
-//! A certificate authority, a server in memory, and talk between it and a session.
+//! A certificate authority, a server in memory, and an exchange of data between it and a session.
 
 use sixmark_record::fixture;
 use std::io::{Read as _, Write as _};
@@ -16,13 +16,13 @@ use tempfile::TempDir;
 
 use crate::tls::{Client, Failure, Progress, Room, Session, Setup};
 
-/// The name that the good certificate is for.
+/// The name in the valid certificate.
 pub(super) const NAME: &str = "a.example";
 /// Endpoint numbers of [`plan`]: the one address of each family.
 pub(super) const IPV6: usize = 0;
 pub(super) const IPV4: usize = 1;
 
-/// Who issues certificates, in a folder with its own.
+/// A certificate authority, and a folder with its certificate.
 pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     pub(super) folder: TempDir,
@@ -40,7 +40,7 @@ impl Authority {
         Authority::named("good")
     }
 
-    /// Issuers are told apart by their names.
+    /// Creates an authority with this name, which distinguishes it from others.
     pub(super) fn named(name: &str) -> Authority {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.distinguished_name.push(DnType::CommonName, name);
@@ -51,7 +51,7 @@ impl Authority {
         authority
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub(super) fn file(&self, name: &str, content: &str) -> String {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).unwrap();
@@ -62,7 +62,7 @@ impl Authority {
         self.folder.path().join(name).to_str().unwrap().to_owned()
     }
 
-    /// A certificate for `name`, changed by `change`.
+    /// Issues a certificate for `name`, changed by `change`.
     pub(super) fn issue(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Pair {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         change(&mut params);
@@ -71,7 +71,7 @@ impl Authority {
         Pair { certificate: certificate.der().clone(), pem: certificate.pem(), key }
     }
 
-    /// What a plan says of TLS that trusts this authority.
+    /// Returns the TLS part of a plan that trusts this authority.
     pub(super) fn trusted(&self) -> PlanTls {
         PlanTls {
             cacert: Some(self.path("ca.pem")),
@@ -80,17 +80,17 @@ impl Authority {
         }
     }
 
-    /// What a plan says that trusts this certificate instead.
+    /// Returns the TLS part of a plan that trusts this certificate instead.
     pub(super) fn trusting(&self, pair: &Pair) -> PlanTls {
         PlanTls { cacert: Some(self.file("given.pem", &pair.pem)), ..self.trusted() }
     }
 
-    /// A server with a good certificate.
+    /// Returns a server with a valid certificate.
     pub(super) fn server(&self) -> ServerConfig {
         server(&self.issue(NAME, |_| ()), rustls::ALL_VERSIONS)
     }
 
-    /// The same, that asks for clients' certificates.
+    /// Returns a server with a valid certificate that requests client certificates.
     pub(super) fn asking_server(&self) -> ServerConfig {
         let mut roots = RootCertStore::empty();
         roots.add(self.issuer.der().clone()).unwrap();
@@ -111,7 +111,7 @@ pub(super) fn server(pair: &Pair, versions: &[&'static SupportedProtocolVersion]
     server_with(aws_lc_rs::default_provider(), pair, versions)
 }
 
-/// A server that shows what its library would not let it show.
+/// Returns a server with a certificate that its library would refuse.
 pub(super) fn showing(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'_>) -> ServerConfig {
     let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
     let shown = rustls::sign::CertifiedKey::new(chain, key);
@@ -120,7 +120,7 @@ pub(super) fn showing(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'_
     config
 }
 
-/// A certificate that its own key has signed, for `name`, changed by `change`.
+/// Returns a certificate for `name`, signed by its own key and changed by `change`.
 pub(super) fn self_signed(name: &str, change: impl FnOnce(&mut CertificateParams)) -> Pair {
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -149,7 +149,7 @@ pub(super) fn key_of(key: &KeyPair) -> PrivateKeyDer<'static> {
     PrivateKeyDer::try_from(key.serialize_der()).unwrap()
 }
 
-/// A plan with one address of each family.
+/// Returns a plan with one address of each family.
 pub(crate) fn plan(tls: PlanTls) -> Plan {
     fixture::secure_plan(tls)
 }
@@ -163,7 +163,7 @@ pub(super) fn only(version: TlsVersion, tls: PlanTls) -> PlanTls {
     PlanTls { version: Some(version), ..tls }
 }
 
-/// A session and the server that it talks to.
+/// A session and the server with which it talks.
 pub(super) struct Talk {
     pub(super) session: Box<Session>,
     pub(super) server: ServerConnection,
@@ -172,11 +172,11 @@ pub(super) struct Talk {
     pub(super) plain: Vec<u8>,
     /// What the server has decrypted.
     heard: Vec<u8>,
-    /// What it wants to send.
+    /// The data that the session wants to send.
     pub(super) out: Vec<u8>,
-    /// What came of all that was fed.
+    /// The result of all data fed so far.
     pub(super) progress: Progress,
-    /// The most bytes that it is fed at once.
+    /// Maximum number of bytes that the session is fed at once.
     pub(super) step: usize,
 }
 
@@ -196,8 +196,8 @@ impl Talk {
         talk
     }
 
-    /// Gives the server what the session wants to send. What the server finds wrong with it is
-    /// told to the session by its alert.
+    /// Passes the session's data to the server. If the server finds an error, it tells the session
+    /// with an alert.
     pub(super) fn deliver(&mut self) {
         let sent = std::mem::take(&mut self.out);
         let mut rest = &sent[..];
@@ -210,7 +210,7 @@ impl Talk {
         }
     }
 
-    /// What the server wants to send.
+    /// Returns the data that the server wants to send.
     pub(super) fn answer(&mut self) -> Vec<u8> {
         let mut wire = Vec::new();
         while self.server.wants_write() {
@@ -231,7 +231,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Lets both talk until neither has anything to say.
+    /// Passes data in both directions until neither side has anything to send.
     pub(super) fn settle(&mut self) -> Result<(), Failure> {
         loop {
             self.deliver();
@@ -251,7 +251,7 @@ impl Talk {
         self.session.write(parts, &mut self.room, &mut self.out).unwrap();
     }
 
-    /// What the server has decrypted.
+    /// Returns the data that the server has decrypted.
     pub(super) fn received(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.heard)
     }

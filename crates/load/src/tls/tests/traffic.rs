@@ -4,7 +4,7 @@ use sixmark_record::plan::tls::TlsVersion;
 
 use super::support::{Authority, IPV4, IPV6, Talk, client, only};
 
-/// The most bytes of a record.
+/// Maximum size of a record, in bytes.
 const RECORD: usize = 16_384 + 256;
 
 fn talks(authority: &Authority) -> impl Iterator<Item = Talk> {
@@ -31,7 +31,7 @@ fn what_is_written_arrives_whole_whatever_the_sizes_of_its_parts() {
         for (head, body) in sizes.iter().flat_map(|&h| sizes.iter().map(move |&b| (h, b))) {
             let whole = pattern(head + body);
             talk.write([&whole[..head], &whole[head..]]);
-            // No record has less than it might, but the last one.
+            // All records but the last one are full.
             let records = (head + body).div_ceil(16_384);
             assert!(talk.out.len() <= head + body + records * 29, "{head} + {body}");
             talk.deliver();
@@ -71,8 +71,8 @@ fn an_idle_session_holds_no_buffer() {
     }
 }
 
-/// A record that comes in two parts, far from one another, is kept in no more memory than the first part
-/// takes, whatever came with it.
+/// When a record arrives in two parts, far apart, the first part is kept in no more memory than it
+/// needs, whatever arrived with it.
 #[test]
 fn a_session_that_waits_for_the_rest_of_a_record_holds_no_more_than_that() {
     let authority = Authority::new();
