@@ -1,4 +1,4 @@
-//! Other programs as the clients of studies.
+//! Studies that use other programs as clients.
 
 use crate::skipped;
 use crate::study::{StudyBench, assert_complete, fine, read};

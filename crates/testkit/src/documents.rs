@@ -31,17 +31,17 @@ pub fn real_run() -> &'static Value {
     })
 }
 
-/// Returns what `sixmark vitals` wrote of a machine with traffic on loopback.
+/// Returns a document of `sixmark vitals`, recorded on a machine with traffic on loopback.
 pub fn vitals() -> Value {
     recorded(include_str!("../../sixmark/tests/data/vitals.json"))
 }
 
-/// Returns what `sixmark traffic` wrote of ten flows over loopback.
+/// Returns a document of `sixmark traffic`, recorded with ten flows over loopback.
 pub fn traffic() -> Value {
     recorded(include_str!("../../sixmark/tests/data/traffic.json"))
 }
 
-/// Returns a search for the highest rate of a server that takes a known time.
+/// Returns the result of a search for the highest rate of a server with a known service time.
 pub fn search() -> Value {
     recorded(include_str!("../../sixmark/tests/data/find-max.json"))
 }

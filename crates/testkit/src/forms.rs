@@ -19,7 +19,7 @@ pub const COMPARISON: Form =
 pub const STUDY: Form =
     Form("urn:sixmark:study:1", include_str!("../../../docs/study.schema.json"));
 
-/// The schema of background traffic.
+/// The schema of a document of background traffic.
 pub const TRAFFIC: Form =
     Form("urn:sixmark:traffic:1", include_str!("../../../docs/traffic.schema.json"));
 

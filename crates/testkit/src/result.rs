@@ -48,7 +48,7 @@ pub fn check(document: &Value) {
             seconds.map(|second| second["families"][name][what].as_u64().unwrap()).sum()
         };
         let in_seconds = ["sent", "completed", "failed"].map(of_seconds);
-        // What the end cut off did not fail.
+        // Exchanges that the end of the run cut off have not failed.
         let cut_off = figures["outcomes"]["ABANDONED"].as_u64().unwrap_or(0);
         let failed = sent - completed - cut_off;
         assert_eq!(in_seconds, [sent, completed, failed], "{name} by seconds");

@@ -1,14 +1,14 @@
-//! Times that a test needs on a fast machine, and on a slow one.
+//! Timeouts and durations for tests, which suit both fast and slow machines.
 
 use std::fmt::Debug;
 
-/// Short times, since a machine that stood still once need not do so again, and longer ones. The
-/// last one is needed by a broken build alone.
+/// The times to try, one after the other. A machine that stalled once may not stall again, so the
+/// first ones are short. Only a broken build needs the last one.
 pub const TIMES: [&str; 6] = ["500ms", "500ms", "500ms", "500ms", "5s", "50s"];
 
-/// Asserts that `run` returns `expected` with one of [`TIMES`] as its timeout or duration. The
-/// first one does, unless the machine stands still meanwhile, or is so slow that what has to happen
-/// within it happens later.
+/// Asserts that `run` returns `expected` with one of [`TIMES`] as its timeout or duration. Usually
+/// the first one suffices. A longer one is needed if the machine stalls meanwhile, or is so slow
+/// that the expected events do not happen in time.
 pub fn assert_with_enough_time<T: Debug + PartialEq>(
     expected: &T,
     what: &str,
