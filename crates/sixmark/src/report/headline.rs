@@ -28,7 +28,7 @@ pub struct ListHeadline {
     pub schema: String,
     /// The start time, RFC 3339 in UTC.
     pub started: String,
-    /// The duration in seconds.
+    /// The duration in seconds. For a study, the sum over its cells.
     pub elapsed_s: f64,
     /// Why the measurement ended. `None` if it is still running or was killed.
     pub ended: Option<Ended>,
@@ -76,9 +76,9 @@ pub struct SideFigures {
     pub failed: u64,
     /// Completed requests per second.
     pub requests_per_s: f64,
-    /// The median response time in microseconds. `None` if there is none.
+    /// The median response time in microseconds. `None` if no response was timed.
     pub response_p50_us: Option<f64>,
-    /// The 0.99 quantile of the response time in microseconds. `None` if there is none.
+    /// The 0.99 quantile of the response time in microseconds. `None` if no response was timed.
     pub response_p99_us: Option<f64>,
 }
 

@@ -25,8 +25,8 @@ use sixmark_watch::engine as watch;
 use sixmark_watch::engine::WatchProgress;
 use watch_progress::LiveWatch;
 
-/// Watches and shows. Returns the exit status: 130 if a signal ended the watch early; else 3 if no
-/// connection was seen; else 1 if a gate failed; else 0. It is 3 as well if a file is incomplete.
+/// Watches and shows. Returns the exit status: 3 if a file is incomplete; else 130 if a signal
+/// ended the watch early; else 3 if no connection was seen; else 1 if a gate failed; else 0.
 pub(super) fn main(args: &WatchArgs) -> Result<u8, CommandError> {
     args.check()?;
     args.inside.go()?;
