@@ -1,4 +1,4 @@
-//! Published figures worked out anew.
+//! Recomputation of published figures.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ use sixmark_units::family::Family;
 /// The quantile of the normal distribution for an interval of 95 %.
 const NORMAL: f64 = 1.959_964;
 
-/// One published figure: where it stands, and the figure in its measure's own unit.
+/// One published figure with its levels, in the base unit of its measure.
 pub struct PublishedFigure {
-    /// Every level that it is of, the family included.
+    /// Its level of each factor, including the family if the column names one.
     pub at: Vec<At>,
-    /// Of which family.
+    /// Its family; `None` if the column does not name one.
     pub family: Option<Family>,
-    /// What.
+    /// What it measures.
     pub measure: Metric,
-    /// How much, in the unit that its measure is kept in.
+    /// The value, in the base unit of the measure.
     pub value: f64,
-    /// The ends of the range that was printed in its place.
+    /// The ends of the range, if a range was printed; `value` is then its middle.
     pub range: Option<[f64; 2]>,
 }
 
-/// Everything that was published, with what it says when it is worked out anew.
+/// Returns the published study, with its analyses recomputed.
 pub fn published(figures: &PublishedFigures) -> Published {
     let PublishedFigures { title, source, conditions, findings, remarks, tables, analyses } =
         figures;
@@ -45,7 +45,7 @@ pub fn published(figures: &PublishedFigures) -> Published {
     }
 }
 
-/// The figures of a table, one by one.
+/// Returns the figures of a table one by one, without those that were not printed.
 pub fn published_figures(table: &PublishedTable) -> Vec<PublishedFigure> {
     let of_row = |row: &crate::study_result::PublishedRow| -> Vec<PublishedFigure> {
         let at: Vec<At> = table.factors.iter().zip(&row.levels).map(at).collect();
@@ -109,7 +109,8 @@ fn shares_method(of: &SharesSpec) -> String {
     )
 }
 
-/// One entry for each combination of the levels of `by`, and the factors that make the pairs.
+/// Returns one entry for each combination of the levels of `by`, and the other factors, by which
+/// the figures are paired.
 fn ratios(
     figures: &[PublishedFigure],
     measure: Metric,
@@ -162,7 +163,7 @@ fn share_of_figures(
     let counts = |side: &ShareOf| Some((found(side, of.part)?, found(side, of.whole)?));
     let [(x, n), (y, m)] = [counts(sides[0])?, counts(sides[1])?];
     let (a, b) = (x / n, y / m);
-    // Wald's interval: with thousands on both sides the finer ones do not differ from it.
+    // Wald's interval. With thousands of observations on each side, better intervals hardly differ.
     let half = NORMAL * (a * (1.0 - a) / n + b * (1.0 - b) / m).sqrt();
     let value = a - b;
     let name = |side: &ShareOf| format!("{} at {}", side.family, label_levels(&side.at));
@@ -171,7 +172,7 @@ fn share_of_figures(
     Some(PublishedShare { label, a, b, difference, differs: value.abs() > half })
 }
 
-/// What the figures let one say of the claim.
+/// Writes the conclusion: whether the shares differ, or whether the ratios confirm the claim.
 fn drawn(ratios: &[ComparisonEntry], shares: &[PublishedShare], claim: &str) -> String {
     if !shares.is_empty() {
         return match shares.iter().filter(|share| share.differs).count() {

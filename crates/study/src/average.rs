@@ -1,25 +1,26 @@
-//! Several values made one, with its interval.
+//! Means, medians and geometric means, with confidence intervals.
 
 use crate::study_result::{ComparisonEntry, MeanRatio, RatioFinding, Statistic};
 use sixmark_record::metric::Bounds;
 use sixmark_stats::t_quantile;
 
-/// The share of intervals that hold the true value.
+/// The confidence level of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// One value and its interval.
+/// A mean or median with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Average {
     /// The mean or the median.
     pub value: f64,
-    /// The interval; none of too few values.
+    /// The ends of the interval; `None` if there are too few values.
     pub interval: Option<(f64, f64)>,
-    /// How many values.
+    /// The number of values.
     pub n: u32,
 }
 
-/// What values come to; none of no values. The interval stays within `bounds`, those of what can be:
-/// few values far apart have one of Student's that reaches below nothing.
+/// Returns the mean or median of `values`; `None` if there are none. The interval is clipped to
+/// `bounds`, the possible values of the measure: Student's interval of a few scattered values may
+/// include negative ones.
 pub fn average(values: &[f64], statistic: Statistic, bounds: Bounds) -> Option<Average> {
     let found = match statistic {
         Statistic::Mean => mean(values),
@@ -29,7 +30,7 @@ pub fn average(values: &[f64], statistic: Statistic, bounds: Bounds) -> Option<A
     Some(Average { interval: found.interval.map(within), ..found })
 }
 
-/// The arithmetic mean with a t interval, of two values or more.
+/// Returns the arithmetic mean, with Student's t interval if there are at least two values.
 fn mean(values: &[f64]) -> Option<Average> {
     if values.is_empty() {
         return None;
@@ -43,8 +44,8 @@ fn mean(values: &[f64]) -> Option<Average> {
     Some(Average { value, interval, n: values.len() as u32 })
 }
 
-/// The median with the narrowest interval between two of the values that holds the true one with
-/// 95 % at least: six values are needed for one.
+/// Returns the median. Its interval is the narrowest one between two of the values that contains
+/// the true median with a probability of at least 95 %; this needs at least six values.
 fn median(values: &[f64]) -> Option<Average> {
     if values.is_empty() {
         return None;
@@ -57,8 +58,9 @@ fn median(values: &[f64]) -> Option<Average> {
     Some(Average { value, interval, n: n as u32 })
 }
 
-/// How many values may be left out on either side: the signs of the differences to the true median
-/// are binomial.
+/// Returns how many of the sorted values may be omitted at each end so that the rest spans the
+/// interval of the median; `None` if there are too few values. The number of values below the true
+/// median is binomially distributed.
 fn rank(n: usize) -> Option<usize> {
     let mut term = 0.5_f64.powi(n.min(1_000) as i32);
     let (mut tail, mut found) = (0.0, None);
@@ -78,8 +80,9 @@ fn rank(n: usize) -> Option<usize> {
     found
 }
 
-/// The geometric mean of ratios A to B with a t interval on their logarithms. Pairs that have no
-/// ratio, a figure being 0, are left out.
+/// Returns the geometric mean of the ratios A/B, with a t interval on their logarithms. Pairs
+/// whose ratio has no finite logarithm, because a figure is 0, are omitted. Returns `None` if no
+/// pair remains.
 pub fn geometric(pairs: &[(f64, f64)]) -> Option<MeanRatio> {
     let logs: Vec<f64> =
         pairs.iter().map(|(a, b)| (a / b).ln()).filter(|x| x.is_finite()).collect();
@@ -88,8 +91,9 @@ pub fn geometric(pairs: &[(f64, f64)]) -> Option<MeanRatio> {
     Some(MeanRatio { value: value.exp(), low, high })
 }
 
-/// What pairs of A's and B's figures say. `better` tells whether a higher figure is the better one;
-/// a difference within `margin`, percent, is none.
+/// Compares A and B by pairs of their figures. `better` is true if higher figures are better, false
+/// if lower ones are, and `None` if neither applies. `margin` is the difference in percent that
+/// does not matter.
 pub fn entry(
     label: &str,
     [a, b]: [&str; 2],
@@ -113,7 +117,7 @@ pub fn entry(
     }
 }
 
-/// What a ratio's interval lets one say, where a difference of `margin` percent does not matter.
+/// Judges a ratio by its interval. `margin` is the difference in percent that does not matter.
 pub fn ratio_finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFinding {
     match ratio {
         Some(ratio) if margin.is_some_and(|margin| ratio.is_within(margin)) => {
@@ -125,7 +129,7 @@ pub fn ratio_finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFind
     }
 }
 
-/// Says no more than the interval does.
+/// Describes the result in words, without claiming more than the interval shows.
 fn describe_average(
     [a, b]: [&str; 2],
     ratio: Option<MeanRatio>,

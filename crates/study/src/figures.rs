@@ -10,7 +10,7 @@ use sixmark_record::result::RunResult;
 use sixmark_record::timed_phase::TimedPhase;
 use sixmark_units::family::Family;
 
-/// The figures of each family by the names of [`Metric`].
+/// Returns the figures of each family, by the name of their [`Metric`].
 pub fn figures_of_families(result: &RunResult) -> Families<BTreeMap<String, f64>> {
     let alone = result.families.iter().count() == 1;
     let of = |family: Family| {
@@ -18,7 +18,7 @@ pub fn figures_of_families(result: &RunResult) -> Families<BTreeMap<String, f64>
         let mut put =
             |quantity, value| figures.insert(Metric::Quantity(quantity).to_string(), value);
         put(Quantity::Elapsed, result.elapsed_s_of(family));
-        // What both families cost together can't be told apart.
+        // The processor time of each family is unknown if both were loaded.
         if alone {
             let cpu_s = result.generator.cpu_user_s + result.generator.cpu_sys_s;
             put(Quantity::Cpu, cpu_s);
@@ -39,7 +39,8 @@ pub fn figures_of_families(result: &RunResult) -> Families<BTreeMap<String, f64>
     Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }
 }
 
-/// Content both ways, bytes a second; none where requests have contents of several lengths.
+/// Returns the content sent and received in bytes/s; `None` if requests have contents of several
+/// lengths, or if no time elapsed.
 fn content_rate(result: &RunResult, family: Family) -> Option<f64> {
     let (of, elapsed_s) = (result.families.of(family)?, result.elapsed_s_of(family));
     let requests = &result.plan.requests;

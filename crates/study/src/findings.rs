@@ -1,9 +1,9 @@
-//! Findings tested: confirmed, refuted, inconclusive, or not comparable.
+//! Tests of findings. The verdict is confirmed, refuted, inconclusive, or not comparable.
 //!
-//! Both sides of a finding are averaged within each repetition, which is a block: the mean of the
-//! logarithms of its cells, factor by factor alike. What is left is one difference of logarithms a
-//! repetition, of which Student's t gives the interval and the p-value. A claim about all or none is
-//! counted instead ([`counting`]).
+//! Each repetition is a block. Within it, each side of a finding is averaged: the mean of the
+//! logarithms of the figures of its cells. What remains is one difference of logarithms for each
+//! repetition, from which Student's t gives the interval and the p-value. A claim about all or none
+//! of the exchanges is decided by counts instead ([`counting`]).
 
 mod counting;
 mod sentence;
@@ -20,10 +20,10 @@ use sixmark_stats::incomplete_beta;
 use sixmark_units::family::{Family, spoken};
 use sixmark_units::quantity::write_count;
 
-/// Levels of some factors.
+/// Factors, each with the levels that are selected.
 type SideLevelSlice = [(String, Vec<String>)];
 
-/// Tests one on the cells that there are.
+/// Tests a finding on the cells that have been measured.
 pub(super) fn find_claim(spec: &FindingSpec, cells: &[CellResult]) -> FindingResult {
     let seen = observations(cells);
     match spec.claim {
@@ -32,7 +32,7 @@ pub(super) fn find_claim(spec: &FindingSpec, cells: &[CellResult]) -> FindingRes
     }
 }
 
-/// A finding that nothing is known of yet.
+/// Returns the result of a finding before anything was measured.
 fn unknown(spec: &FindingSpec) -> FindingResult {
     FindingResult {
         text: spec.text.clone(),
@@ -70,15 +70,16 @@ fn compare_sides(spec: &FindingSpec, seen: &[Observation<'_>]) -> FindingResult 
     FindingResult { ratio, p: p_value(&pairs), verdict, said, ..found }
 }
 
-/// True of what was seen at one of the levels of each factor named.
+/// Returns true if the observation has one of the selected levels in each factor of `side`.
 fn is_of_side(one: &Observation<'_>, side: &SideLevelSlice) -> bool {
     side.iter().all(|(factor, levels)| {
         one.at.iter().any(|at| at.factor == *factor && levels.contains(&at.level))
     })
 }
 
-/// What keeps the sides from being compared in speed: that families don't give the same at some levels
-/// of either side, that the sides don't, or that there are only errors.
+/// Returns why the speeds of the two sides can't be compared: the families gave different responses
+/// at some levels of a side, a family gave only errors, or the sides gave different responses.
+/// Returns `None` if they can be compared, or if the measure is not a speed.
 fn unlike(spec: &FindingSpec, seen: &[Observation<'_>]) -> Option<String> {
     if !spec.measure.is_of_speed() {
         return None;
@@ -99,7 +100,7 @@ fn unlike(spec: &FindingSpec, seen: &[Observation<'_>]) -> Option<String> {
     )
 }
 
-/// The levels that set a side apart.
+/// Returns the name of a side: the levels that it selects.
 fn name_of_side(side: &SideLevelSlice) -> String {
     let of_factor = |(factor, levels): &(String, Vec<String>)| {
         let levels = levels.iter().map(|level| spoken(level)).collect::<Vec<_>>().join(" or ");
@@ -108,7 +109,8 @@ fn name_of_side(side: &SideLevelSlice) -> String {
     side.iter().map(of_factor).collect::<Vec<_>>().join(", ")
 }
 
-/// The mean logarithm of one side's figures; of the families' ratio where that is asked for.
+/// Returns the mean logarithm of one side's figures or, if `of_families` is set, that of the ratio
+/// of IPv6 to IPv4; `None` if there are no figures.
 fn value_of_side(
     spec: &FindingSpec,
     side: &SideLevelSlice,
@@ -130,7 +132,8 @@ fn value_of_side(
     }
 }
 
-/// Two-sided, of Student's t on the differences of logarithms.
+/// Returns the two-sided p-value of Student's t on the differences of logarithms; `None` with fewer
+/// than two pairs, or if all differences are equal.
 fn p_value(pairs: &[(f64, f64)]) -> Option<f64> {
     let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).collect();
     let n = logs.len() as f64;
@@ -144,7 +147,8 @@ fn p_value(pairs: &[(f64, f64)]) -> Option<f64> {
     Some(incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t)))
 }
 
-/// What an interval of the ratio says of a claim. Equality is confirmed by an interval within the margin.
+/// Judges a claim by the interval of the ratio. Equality is confirmed by an interval within the
+/// margin.
 fn judge_claim(claim: Claim, interval: Option<(f64, f64)>) -> FindingVerdict {
     let Some((low, high)) = interval else { return FindingVerdict::CannotTell };
     let (borne_out, refuted) = match claim {
@@ -165,7 +169,7 @@ fn judge_claim(claim: Claim, interval: Option<(f64, f64)>) -> FindingVerdict {
 }
 
 impl FindingVerdict {
-    /// As people say it.
+    /// Returns the verdict in words.
     pub fn words(self) -> &'static str {
         match self {
             FindingVerdict::BorneOut => "confirmed",
@@ -177,7 +181,7 @@ impl FindingVerdict {
 }
 
 impl FindingResult {
-    /// The verdict with its figures, for people.
+    /// Returns the verdict with its figures, for people.
     pub fn sentence(&self) -> String {
         let verdict = self.verdict.words();
         if let Some(said) = &self.unlike {
@@ -200,7 +204,7 @@ impl FindingResult {
         format!("{verdict}: ratio {:.3}{interval}{p}, {}", ratio.value, self.repetitions())
     }
 
-    /// `1 repetition`, `3 repetitions`.
+    /// Returns the number of repetitions in words: `1 repetition`, `3 repetitions`.
     pub fn repetitions(&self) -> String {
         match self.blocks {
             1 => "1 repetition".to_owned(),

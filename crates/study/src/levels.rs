@@ -3,11 +3,11 @@
 use crate::study_result::At;
 use sixmark_units::family::spoken;
 
-/// Levels that many factors have.
+/// Levels that many factors have, so that they are not understood without the factor's name.
 const COMMON: [&str; 8] = ["on", "off", "yes", "no", "none", "true", "false", "default"];
 
-/// Returns the level as written where its factor is not beside it. A number, or a word such as `on`, is
-/// not understood alone, so that the factor's name comes first: `backlog 0`, `offload on`.
+/// Returns the label of a level for a place that does not show its factor. If the level is a number
+/// or a word such as `on`, the factor's name comes first: `backlog 0`, `offload on`.
 pub fn label_level(at: &At) -> String {
     let level = at.level.as_str();
     let starts_with_letter = level.starts_with(char::is_alphabetic);

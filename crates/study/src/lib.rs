@@ -1,10 +1,10 @@
-//! A study's document, and what is made of its cells: tables, figures, comparisons. What a study is
-//! and how its file is written is in [`spec`].
+//! Studies: their document, and the tables, charts and comparisons that are computed from their
+//! cells. [`spec`] describes a study and its file.
 //!
 //! A *cell* is one combination of the factors' levels, and is measured once in each repetition.
 //!
-//! [`engine`] measures cells, with other clients and with browsers ([`browser`]); only these two open
-//! files, start programs and read clocks. [`study_result`] is the document.
+//! [`engine`] measures cells, with other clients and with browsers ([`browser`]); only these two
+//! open files, start programs and read clocks. [`study_result`] is the document.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -28,8 +28,8 @@ mod unlike;
 
 use sha2::{Digest as _, Sha256};
 
-/// What tells texts from any others: their SHA-256, one after the other with their lengths, in
-/// hexadecimal.
+/// Returns the SHA-256 of several texts in hexadecimal. The length of each text is hashed before
+/// it, so that other texts with the same concatenation have another digest.
 pub fn digest(texts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in texts {

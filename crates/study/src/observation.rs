@@ -1,4 +1,4 @@
-//! What was seen of one family in one cell.
+//! Observations: the figures of one family in one cell.
 
 use sixmark_units::family::Family;
 
@@ -8,7 +8,7 @@ use crate::study_result::{At, CellResult};
 
 /// The figures of one cell over one family.
 pub(super) struct Observation<'a> {
-    /// Every level, the family's included.
+    /// Its level of each factor, including the family.
     pub(super) at: Vec<At>,
     pub(super) repetition: u32,
     pub(super) family: Family,
@@ -21,7 +21,7 @@ impl Observation<'_> {
     }
 }
 
-/// Every cell, once for each family that it loaded.
+/// Returns an observation for each cell and each family that it loaded.
 pub(super) fn observations(cells: &[CellResult]) -> Vec<Observation<'_>> {
     let of_cell = |cell: &'_ CellResult| {
         let of_family = |family: Family| {

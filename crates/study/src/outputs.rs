@@ -1,4 +1,4 @@
-//! From cells to tables, charts and comparisons.
+//! Computes tables, charts and comparisons from cells.
 
 mod charts;
 mod improvement;
@@ -22,7 +22,7 @@ use crate::study_result::{
 use sixmark_record::metric::{Bounds, Metric};
 use sixmark_units::family::Family;
 
-/// Everything that a study asks for.
+/// Returns the tables, charts and comparisons of a study.
 pub fn outputs(
     study: &Study,
     cells: &[CellResult],
@@ -37,12 +37,12 @@ pub fn outputs(
     (tables, charts, comparisons(study, cells))
 }
 
-/// The findings, tested.
+/// Tests the findings of a study.
 pub fn findings(study: &Study, cells: &[CellResult]) -> Vec<FindingResult> {
     study.outputs.findings.iter().map(|spec| find_claim(spec, cells)).collect()
 }
 
-/// The comparisons alone.
+/// Returns only the comparisons of a study.
 pub fn comparisons(study: &Study, cells: &[CellResult]) -> Vec<StudyComparison> {
     let seen = observations(cells);
     let again = study.published.as_ref().map(analyse::published);
@@ -50,7 +50,7 @@ pub fn comparisons(study: &Study, cells: &[CellResult]) -> Vec<StudyComparison> 
     specs.map(|spec| compare_levels(study, spec, &seen, again.as_ref())).collect()
 }
 
-/// All combinations of the levels of some factors, in the order of the file.
+/// Returns all combinations of the levels of some factors, in the order of the file.
 fn combinations(study: &Study, factors: &[String]) -> Vec<Vec<At>> {
     let mut all = vec![Vec::new()];
     for factor in factors {
@@ -65,7 +65,8 @@ fn combinations(study: &Study, factors: &[String]) -> Vec<Vec<At>> {
     all
 }
 
-/// Factors of several levels that are not among those named.
+/// Returns the factors with several levels that are not in `named`, and `family` unless it is
+/// named.
 fn others(study: &Study, named: &[&str]) -> Vec<String> {
     let factors = study.factors.iter().filter(|factor| factor.levels.len() > 1);
     let names = factors.map(|factor| factor.name.clone());
@@ -76,7 +77,7 @@ fn others(study: &Study, named: &[&str]) -> Vec<String> {
     others
 }
 
-/// What is measured at some levels, over its repetitions.
+/// Averages the figures of a measure over all observations at these levels.
 fn measured_value(
     seen: &[Observation<'_>],
     at: &[At],
@@ -88,7 +89,8 @@ fn measured_value(
     average(&values, statistic, measure.bounds())
 }
 
-/// Published figures of one table, at the levels that a study's table has fixed.
+/// The figures of a published table at fixed levels of some of its factors, to be shown beside
+/// measured ones.
 struct Beside {
     figures: Vec<PublishedFigure>,
     fixed: Vec<At>,
@@ -101,8 +103,8 @@ impl Beside {
         Some(Beside { figures: analyse::published_figures(table), fixed: of.at.clone() })
     }
 
-    /// The figure whose levels are all among these; factors that were not varied in the published
-    /// study hold for all levels.
+    /// Returns the figure whose levels are all among these or fixed. A factor that was not varied
+    /// in the published study matches all levels.
     fn figure(&self, at: &[At], measure: Metric) -> Option<f64> {
         self.found(at, measure).map(|figure| figure.value)
     }
@@ -134,7 +136,7 @@ fn tables(
         make_table(study, spec, seen, at, beside.as_ref())
     };
     let tables = splits.map(table);
-    // A combination that was left out, and a family that nothing loads, have no table.
+    // An excluded combination, or a family that no cell loads, has no table.
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
@@ -222,7 +224,7 @@ fn cell_value(
 }
 
 impl PublishedOf {
-    /// The table's name, and the levels of it.
+    /// Returns the table's name, and the levels of it that are shown.
     fn label(&self) -> String {
         match label_levels(&self.at) {
             levels if levels.is_empty() => self.table.clone(),
@@ -248,7 +250,7 @@ fn compare_levels(
         .map(String::as_str)
         .collect();
     let mut pairing = others(study, &named);
-    // Without another factor the repetitions are the pairs, each a block of its own.
+    // Without another factor, the repetitions are the pairs.
     let repeated = pairing.iter().all(|factor| factor == FAMILY && !declared(study));
     if repeated {
         pairing.push("repetition".to_owned());
@@ -271,7 +273,7 @@ fn compare_levels(
     }
 }
 
-/// What the pairs of one combination say.
+/// Compares A and B at one combination of the levels of `by`.
 fn one_entry(
     study: &Study,
     spec: &ComparisonSpec,
@@ -300,7 +302,8 @@ fn one_entry(
     comparable(entry, spec, seen, &[here])
 }
 
-/// The entry, without what it says of speed where its sides don't give the same somewhere.
+/// Returns the entry; if the measure is a speed and the sides gave different responses at some of
+/// these places, without the ratio and as not comparable.
 fn comparable(
     entry: ComparisonEntry,
     spec: &ComparisonSpec,
@@ -333,7 +336,8 @@ fn side_of(spec: &ComparisonSpec, level: &str) -> At {
     At { factor: spec.factor.clone(), level: level.to_owned() }
 }
 
-/// A pair a combination of the other factors: repetitions are averaged first, on the logarithms.
+/// Returns a pair for each combination of the other factors. Figures are averaged over repetitions
+/// first, on the logarithms.
 fn by_factors(
     study: &Study,
     spec: &ComparisonSpec,
@@ -363,7 +367,7 @@ fn by_factors(
     combined.filter_map(pair).collect()
 }
 
-/// A pair a repetition.
+/// Returns a pair for each repetition and, unless the families are compared, for each family.
 fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -> Vec<(f64, f64)> {
     let at =
         |level: &str| -> Vec<At> { here.iter().cloned().chain([side_of(spec, level)]).collect() };

@@ -1,21 +1,21 @@
-//! A key of a study and what it is set to.
+//! Settings: keys of a study with their values.
 
-/// A key and what it is set to: one of the study's own or an option of `sixmark run` without its
-/// dashes.
+/// A key with its value. The key is one of the study's own, or an option of `sixmark run` without
+/// its dashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The key, words joined by `-`.
     pub key: String,
     /// Its value.
     pub value: SettingValue,
-    /// Where it was set: the line's number, from 1.
+    /// The number of the line that sets it, from 1.
     pub line: usize,
 }
 
 /// A value of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingValue {
-    /// An option without a value, given or not.
+    /// An option without a value: true if it is given.
     Flag(bool),
     /// An option's value.
     Text(String),
@@ -23,10 +23,10 @@ pub enum SettingValue {
     List(Vec<String>),
 }
 
-/// What the keys of variants begin with: `lab-offload = "off"`.
+/// The prefix of the keys that choose variants of the lab: `lab-offload = "off"`.
 pub(super) const VARIANT: &str = "lab-";
 
-/// True of a key that is the lab's business, not a client's.
+/// Returns true if a key concerns the lab, not the client.
 pub fn is_of_lab(key: &str) -> bool {
     matches!(key, "from" | "traffic") || key.starts_with(VARIANT)
 }

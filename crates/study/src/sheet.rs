@@ -25,12 +25,13 @@ use sixmark_record::sheet::side::shown;
 use sixmark_sheet::table::{Column, EffectScale, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, setting, write};
 
-/// Ratios that are further from 1 than ten times or a tenth are drawn at the edge.
+/// The highest change on the drawn scale, a ratio of 10; the lowest is a ratio of 1/10. Ratios
+/// beyond them are drawn at the edge.
 const FURTHEST: f64 = 9.0;
 
 pub(super) use published::published_sheet;
 
-/// What is shown of a study.
+/// Returns the report of a study.
 pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
     let parts = [
         Part::new("What it measures", description(result)).map(Part::open),
@@ -56,7 +57,7 @@ pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
     }
 }
 
-/// The description, on a page and before a terminal's tables.
+/// Returns the description as a block; no block if it is empty.
 fn description(result: &StudyResult) -> Vec<Block> {
     let words = result.description.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.is_empty() { Vec::new() } else { vec![Block::Text(words)] }
@@ -82,7 +83,8 @@ fn describe_study(result: &StudyResult) -> Vec<String> {
     said
 }
 
-/// What was measured, and what was published of the same.
+/// Returns the table of a comparison, with published entries about the same, and the notes below
+/// it.
 fn comparison_blocks(of: &StudyComparison) -> Vec<Block> {
     let paired = match of.paired_by.is_empty() {
         true => String::new(),
@@ -94,7 +96,7 @@ fn comparison_blocks(of: &StudyComparison) -> Vec<Block> {
     let [a, b] = [&of.a, &of.b].map(|level| side_name(&of.factor, level));
     let title = of.title.to_lowercase();
     let named = [of.measure.noun(), format!("{a} vs {b}")].into_iter();
-    // What the title says already.
+    // Only what the title does not say already is added to it.
     let more = named.filter(|words| !title.contains(&words.to_lowercase()));
     let more: Vec<String> = std::iter::once(of.title.clone()).chain(more).collect();
     let caption = format!("{}{with}{paired}", more.join(", "));
@@ -119,7 +121,8 @@ fn side_name(factor: &str, level: &str) -> String {
     label_level(&At { factor: factor.to_owned(), level: level.to_owned() })
 }
 
-/// Why entries are not comparable: a sentence has no room in a column.
+/// Returns a note for each entry that is not comparable, because a column has no room for the
+/// reason.
 fn unlike_notes(all: &[ComparisonEntry]) -> Vec<String> {
     let unlike = all.iter().filter(|entry| entry.finding == RatioFinding::NotComparable);
     let note = |entry: &ComparisonEntry| match entry.label.as_str() {
@@ -140,7 +143,7 @@ fn entry_columns() -> Vec<Column> {
     ]
 }
 
-/// `few` is said where an interval is too wide to be one.
+/// Returns a row for each entry. `few` replaces an interval that is too wide to be shown.
 fn entries(all: &[ComparisonEntry], few: &str) -> Vec<Row> {
     let row = |entry: &ComparisonEntry| {
         let finding = match entry.finding {
@@ -172,7 +175,8 @@ fn entries(all: &[ComparisonEntry], few: &str) -> Vec<Row> {
     all.iter().map(row).collect()
 }
 
-/// As wide as the intervals need; those that are too wide to be shown are cut off.
+/// Returns a scale that is wide enough for all ratios and their intervals, except intervals that
+/// are too wide to be shown.
 fn scale(entries: &[&ComparisonEntry]) -> EffectScale {
     let ratios = entries.iter().filter_map(|entry| entry.ratio);
     let ends = ratios.flat_map(|r| match interval::is_too_wide(r) {
@@ -182,7 +186,8 @@ fn scale(entries: &[&ComparisonEntry]) -> EffectScale {
     EffectScale::around(ends.map(|ratio| ratio - 1.0), FURTHEST, 0.0)
 }
 
-/// A table with what was published beside what was measured, and its remarks.
+/// Returns a table with the published figures beside the measured ones, and the notes and remarks
+/// below it.
 fn asked_table(of: &Asked) -> Vec<Block> {
     let mut columns = factor_columns(&of.factors);
     let beside: Vec<bool> = (0..of.columns.len())
@@ -226,14 +231,14 @@ fn factor_columns(factors: &[String]) -> Vec<Column> {
     }
 }
 
-/// A row whose first columns name levels.
+/// Creates a row whose first columns name levels.
 fn labelled(levels: &[String], cells: impl Iterator<Item = SheetCell>) -> Row {
     let label = levels.first().map_or("", String::as_str);
     let others = levels.iter().skip(1).map(|level| SheetCell::from(level.as_str()));
     Row::new(label, others.chain(cells).collect())
 }
 
-/// What was measured with its interval, and what was published.
+/// Returns the measured value with its interval and, if `beside` is set, the published value.
 fn pair(value: &TableValue, measure: Metric, beside: bool) -> Vec<SheetCell> {
     let measured = |v: f64| SheetCell::Number(figure(v) + &interval::of_value(value, measure), v);
     let published = |v: f64| SheetCell::Number(figure(v), v);
@@ -247,7 +252,7 @@ fn with_unit(label: &str, unit: &str) -> String {
     if unit.is_empty() { label.to_owned() } else { format!("{label}, {unit}") }
 }
 
-/// Every cell, in the order in which they were measured.
+/// Returns the table of all cells, in the order in which they were measured.
 fn cells(result: &StudyResult) -> Vec<Block> {
     if result.cells.is_empty() {
         return Vec::new();
@@ -321,22 +326,22 @@ fn resumed(result: &StudyResult) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table::new("Interruptions", columns, rows)))
 }
 
-/// A study for a terminal: what was found, the figures, what was published, doubts.
+/// Formats the report of a study for a terminal.
 pub fn study_text(study: &StudyResult) -> String {
     terminal::sheet_text(&sheet("", study))
 }
 
-/// The same as Markdown, with all that a page shows but charts.
+/// Formats the report of a study as Markdown, with all that a page shows except charts.
 pub fn study_markdown(study: &StudyResult) -> String {
     markdown::section(&sheet("", study))
 }
 
-/// For a terminal, what published figures say when they are worked out anew.
+/// Formats published figures and their recomputed analyses for a terminal.
 pub fn published_text(published: &Published) -> String {
     terminal::sheet_text(&published_sheet(published))
 }
 
-/// The same as Markdown.
+/// Formats published figures and their recomputed analyses as Markdown.
 pub fn published_markdown(published: &Published) -> String {
     markdown::section(&published_sheet(published))
 }

@@ -1,4 +1,5 @@
-//! `sixmark.study/1`: what `sixmark study run` leaves behind, whole after every cell.
+//! `sixmark.study/1`: the document that `sixmark study run` writes, during the study and at its
+//! end.
 
 mod finding;
 mod published;
@@ -22,78 +23,78 @@ pub use shown::{
     TableColumn, TableValue,
 };
 
-/// The name and version of the document's form.
+/// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.study/1";
 
-/// The difference that would not matter where the study does not say otherwise, percent.
+/// The difference in percent that does not matter, unless the study sets another.
 pub const MARGIN_PERCENT: f64 = 5.0;
 
-/// What `sixmark study run` leaves behind: the cells that were measured and what they say.
+/// The result of `sixmark study run`: the cells that were measured, and what is computed from them.
 /// docs/study.md describes it for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyResult {
-    /// The name and version of the form.
+    /// The name and version of the format.
     pub schema: String,
-    /// What made it.
+    /// The program that wrote the document.
     pub tool: Tool,
     /// The study's name: letters, digits, `-` and `_`.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::STUDY_NAME)))]
     pub name: String,
-    /// A line about it.
+    /// The title.
     pub title: String,
-    /// More about it, for people; may be empty.
+    /// The description; may be empty.
     pub description: String,
     /// The file that it was read from.
     pub file: StudyFile,
-    /// True of the short form (`--quick`).
+    /// True for the short form (`--quick`).
     pub quick: bool,
-    /// Its form for a lab was carried out.
+    /// True for the form for a lab (`--in-lab`).
     #[serde(default)]
     pub in_lab: bool,
-    /// Decides the order of the cells, and where their own schedules begin.
+    /// Determines the order of the cells, and the seed of each.
     pub seed: u64,
-    /// How the cells follow one another.
+    /// The order of the cells.
     pub order: CellOrder,
     /// How often each cell is measured.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub repetitions: u32,
-    /// When the first cell began, RFC 3339 in UTC.
+    /// When the study began, RFC 3339 in UTC.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub started: String,
-    /// When the document was written, RFC 3339 in UTC.
+    /// When the document was last written, RFC 3339 in UTC.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub updated: String,
-    /// Why it ended; null while it goes on, and after it was killed.
+    /// Why the study ended; null while it runs, and if it was killed or failed.
     pub ended: Option<Ended>,
-    /// What was varied, in the order of the file.
+    /// The factors that were varied, in the order of the file.
     pub factors: Vec<FactorResult>,
-    /// How many there will be when all is done.
+    /// The number of cells in all, each repetition counted.
     pub cells_planned: u32,
-    /// The cells measured so far, in the order in which they were.
+    /// The cells measured so far, in the order of measurement.
     pub cells: Vec<CellResult>,
     /// The tables that the study asks for.
     pub tables: Vec<Table>,
-    /// The figures that it asks for.
+    /// The charts that it asks for.
     pub figures: Vec<Chart>,
-    /// The comparisons that it asks for; the first is the one that matters most.
+    /// The comparisons that it asks for; the first is the most important.
     pub comparisons: Vec<StudyComparison>,
-    /// Claims, tested.
+    /// The claims that were tested.
     #[serde(default)]
     pub findings: Vec<FindingResult>,
-    /// What was published of the study that this one repeats; null: nothing.
+    /// The published study that this one repeats; null if there is none.
     pub published: Option<Published>,
-    /// The machine that the load came from.
+    /// The machine that generated the load.
     #[cfg_attr(feature = "schema", schemars(extend("properties" = { "routes": { "maxItems": 0 } })))]
     pub environment: Environment,
-    /// The lab that it was carried out in; null where there was none.
+    /// The lab that it was carried out in; null if there was none.
     #[serde(default)]
     pub lab: Option<LabUsed>,
-    /// The programs used beside sixmark: what each says of its version.
+    /// The programs used besides sixmark, each with the version that it reports.
     pub programs: BTreeMap<String, String>,
-    /// One entry each time that it went on (`--resume`).
+    /// One entry for each time that the study was resumed (`--resume`).
     pub resumed: Vec<Resumed>,
-    /// What makes the figures doubtful: those of the cells come with the cells.
+    /// Reasons to doubt the figures of the whole study. Those of single cells are in the cells.
     pub warnings: Vec<Warning>,
 }
 
@@ -105,35 +106,35 @@ pub struct LabUsed {
     pub file: String,
     /// Its name.
     pub name: String,
-    /// Built with the rights of root, not in a user namespace.
+    /// True if it was built as root, false if in a user namespace.
     pub root: bool,
 }
 
-/// Where a study was read from.
+/// The file that a study was read from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyFile {
     /// The file's path as it was given, or the name of a built-in study.
     pub name: String,
-    /// The SHA-256 of its text, and of the published figures beside it, in hexadecimal.
+    /// The SHA-256 of its text, and of the published figures and labs beside it, in hexadecimal.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::SHA256)))]
     pub sha256: String,
 }
 
-/// How cells follow one another.
+/// The order of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CellOrder {
-    /// Each repetition is a block, in which every cell comes once, in an order drawn by the seed:
-    /// what drifts hits all cells alike.
+    /// Each repetition is a block that contains every cell once, in an order determined by the
+    /// seed, so that drift affects all cells alike.
     #[default]
     Random,
-    /// In each repetition as in the file, the last factor changing fastest.
+    /// Each repetition has the order of the file; the last factor changes fastest.
     Written,
 }
 
-/// Something that was varied.
+/// A factor that was varied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactorResult {
@@ -147,17 +148,17 @@ pub struct FactorResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct At {
-    /// The factor's name; `family` also where one cell loads both families.
+    /// The factor's name; `family` also if one cell loads both families.
     pub factor: String,
     /// The level's name.
     pub level: String,
 }
 
-/// One cell, measured once.
+/// One measurement of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellResult {
-    /// `c012-r3`: its number in the written order from 1, and the repetition from 1.
+    /// The identifier, `c012-r3`: the number in the written order and the repetition, each from 1.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^c[0-9]{3,}-r[0-9]+$")))]
     pub id: String,
     /// The number of the combination in the written order, from 1.
@@ -168,75 +169,75 @@ pub struct CellResult {
     pub repetition: u32,
     /// One level of each factor, in the order of the factors.
     pub levels: Vec<At>,
-    /// `sixmark`, or the program that loaded instead.
+    /// The client that generated the load.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = crate::client::Client::NAMES)))]
     pub client: String,
-    /// The command, word by word: for sixmark what stands behind `sixmark run`.
+    /// The words of the command: for sixmark those after `sixmark run`.
     pub command: Vec<String>,
-    /// When it began, RFC 3339 in UTC.
+    /// When the cell began, RFC 3339 in UTC.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub started: String,
-    /// Seconds that it took in all, starting the client included.
+    /// The duration in seconds, including the start of the client and of background traffic.
     pub took_s: f64,
-    /// Why it ended.
+    /// Why the cell ended.
     pub ended: Ended,
-    /// Its figures, by the names of [`Metric`]: those that the client gives.
+    /// The figures of each family by the names of their metrics: those that the client provides.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<BTreeMap<String, f64>>,
-    /// What each family gave: what is not the same is not compared. Empty where another client
-    /// loaded.
+    /// A summary of the responses of each family. Figures are only compared if the responses are
+    /// the same. Empty if another client generated the load.
     #[serde(default)]
     pub given: Families<GivenResult>,
-    /// The background traffic around it; null: none.
+    /// The background traffic during the cell; null if there was none.
     #[serde(default)]
     pub traffic: Option<CellTraffic>,
-    /// What happened on the lab's impaired links since it was up.
+    /// The counters of the lab's impaired links since the lab was built.
     #[serde(default)]
     pub links: Vec<Link>,
-    /// What makes them doubtful.
+    /// Reasons to doubt the figures.
     pub warnings: Vec<Warning>,
 }
 
-/// The background traffic of a cell: all flows together.
+/// The background traffic of a cell, summed over all flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellTraffic {
-    /// The mix, by its name in the study.
+    /// The name of the mix in the study.
     pub mix: String,
-    /// How many flows.
+    /// The number of flows.
     pub flows: u32,
-    /// What was due, bits a second with headers.
+    /// The offered rate in bits/s, with headers.
     pub offered_bits_per_s: f64,
-    /// What arrived, bits a second with headers.
+    /// The received rate in bits/s, with headers.
     pub received_bits_per_s: f64,
-    /// Messages that did not arrive.
+    /// The number of messages that did not arrive.
     pub lost: u64,
-    /// Segments that TCP sent again.
+    /// The number of segments that TCP retransmitted.
     pub retransmitted: u64,
 }
 
 impl CellResult {
-    /// The level of a factor; none of a factor that it does not have.
+    /// Returns the level of a factor; `None` if the cell does not have the factor.
     pub fn level(&self, factor: &str) -> Option<&str> {
         let found = self.levels.iter().find(|at| at.factor == factor);
         found.map(|at| at.level.as_str())
     }
 
-    /// One figure of one family.
+    /// Returns a figure of a family; `None` if there is no such figure.
     pub fn figure(&self, family: Family, measure: Metric) -> Option<f64> {
         self.families.of(family)?.get(&measure.to_string()).copied()
     }
 }
 
-/// Two levels of a factor compared in one measure, pair by pair.
+/// A comparison of two levels of a factor in one measure, by pairs of figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyComparison {
     /// Its name: letters, digits, `-` and `_`.
     pub name: String,
-    /// A line above it.
+    /// The title.
     pub title: String,
-    /// What is compared.
+    /// The measure that is compared.
     pub measure: Metric,
     /// The factor whose levels are compared.
     pub factor: String,
@@ -244,20 +245,20 @@ pub struct StudyComparison {
     pub a: String,
     /// The level that it is judged against.
     pub b: String,
-    /// Levels of another factor, where what is looked into is whether the ratio of A to B differs
-    /// between them: entries then are ratios of the ratio at the first to that at the second.
+    /// Two levels of another factor, if the question is whether the ratio of A to B differs between
+    /// them. The entries are then the ratio at the first level divided by the ratio at the second.
     /// Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interaction: Option<Interaction>,
-    /// The difference that would not matter, percent.
+    /// The difference that does not matter, in percent.
     #[serde(default = "usual_margin")]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub margin_percent: f64,
-    /// What tells one pair from the next: factors, or `repetition`.
+    /// What distinguishes the pairs: factors, or `repetition`.
     pub paired_by: Vec<String>,
-    /// One entry a combination of the levels that it is split by.
+    /// One entry for each combination of the levels by which the comparison is split.
     pub entries: Vec<ComparisonEntry>,
-    /// What was published about the same, worked out anew in the same way.
+    /// Published figures about the same, recomputed in the same way.
     pub published: Vec<ComparisonEntry>,
 }
 
@@ -277,22 +278,23 @@ pub struct Interaction {
     pub over: String,
 }
 
-/// What the pairs of one combination say.
+/// The result of the pairs at one combination of levels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparisonEntry {
-    /// What it is of: levels, joined; empty where the comparison is not split.
+    /// The levels, joined; empty if the comparison is not split.
     pub label: String,
-    /// How many pairs.
+    /// The number of pairs.
     pub pairs: u32,
-    /// In how many pairs A's figure was the higher one.
+    /// The number of pairs in which A's figure is the higher one.
     pub higher: u32,
-    /// The geometric mean of A's figure over B's, with its interval of 95 % where there are two
-    /// pairs or more: Student's t on the logarithms; null of no pair.
+    /// The geometric mean of A's figure over B's. With two pairs or more it has an interval of
+    /// 95 %: Student's t on the logarithms. Null if there is no pair, or if the levels are not
+    /// comparable.
     pub ratio: Option<MeanRatio>,
-    /// What the interval lets one say.
+    /// The conclusion from the interval.
     pub finding: RatioFinding,
-    /// The same in words.
+    /// The conclusion in words.
     pub sentence: String,
 }
 
@@ -302,32 +304,32 @@ pub struct ComparisonEntry {
 pub struct MeanRatio {
     /// The geometric mean of A's figure over B's.
     pub value: f64,
-    /// The lower end of its interval of 95 %; null of a single pair.
+    /// The lower end of its interval of 95 %; null if there is only one pair.
     pub low: Option<f64>,
-    /// The upper end; null likewise.
+    /// The upper end; null if there is only one pair.
     pub high: Option<f64>,
 }
 
 impl MeanRatio {
-    /// Whether the whole interval is no further from 1 than `margin` percent.
+    /// Returns true if the whole interval is no further from 1 than `margin` percent.
     pub fn is_within(&self, margin: f64) -> bool {
         let margin = 1.0 + margin / 100.0;
         matches!((self.low, self.high),
             (Some(low), Some(high)) if low > 1.0 / margin && high < margin)
     }
 
-    /// Whether the whole interval is further below 1 than `margin` percent.
+    /// Returns true if the whole interval is further below 1 than `margin` percent.
     pub fn is_below(&self, margin: f64) -> bool {
         self.high.is_some_and(|high| high < 1.0 / (1.0 + margin / 100.0))
     }
 
-    /// Whether the whole interval is further above 1 than `margin` percent.
+    /// Returns true if the whole interval is further above 1 than `margin` percent.
     pub fn is_above(&self, margin: f64) -> bool {
         self.low.is_some_and(|low| low > 1.0 + margin / 100.0)
     }
 }
 
-/// What an interval lets one say.
+/// A conclusion from an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -336,36 +338,36 @@ pub enum RatioFinding {
     Higher,
     /// A's figure is the lower one: the whole interval is below 1.
     Lower,
-    /// The whole interval is within the margin: what difference there is does not matter.
+    /// The whole interval is within the margin: the difference does not matter.
     Equivalent,
-    /// The interval holds 1, or there is none: no difference is shown.
+    /// No difference is shown: the interval includes 1, or there is no interval.
     Unshown,
-    /// The levels don't give the same, so that their figures say nothing about each other.
+    /// The levels gave different responses, so that their figures can't be compared.
     #[serde(rename = "not_comparable")]
     NotComparable,
 }
 
-/// A study that went on.
+/// A resumption of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resumed {
-    /// When, RFC 3339 in UTC.
+    /// When the study was resumed, RFC 3339 in UTC.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub at: String,
-    /// How many cells there were.
+    /// The number of cells measured before.
     pub cells: u32,
-    /// What had changed since and was let pass (`--force`).
+    /// What had changed since the study began, and was accepted (`--force`).
     pub changes: Vec<SetupChange>,
 }
 
-/// Something that was not as before.
+/// A change of the setup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetupChange {
-    /// What.
+    /// What changed.
     pub what: String,
-    /// As it was.
+    /// The old value.
     pub before: String,
-    /// As it is.
+    /// The new value.
     pub now: String,
 }

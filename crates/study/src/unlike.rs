@@ -1,7 +1,8 @@
-//! Levels that don't give the same: before speed comes sameness.
+//! Whether sides gave the same responses, which is checked before their speeds are compared.
 //!
-//! Sides are looked at place by place, a place being one combination of the levels of all other
-//! factors: a family that is sick at one of many levels would be lost in the sum over them.
+//! Sides are compared place by place. A place is one combination of the levels of all other
+//! factors. A family that fails at one of many levels would go unnoticed in the sum over all
+//! places.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +14,16 @@ use crate::study_result::{At, MARGIN_PERCENT};
 use sixmark_record::sameness::{Answers, look, look_among};
 use sixmark_units::family::Family;
 
-/// What two sides gave where all other levels are alike.
+/// The responses of two sides at one place.
 struct UnlikePlace {
     at: Vec<At>,
-    /// A pair a repetition.
+    /// One pair for each repetition.
     pairs: Vec<(Answers, Answers)>,
 }
 
-/// What keeps two levels of a factor from being compared in speed, in a sentence without a full
-/// stop. Sizes that differ by no more than `margin` of the larger one do not matter.
+/// Returns why two levels of a factor can't be compared in speed, in a sentence without a full
+/// stop; `None` if they can. Sizes that differ by no more than the share `margin` of the larger one
+/// count as equal.
 pub(super) fn unlike_between(
     seen: &[&Observation<'_>],
     [a, b]: [&At; 2],
@@ -29,7 +31,7 @@ pub(super) fn unlike_between(
 ) -> Option<String> {
     let places = places(seen, [a, b]);
     let names = (a.level.as_str(), b.level.as_str());
-    // All places together are one more look, where there are several.
+    // If there are several places, one more test is that of all places together.
     let looks = if places.len() > 1 { places.len() + 1 } else { 1 };
     let look = |pairs: Vec<&(Answers, Answers)>| {
         let pairs: Vec<_> = pairs.into_iter().map(|(a, b)| (a, b)).collect();
@@ -51,14 +53,14 @@ pub(super) fn unlike_between(
     })
 }
 
-/// What keeps the families from being compared in speed.
+/// Returns why the families can't be compared in speed; `None` if they can.
 pub(super) fn unlike_families(seen: &[&Observation<'_>], margin: f64) -> Option<String> {
     let [ipv6, ipv4] = Family::BOTH.map(at_family);
     unlike_between(seen, [&ipv6, &ipv4], margin)
 }
 
-/// What keeps sides of other levels from being compared: all that they gave, repetition by repetition,
-/// without sizes.
+/// Returns why two sides can't be compared in speed; `None` if they can. All responses of each side
+/// are compared, repetition by repetition, without sizes.
 pub(super) fn unlike_sides(
     [a, b]: [&[&Observation<'_>]; 2],
     [of_a, of_b]: [String; 2],
@@ -73,13 +75,13 @@ pub(super) fn unlike_sides(
     look((&of_a, &of_b), &pairs, MARGIN_PERCENT / 100.0)?.said
 }
 
-/// Those levels that are not the same at all places.
+/// Returns the label of those levels that differ between places.
 fn label_places(of: &[At], places: &[UnlikePlace]) -> String {
     let varied = of.iter().filter(|at| places.iter().any(|place| !place.at.contains(at)));
     varied.map(label_level).collect::<Vec<_>>().join(", ")
 }
 
-/// Wherever something is known of both sides.
+/// Returns the places at which the responses of both sides are known.
 fn places(seen: &[&Observation<'_>], [a, b]: [&At; 2]) -> Vec<UnlikePlace> {
     let mut found: BTreeMap<Vec<(&str, &str)>, Vec<&Observation<'_>>> = BTreeMap::new();
     for one in seen {
@@ -90,7 +92,7 @@ fn places(seen: &[&Observation<'_>], [a, b]: [&At; 2]) -> Vec<UnlikePlace> {
     let place = |(key, here): (Vec<(&str, &str)>, Vec<&Observation<'_>>)| {
         let of = |side: &At, repetition: u32| {
             let there = here.iter().copied().filter(|one| one.repetition == repetition);
-            // Other levels than the family's may ask for contents of other sizes.
+            // Levels of other factors than the family may request content of other sizes.
             answers(there.filter(|one| one.at.contains(side)), a.factor == FAMILY)
         };
         let repetitions: BTreeSet<u32> = here.iter().map(|one| one.repetition).collect();
@@ -102,7 +104,7 @@ fn places(seen: &[&Observation<'_>], [a, b]: [&At; 2]) -> Vec<UnlikePlace> {
     found.into_iter().map(place).filter(|place| !place.pairs.is_empty()).collect()
 }
 
-/// What some cells gave; none where nothing is known.
+/// Returns the sum of the responses of some cells; `None` if none are known.
 fn answers<'a>(cells: impl Iterator<Item = &'a Observation<'a>>, sizes: bool) -> Option<Answers> {
     let mut sum = Answers::default();
     let answers = cells.filter_map(|one| Some(one.cell.given.of(one.family)?.answers()));
@@ -111,7 +113,7 @@ fn answers<'a>(cells: impl Iterator<Item = &'a Observation<'a>>, sizes: bool) ->
     (!sum.is_empty()).then_some(sum)
 }
 
-/// A family of which there is not one response that is accepted, where that is known.
+/// Describes a combination of levels and family that gave only errors; `None` if there is none.
 pub(super) fn only_errors(seen: &[&Observation<'_>]) -> Option<String> {
     let mut found: BTreeMap<Vec<(&str, &str)>, Vec<&Observation<'_>>> = BTreeMap::new();
     for one in seen {

@@ -79,7 +79,7 @@ fn start_browser(
     })
 }
 
-/// Makes all loads of a job. Returns none if the study was stopped before they were done.
+/// Makes all loads of a job. Returns `None` if the study was stopped before they were done.
 fn load_all(
     browser: &mut dyn Browser,
     job: &Job,

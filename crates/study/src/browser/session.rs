@@ -13,7 +13,7 @@ pub(super) trait Transport {
     /// Sends a message.
     fn send(&mut self, message: String) -> Result<(), String>;
 
-    /// Returns the next message; none if none arrives before `until`.
+    /// Returns the next message; `None` if none arrives before `until`.
     fn receive(&mut self, until: Instant) -> Result<Option<String>, String>;
 }
 
@@ -74,7 +74,7 @@ impl<W: Transport> BrowserSession<W> {
         }
     }
 
-    /// Returns the next message, queued events first; none if none arrives before `until`.
+    /// Returns the next message, queued events first; `None` if none arrives before `until`.
     pub(super) fn listen(&mut self, until: Instant) -> Result<Option<BrowserMessage>, String> {
         match self.events.pop_front() {
             Some(event) => Ok(Some(BrowserMessage::Event(event))),
@@ -118,7 +118,7 @@ pub(super) fn text_field(value: &Value, name: &str) -> Result<String, String> {
     found.ok_or_else(|| format!("its answer lacks {name}"))
 }
 
-/// Returns the time until `until`; none if it has passed.
+/// Returns the time until `until`; `None` if it has passed.
 pub(super) fn time_left(until: Instant) -> Option<Duration> {
     until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
 }

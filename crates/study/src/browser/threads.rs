@@ -44,7 +44,7 @@ type BrowserKey = BTreeMap<(&'static str, bool), Box<dyn Browser>>;
 impl Browsers {
     /// Runs a job with a browser, with `words` as its arguments, in the calling thread's network
     /// namespace. The browser is started if none is running, with its profile below `folder`, and
-    /// ends when `self` is dropped. Returns none if `stop` was set before the job was done.
+    /// ends when `self` is dropped. Returns `None` if `stop` was set before the job was done.
     ///
     /// # Errors
     /// Returns an error if the browser can't be started or does not follow the protocol.

@@ -1,4 +1,4 @@
-//! ApacheBench, which speaks HTTP/1.0, with kept connections where asked (`-k`).
+//! ApacheBench (ab): HTTP/1.0, optionally with persistent connections (`-k`).
 
 use super::read::{behind, maybe, parse_number};
 use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};

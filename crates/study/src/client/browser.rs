@@ -1,5 +1,5 @@
-//! Browsers: loads one after the other, each told of in a line of JSON by whoever drives the browser,
-//! with the browser's own times.
+//! Browsers: page loads one after the other. The driver of the browser reports each load as a line
+//! of JSON, with the times that the browser measured.
 
 use std::net::IpAddr;
 
@@ -9,38 +9,38 @@ use super::{Answer, Client, ClientFigures, Job, ProgramOutput};
 use crate::client::{Quantity, TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
-/// One load as its browser tells of it. Times in microseconds.
+/// One load as reported by the browser. Times are in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageLoad {
-    /// Why nothing or not all came, in the browser's words.
+    /// The browser's error message if the load failed or was incomplete; else `None`.
     pub error: Option<String>,
-    /// The response's status; 0 where none came.
+    /// The status of the response; 0 if there was none.
     pub status: u16,
-    /// What was spoken, by its ALPN name.
+    /// The protocol of the response, by its ALPN name.
     pub protocol: String,
-    /// Whom the browser was connected to, where it tells.
+    /// The address of the server, if the browser reports it.
     pub peer: Option<IpAddr>,
-    /// The connection had been used before.
+    /// Whether the connection had been used before.
     pub reused: bool,
-    /// Bytes of content, decoded.
+    /// The number of bytes of content after decoding.
     pub content_bytes: u64,
-    /// Bytes of the response as sent.
+    /// The number of bytes of the response as transferred.
     pub bytes: u64,
-    /// Making the connection, without TLS.
+    /// The time to establish the connection, without TLS.
     pub connect_us: Option<f64>,
-    /// The handshake of TLS.
+    /// The time of the TLS handshake.
     pub tls_us: Option<f64>,
-    /// From the request sent to the first byte of the response.
+    /// The time from the end of the request to the first byte of the response.
     pub wait_us: Option<f64>,
-    /// From there to the last byte.
+    /// The time from the beginning of the response to its last byte.
     pub transfer_us: Option<f64>,
-    /// From when the browser's network code began to the last byte.
+    /// The time from the start of the load in the browser's network code to the last byte.
     pub response_us: f64,
 }
 
-/// What every browser is called with. Whoever starts it adds the folder of its profile, and leaves its
-/// sandbox out where that can't be made.
+/// The arguments of Chromium. The driver adds the folder of the profile, and turns the sandbox off
+/// if it can't be set up.
 const CHROMIUM: [&str; 16] = [
     "--headless",
     "--remote-debugging-pipe",
@@ -57,7 +57,7 @@ const CHROMIUM: [&str; 16] = [
     "--no-default-browser-check",
     "--no-first-run",
     "--no-proxy-server",
-    // A server of the study's is no stranger's way into the user's home.
+    // The servers of a study may have local addresses, which these checks would not allow.
     "--disable-features=LocalNetworkAccessChecks",
 ];
 const FIREFOX: [&str; 3] = ["--headless", "--remote-debugging-port", "0"];
@@ -73,7 +73,7 @@ pub(super) fn browser_arguments(client: Client, job: &Job) -> Result<Vec<String>
         return Err("sends its own fields: omit header".into());
     }
     if client == Client::Firefox {
-        // It does not tell whom it was connected to.
+        // Firefox does not report the peer's address, so the URL must determine the family.
         job.literal()?;
     }
     let words: &[&str] = if client == Client::Firefox { &FIREFOX } else { &CHROMIUM };
@@ -117,7 +117,8 @@ pub(super) fn read_browser(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer
     Ok(figures.answer(said, refused as u64))
 }
 
-/// Refuses what came another way than the study asked for.
+/// Fails if the load used another family or protocol than requested, or reused a connection
+/// although it should not.
 fn as_asked(job: &Job, load: &PageLoad) -> Result<(), String> {
     if let Some(peer) = load.peer.filter(|peer| Family::of(*peer) != job.family) {
         return Err(format!("it went to {peer}, which is not {}", job.family));

@@ -1,9 +1,9 @@
-//! curl: transfers one after the other, each with a line of its own (`--write-out`).
+//! curl: transfers one after the other. curl prints a line for each (`--write-out`).
 
 use super::{Answer, ClientFigures, Job, MOST_LISTED, ProgramOutput};
 use crate::client::{Quantity, TimePoint, TimedPhase};
 
-/// What curl is to say of each transfer.
+/// The format of the line that curl prints for each transfer.
 const LINE: &str = "%{exitcode} %{http_code} %{size_download} %{size_header} %{time_connect} \
                     %{time_appconnect} %{time_pretransfer} %{time_starttransfer} %{time_total} \
                     %{num_connects}\\n";
@@ -19,7 +19,8 @@ pub(super) fn curl_arguments(job: &Job) -> Result<Vec<String>, String> {
         return Err(format!("fetches at most {MOST_LISTED} in a row"));
     }
     let family = if job.family == sixmark_units::family::Family::Ipv6 { "-6" } else { "-4" };
-    // -q: whatever stands in ~/.curlrc is no part of the study. -g: brackets are an address's.
+    // -q ignores ~/.curlrc, which is not part of the study. -g turns globbing off, because IPv6
+    // addresses have brackets.
     let mut words = ["-q", "-g", "-s", family].map(str::to_owned).to_vec();
     words.extend(version(job).map(str::to_owned));
     words.extend(["--max-time".into(), format!("{}", job.timeout.as_secs_f64())]);
@@ -44,7 +45,7 @@ fn version(job: &Job) -> Option<&'static str> {
     }
 }
 
-/// One transfer. Times in seconds from its start.
+/// One transfer. Times are in seconds since its start.
 struct Transfer {
     code: u32,
     status: u32,

@@ -1,5 +1,5 @@
-//! fio: blocks read and written over NBD, NFS or iSCSI by libraries of its own, past the kernel's
-//! clients.
+//! fio: reads and writes blocks over NBD, NFS or iSCSI, with user-space libraries instead of the
+//! kernel's clients.
 
 use serde::Deserialize;
 
@@ -7,24 +7,24 @@ use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, Time
 use sixmark_http::url::Host;
 use sixmark_lab::plan::storage::{Storage, StorageProtocol};
 
-/// fio's engines by the protocol that each speaks.
+/// fio's engines, each with the protocol that it speaks.
 const ENGINES: [(&str, StorageProtocol); 3] = [
     ("nbd", StorageProtocol::Nbd),
     ("nfs", StorageProtocol::Nfs),
     ("libiscsi", StorageProtocol::Iscsi),
 ];
 
-/// fio's engine for a URL of storage.
+/// Returns fio's engine for the URL of a storage service; `None` for other URLs.
 pub fn engine_for(url: &str) -> Option<&'static str> {
     let scheme = url.split_once("://")?.0;
     let fits = |(_, protocol): &&(&str, StorageProtocol)| protocol.to_string() == scheme;
     ENGINES.iter().find(fits).map(|(name, _)| *name)
 }
 
-/// What may be done, in fio's own words.
+/// The values of `operation`, which are those of fio's option `--rw`.
 const OPERATIONS: [&str; 4] = ["read", "write", "randread", "randwrite"];
 
-/// Points of a distribution, as fio names them.
+/// The quantiles that are read from fio's output, by the names that fio gives them.
 const POINTS: [(&str, TimePoint); 4] = [
     ("50.000000", TimePoint::P50),
     ("90.000000", TimePoint::P90),
@@ -32,30 +32,30 @@ const POINTS: [(&str, TimePoint); 4] = [
     ("99.900000", TimePoint::P999),
 ];
 
-/// The largest block, and the most operations at once.
+/// The maximum block size in bytes, and the maximum number of operations in flight.
 const LARGEST: u64 = 1 << 30;
 const DEEPEST: u64 = 65_536;
 
-/// Blocks that a cell asks for, as they are written.
+/// The settings of a cell for fio, as written in the study's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blocks {
-    /// fio's engine; without it the one that speaks the URL's protocol.
+    /// fio's engine; if absent, that of the URL's protocol.
     pub engine: Option<String>,
-    /// What is done.
+    /// The operation, such as `randread`.
     pub operation: Option<String>,
-    /// How large each is.
+    /// The size of a block, such as `64k`.
     pub block: Option<String>,
-    /// How many are asked for at once.
+    /// The number of blocks in flight; 1 if absent.
     pub depth: Option<String>,
-    /// How much there is of them.
+    /// The total size, such as `256m`.
     pub size: Option<String>,
 }
 
 impl Blocks {
-    /// Settings that only this client has a use for.
+    /// The keys of settings that apply only to fio.
     pub const KEYS: [&str; 4] = ["engine", "operation", "block", "depth"];
 
-    /// Where a setting is kept; none of one that isn't about blocks.
+    /// Returns the field for the setting of this key; `None` if it is not a setting of fio.
     pub(super) fn place(&mut self, key: &str) -> Option<&mut Option<String>> {
         match key {
             "engine" => Some(&mut self.engine),
@@ -95,7 +95,8 @@ pub(super) fn fio_arguments(job: &Job) -> Result<Vec<String>, String> {
         parse_bounded("depth", blocks.depth.as_deref().unwrap_or("1"), DEEPEST)?
     ));
     words.extend(extent(job, &storage)?);
-    // Seeded, so that each family gets the same order; latencies from submission to completion.
+    // The random order is repeatable, so that it is the same for each family. Latencies are from
+    // submission to completion.
     words.extend(
         ["--randrepeat=1", "--lat_percentiles=1", "--clat_percentiles=0"].map(str::to_owned),
     );
@@ -106,7 +107,7 @@ pub(super) fn fio_arguments(job: &Job) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// How much is done: all of a size, or as much as goes into a time.
+/// Returns the arguments for the amount of work: a total size, a duration, or both.
 fn extent(job: &Job, storage: &Storage) -> Result<Vec<String>, String> {
     let size =
         job.blocks.size.as_deref().map(|size| parse_bounded("size", size, u64::MAX)).transpose()?;
@@ -123,7 +124,7 @@ fn extent(job: &Job, storage: &Storage) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// What other clients know and it has no use for.
+/// Fails if the job has settings of other clients that do not apply to fio.
 fn refuse_others(job: &Job) -> Result<(), String> {
     let one = job.connections == 1 && job.streams == 1 && job.threads == 1;
     let plain = job.protocol.is_none() && job.headers.is_empty() && job.keep_alive && !job.insecure;
@@ -151,7 +152,7 @@ fn target(storage: &Storage) -> Result<Vec<String>, String> {
     let host = storage.bracketed();
     Ok(match storage.protocol {
         StorageProtocol::Nbd => vec![format!("--uri=nbd://{host}:{port}{path}")],
-        // A colon is what fio parts file names by.
+        // fio separates file names by colons, so those of the URL are escaped.
         StorageProtocol::Iscsi => {
             let url = format!("iscsi://{host}:{port}{path}").replace(':', "\\:");
             vec![format!("--filename={url}")]
@@ -160,7 +161,8 @@ fn target(storage: &Storage) -> Result<Vec<String>, String> {
     })
 }
 
-/// libnfs wants an IPv6 address without brackets, and fio the file apart from what is mounted.
+/// Returns the arguments for NFS. libnfs expects an IPv6 address without brackets, and fio expects
+/// the file separately from the folder that is mounted.
 fn nfs(storage: &Storage) -> Result<Vec<String>, String> {
     let (path, query) = storage.path.split_once('?').unwrap_or((&storage.path, ""));
     let (folder, file) = path.rsplit_once('/').unwrap_or_default();
@@ -185,7 +187,7 @@ fn operation(blocks: &Blocks) -> Result<&str, String> {
     known.then_some(asked).ok_or_else(|| format!("has no operation '{asked}', but {names}"))
 }
 
-/// A number with k, m or g for powers of 1,024.
+/// Parses a number from 1 to `most`, with an optional suffix k, m or g for powers of 1,024.
 fn parse_bounded(key: &str, text: &str, most: u64) -> Result<u64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let shift = match text[end..].to_ascii_lowercase().as_str() {
@@ -202,7 +204,7 @@ fn parse_bounded(key: &str, text: &str, most: u64) -> Result<u64, String> {
     })
 }
 
-/// What fio says, as much of it as is used.
+/// The parts of fio's JSON output that are used.
 #[derive(Deserialize)]
 struct FioOutput {
     jobs: Vec<Done>,
@@ -220,7 +222,7 @@ struct FioSide {
     io_bytes: u64,
     bw_bytes: f64,
     iops: f64,
-    /// Milliseconds.
+    /// The run time in milliseconds.
     runtime: f64,
     total_ios: u64,
     short_ios: u64,
@@ -285,13 +287,14 @@ fn figures_of_side(side: &FioSide) -> Result<ClientFigures, String> {
     Ok(figures)
 }
 
-/// The document without what engines say before it: that of NBD greets with lines of its own.
+/// Returns the JSON document, without the lines that an engine printed before it, as that of NBD
+/// does.
 fn json_part(out: &str) -> &str {
     let start = if out.starts_with("{\n") { Some(0) } else { out.find("\n{\n").map(|at| at + 1) };
     start.map_or(out, |start| &out[start..])
 }
 
-/// The engine that it says it can't load.
+/// Returns the engine that fio could not load, according to its standard error.
 fn lacking(err: &str) -> Option<&str> {
     err.lines().find_map(|line| {
         let rest = line.strip_prefix("fio: engine ")?;

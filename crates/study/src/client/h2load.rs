@@ -39,7 +39,7 @@ pub(super) fn read_h2load(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     let [total, content] = [" total", " data"].map(|name| in_brackets(traffic, name));
     let refused = counted(codes, " 3xx")? + counted(codes, " 4xx")? + counted(codes, " 5xx")?;
     let mut figures = ClientFigures::default();
-    // What h2load calls failed has a complete response too, with a status of an error.
+    // h2load counts responses with an error status as failed, although they are complete.
     let completed = good? + counted(codes, " 4xx")? + counted(codes, " 5xx")?;
     figures.counts(begun?, completed, elapsed_s);
     figures.quantity(Quantity::RequestsPerS, rate);
@@ -62,14 +62,14 @@ pub(super) fn read_h2load(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     Ok(figures.answer(said, refused))
 }
 
-/// The number before a name in a list: `1000 total, 1000 started`.
+/// Parses the number before a name in a list such as `1000 total, 1000 started`.
 fn counted(text: &str, name: &str) -> Result<u64, String> {
     let part = text.split(',').find_map(|part| part.trim().strip_suffix(name));
     part.and_then(|number| number.trim().parse().ok())
         .ok_or_else(|| format!("its output has no number of '{}'", name.trim()))
 }
 
-/// The bytes before a name: `4.02MB (4214000) total`.
+/// Parses the number of bytes before a name, as in `4.02MB (4214000) total`.
 fn in_brackets(text: &str, name: &str) -> Result<f64, String> {
     let part = text.split(',').find_map(|part| part.trim().strip_suffix(name));
     let bytes = part.and_then(|part| part.split_once('(')?.1.split(')').next()?.parse().ok());

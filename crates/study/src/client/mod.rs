@@ -1,5 +1,5 @@
-//! Other programs that can load in sixmark's place: how each is called, and how what it says is
-//! read. Output that does not look as it should is an error, not a zero.
+//! Programs that can generate the load instead of sixmark: their arguments, and the parsing of
+//! their output. Unexpected output is an error, not a zero.
 
 mod ab;
 mod browser;
@@ -25,14 +25,14 @@ use sixmark_record::outcome::Outcome;
 use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
-/// A program that loads.
+/// A program that generates load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
-    /// This one, in its own process.
+    /// sixmark itself, in the process of the study.
     Sixmark,
     /// curl, one transfer after the other in one process.
     Curl,
-    /// GNU Wget, the same.
+    /// GNU Wget, one transfer after the other in one process.
     Wget,
     /// ApacheBench.
     Ab,
@@ -48,61 +48,61 @@ pub enum Client {
     Firefox,
 }
 
-/// What a cell asks of a program that is not sixmark.
+/// The load that a cell requests from a client other than sixmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// What is fetched.
+    /// The URL to fetch.
     pub url: String,
-    /// Over which family.
+    /// The family to use.
     pub family: Family,
-    /// How many requests.
+    /// The number of requests, if set.
     pub count: Option<u64>,
-    /// For how long.
+    /// The duration, if set.
     pub duration: Option<Duration>,
-    /// Connections at once.
+    /// The number of concurrent connections.
     pub connections: u32,
-    /// Exchanges at once on each.
+    /// The number of concurrent requests on each connection.
     pub streams: u32,
-    /// Threads.
+    /// The number of threads.
     pub threads: u32,
-    /// The longest that one may take.
+    /// The time limit of a request.
     pub timeout: Duration,
-    /// Connections carry more than one request.
+    /// Whether a connection may carry more than one request.
     pub keep_alive: bool,
-    /// What is to be spoken; each program's own habit where nothing is said.
+    /// The protocol to use; if `None`, the program's default.
     pub protocol: Option<String>,
-    /// Fields of each request.
+    /// Header fields that are added to each request.
     pub headers: Vec<String>,
-    /// Certificates are not checked.
+    /// Whether certificates are accepted without verification.
     pub insecure: bool,
-    /// Blocks read or written, for a client that does that.
+    /// The settings of blocks to read or write, for fio.
     pub blocks: Blocks,
 }
 
-/// What a program that has ended left behind.
+/// The output and the resource usage of a client's run.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramOutput<'a> {
-    /// On standard output.
+    /// Its standard output.
     pub out: &'a str,
-    /// On standard error.
+    /// Its standard error.
     pub err: &'a str,
-    /// Seconds from its start to its end.
+    /// The duration of the run in seconds.
     pub wall_s: f64,
-    /// Seconds of processor time that it used.
+    /// The processor time that it used, in seconds.
     pub cpu_s: f64,
 }
 
-/// A cell's figures by the names of [`Metric`], and what is odd about them.
+/// The results of a cell that a client other than sixmark loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// The figures, in the units that their measures are kept in.
+    /// The figures by the name of their [`Metric`], in its base unit.
     pub figures: BTreeMap<String, f64>,
-    /// Responses that were whole and whose status was no success, as the program tells of them.
+    /// The number of complete responses without a successful status, as reported by the program.
     pub refused: u64,
 }
 
 impl Client {
-    /// Every program.
+    /// All clients.
     pub const ALL: [Client; 9] = [
         Client::Sixmark,
         Client::Curl,
@@ -115,21 +115,21 @@ impl Client {
         Client::Firefox,
     ];
 
-    /// Their names.
+    /// The names of all clients, in the same order.
     pub const NAMES: [&str; 9] =
         ["sixmark", "curl", "wget", "ab", "wrk", "h2load", "fio", "chromium", "firefox"];
 
-    /// The one of this name.
+    /// Returns the client of this name.
     pub fn named(name: &str) -> Option<Client> {
         Client::ALL.into_iter().find(|client| client.name() == name)
     }
 
-    /// Its name, which is that of the program.
+    /// Returns its name, which is that of the program.
     pub fn name(self) -> &'static str {
         Client::NAMES[self as usize]
     }
 
-    /// The Debian package that has it.
+    /// Returns the Debian package that contains it.
     pub fn package(self) -> &'static str {
         match self {
             Client::Sixmark => "sixmark",
@@ -144,12 +144,13 @@ impl Client {
         }
     }
 
-    /// Whether it is driven from load to load, and goes on afterwards.
+    /// Returns true if it is a browser, which is controlled load by load and keeps running
+    /// afterwards.
     pub fn is_browser(self) -> bool {
         matches!(self, Client::Chromium | Client::Firefox)
     }
 
-    /// What makes it tell its version.
+    /// Returns the option that prints its version.
     pub fn version_option(self) -> &'static str {
         match self {
             Client::Ab => "-V",
@@ -158,10 +159,10 @@ impl Client {
         }
     }
 
-    /// Its arguments for a job.
+    /// Returns its arguments for a job.
     ///
     /// # Errors
-    /// It can't do that.
+    /// Returns a message if the program can't do this job.
     pub fn arguments(self, job: &Job) -> Result<Vec<String>, String> {
         let arguments = match self {
             Client::Sixmark => Err("is no other program".to_owned()),
@@ -176,15 +177,15 @@ impl Client {
         arguments.map_err(|why| format!("{} {why}", self.name()))
     }
 
-    /// What makes it write what it did to this file, where that doesn't go to standard output.
+    /// Returns the option that makes it write its results to this file; `None` if it prints them.
     pub fn output_option(self, file: &str) -> Option<String> {
         (self == Client::Fio).then(|| format!("--output={file}"))
     }
 
-    /// What it did.
+    /// Parses the output of a run.
     ///
     /// # Errors
-    /// What it said does not look as it should.
+    /// Returns a message if the output has an unexpected form or does not match the job.
     pub fn read(self, job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
         match self {
             Client::Sixmark => Err("sixmark writes its own document".to_owned()),
@@ -199,21 +200,23 @@ impl Client {
     }
 }
 
-/// How many connections an ab or h2load may have at most.
+/// The maximum number of connections, of streams and of threads of another client.
 const MOST_CONNECTIONS: u32 = 20_000;
-/// The most requests of a program that takes each as an argument of its own.
+/// The maximum number of requests of a program that takes the URL of each as an argument.
 const MOST_LISTED: u64 = 10_000;
-/// How long a request may take unless the study says otherwise: as `sixmark run` has it.
+/// The default timeout of a request, the same as that of `sixmark run`.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Settings that a job has no use for: the study's own.
+/// Settings that concern the study and are not passed to a client.
 const NOT_FOR_CLIENTS: [&str; 4] = ["family", "server", "client", "path"];
 
 impl Job {
-    /// What `settings` ask of a client. `placeholder` tells of a key that only stands in texts.
+    /// Creates the job that `settings` describe. `placeholder` returns true for a key that only
+    /// replaces its name in braces.
     ///
     /// # Errors
-    /// The line of a setting that these programs don't know, and why.
+    /// Returns the line of a setting that is invalid or that other clients do not have, and a
+    /// message.
     pub fn new(
         client: Client,
         settings: &[&Setting],
@@ -253,7 +256,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Sets what is about blocks; false of anything else.
+    /// Stores a setting for fio. Returns false if it is not one.
     fn set_block(&mut self, setting: &Setting) -> Result<bool, String> {
         let Some(place) = self.blocks.place(&setting.key) else { return Ok(false) };
         let SettingValue::Text(text) = &setting.value else {
@@ -294,12 +297,12 @@ impl Job {
         Ok(())
     }
 
-    /// The count, which the program can't do without.
+    /// Returns the count, or an error if it is absent: this program requires it.
     fn counted(&self) -> Result<u64, String> {
         self.count.ok_or_else(|| "needs a number of requests: count = N".to_owned())
     }
 
-    /// Refuses more than one connection or stream.
+    /// Fails if the job has more than one connection or stream.
     fn one_at_a_time(&self) -> Result<(), String> {
         match self.connections == 1 && self.streams == 1 {
             true => Ok(()),
@@ -307,7 +310,7 @@ impl Job {
         }
     }
 
-    /// Refuses every protocol that is not among these.
+    /// Fails if a protocol is requested that is not among these.
     fn speaks(&self, known: &[&str]) -> Result<(), String> {
         match &self.protocol {
             Some(protocol) if !known.contains(&protocol.as_str()) => {
@@ -318,7 +321,7 @@ impl Job {
         }
     }
 
-    /// Refuses a name where the program has no option for the family.
+    /// Fails if the URL has a host name, because the program has no option for the family.
     fn literal(&self) -> Result<(), String> {
         let url: Url = self.url.parse()?;
         match url.host {
@@ -330,7 +333,7 @@ impl Job {
         }
     }
 
-    /// Whole seconds, at least one.
+    /// Returns the timeout in whole seconds, at least one.
     fn timeout_s(&self) -> u64 {
         self.timeout.as_secs_f64().ceil().max(1.0) as u64
     }
@@ -356,7 +359,7 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))
 }
 
-/// Puts figures together.
+/// Collects the figures of a client.
 #[derive(Default)]
 struct ClientFigures(BTreeMap<String, f64>);
 
@@ -369,7 +372,7 @@ impl ClientFigures {
         self.0.insert(Metric::Time(phase, point).to_string(), us);
     }
 
-    /// What all have: how many, how long, and what follows from these.
+    /// Adds the figures that every client has: counts, duration, and what follows from them.
     fn counts(&mut self, sent: u64, completed: u64, elapsed_s: f64) {
         let failed = sent.saturating_sub(completed);
         self.quantity(Quantity::Sent, sent as f64);

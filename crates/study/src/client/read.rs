@@ -1,22 +1,22 @@
-//! Finding numbers in what programs print.
+//! Parsing of numbers in the output of programs.
 
-/// What stands behind `label` on the first line that begins with it.
+/// Returns the rest of the first line that begins with `label`, or an error if there is none.
 pub(super) fn behind<'a>(text: &'a str, label: &str) -> Result<&'a str, String> {
     maybe(text, label).ok_or_else(|| format!("its output has no line '{label}'"))
 }
 
-/// The same of a line that may be missing.
+/// Returns the rest of the first line that begins with `label`, if there is one.
 pub(super) fn maybe<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.trim_start().strip_prefix(label)).map(str::trim)
 }
 
-/// The first word as a number.
+/// Parses the first word as a number; a comma after it is ignored.
 pub(super) fn parse_number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     let word = text.split_whitespace().next().unwrap_or_default().trim_end_matches(',');
     word.parse().map_err(|_| format!("its output has '{word}' where a number should be"))
 }
 
-/// A number with a unit behind it, `1.23ms`, times the unit's size.
+/// Parses a number with a unit, such as `1.23ms`, and multiplies it by the unit's scale.
 pub(super) fn scaled(text: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let wrong = || format!("its output has '{text}' where a number with a unit should be");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;

@@ -28,7 +28,7 @@ fn figure(answer: &Answer, name: &str) -> f64 {
     *answer.figures.get(name).unwrap_or_else(|| panic!("no {name}: {answer:?}"))
 }
 
-/// Text as each program printed it; each line taken away makes it unreadable or leaves the figures.
+/// Parses the output of a program, and checks that wrong and truncated output is handled.
 fn read(client: Client, out: &str, err: &str) -> Answer {
     let job = job(client.name());
     let answer = client.read(&job, &said(out, err)).unwrap();
@@ -40,7 +40,7 @@ fn read(client: Client, out: &str, err: &str) -> Answer {
     for broken in ["", "hello\n", "0 1 2\n", "\u{0}"] {
         assert!(client.read(&job, &said(broken, broken)).is_err(), "{broken:?}");
     }
-    // However it is cut, it is read or refused, never a panic.
+    // Truncated output is parsed or refused, but never causes a panic.
     for end in (0..out.len()).filter(|&end| out.is_char_boundary(end)) {
         let _ = client.read(&job, &said(&out[..end], err));
     }
@@ -279,7 +279,7 @@ fn fio_tells_of_its_blocks() {
     assert!(lacking.unwrap_err().contains("SIXMARK_FIO"));
 }
 
-/// Two loads as they are told of, the second refused.
+/// The reports of two loads, the second of which was refused.
 const LOADS: &str = concat!(
     r#"{"error":null,"status":404,"protocol":"http/1.1","peer":"::1","reused":false,"#,
     r#""content_bytes":320000,"bytes":320120,"connect_us":100.0,"tls_us":null,"wait_us":1000.0,"#,

@@ -1,10 +1,10 @@
-//! GNU Wget: transfers one after the other, each with a line that says how fast it was.
+//! GNU Wget: transfers one after the other. Wget prints a line with the rate of each.
 
 use super::read::scaled;
 use super::{Answer, ClientFigures, Job, MOST_LISTED, ProgramOutput, Quantity};
 use sixmark_units::family::Family;
 
-/// Its units are powers of 1,024, to three digits.
+/// The units of Wget's rates, powers of 1,024. Wget prints three digits.
 const RATES: [(&str, f64); 4] =
     [("B/s", 1.0), ("KB/s", 1_024.0), ("MB/s", 1_048_576.0), ("GB/s", 1_073_741_824.0)];
 
@@ -41,7 +41,7 @@ pub(super) fn read_wget(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, S
     let bytes: f64 = saved.iter().map(|(bytes, _)| bytes).sum();
     let seconds: f64 = saved.iter().map(|(bytes, rate)| bytes / rate).sum();
     let mut figures = ClientFigures::default();
-    // What it takes to start is part of its life, but not of the rate that it tells.
+    // The elapsed time includes the start of the process; the rates that Wget prints do not.
     figures.counts(sent, saved.len() as u64, said.wall_s);
     if seconds > 0.0 {
         figures.quantity(Quantity::Goodput, bytes / seconds);
@@ -50,14 +50,15 @@ pub(super) fn read_wget(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, S
     Ok(figures.answer(said, refused as u64))
 }
 
-/// `--2026-11-21 17:41:25--  http://…`
+/// Reports whether a line begins a transfer: `--2026-11-21 17:41:25--  http://…`
 fn is_begin(line: &str) -> bool {
     line.strip_prefix("--").is_some_and(|rest| {
         rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains("--  http")
     })
 }
 
-/// `2026-11-21 17:41:25 (1.56 GB/s) - '/dev/null' saved [5879824/5879824]`: bytes, bytes a second.
+/// Parses the bytes and the bytes/s of a line such as
+/// `2026-11-21 17:41:25 (1.56 GB/s) - '/dev/null' saved [5879824/5879824]`.
 fn saved_line(line: &str) -> Result<(f64, f64), String> {
     let wrong = || format!("its output has the line '{line}', which has another form");
     let rate = line.split_once('(').and_then(|(_, rest)| rest.split_once(')')).ok_or_else(wrong)?.0;

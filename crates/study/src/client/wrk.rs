@@ -1,4 +1,4 @@
-//! wrk: a closed loop for a time, over HTTP/1.1.
+//! wrk: a closed loop over HTTP/1.1 for a given duration.
 
 use super::read::{TIMES, behind, maybe, parse_number, scaled};
 use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
@@ -66,7 +66,7 @@ pub(super) fn read_wrk(said: &ProgramOutput<'_>) -> Result<Answer, String> {
     Ok(figures.answer(said, refused))
 }
 
-/// `connect 0, read 12, write 0, timeout 3`.
+/// Parses a list such as `connect 0, read 12, write 0, timeout 3`.
 fn socket_errors(text: &str) -> Result<[u64; 4], String> {
     let counts: Vec<u64> = text
         .split(',')

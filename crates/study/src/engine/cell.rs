@@ -54,7 +54,7 @@ pub(super) fn id(cell: u32, repetition: u32) -> String {
 }
 
 impl Bench<'_> {
-    /// Measures a cell. Returns none if the study was stopped before the cell was done.
+    /// Measures a cell. Returns `None` if the study was stopped before the cell was done.
     pub(super) fn measure(
         &self,
         cell: &PlannedCell<'_>,
@@ -90,8 +90,8 @@ impl Bench<'_> {
         }))
     }
 
-    /// Starts what surrounds a cell: background traffic and a capture. Returns none if the study is
-    /// to stop.
+    /// Starts what surrounds a cell: background traffic and a capture. Returns `None` if the study
+    /// is to stop.
     fn begin<'s>(
         &'s self,
         cell: &PlannedCell<'s>,

@@ -175,7 +175,7 @@ struct StudyCourse<'a> {
     cells: &'a [PlannedCell<'a>],
     folder: &'a Folder,
     document: &'a mut StudyResult,
-    /// The time from which the document may be written again; none means at once.
+    /// The time from which the document may be written again; `None` means at once.
     wait_until: Option<Instant>,
     /// The time at which the first cell began, and the time that the cells themselves took, in
     /// seconds.

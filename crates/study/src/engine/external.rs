@@ -29,7 +29,7 @@ pub(super) struct Done {
 }
 
 /// Runs a job with a client in the calling thread's network namespace: runs a program to its end,
-/// or drives one of the browsers. Returns none if the study was stopped before.
+/// or drives one of the browsers. Returns `None` if the study was stopped before.
 ///
 /// # Errors
 /// Returns an error if the client can't be started, does not end, or if its output can't be parsed.

@@ -23,7 +23,7 @@ pub(super) struct Hook<'a> {
     pub(super) cell: Option<(&'a PlannedCell<'a>, &'a str)>,
     /// The folder of generated files.
     pub(super) www: &'a Path,
-    /// A flag that ends it early; none if it undoes something and must complete.
+    /// A flag that ends it early; `None` if it undoes something and must complete.
     pub(super) stop: Option<&'a AtomicBool>,
 }
 

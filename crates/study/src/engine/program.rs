@@ -24,7 +24,7 @@ pub struct Need {
     pub package: Option<String>,
     /// The option that prints its version.
     version: Option<String>,
-    /// Its path; none if it is missing.
+    /// Its path; `None` if it is missing.
     pub found: Option<PathBuf>,
 }
 

@@ -33,7 +33,7 @@ pub struct Source {
     pub name: String,
     /// The text of the study.
     pub text: String,
-    /// The folder of the files that it names; none for a built-in study.
+    /// The folder of the files that it names; `None` for a built-in study.
     folder: Option<PathBuf>,
     builtin: Option<&'static Builtin>,
 }
@@ -114,7 +114,7 @@ impl Source {
         names.filter_map(|name| Some((name, self.open(name).ok()?))).collect()
     }
 
-    /// Returns the files that it is read from; none for a built-in study.
+    /// Returns the files that it is read from; empty for a built-in study.
     pub fn files(&self) -> Vec<PathBuf> {
         let Some(folder) = &self.folder else { return Vec::new() };
         let beside = [PUBLISHED].into_iter().chain(LABS).map(|name| folder.join(name));

@@ -38,7 +38,7 @@ struct WantedLab {
 }
 
 impl<'a> Stage<'a> {
-    /// Prepares the stage, and starts the services of a study without a lab. Returns none if the
+    /// Prepares the stage, and starts the services of a study without a lab. Returns `None` if the
     /// study is to stop.
     pub(super) fn open(
         study: &'a Study,
@@ -139,7 +139,7 @@ impl<'a> Stage<'a> {
         self.up.as_ref().map(|(_, up)| up)
     }
 
-    /// Returns the host that generates a cell's load; none without a lab.
+    /// Returns the host that generates a cell's load; `None` without a lab.
     pub(super) fn host(&self, cell: &PlannedCell<'_>) -> Result<Option<&Host>, CommandError> {
         match (self.up(), cell.text("from")) {
             (Some(up), Some(name)) => up.hosts().get(name).map(Some),

@@ -1,4 +1,4 @@
-//! Claims about all or none of the exchanges: what was counted decides, without an interval.
+//! Claims about all or none of the exchanges, which are decided by counts, without an interval.
 
 use super::{is_of_side, sentence, unknown};
 use crate::observation::Observation;
@@ -6,7 +6,7 @@ use crate::spec::FindingSpec;
 use crate::study_result::{Claim, ExchangeCount, FindingResult, FindingVerdict};
 use sixmark_record::metric::{Metric, Quantity};
 
-/// Counts the exchanges of every cell of A that sent any.
+/// Counts the exchanges of A's cells, except those that sent none, and judges the claim.
 pub(super) fn find_count(spec: &FindingSpec, seen: &[Observation<'_>]) -> FindingResult {
     let here = seen.iter().filter(|one| one.is_at(&spec.only) && is_of_side(one, &spec.a));
     let of_cell = |one: &Observation<'_>| {

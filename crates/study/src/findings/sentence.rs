@@ -1,4 +1,4 @@
-//! A finding's own sentence, with its figures in the place of names in braces.
+//! The sentence that a study has for a finding, with figures in place of the names in braces.
 
 use super::super::average::geometric;
 use crate::spec::FindingSpec;
@@ -6,7 +6,7 @@ use crate::study_result::{ExchangeCount, FindingVerdict};
 use sixmark_document::braces::fill;
 use sixmark_units::quantity::write_count;
 
-/// The sentence for a verdict, if the study has one.
+/// Returns the sentence for a verdict, if the study has one.
 fn sentence_of(spec: &FindingSpec, verdict: FindingVerdict) -> Option<&str> {
     match verdict {
         FindingVerdict::BorneOut => spec.sentences.confirmed.as_deref(),
@@ -15,7 +15,8 @@ fn sentence_of(spec: &FindingSpec, verdict: FindingVerdict) -> Option<&str> {
     }
 }
 
-/// Of a claim that compares two sides: `pairs` are their figures, a repetition each.
+/// Returns the sentence of a claim that compares two sides. `pairs` has their figures, one pair for
+/// each repetition.
 pub(super) fn say_compared(
     spec: &FindingSpec,
     verdict: FindingVerdict,
@@ -45,7 +46,7 @@ pub(super) fn say_compared(
     Some(fill(text, value))
 }
 
-/// Of a claim about all or none.
+/// Returns the sentence of a claim about all or none of the exchanges.
 pub(super) fn say_counted(
     spec: &FindingSpec,
     verdict: FindingVerdict,
@@ -59,7 +60,7 @@ pub(super) fn say_counted(
     sentence_of(spec, verdict).map(|text| fill(text, value))
 }
 
-/// How far a ratio is from 1: the sentence says in which direction.
+/// Formats the distance of a ratio from 1 in percent. The sentence states the direction.
 fn write_percent_apart(ratio: f64) -> String {
     match (ratio - 1.0).abs() * 100.0 {
         percent if percent < 9.95 => format!("{percent:.1} %"),

@@ -1,4 +1,4 @@
-//! Lines over a factor, measured and published.
+//! Charts: measured and published lines over a factor.
 
 use super::missing::why_missing;
 use super::{Beside, combinations, family_of_level, measured_value};
@@ -51,15 +51,15 @@ pub(super) fn chart(
     Chart { name: spec.name.clone(), title: spec.title.clone(), x, y, series }
 }
 
-/// What is known of a point of a line.
+/// The figure of a point of a line.
 struct PointFigure {
     y: f64,
     interval: Option<(f64, f64)>,
     unlike: Option<String>,
 }
 
-/// What keeps the speed at some levels from being read beside the other family's. A family that gives
-/// nothing but errors does not take the other one's point away.
+/// Returns why the speed at these levels must not be compared with the other family's; `None` if it
+/// may be. If only the other family gave nothing but errors, this family's point remains.
 fn unlike_at(seen: &[Observation<'_>], at: &[At]) -> Option<String> {
     let place: Vec<At> = at.iter().filter(|at| at.factor != FAMILY).cloned().collect();
     let there: Vec<&Observation<'_>> = seen.iter().filter(|one| one.is_at(&place)).collect();
@@ -70,7 +70,8 @@ fn unlike_at(seen: &[Observation<'_>], at: &[At]) -> Option<String> {
     }
 }
 
-/// Each level of a chart's factor: where it stands along x, its name, and all levels of a line there.
+/// Returns for each level of the chart's factor its x value, its name, and all levels of a line
+/// there. The x values are the levels if all are numbers, else their indices from 0.
 fn places<'a>(
     study: &'a Study,
     spec: &'a ChartSpec,
@@ -85,7 +86,7 @@ fn places<'a>(
     })
 }
 
-/// Where a line has no point though something was sent.
+/// Returns the places of a line that have no figure although exchanges were sent, by rising x.
 fn missing_dots(
     study: &Study,
     spec: &ChartSpec,
@@ -104,7 +105,7 @@ fn missing_dots(
     all
 }
 
-/// The points of a line at `here`, which is called after the levels `of`.
+/// Creates the line at the levels `here`. It is named after the levels `of`.
 fn make_line(
     study: &Study,
     spec: &ChartSpec,

@@ -1,4 +1,4 @@
-//! By how much one level of a factor is better than another, in a table's means.
+//! How much better one level of a factor is than another, from the means of a table.
 
 use super::{Beside, combinations};
 use crate::observation::Observation;
@@ -8,10 +8,10 @@ use crate::unlike;
 use sixmark_record::metric::Metric;
 use sixmark_stats::t_quantile;
 
-/// The share of intervals that hold the true value.
+/// The confidence level of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// The rows of percent of a table at these levels.
+/// Returns the rows of improvements, in percent, of the table at these levels.
 pub(super) fn improvement(
     study: &Study,
     spec: &TableSpec,
@@ -44,7 +44,7 @@ pub(super) fn improvement(
     Improvement { rows, factor, of, over, unlike }
 }
 
-/// What keeps the levels from being compared in speed.
+/// Returns why the levels can't be compared in speed; `None` if they can be.
 fn why_not_improved(
     seen: &[Observation<'_>],
     here: &[At],
@@ -57,7 +57,8 @@ fn why_not_improved(
     unlike::unlike_between(&there, [of, over], MARGIN_PERCENT / 100.0)
 }
 
-/// Here is where the judged level stands; the other one takes its place.
+/// Returns by how many percent the level `of` is better than `over`. `here` contains the level
+/// `of`; the figure to compare with is that at the same levels with `over` instead.
 fn improvement_of(
     seen: &[Observation<'_>],
     here: &[At],
@@ -88,7 +89,7 @@ fn improvement_of(
     }
 }
 
-/// Figures of the same repetition, which is a block of its own.
+/// Returns the figures at both places, one pair for each repetition.
 fn pairs(seen: &[Observation<'_>], here: &[At], there: &[At], measure: Metric) -> Vec<(f64, f64)> {
     let pair = |one: &Observation<'_>| {
         let other =
@@ -106,9 +107,10 @@ struct ChangeOfMeans {
     n: u32,
 }
 
-/// The mean of the first figures over that of the second, with Student's interval: to the first order
-/// the logarithm of the ratio is off by the mean of the pairs' differences, each in parts of its
-/// own mean.
+/// Returns the mean of the first figures divided by that of the second, with Student's interval;
+/// `None` if the ratio is not positive and finite. To first order, the error of the ratio's
+/// logarithm is the mean over all pairs of the difference of their figures, each divided by its own
+/// mean.
 fn change(pairs: &[(f64, f64)]) -> Option<ChangeOfMeans> {
     let n = pairs.len() as f64;
     let [a, b] = [|pair: &(f64, f64)| pair.0, |pair: &(f64, f64)| pair.1]

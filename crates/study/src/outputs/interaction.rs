@@ -1,5 +1,5 @@
-//! Whether what is compared differs between the levels of another factor: the ratio of A to B at one
-//! over that at the other.
+//! Interactions: whether a comparison differs between two levels of another factor. The result is
+//! the ratio of A to B at one level divided by that at the other.
 
 use super::{combinations, side_of};
 use crate::average::{average, geometric, ratio_finding};
@@ -11,14 +11,14 @@ use crate::study_result::{At, ComparisonEntry, Interaction, RatioFinding, Statis
 use sixmark_record::metric::Bounds;
 use sixmark_units::family::Family;
 
-/// What the document says of it.
+/// Returns the interaction for the study's document.
 pub(super) fn result(levels: &Levels) -> Interaction {
     let Levels { factor, of, over } = levels.clone();
     Interaction { factor, of, over }
 }
 
-/// A pair of ratios a combination of the other factors: repetitions are averaged first, on the
-/// logarithms.
+/// Returns a pair of ratios for each combination of the other factors. Figures are averaged over
+/// repetitions first, on the logarithms.
 pub(super) fn by_factors(
     study: &Study,
     (spec, with): (&ComparisonSpec, &Levels),
@@ -39,7 +39,8 @@ pub(super) fn by_factors(
     combined.filter_map(pair).collect()
 }
 
-/// A pair of ratios a repetition, and a family where these are not what is compared.
+/// Returns a pair of ratios for each repetition and, if neither factor is the family, for each
+/// family.
 pub(super) fn by_repetition(
     spec: &ComparisonSpec,
     with: &Levels,
@@ -65,7 +66,7 @@ fn places(spec: &ComparisonSpec, with: &Levels, here: &[At]) -> Vec<Vec<At>> {
     Family::BOTH.map(of).to_vec()
 }
 
-/// The ratio of A to B at either level.
+/// Returns the ratio of A to B at each of the two levels; `None` if one is missing, 0 or infinite.
 fn ratios(
     spec: &ComparisonSpec,
     with: &Levels,
@@ -83,7 +84,7 @@ fn ratios(
     of.zip(over)
 }
 
-/// What the pairs say.
+/// Creates the entry for these pairs of ratios.
 pub(super) fn entry(
     label: &str,
     spec: &ComparisonSpec,

@@ -1,12 +1,12 @@
-//! Why exchanges that were sent have no figure.
+//! Reasons why there is no figure although exchanges were sent.
 
 use crate::observation::Observation;
 use crate::study_result::{At, MissingFigure};
 use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::outcome::Outcome;
 
-/// Returns why there is no figure of a speed at some levels; nothing where none of its cells sent
-/// anything, and where their client does not measure it.
+/// Returns why there is no figure of a speed at some levels. Returns `None` if the measure is not a
+/// speed, if nothing was sent, or if a response was complete (the client then does not measure it).
 pub(super) fn why_missing(
     seen: &[Observation<'_>],
     at: &[At],

@@ -35,7 +35,8 @@ fn study(more: &str) -> Study {
     parse_study(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
 }
 
-/// Every cell in every repetition, `goodput` being what `figure` makes of family, levels, repetition.
+/// Returns all cells in all repetitions. `figure` computes their goodput from the family, the
+/// levels and the repetition.
 fn measured(study: &Study, figure: impl Fn(Family, &[At], u32) -> Option<f64>) -> Vec<CellResult> {
     let mut all = Vec::new();
     for cell in cells(study) {
@@ -70,7 +71,7 @@ fn size(at: &[At]) -> f64 {
     at.iter().find(|at| at.factor == "size").map_or(1.0, |at| at.level.parse().unwrap())
 }
 
-/// IPv6 has 1.1 times as much, in bytes a second, with some spread over repetitions.
+/// Returns a goodput in bytes/s, 1.1 times as high over IPv6, with some spread over repetitions.
 fn some(family: Family, at: &[At], repetition: u32) -> Option<f64> {
     let factor = if family == Family::Ipv6 { 1.1 } else { 1.0 };
     Some(size(at) * 1e6 * factor * (1.0 + f64::from(repetition) / 100.0))
@@ -98,7 +99,7 @@ fn without_another_factor_repetitions_are_the_pairs() {
         (&compared.paired_by[..], compared.entries[0].pairs),
         (&["repetition".to_owned()][..], 3)
     );
-    // A repetition that is not done yet is no pair.
+    // A repetition that is not complete is not a pair.
     let part: Vec<_> = measured(&study, some).into_iter().filter(|c| c.id != "c002-r3").collect();
     assert_eq!(comparisons(&study, &part)[0].entries[0].pairs, 2);
 }
@@ -113,7 +114,7 @@ fn cells_of_both_families_are_pairs_of_their_own() {
     assert_eq!(all[0].entries.len(), 2);
     assert_eq!((all[0].entries[1].pairs, &all[0].paired_by[0][..]), (3, "repetition"));
     assert!((all[0].entries[1].ratio.unwrap().value - 1.1).abs() < 1e-12);
-    // The other way round: IPv6 is compared with IPv6.
+    // The other way round, levels of the ratio are compared: IPv6 with IPv6.
     assert_eq!(all[1].entries.len(), 2);
     assert!((all[1].entries[0].ratio.unwrap().value - 1.0).abs() < 1e-12, "{:?}", all[1]);
     assert_eq!(
@@ -170,7 +171,7 @@ fn of_nothing_there_is_nothing() {
     assert!(tables.is_empty() && charts[0].series.is_empty() && comparisons[0].entries.is_empty());
 }
 
-/// Two factors beside the family: offload doubles what IPv4 gives, and adds a tenth to IPv6's.
+/// Two factors besides the family. Offload doubles IPv4's goodput and adds a tenth to IPv6's.
 const OFFLOAD: &str = "[factors]\noffload = [{ name = 'off' }, { name = 'on' }]\n\
     block = [{ name = 'small' }, { name = 'large' }]\nfamily = ['ipv4', 'ipv6']\n";
 
@@ -196,7 +197,7 @@ fn improvement_stands_in_percent_for_each_combination_of_the_others() {
     assert_eq!(levels, ["small ipv6", "large ipv6"]);
     for row in &improvement.rows {
         let TableValue { measured, low, high, n, .. } = row.values[0];
-        // What drifts with the repetitions hits both: the interval is a point.
+        // Drift over the repetitions affects both levels alike: the interval is a point.
         for percent in [measured, low, high] {
             assert!((percent.unwrap() - 10.0).abs() < 1e-9, "{row:?}");
         }
@@ -234,7 +235,7 @@ fn an_interaction_is_the_ratio_of_two_ratios() {
              interaction = {{ factor = 'offload', of = 'off', over = 'on' }}\n{by}"
         );
         let study = study(&text);
-        // A little of its own in each, so that there is an interval.
+        // Some spread over the figures, so that there is an interval.
         let figure = |family: Family, at: &[At], repetition: u32| {
             let own = f64::from(repetition) + at[1].level.len() as f64;
             let own = if family == Family::Ipv6 { 1.0 + own / 1000.0 } else { 1.0 };
@@ -248,7 +249,7 @@ fn an_interaction_is_the_ratio_of_two_ratios() {
         let all = of(by);
         assert_eq!((all[0].entries.len(), &all[0].paired_by.join(" ")[..]), (entries, paired));
         let entry = &all[0].entries[0];
-        // Off IPv6 has 2 times IPv4's, on 1.1 times.
+        // Without offload, IPv6 has 2 times IPv4's goodput; with offload, 1.1 times.
         assert!((entry.ratio.unwrap().value - 2.0 / 1.1).abs() < 0.02, "{entry:?}");
         assert_eq!((entry.pairs, entry.finding), (pairs, RatioFinding::Higher));
         assert!(entry.sentence.contains("depends on offload"), "{}", entry.sentence);
@@ -256,7 +257,7 @@ fn an_interaction_is_the_ratio_of_two_ratios() {
     }
 }
 
-/// As many complete responses of a status in each cell of a family.
+/// Returns cells with 50 complete responses of each family, all with the given status.
 fn answering(study: &Study, status: impl Fn(Family, &[At]) -> u16) -> Vec<CellResult> {
     let mut cells = measured(study, some);
     for cell in &mut cells {
@@ -383,7 +384,7 @@ fn sides_of_a_finding_that_answer_otherwise_are_not_comparable() {
     assert_eq!(found.sentence(), said);
 }
 
-/// Findings with a sentence for each outcome, on goodput that is 10 % higher over IPv6.
+/// Tests a finding that has a sentence for each outcome. Goodput is 10 % higher over IPv6.
 fn said(claim: &str, more: &str) -> FindingResult {
     let text = format!(
         "{SIZES}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = '{claim}'\n{more}\n\
@@ -427,7 +428,8 @@ fn an_inconclusive_finding_has_no_sentence_of_its_own() {
     }
 }
 
-/// Cells that sent ten exchanges each, of which `complete` came; the others lasted too long.
+/// Returns cells that sent ten exchanges each. `complete` of these were complete, the others timed
+/// out.
 fn counted(study: &Study, complete: impl Fn(&[At]) -> u32) -> Vec<CellResult> {
     let mut cells = measured(study, some);
     for cell in &mut cells {

@@ -1,4 +1,4 @@
-//! What makes the figures of cells doubtful.
+//! The warnings of a study's cells, in its report.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use sixmark_document::provenance::Warning;
 use sixmark_record::metric::Metric;
 use sixmark_record::timed_phase::TimePoint;
 
-/// Says that quantiles of the tail rest on few responses.
+/// The code of the warning that quantiles of the tail are based on few responses.
 const FEW_SAMPLES: &str = "few_samples";
 
-/// Doubts of cells, one a code, with the first cell that has it. What concerns the tail alone is omitted where the
-/// study shows nothing of it.
+/// Returns one warning for each code that cells have, with the number of these cells and the first
+/// of them. Warnings about the tail only are omitted if the study shows no quantile of the tail.
 pub(super) fn of_cells(study: &StudyResult) -> Vec<Warning> {
     let mut cells: BTreeMap<&str, (u32, &str, &[At])> = BTreeMap::new();
     let tail = shows_tail(study);
@@ -30,8 +30,8 @@ pub(super) fn of_cells(study: &StudyResult) -> Vec<Warning> {
     cells.into_iter().map(doubt).collect()
 }
 
-/// True of a study with a table, comparison or finding of p99 or beyond, or with a chart, whose document has no
-/// measure, that names one.
+/// Returns true if a table, comparison or finding has a measure of p99 or beyond, or if the label
+/// of a chart's y axis contains 99: charts have no measure in the document.
 fn shows_tail(study: &StudyResult) -> bool {
     let tables = study.tables.iter().flat_map(|table| table.columns.iter().map(|of| of.measure));
     let comparisons = study.comparisons.iter().map(|of| of.measure);

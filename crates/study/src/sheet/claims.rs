@@ -1,4 +1,4 @@
-//! What was claimed, and what came of it.
+//! The table of findings, in the report of a study.
 
 use crate::study_result::{ExchangeCount, FindingResult, FindingVerdict};
 
@@ -11,7 +11,7 @@ use sixmark_sheet::write::{figure, write_count};
 const CAPTION: &str = "Confirmed where the whole 95 % interval of the ratio agrees with the claim, \
                        or every exchange that was counted does";
 
-/// A row for each finding, and below it why some are not comparable.
+/// Returns a table with a row for each finding, and a note for each that is not comparable.
 pub(super) fn claims_table(findings: &[FindingResult]) -> Vec<Block> {
     if findings.is_empty() {
         return Vec::new();
@@ -61,7 +61,7 @@ fn row(found: &FindingResult) -> Row {
     Row::new(text, cells)
 }
 
-/// The verdict with a sign, so that it is not told by a word alone.
+/// Formats the verdict with a symbol, so that it does not depend on the word alone.
 fn result(verdict: FindingVerdict) -> String {
     let sign = match verdict {
         FindingVerdict::BorneOut => "✓",

@@ -1,4 +1,4 @@
-//! What a study says before anything else: its findings, or its first comparison.
+//! The headline of a study: its findings, else its first comparison.
 
 use crate::study_result::{
     ComparisonEntry, FindingResult, FindingVerdict, RatioFinding, StudyComparison, StudyResult,
@@ -8,10 +8,10 @@ use sixmark_document::verdict::Verdict;
 use sixmark_sheet::SheetHeadline;
 use sixmark_sheet::write::capitalised;
 
-/// Repetitions below which an interval is as good as none.
+/// The number of repetitions below which intervals are useless.
 const FEWEST: u32 = 3;
 
-/// The answer, and what is missing for it.
+/// Returns the headline, with a note if cells are missing.
 pub(super) fn study_headline(result: &StudyResult) -> SheetHeadline {
     let mut headline = match (&result.findings[..], result.comparisons.first()) {
         ([], Some(first)) if !first.entries.is_empty() => of_comparison(result, first),
@@ -61,7 +61,7 @@ fn of_findings(result: &StudyResult, findings: &[FindingResult]) -> SheetHeadlin
     headline
 }
 
-/// Says that there are too few, and what to do about it.
+/// Says that there are too few repetitions or pairs, and what to do about it.
 fn too_few(result: &StudyResult, few: u32, noun: &str) -> String {
     let cure = if result.quick { "; run without --quick" } else { "" };
     match few {
@@ -71,7 +71,7 @@ fn too_few(result: &StudyResult, few: u32, noun: &str) -> String {
     }
 }
 
-/// How many of the published claims are found here too.
+/// Says how many of the published findings were reproduced; `None` if none is marked as published.
 fn tally(findings: &[FindingResult]) -> Option<String> {
     let published: Vec<_> = findings.iter().filter(|found| found.published).collect();
     let of = |verdict: FindingVerdict| published.iter().filter(|f| f.verdict == verdict).count();
@@ -88,7 +88,7 @@ fn tally(findings: &[FindingResult]) -> Option<String> {
     (all > 0).then(|| format!("{reproduced} of {all} published {noun} reproduced{others}"))
 }
 
-/// The study's own sentence, or the claim and what came of it.
+/// Returns the study's own sentence for the verdict, else the claim with the verdict.
 fn in_headline(found: &FindingResult) -> String {
     let claim = within_a_sentence(&found.text);
     let said = found.said.clone();
@@ -108,7 +108,7 @@ fn in_headline(found: &FindingResult) -> String {
     }
 }
 
-/// With a small letter at the start, unless the first word is a name: `IPv6`.
+/// Changes the first letter to lower case, unless the second is in upper case, as in `IPv6`.
 fn within_a_sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first: String = letters.next().map(|c| c.to_lowercase().collect()).unwrap_or_default();
@@ -118,7 +118,7 @@ fn within_a_sentence(text: &str) -> String {
     }
 }
 
-/// The comparison that matters most, in its own words.
+/// Returns the headline of the first comparison, which matters most.
 fn of_comparison(result: &StudyResult, first: &StudyComparison) -> SheetHeadline {
     let entries = &first.entries;
     let is = |wanted| entries.iter().all(|entry| entry.finding == wanted);
@@ -129,15 +129,15 @@ fn of_comparison(result: &StudyResult, first: &StudyComparison) -> SheetHeadline
         return sentence(format!("{}: {}", first.title, too_few(result, few, noun)));
     }
     let said = format!("{}: {}.", first.title, describe_entries(entries));
-    // No other finding is a verdict: whether what is higher is better depends on the measure.
+    // No other finding is a verdict: whether a higher figure is better depends on the measure.
     match is(RatioFinding::NotComparable) {
-        // The verdict says it already.
+        // The verdict already says that they are not comparable.
         true => not_comparable(said.replace("not comparable: ", "")),
         false => sentence(said),
     }
 }
 
-/// What is said of each, once where it is said of several.
+/// Joins the sentences of the entries. A sentence that several entries share occurs once.
 fn describe_entries(entries: &[ComparisonEntry]) -> String {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
     for ComparisonEntry { label, sentence, .. } in entries {

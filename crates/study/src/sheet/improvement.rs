@@ -1,14 +1,15 @@
-//! Rows that say what one level is better by than another.
+//! Rows that say by how much one level is better than another.
 
 use super::{labelled, shown};
 use crate::study_result::{Row as Better, Table, TableValue};
 use sixmark_sheet::table::{Row, SheetCell};
 use sixmark_sheet::write;
 
-/// What stands in such a row in the place of a level.
+/// The label of such a row, in place of a level.
 const NAME: &str = "%\u{a0}improvement";
 
-/// `better` beside columns of which some have published figures next to them.
+/// Creates the row of an improvement. `beside` tells which columns are followed by published
+/// figures.
 pub(super) fn improvement_row(of: &Table, better: &Better, beside: &[bool]) -> Row {
     let factor = of.improvement.as_ref().map_or("", |improvement| &improvement.factor);
     let name = |(level, name): (&String, &String)| {
@@ -19,7 +20,7 @@ pub(super) fn improvement_row(of: &Table, better: &Better, beside: &[bool]) -> R
     labelled(&names, values.flat_map(|(value, &beside)| pair(value, beside)))
 }
 
-/// Below the table.
+/// Returns the text below the table that explains these rows; `None` if it has no such rows.
 pub(super) fn note(of: &Table) -> Option<String> {
     let levels = of.improvement.as_ref().filter(|of| !of.rows.is_empty())?;
     Some(format!(
@@ -29,7 +30,7 @@ pub(super) fn note(of: &Table) -> Option<String> {
     ))
 }
 
-/// Why speeds have no percentage.
+/// Returns the text that says why some speeds have no percentage; `None` if there is no reason.
 pub(super) fn unlike(of: &Table) -> Option<String> {
     let said = of.improvement.as_ref()?.unlike.as_ref()?;
     Some(format!("Some speeds are not comparable: {said}."))

@@ -1,34 +1,36 @@
-//! Intervals of a study's figures, and where they are too wide to be shown.
+//! The intervals of a study's figures, and whether they are too wide to be shown.
 //!
-//! Few repetitions that are far apart have an interval of Student's that reaches from nothing to many times the
-//! figure. It says no more than that there are too few.
+//! Student's interval of a few scattered repetitions reaches from 0 to many times the figure. It
+//! shows only that there are too few repetitions.
 
 use crate::study_result::{MeanRatio, Table, TableValue};
 use sixmark_record::metric::{Metric, MetricKind};
 
 use sixmark_sheet::write::figure;
 
-/// An interval of a ratio whose ends are further apart than so many times says nothing.
+/// The interval of a ratio is too wide if its upper end is more than this many times the lower end.
 const WIDEST_RATIO: f64 = 25.0;
 
-/// Stands in the place of an interval in a table, explained below it.
+/// The mark that replaces an interval in a table, explained below the table.
 const MARK: &str = "(?)";
 
-/// True of a ratio whose interval is too wide to be shown. One that is wholly on one side of 1 has decided all the
-/// same.
+/// Returns true if the interval of a ratio is too wide to be shown. An interval that does not
+/// include 1 is always shown, because it decides the comparison however wide it is.
 pub(super) fn is_too_wide(ratio: MeanRatio) -> bool {
     let is_wide = |(low, high): (f64, f64)| high > WIDEST_RATIO * low && low <= 1.0 && high >= 1.0;
     ratio.low.zip(ratio.high).is_some_and(is_wide)
 }
 
-/// `0.981 to 1.006`, or `few` where it is too wide; none where there is no interval.
+/// Formats the interval of a ratio, such as `0.981 to 1.006`, or returns `few` if it is too wide;
+/// `None` if there is no interval.
 pub(super) fn of_ratio(ratio: MeanRatio, few: &str) -> Option<String> {
     let (low, high) = (ratio.low?, ratio.high?);
     let said = || format!("{} to {}", write_ratio(low), write_ratio(high));
     Some(if is_too_wide(ratio) { few.to_owned() } else { said() })
 }
 
-/// A ratio or an end of its interval: three decimals where they matter, four digits elsewhere.
+/// Formats a ratio or an end of its interval, with three decimals from 0.1 to 100, else with four
+/// significant digits.
 pub(super) fn write_ratio(ratio: f64) -> String {
     match (0.1..100.0).contains(&ratio) {
         true => format!("{ratio:.3}"),
@@ -36,14 +38,14 @@ pub(super) fn write_ratio(ratio: f64) -> String {
     }
 }
 
-/// True of a time or a rate whose interval had to be cut off at 0: such an interval says that there are too few
-/// repetitions. A count may well be 0.
+/// Returns true if the interval of a time or a rate was clipped at 0, which shows that there are
+/// too few repetitions. Counts and shares may be 0.
 pub(crate) fn is_cut_off(value: f64, low: Option<f64>, measure: Metric) -> bool {
     let counted = matches!(measure.kind(), MetricKind::Count | MetricKind::Share);
     !counted && value > 0.0 && low.is_some_and(|low| low <= 0.0)
 }
 
-/// ` (12 to 14)` behind a figure; empty where there is no interval.
+/// Formats the interval after a figure, such as ` (12 to 14)`; empty if there is no interval.
 pub(super) fn of_value(value: &TableValue, measure: Metric) -> String {
     match (value.low, value.high) {
         _ if is_unusable(value, measure) => format!(" {MARK}"),
@@ -58,7 +60,7 @@ fn is_unusable(value: &TableValue, measure: Metric) -> bool {
     value.measured.is_some_and(|measured| is_cut_off(measured, value.low, measure))
 }
 
-/// What the mark means, below a table that has it.
+/// Returns the text below a table that explains the mark; `None` if the table does not have it.
 pub(super) fn note(of: &Table) -> Option<String> {
     let values = of.rows.iter().flat_map(|row| row.values.iter().zip(&of.columns));
     let mut marked = values.filter(|(value, column)| is_unusable(value, column.measure));

@@ -1,4 +1,4 @@
-//! A study's figures: lines over a factor, measured and published.
+//! The charts of a study: measured and published lines over a factor.
 
 use crate::study_result::{Axis as Asked, Chart as Figure, ChartLine as Line, Dot};
 use sixmark_units::family::Family;
@@ -8,7 +8,7 @@ use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write::figure;
 use sixmark_sheet::{Block, Part};
 
-/// All of them.
+/// Returns the part of all charts; `None` if there are none.
 pub(super) fn charts_part(figures: &[Figure]) -> Option<Part> {
     let blocks = figures.iter().flat_map(|of| {
         let notes = not_drawn(of).into_iter().chain(without_interval(of));
@@ -17,7 +17,7 @@ pub(super) fn charts_part(figures: &[Figure]) -> Option<Part> {
     Part::new("Charts", blocks.collect()).map(Part::off_terminal)
 }
 
-/// The points that are in the table only, with the reasons.
+/// Returns a note that names the points that are only in the table, with the reasons.
 fn not_drawn(of: &Figure) -> Option<String> {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
     for dot in of.series.iter().flat_map(|line| &line.points) {
@@ -34,8 +34,8 @@ fn not_drawn(of: &Figure) -> Option<String> {
     (!said.is_empty()).then(|| format!("Not drawn, not comparable: {}.", said.join("; ")))
 }
 
-/// An interval that had to be cut off at 0 says that there are too few repetitions, and would hide what is
-/// to be seen.
+/// Returns true if the interval of a point is drawn. One that was clipped at 0 shows only that
+/// there are too few repetitions, and would hide the rest of the chart.
 fn has_interval(dot: &Dot) -> bool {
     dot.low.is_some_and(|low| low > 0.0 || dot.y <= 0.0)
 }
@@ -46,12 +46,12 @@ fn without_interval(of: &Figure) -> Option<String> {
     cut.then(|| "Points without a bar have too few repetitions for an interval.".to_owned())
 }
 
-/// True where the levels along x are numbers, between which a line says something.
+/// Returns true if all levels along x are numbers, so that a line between them has a meaning.
 fn is_numeric(marks: &[(f64, String)]) -> bool {
     marks.iter().all(|(_, label)| label.parse::<f64>().is_ok())
 }
 
-/// A point that may be read beside the others.
+/// Returns true if a point is drawn, because it may be compared with the others.
 fn drawn(dot: &&Dot) -> bool {
     dot.unlike.is_none()
 }
@@ -83,7 +83,7 @@ fn chart(of: &Figure) -> Chart {
     }
 }
 
-/// Where along x there is any point, and what it is called.
+/// Returns the x values at which any line has a point or lacks a figure, with their labels.
 fn marks(of: &Figure) -> Vec<(f64, String)> {
     let dots = of.series.iter().flat_map(|line| &line.points).map(|dot| (dot.x, &dot.label));
     let missing = of.series.iter().flat_map(|line| &line.missing).map(|dot| (dot.x, &dot.label));
@@ -94,8 +94,9 @@ fn marks(of: &Figure) -> Vec<(f64, String)> {
     all
 }
 
-/// A colour and a marker for each: the families' own where each family has one line, else one
-/// after the other. What was published has those of what was measured of the same.
+/// Returns the number of each line's colour and marker. If each family has at most one measured
+/// line, these are the family's own; otherwise lines are numbered one after the other. A published
+/// line has the number of the measured line of the same family and levels.
 fn sides_of_lines(lines: &[Line]) -> Vec<usize> {
     let measured: Vec<&Line> = lines.iter().filter(|line| !line.published).collect();
     let of_family =
@@ -142,7 +143,7 @@ fn series(line: &Line, side: usize, marks: &[(f64, String)]) -> Series {
     Series { name, side, mark, ys: each(|dot| Some(dot.y)), lows, highs, missing }
 }
 
-/// Along numbers, or along levels that are none.
+/// Creates the x axis, for numbers or for levels that are not numbers.
 fn x_axis(asked: &Asked, marks: &[(f64, String)]) -> Axis {
     let (first, last) = (marks.first().map_or(0.0, |m| m.0), marks.last().map_or(1.0, |m| m.0));
     let scale = if asked.logarithmic && first > 0.0 { Scale::Log } else { Scale::Linear };

@@ -1,4 +1,4 @@
-//! What others published, and what their figures say.
+//! Published figures and their recomputed analyses, in reports.
 
 use crate::study_result::{Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable};
 use sixmark_document::verdict::Estimate;
@@ -9,11 +9,11 @@ use sixmark_sheet::write;
 use sixmark_sheet::write::figure;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline};
 
-/// Said where published figures stand beside others.
+/// The text beside published figures.
 const ELSEWHERE: &str = "The published machines and networks differ: compare directions and \
                          shapes, not absolute figures.";
 
-/// The published figures by themselves, worked out anew.
+/// Returns the report of the published figures alone, with their recomputed analyses.
 pub(crate) fn published_sheet(of: &Published) -> Sheet {
     let conclusions = of.analyses.iter().map(|of| of.conclusion.clone());
     let parts = [
@@ -39,7 +39,7 @@ pub(crate) fn published_sheet(of: &Published) -> Sheet {
     }
 }
 
-/// What others published, beside a study that repeats it.
+/// Returns the part about the published study, in the report of a study that repeats it.
 pub(super) fn published_part(of: &Published) -> Option<Part> {
     let mut blocks = vec![Block::Table(Table::facts(
         "Published source",

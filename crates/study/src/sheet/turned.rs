@@ -1,13 +1,14 @@
-//! Where what was measured says something else than what was published.
+//! Notes on measured results that contradict the published ones.
 
 use crate::study_result::{ComparisonEntry, RatioFinding, StudyComparison};
 
-/// A sentence each; none where both say the same, or nothing was published.
+/// Returns a sentence for each contradiction; none if the results agree, or if nothing was
+/// published.
 pub(super) fn notes(of: &StudyComparison) -> impl Iterator<Item = String> {
     [turned(of), gone(of)].into_iter().flatten()
 }
 
-/// The direction of published figures, where all that have one have the same.
+/// Returns the direction of the published figures; `None` if none has one, or if they disagree.
 fn direction(published: &[ComparisonEntry]) -> Option<RatioFinding> {
     let shown = |finding| published.iter().any(|entry| entry.finding == finding);
     match (shown(RatioFinding::Higher), shown(RatioFinding::Lower)) {
@@ -17,8 +18,8 @@ fn direction(published: &[ComparisonEntry]) -> Option<RatioFinding> {
     }
 }
 
-/// A direction that came out the other way is said, not hidden; but only where the whole interval is
-/// beyond the margin, since a difference that does not matter contradicts nobody.
+/// Notes that a direction is opposite to the published one. The whole interval must be beyond the
+/// margin, because a difference that does not matter contradicts nothing.
 fn turned(comparison: &StudyComparison) -> Option<String> {
     let published = direction(&comparison.published)?;
     let margin = comparison.margin_percent;
@@ -32,7 +33,7 @@ fn turned(comparison: &StudyComparison) -> Option<String> {
     Some(format!("The direction{rows} is opposite to the published figures."))
 }
 
-/// A published difference that is none here.
+/// Notes that figures are equivalent although the published ones differ.
 fn gone(comparison: &StudyComparison) -> Option<String> {
     direction(&comparison.published)?;
     let rows = rows(&comparison.entries, |entry| entry.finding == RatioFinding::Equivalent)?;
@@ -40,7 +41,8 @@ fn gone(comparison: &StudyComparison) -> Option<String> {
     Some(format!("No difference beyond {margin} %{rows}, unlike the published figures."))
 }
 
-/// Which rows something is so in, where it is so in any: all of them need no names.
+/// Names the rows for which `is` returns true; empty if these are all rows, `None` if there are
+/// none.
 fn rows(entries: &[ComparisonEntry], is: impl Fn(&ComparisonEntry) -> bool) -> Option<String> {
     let labels: Vec<&str> = entries.iter().filter(|e| is(e)).map(|e| e.label.as_str()).collect();
     match labels.len() {
@@ -62,7 +64,7 @@ mod tests {
         ComparisonEntry { label, pairs: 3, higher: 0, ratio, finding, sentence }
     }
 
-    /// What is said of measured entries beside published figures of one direction.
+    /// Returns the notes on measured entries beside published figures of one direction.
     fn said(entries: Vec<ComparisonEntry>, published: RatioFinding) -> String {
         let comparison = StudyComparison {
             name: "c".into(),

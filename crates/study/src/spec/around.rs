@@ -1,22 +1,23 @@
-//! What runs beside the cells: hooks.
+//! Hooks: programs that run before and after a study and its cells.
 
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_lab::plan::services::known;
 
-/// Programs run between cells, each a list of a program and its arguments.
+/// The commands of hooks. Each command is a list: a program and its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
-    /// Before the first cell, when services are ready.
+    /// Commands that run before the first cell, when the services are ready.
     pub before_study: Vec<Vec<String>>,
-    /// After the last one.
+    /// Commands that run after the last cell.
     pub after_study: Vec<Vec<String>>,
-    /// Before each cell.
+    /// Commands that run before each cell.
     pub before_cell: Vec<Vec<String>>,
-    /// After each.
+    /// Commands that run after each cell.
     pub after_cell: Vec<Vec<String>>,
 }
 
-/// The hooks; `allowed` may stand in braces.
+/// Parses the hooks. `of_cell` and `of_study` are the names that may stand in braces in the hooks
+/// of cells and of the study.
 pub(crate) fn hooks(fields: Option<FileFields<'_>>, of_cell: &[&str], of_study: &[&str]) -> Hooks {
     let Some(mut fields) = fields else { return Hooks::default() };
     let mut of = |name, allowed: &[&str]| {
@@ -32,7 +33,7 @@ pub(crate) fn hooks(fields: Option<FileFields<'_>>, of_cell: &[&str], of_study: 
     hooks
 }
 
-/// A command, or a list of them.
+/// Parses a command, or a list of commands.
 fn commands(field: &FileField<'_>, allowed: &[&str]) -> Vec<Vec<String>> {
     let items = field.items();
     let several = items.iter().any(FileField::is_list);

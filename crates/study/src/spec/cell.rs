@@ -1,4 +1,4 @@
-//! One combination of levels, and what it sets.
+//! Cells: combinations of levels, with their settings.
 
 use super::{Level, Together};
 use crate::client::Client;
@@ -16,7 +16,7 @@ pub struct PlannedCell<'a> {
 }
 
 impl<'a> PlannedCell<'a> {
-    /// Its level of each factor.
+    /// Returns its level of each factor.
     pub fn at(&self) -> Vec<At> {
         let at = |&(factor, level): &(&str, &Level)| At {
             factor: factor.to_owned(),
@@ -25,8 +25,8 @@ impl<'a> PlannedCell<'a> {
         self.levels.iter().map(at).collect()
     }
 
-    /// Everything that it sets: what a level says goes before the options of the study, and what
-    /// several say together before what each of them does.
+    /// Returns its settings. Those of a level replace the options of the study, and those of a
+    /// combination of levels replace those of single levels.
     pub fn settings(&self) -> Vec<&'a Setting> {
         let of_levels = self.levels.iter().flat_map(|(_, level)| &level.settings);
         let together = self.together.iter().filter(|one| is_at(&self.levels, &one.at));
@@ -40,12 +40,12 @@ impl<'a> PlannedCell<'a> {
         all
     }
 
-    /// The last setting of a key.
+    /// Returns the setting of a key.
     pub fn setting(&self, key: &str) -> Option<&'a Setting> {
         self.settings().into_iter().rev().find(|setting| setting.key == key)
     }
 
-    /// The text of a setting.
+    /// Returns the text of a setting; `None` if it is not set, or has no single text.
     pub fn text(&self, key: &str) -> Option<&'a str> {
         match &self.setting(key)?.value {
             SettingValue::Text(text) => Some(text),
@@ -53,26 +53,27 @@ impl<'a> PlannedCell<'a> {
         }
     }
 
-    /// Who loads.
+    /// Returns the client that generates the load.
     pub fn client(&self) -> Client {
         self.text("client").and_then(Client::named).unwrap_or(Client::Sixmark)
     }
 
-    /// What a name in braces stands for: a setting's text, else a factor's level.
+    /// Returns the value of a name in braces: a setting's text, else a factor's level.
     pub fn value(&self, name: &str) -> Option<String> {
         let of_factor = || self.levels.iter().find(|(factor, _)| *factor == name);
         let text = self.text(name).map(str::to_owned);
         text.or_else(|| of_factor().map(|(_, level)| level.name.clone()))
     }
 
-    /// The line of the setting that decides the most about it, for what is wrong with all of it.
+    /// Returns the line to report for a mistake of the whole cell: that of its client, else of its
+    /// last setting; 0 if it has no settings.
     pub fn line(&self) -> usize {
         let settings = self.settings();
         settings.iter().find(|s| s.key == "client").or(settings.last()).map_or(0, |s| s.line)
     }
 }
 
-/// True where the levels are those named, in every factor named.
+/// Returns true if all of `at` are among the levels; false if `at` is empty.
 pub(super) fn is_at(levels: &[(&str, &Level)], at: &[At]) -> bool {
     let holds = |at: &At| {
         levels.iter().any(|(factor, level)| *factor == at.factor && level.name == at.level)

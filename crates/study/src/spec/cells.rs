@@ -9,14 +9,14 @@ use crate::spec::command_line::CellTarget;
 use crate::study_result::CellOrder;
 use sixmark_units::random::Random;
 
-/// The most cells, and the most measurements.
+/// The maximum number of cells, and of cells times repetitions.
 const MOST_CELLS: u64 = 100_000;
 const MOST_MEASURED: u64 = 1_000_000;
 
-/// How many cells there are.
+/// Returns the number of cells.
 ///
 /// # Errors
-/// They are too many.
+/// Returns a message if there are too many.
 pub fn count_cells(study: &Study) -> Result<u32, String> {
     let levels = study.factors.iter().map(|factor| factor.levels.len() as u64);
     let product = levels.fold(1, u64::saturating_mul);
@@ -30,7 +30,7 @@ pub fn count_cells(study: &Study) -> Result<u32, String> {
     Ok(cells(study).len() as u32)
 }
 
-/// The cells in the written order: the last factor changes fastest.
+/// Returns the cells in the written order: the last factor changes fastest.
 pub fn cells(study: &Study) -> Vec<PlannedCell<'_>> {
     let mut all: Vec<Vec<(&str, &Level)>> = vec![Vec::new()];
     for factor in &study.factors {
@@ -46,14 +46,14 @@ pub fn cells(study: &Study) -> Vec<PlannedCell<'_>> {
     (1..).zip(all).map(cell).collect()
 }
 
-/// Levels with each of a further factor.
+/// Returns the levels with each level of another factor appended.
 fn with<'a>(levels: &[(&'a str, &'a Level)], factor: &'a Factor) -> Vec<Vec<(&'a str, &'a Level)>> {
     let next = factor.levels.iter().map(|level| (factor.name.as_str(), level));
     next.map(|next| levels.iter().copied().chain([next]).collect()).collect()
 }
 
-/// Places in the list of cells, with the repetition from 1, in the order in which they are measured.
-/// Depends on nothing but the study and the seed, so that a study that goes on goes on in the same
+/// Returns the order of measurement: indices into the list of cells, each with its repetition from
+/// 1. It depends only on the study and the seed, so that a resumed study continues in the same
 /// order.
 pub fn schedule(study: &Study, cells: usize, seed: u64) -> Vec<(usize, u32)> {
     let block = |repetition: u32| {
@@ -66,7 +66,8 @@ pub fn schedule(study: &Study, cells: usize, seed: u64) -> Vec<(usize, u32)> {
     (1..=study.repetitions.get()).flat_map(block).collect()
 }
 
-/// Fisher and Yates. The bias of the remainder is below 2^-46 for any number of cells.
+/// Shuffles by the algorithm of Fisher and Yates. The bias of the remainder is below 2^-46 for any
+/// number of cells.
 fn shuffle(order: &mut [usize], random: &mut Random) {
     for last in (1..order.len()).rev() {
         let other = (random.bits() % (last as u64 + 1)) as usize;
@@ -74,7 +75,7 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
     }
 }
 
-/// sixmark itself asks for pages, not blocks.
+/// Fails if a cell that sixmark itself loads has settings of fio.
 fn no_blocks(study: &Study, cell: &PlannedCell<'_>) -> Result<(), (usize, String)> {
     let settings = cell.settings();
     let ours = |setting: &&&Setting| {
@@ -88,10 +89,11 @@ fn no_blocks(study: &Study, cell: &PlannedCell<'_>) -> Result<(), (usize, String
     }
 }
 
-/// Looks into every cell: whom it loads, and what its client can't do.
+/// Checks every cell: its target, its host in a lab, and whether its client can do what it asks
+/// for.
 ///
 /// # Errors
-/// The line of a setting, and what is wrong.
+/// Returns the line of a setting, and a message.
 pub fn check_cells(study: &Study) -> Result<(), (usize, String)> {
     let urls = |service: &str| study.likely_urls(service);
     for cell in cells(study) {

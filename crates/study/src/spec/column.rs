@@ -1,4 +1,4 @@
-//! A measure as a column of a table, and where figures stand.
+//! Columns of tables, and filters of levels.
 
 use crate::study_result::At;
 use sixmark_document::braces::is_name;
@@ -8,18 +8,18 @@ use sixmark_record::metric::{Metric, MetricUnit};
 /// Levels of some factors, which select the cells that have them.
 pub type LevelFilter = Vec<At>;
 
-/// What a column has.
+/// A measure with its unit and label, for a column or an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnSpec {
-    /// What is shown.
+    /// The measure.
     pub measure: Metric,
-    /// In which unit.
+    /// The unit of its values.
     pub unit: MetricUnit,
-    /// What it is called.
+    /// The heading of the column, or the label of the axis.
     pub label: String,
 }
 
-/// A name of a table, a figure, a comparison.
+/// Checks the name of a study, a table, a chart or a comparison.
 pub(super) fn column_name(text: &str) -> Result<String, String> {
     match is_name(text) {
         true => Ok(text.to_owned()),
@@ -29,7 +29,7 @@ pub(super) fn column_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// The same of a table that has other keys too.
+/// Parses a column from its keys in a table, which may have other keys too.
 pub(super) fn column_of(fields: &mut FileFields<'_>) -> Option<ColumnSpec> {
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let (unit, label) = (fields.take("unit"), fields.text("label"));

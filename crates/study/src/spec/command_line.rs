@@ -1,4 +1,4 @@
-//! From a cell to the words of a command.
+//! The command line of a cell.
 
 use super::Study;
 use super::factors::OWN;
@@ -12,20 +12,20 @@ use sixmark_lab::plan::storage::server;
 use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 
-/// Where a cell's requests go.
+/// The target of a cell's requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellTarget {
-    /// The URLs, those left out that the cell's families don't use.
+    /// The URLs, without those of families that the cell does not load.
     pub urls: Vec<String>,
-    /// The one family that it loads; none where it loads both.
+    /// The family, if the cell loads only one; `None` if it loads both.
     pub family: Option<Family>,
 }
 
 impl CellTarget {
-    /// Where a cell's requests go; `urls` gives those of a service, without path.
+    /// Returns the target of a cell. `urls` returns the URLs of a service, without path.
     ///
     /// # Errors
-    /// What is missing for it.
+    /// Returns a message if the cell's path, server, family or URLs are missing or invalid.
     pub fn new(
         study: &Study,
         cell: &PlannedCell<'_>,
@@ -66,10 +66,10 @@ impl CellTarget {
         Ok(CellTarget { urls, family })
     }
 
-    /// The one URL and the one family, for a client that can have no more.
+    /// Returns the URL and the family, for a client that can load only one of each.
     ///
     /// # Errors
-    /// There are more.
+    /// Returns a message if the cell loads both families or has several URLs.
     pub fn single(&self) -> Result<(String, Family), String> {
         let Some(family) = self.family else {
             let why = "a client other than sixmark loads one family: make family a factor";
@@ -82,12 +82,12 @@ impl CellTarget {
     }
 }
 
-/// A URL that this client can load.
+/// Parses a URL that this client can load.
 fn parse_url(client: Client, url: &str) -> Result<Url, String> {
     if client == Client::Fio { server(url) } else { url.parse() }
 }
 
-/// The family that a cell loads alone, and the ratio.
+/// Returns the family, if the cell loads only one, and the ratio of the families.
 fn families_of_cell(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio), String> {
     let family = match cell.text("family") {
         Some("ipv6") => Some(Family::Ipv6),
@@ -104,7 +104,7 @@ fn families_of_cell(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio
     Ok((family, ratio))
 }
 
-/// What stands behind `sixmark run` for a cell: its options, then its URLs.
+/// Returns the arguments of `sixmark run` for a cell: its options, then its URLs.
 pub fn words(
     study: &Study,
     cell: &PlannedCell<'_>,
@@ -116,8 +116,8 @@ pub fn words(
     words
 }
 
-/// What stands behind `sixmark run` for a cell, but for its URLs. `folder` knows the folders that stand in
-/// braces in options' values: `www`, `here`.
+/// Returns the arguments of `sixmark run` for a cell, without its URLs. `folder` returns the
+/// folders whose names, `www` and `here`, stand in braces in the values of options.
 pub fn options(
     study: &Study,
     cell: &PlannedCell<'_>,
@@ -135,7 +135,7 @@ pub fn options(
     words
 }
 
-/// The words of one setting; `value` knows what stands in braces.
+/// Returns the arguments for one setting. `value` returns the values of names in braces.
 pub fn option(
     study: &Study,
     setting: &Setting,

@@ -1,4 +1,4 @@
-//! Factors, their levels, and the settings that these make.
+//! Parsing of factors, levels and settings.
 
 use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Level};
@@ -7,7 +7,7 @@ use crate::setting::{Setting, SettingValue};
 use sixmark_document::braces::is_name;
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 
-/// Keys that are the study's, not options of `sixmark run`.
+/// The keys of a study that are not options of `sixmark run`.
 pub(super) const OWN: [&str; 11] = [
     "family",
     "server",
@@ -22,7 +22,7 @@ pub(super) const OWN: [&str; 11] = [
     "depth",
 ];
 
-/// Options of `sixmark run` that a study sets itself, or has no use for.
+/// The options of `sixmark run` that a study refuses, with the reasons.
 const REFUSED: [(&str, &str); 16] = [
     ("json", "every cell is kept as a document anyway"),
     ("csv", "the study has tables instead"),
@@ -42,33 +42,33 @@ const REFUSED: [(&str, &str); 16] = [
     ("http2-prior-knowledge", "write protocol = \"h2c\""),
 ];
 
-/// What `protocol` may be.
+/// The values of `protocol`.
 pub(super) const PROTOCOLS: [&str; 5] = ["http/1.0", "http/1.1", "http/2", "h2c", "http/3"];
 
-/// The most levels that a factor may have.
+/// The maximum number of levels of a factor.
 const MOST_LEVELS: usize = 10_000;
 
-/// What is known while settings are read.
+/// The names that settings are checked against.
 pub(super) struct Known<'a> {
     /// Whether `sixmark run` has an option of this name.
     pub(super) has_option: &'a dyn Fn(&str) -> bool,
-    /// The services.
+    /// The names of the services.
     pub(super) services: Vec<String>,
-    /// Names that texts of the study have in braces.
+    /// The names that occur in braces in texts of the study.
     pub(super) placeholders: Vec<String>,
-    /// The lab.
+    /// The lab, if the study has one.
     pub(super) lab: Option<&'a InLab>,
-    /// The mixes of background traffic.
+    /// The names of the mixes of background traffic.
     pub(super) traffic: Vec<String>,
 }
 
-/// The settings of a table.
+/// Parses the settings of a table.
 pub(super) fn settings(fields: Option<FileFields<'_>>, known: &Known<'_>) -> Vec<Setting> {
     let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
     rest.iter().filter_map(|field| setting(field, known)).collect()
 }
 
-/// One key and its value.
+/// Parses a key and its value.
 fn setting(field: &FileField<'_>, known: &Known<'_>) -> Option<Setting> {
     let key = key_of(field, known)?;
     let value = match field.is_list() {
@@ -85,7 +85,7 @@ fn given(scalar: Scalar) -> SettingValue {
     }
 }
 
-/// The key as it is kept, if it is one.
+/// Returns the key as it is stored, with `-` instead of `_`, or reports that it is not a setting.
 fn key_of(field: &FileField<'_>, known: &Known<'_>) -> Option<String> {
     let key = field.name.replace('_', "-");
     if let Some((_, why)) = REFUSED.iter().find(|(name, _)| *name == key) {
@@ -155,7 +155,7 @@ fn among(value: &SettingValue, allowed: &[&str]) -> Option<String> {
     }
 }
 
-/// The factors of a table, in the order of the file.
+/// Parses the factors of a table, in the order of the file.
 pub(super) fn factors(fields: Option<FileFields<'_>>, known: &Known<'_>) -> Vec<Factor> {
     let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
     rest.iter().filter_map(|field| factor(field, known)).collect()
@@ -183,8 +183,8 @@ fn factor(field: &FileField<'_>, known: &Known<'_>) -> Option<Factor> {
     (!levels.is_empty()).then_some(Factor { name, levels })
 }
 
-/// A level is a value of the setting that the factor is named after, or a table with a name and any
-/// settings.
+/// Parses a level: a value of the setting that the factor is named after, or a table with a name
+/// and any settings.
 fn level(factor: &FileField<'_>, item: &FileField<'_>, known: &Known<'_>) -> Option<Level> {
     if item.is_table() {
         if factor.name == FAMILY {
@@ -211,7 +211,7 @@ fn level(factor: &FileField<'_>, item: &FileField<'_>, known: &Known<'_>) -> Opt
     printable(&name, item).then(|| Level { name, settings: vec![setting] })
 }
 
-/// Names are shown on screens and in tables.
+/// Checks that a level's name can be shown: it has 1 to 100 bytes and no control characters.
 fn printable(name: &str, field: &FileField<'_>) -> bool {
     let fine = !name.is_empty() && name.len() <= 100 && !name.chars().any(char::is_control);
     if !fine {

@@ -1,4 +1,5 @@
-//! Findings that a study tests: what somebody claimed, as a comparison or a count that confirms it or not.
+//! Findings that a study tests: claims, each with a comparison or a count that confirms or refutes
+//! it.
 //!
 //! ```toml
 //! [[findings]]
@@ -31,30 +32,31 @@ pub use sentence::FindingSentences;
 /// A finding to be tested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FindingSpec {
-    /// What was claimed.
+    /// The claim in words.
     pub text: String,
-    /// True where the published study claims it.
+    /// Whether it is a claim of the published study.
     pub published: bool,
-    /// In what.
+    /// The measure that the claim is about.
     pub measure: Metric,
-    /// What is said of A against B, or of A alone.
+    /// The claimed relation of A to B, or the claim about A alone.
     pub claim: Claim,
-    /// The cells on the one side: of each factor named, any of the levels.
+    /// The cells of side A: those with one of the listed levels in each listed factor.
     pub a: SideLevels,
-    /// Those on the other; of a claim about all or none there are none.
+    /// The cells of side B; empty for a claim about all or none of the exchanges.
     pub b: SideLevels,
-    /// Not the measure itself is compared, but IPv6's over IPv4's.
+    /// Whether the sides are compared by the ratio of IPv6's figure to IPv4's, not by the figure
+    /// itself.
     pub of_families: bool,
-    /// Only cells of these levels.
+    /// The levels to which it is restricted.
     pub only: LevelFilter,
-    /// What it says in a headline.
+    /// The sentences for the headline of the report.
     pub sentences: FindingSentences,
 }
 
-/// Levels of some factors.
+/// Factors, each with the levels that are selected.
 pub type SideLevels = Vec<(String, Vec<String>)>;
 
-/// The findings of a file.
+/// Parses the findings of a file.
 pub(super) fn findings(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<FindingSpec> {
     tables.into_iter().filter_map(|fields| read_finding(fields, names)).collect()
 }
@@ -88,7 +90,7 @@ fn read_finding(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<Fi
     Some(FindingSpec { text, published, measure, claim, a, b, of_families, only, sentences })
 }
 
-/// Whether the claim is one of the published study.
+/// Parses whether the claim is one of the published study.
 fn is_published(fields: &mut FileFields<'_>, names: &KnownNames<'_>) -> bool {
     let Some(field) = fields.take("published") else { return false };
     let published = field.flag().unwrap_or(false);
@@ -121,8 +123,8 @@ fn check_families(
     }
 }
 
-/// What all or none of the exchanges can be has to be a count of them; what there is none of may be any
-/// count.
+/// Checks the measure of a claim that is decided by counts: `all` needs a count of exchanges,
+/// `none` any count.
 fn check_counted(fields: &FileFields<'_>, measure: Metric, claim: Claim) {
     let of_exchanges = match measure {
         Metric::Outcome(_) => true,
@@ -142,7 +144,7 @@ fn check_counted(fields: &FileFields<'_>, measure: Metric, claim: Claim) {
     }
 }
 
-/// The difference that would not matter, percent.
+/// Parses the difference that does not matter, in percent; default: [`MARGIN_PERCENT`].
 pub(super) fn margin(fields: &mut FileFields<'_>) -> f64 {
     let margin = fields.take("margin").and_then(|field| field.number()).unwrap_or(MARGIN_PERCENT);
     if !(margin > 0.0 && margin < 100.0) {
@@ -159,7 +161,7 @@ const CLAIMS: [(&str, Claim); 5] = [
     ("none", Claim::NoneOf),
 ];
 
-/// Factors with one level or several.
+/// Parses the selection of a side: factors, each with one level or several.
 fn read_side(field: &FileField<'_>, names: &KnownNames<'_>) -> SideLevels {
     let Some(mut fields) = field.fields() else { return Vec::new() };
     let one = |field: &FileField<'_>| {

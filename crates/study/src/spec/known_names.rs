@@ -1,4 +1,4 @@
-//! What names an output may use.
+//! The names that outputs may use.
 
 use super::column::LevelFilter;
 use super::published::{PublishedFigures, PublishedOf};
@@ -6,11 +6,11 @@ use super::{FAMILY, Factor};
 use crate::study_result::At;
 use sixmark_document::fields::{FileField, FileFields};
 
-/// What names are known.
+/// The names that outputs are checked against.
 #[derive(Clone, Copy)]
 pub(super) struct KnownNames<'a> {
     pub(super) factors: &'a [Factor],
-    /// The same with the levels of every form.
+    /// The factors with the levels of all forms.
     pub(super) long: &'a [Factor],
     pub(super) published: Option<&'a PublishedFigures>,
 }
@@ -25,7 +25,7 @@ impl KnownNames<'_> {
         all
     }
 
-    /// True if it is the name of a factor; else the field is reported as wrong.
+    /// Returns true if the key is the name of a factor; otherwise reports it as wrong.
     pub(super) fn is_factor(&self, field: &FileField<'_>) -> bool {
         let known = self.all();
         let found = known.contains(&field.name.as_str());
@@ -35,7 +35,7 @@ impl KnownNames<'_> {
         found
     }
 
-    /// A level of a factor, of the long form where the short one has not got it.
+    /// Parses a level of a factor. It may be one that the short form omits.
     pub(super) fn level_of(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
         KnownNames { factors: self.long, ..*self }.level(factor, field)
     }
@@ -72,7 +72,7 @@ impl KnownNames<'_> {
         Some(name)
     }
 
-    /// Levels of some factors.
+    /// Parses a filter: one level for each of some factors.
     pub(super) fn only(&self, fields: Option<FileFields<'_>>) -> LevelFilter {
         let rest = fields.map_or(Vec::new(), |mut fields| fields.rest());
         let at = |field: &FileField<'_>| {
@@ -85,7 +85,7 @@ impl KnownNames<'_> {
         rest.iter().filter_map(at).collect()
     }
 
-    /// `{ factor = "family", of = "ipv6", over = "ipv4" }`
+    /// Parses two levels of a factor: `{ factor = "family", of = "ipv6", over = "ipv4" }`.
     pub(super) fn two_levels(&self, field: Option<FileField<'_>>) -> Option<Levels> {
         let field = field?;
         let mut fields = field.fields()?;
@@ -153,7 +153,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The level that is judged, and the one that it is judged against.
+    /// Returns the level that is judged, and the one that it is judged against.
     pub fn sides(&self) -> [At; 2] {
         [&self.of, &self.over].map(|level| At { factor: self.factor.clone(), level: level.clone() })
     }

@@ -8,23 +8,23 @@ use sixmark_document::fields::{FileField, FileFields, FileText};
 use sixmark_lab::plan as lab;
 use sixmark_lab::plan::Lab;
 
-/// A lab that a study is carried out in: every cell has a host that its load comes from.
+/// The lab that a study is carried out in. Every cell names the host that generates its load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InLab {
     /// The lab's file, in the study's folder.
     pub file: String,
-    /// What it says.
+    /// The text of the file.
     pub text: String,
-    /// The lab, as it is without variants.
+    /// The lab, without variants.
     pub lab: Lab,
-    /// It is built anew for every cell, not only where the variants change: nothing that a kernel has
-    /// learned in one cell (path MTUs, congestion windows) is there in the next.
+    /// Whether the lab is rebuilt for every cell, not only if the variants change, so that nothing
+    /// that a kernel has learned in one cell (path MTUs, congestion windows) affects the next.
     pub anew: bool,
-    /// Where packets are captured.
+    /// The place where packets are captured, if they are.
     pub capture: Option<Capture>,
 }
 
-/// Where packets are captured while a cell is measured.
+/// The place where packets are captured while a cell is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     /// The host or bridge.
@@ -33,7 +33,7 @@ pub struct Capture {
     pub interface: String,
 }
 
-/// The lab of a table, and whatever its file has wrong.
+/// Parses the table of a lab, and the lab's file, whose mistakes are added to `book`.
 pub(super) fn in_lab(
     book: &FileText<'_>,
     fields: &mut FileFields<'_>,
@@ -68,12 +68,13 @@ fn read_capture(field: &FileField<'_>, lab: &Lab) -> Option<Capture> {
 }
 
 impl InLab {
-    /// The hosts that load may come from.
+    /// Returns the names of the hosts that may generate the load.
     pub(super) fn hosts(&self) -> Vec<&str> {
         self.lab.hosts.iter().map(|host| host.name.as_str()).collect()
     }
 
-    /// What is wrong with a setting of the lab's; none where it is fine, or no setting of the lab's.
+    /// Returns what is wrong with a setting that chooses a variant; `None` if it is valid, or
+    /// another setting.
     pub(super) fn wrong(&self, setting: &Setting) -> Option<String> {
         let variant = setting.key.strip_prefix(VARIANT)?;
         let allowed = self.lab.variants.allowed.get(variant)?;
@@ -83,13 +84,13 @@ impl InLab {
         }
     }
 
-    /// True of a key that chooses one of the lab's variants.
+    /// Returns true if the key chooses one of the lab's variants.
     pub(super) fn has_key(&self, key: &str) -> bool {
         key.strip_prefix(VARIANT).is_some_and(|name| self.lab.variants.allowed.contains_key(name))
     }
 }
 
-/// What a cell's settings choose of its lab's variants.
+/// Returns the variants of the lab that a cell's settings choose, by the name of the variant.
 pub fn chosen(settings: &[&Setting]) -> BTreeMap<String, String> {
     let choice = |setting: &&Setting| match (&setting.value, setting.key.strip_prefix(VARIANT)) {
         (SettingValue::Text(text), Some(name)) if !text.is_empty() => {

@@ -1,4 +1,4 @@
-//! The study file: an experiment, as people write it, and as a value that can't be invalid.
+//! The study file: how people write it, and the checked value that it is parsed into.
 //!
 //! ```toml
 //! name = "first"
@@ -48,65 +48,65 @@ use sixmark_lab::plan::generated::Generated;
 
 use crate::study_result::CellOrder;
 
-/// A study, checked: every name in it is known.
+/// A checked study: every name in it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Study {
-    /// Letters, digits, `-` and `_`.
+    /// Its name: letters, digits, `-` and `_`.
     pub name: String,
-    /// A line about it.
+    /// Its title.
     pub title: String,
-    /// More, for people; may be empty.
+    /// Its description; may be empty.
     pub description: String,
-    /// About how long it lasts, as the file says.
+    /// About how long it lasts, if the file says so.
     pub takes: Option<Duration>,
-    /// True of the short form.
+    /// Whether this is the short form.
     pub quick: bool,
-    /// True of the form for a lab.
+    /// Whether this is the form for a lab.
     pub in_lab: bool,
-    /// True where the file has a short form.
+    /// Whether the file has a short form.
     pub has_quick: bool,
-    /// True where the file has a form for a lab.
+    /// Whether the file has a form for a lab.
     pub has_lab_form: bool,
-    /// Keys that are no options, only names that texts have in braces.
+    /// Keys that are not options of `sixmark run`, but only replace their names in braces.
     pub texts: Vec<String>,
-    /// How the cells follow one another.
+    /// The order of the cells.
     pub order: CellOrder,
-    /// How often each is measured.
+    /// How often each cell is measured.
     pub repetitions: NonZeroU32,
-    /// What is asked for of a service or a target: begins with `/`; names of factors in braces.
+    /// The path of requests. It begins with `/` and may contain names in braces.
     pub path: String,
-    /// Where, without a path; used where there are no services.
+    /// The URLs to load, without path, if there are no services.
     pub targets: Vec<String>,
-    /// The lab that it is carried out in; its services are the study's.
+    /// The lab that it is carried out in, if any. The lab's services are those of the study.
     pub lab: Option<lab::InLab>,
-    /// Its background traffic.
+    /// The background traffic, if any.
     pub traffic: Option<traffic::Traffic>,
-    /// What is the same for all cells.
+    /// The settings of all cells.
     pub options: Vec<Setting>,
-    /// What is varied.
+    /// The factors that are varied.
     pub factors: Vec<Factor>,
-    /// What combinations of levels set beside.
+    /// The settings of combinations of levels.
     pub together: Vec<Together>,
-    /// Combinations that are left out.
+    /// The combinations of levels that are omitted.
     pub exclude: Vec<LevelFilter>,
-    /// Programs that run while the study does.
+    /// The programs that run during the study.
     pub services: Vec<Service>,
-    /// Files made for it.
+    /// The files that are generated for it.
     pub files: Vec<Generated>,
-    /// Programs run between cells.
+    /// The programs that run before and after it and its cells.
     pub hooks: Hooks,
-    /// What is made of the cells.
+    /// The tables, charts, comparisons and findings.
     pub outputs: Outputs,
-    /// The figures beside which the measured ones are set.
+    /// The published figures that are shown beside the measured ones, if any.
     pub published: Option<PublishedFigures>,
 }
 
-/// Something that is varied.
+/// A factor, which a study varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factor {
     /// Its name.
     pub name: String,
-    /// Its levels, of which there is one at least, no two of one name.
+    /// Its levels, at least one, with distinct names.
     pub levels: Vec<Level>,
 }
 
@@ -115,26 +115,27 @@ pub struct Factor {
 pub struct Level {
     /// Its name.
     pub name: String,
-    /// What it sets.
+    /// Its settings.
     pub settings: Vec<Setting>,
 }
 
-/// What a combination of levels sets, in the place of what each of them says.
+/// The settings of a combination of levels, which replace those of each level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Together {
-    /// The levels.
+    /// The combination.
     pub at: LevelFilter,
-    /// What they set together.
+    /// Its settings.
     pub settings: Vec<Setting>,
 }
 
 impl Study {
-    /// True of a key that is no option, only a name that texts have in braces.
+    /// Returns true if a key is not an option, but only replaces its name in braces.
     pub fn is_text(&self, key: &str) -> bool {
         self.texts.iter().any(|text| text == key)
     }
 
-    /// Where a service answers, as far as that is known before it runs: any port is like the other.
+    /// Returns the URLs of a service as far as they are known before it runs, with an arbitrary
+    /// port; `None` if there is no such service.
     pub fn likely_urls(&self, service: &str) -> Option<Vec<String>> {
         let service = self.services.iter().find(|known| known.name == service)?;
         let value = |name: &str| match name {
@@ -144,8 +145,8 @@ impl Study {
         Some(service.urls.iter().map(|url| sixmark_document::braces::fill(url, value)).collect())
     }
 
-    /// The names of a factor's levels; of `family` both families where no factor of that name says
-    /// otherwise.
+    /// Returns the names of a factor's levels. Without a factor `family`, those of `family` are
+    /// both families.
     pub fn level_names(&self, factor: &str) -> Vec<&str> {
         match self.factors.iter().find(|known| known.name == factor) {
             Some(factor) => factor.levels.iter().map(|level| level.name.as_str()).collect(),
@@ -155,10 +156,10 @@ impl Study {
     }
 }
 
-/// The factor that every figure has.
+/// The name of the factor that every figure has.
 pub const FAMILY: &str = "family";
 
-/// Its levels.
+/// The levels of [`FAMILY`].
 pub const FAMILIES: [&str; 2] = ["ipv6", "ipv4"];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is made of the cells: tables, figures, comparisons.
+//! The outputs of a study: tables, charts, comparisons and findings.
 
 mod read;
 
@@ -12,22 +12,22 @@ pub(super) use read::outputs;
 use crate::study_result::Statistic;
 use sixmark_record::metric::Metric;
 
-/// Everything that is made of the cells.
+/// The outputs that are computed from the cells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outputs {
     /// The tables.
     pub tables: Vec<TableSpec>,
-    /// The figures to draw.
+    /// The charts.
     pub charts: Vec<ChartSpec>,
     /// The comparisons.
     pub comparisons: Vec<ComparisonSpec>,
-    /// Claims that are tested.
+    /// The claims that are tested.
     pub findings: Vec<FindingSpec>,
 }
 
 impl Outputs {
-    /// Puts others in, in the place of those that have the same name; findings, which have none, in the
-    /// place of all.
+    /// Adds other outputs. They replace those of the same name; findings, which have no name,
+    /// replace all findings.
     pub(super) fn put(&mut self, others: Outputs) {
         put(&mut self.tables, others.tables, |table| &table.name);
         put(&mut self.charts, others.charts, |chart| &chart.name);
@@ -47,62 +47,62 @@ fn put<T>(all: &mut Vec<T>, others: Vec<T>, name: fn(&T) -> &String) {
     }
 }
 
-/// A table, or one for each combination of the factors that it does not name.
+/// A table. Each combination of the factors that it does not name gets a table of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSpec {
     /// Its name.
     pub name: String,
-    /// A line above it.
+    /// Its title.
     pub title: String,
-    /// Factors that rows are of.
+    /// The factors of the rows.
     pub rows: Vec<String>,
-    /// Factors that columns are of.
+    /// The factors of the columns.
     pub columns: Vec<String>,
-    /// What is in them.
+    /// The measures in the columns.
     pub measures: Vec<ColumnSpec>,
-    /// How repetitions become one figure.
+    /// The statistic over repetitions.
     pub statistic: Statistic,
-    /// Only cells of these levels.
+    /// The levels to which it is restricted.
     pub only: LevelFilter,
-    /// Two levels of a factor of the rows, whose difference has a row of its own.
+    /// Two levels of a factor of the rows. A row shows by how much one is better than the other.
     pub improvement: Option<Levels>,
-    /// The published figures beside.
+    /// The published figures that are shown beside the measured ones, if any.
     pub published: Option<PublishedOf>,
-    /// Remarks below.
+    /// Remarks that are shown below it.
     pub remarks: Vec<String>,
 }
 
-/// Lines over a factor.
+/// A chart: lines over a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartSpec {
     /// Its name.
     pub name: String,
-    /// A line above it.
+    /// Its title.
     pub title: String,
-    /// The factor.
+    /// The factor of the x axis.
     pub x: String,
-    /// The measure.
+    /// The measure of the y axis.
     pub y: ColumnSpec,
-    /// Factors, each combination of whose levels is a line.
+    /// Factors; each combination of their levels is a line.
     pub series: Vec<String>,
-    /// Logarithmic axes: x, y.
+    /// Whether the x axis and the y axis are logarithmic.
     pub logarithmic: [bool; 2],
-    /// How repetitions become one figure.
+    /// The statistic over repetitions.
     pub statistic: Statistic,
-    /// Only cells of these levels.
+    /// The levels to which it is restricted.
     pub only: LevelFilter,
-    /// The unit that the factor's numbers are in, for people.
+    /// The unit of the factor's numbers, for people; may be empty.
     pub x_unit: String,
-    /// Published figures drawn too.
+    /// The published figures that are drawn too, if any.
     pub published: Option<PublishedOf>,
 }
 
-/// Two levels of a factor compared.
+/// A comparison of two levels of a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonSpec {
     /// Its name.
     pub name: String,
-    /// A line above it.
+    /// Its title.
     pub title: String,
     /// The factor.
     pub factor: String,
@@ -110,16 +110,17 @@ pub struct ComparisonSpec {
     pub a: String,
     /// The level that it is judged against.
     pub b: String,
-    /// In what.
+    /// The measure.
     pub measure: Metric,
-    /// Factors, each combination of whose levels is judged apart.
+    /// Factors; each combination of their levels is judged separately.
     pub by: Vec<String>,
-    /// Levels of another factor: whether what is compared differs between them.
+    /// Two levels of another factor, if the question is whether the ratio of A to B differs between
+    /// them.
     pub interaction: Option<Levels>,
-    /// The difference that would not matter, percent.
+    /// The difference that does not matter, in percent.
     pub margin_percent: f64,
-    /// Only cells of these levels.
+    /// The levels to which it is restricted.
     pub only: LevelFilter,
-    /// The title of an analysis of the published figures that is about the same.
+    /// The title of an analysis of the published figures about the same, which is shown below it.
     pub published: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The published figures: a TOML file of their own in the study's folder.
+//! The published figures, in a TOML file of their own in the study's folder.
 
 use crate::spec::column::{LevelFilter, column_name, column_of};
 use crate::study_result::{At, PublishedRow, PublishedTable, TableColumn};
@@ -6,49 +6,48 @@ use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Sca
 use sixmark_record::metric::{Metric, MetricKind};
 use sixmark_units::family::Family;
 
-/// Figures that others published, and what is to be made of them.
+/// Published figures, and the analyses that are computed from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedFigures {
-    /// What the study is called there.
+    /// The title of the published study.
     pub title: String,
-    /// By whom and when.
+    /// Who published it, and when.
     pub source: String,
-    /// Under which conditions.
+    /// The conditions of its measurements.
     pub conditions: String,
-    /// What its authors concluded.
+    /// The conclusions of its authors.
     pub findings: Vec<String>,
-    /// What is to be known of it.
+    /// Remarks about it.
     pub remarks: Vec<String>,
     /// Its tables.
     pub tables: Vec<PublishedTable>,
-    /// What is to be worked out anew.
+    /// The analyses to compute from its tables.
     pub analyses: Vec<AnalysisSpec>,
 }
 
-/// Something to be worked out from a published table.
+/// An analysis that is computed from a published table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnalysisSpec {
-    /// A line above it.
+    /// Its title.
     pub title: String,
-    /// The table.
+    /// The name of the table.
     pub table: String,
-    /// What it is about.
+    /// What is computed.
     pub of: AnalysisSubject,
-    /// The claim that is looked into; may be empty.
+    /// The claim that it examines; may be empty.
     pub claim: String,
-    /// What is to be said beside what the figures say.
+    /// A text that is added to the computed conclusion; may be empty.
     pub conclusion: String,
 }
 
-/// What an analysis is about.
+/// What an analysis computes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnalysisSubject {
-    /// The geometric mean of IPv6's figure over IPv4's, paired by the factors that it is not split
-    /// by.
+    /// The geometric mean of IPv6's figure over IPv4's, paired by the factors that are not in `by`.
     Ratio {
-        /// The figure.
+        /// The measure.
         measure: Metric,
-        /// Factors, each combination of whose levels is judged apart.
+        /// Factors; each combination of their levels is judged separately.
         by: Vec<String>,
     },
     /// Differences of shares.
@@ -58,15 +57,15 @@ pub enum AnalysisSubject {
 /// Shares of one measure in another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharesSpec {
-    /// The part.
+    /// The measure that counts the part.
     pub part: Metric,
-    /// The whole.
+    /// The measure that counts the whole.
     pub whole: Metric,
-    /// What is compared.
+    /// The pairs of shares that are compared.
     pub pairs: Vec<(ShareOf, ShareOf)>,
 }
 
-/// Where a share's figures stand.
+/// The place of a share's figures in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareOf {
     /// The family.
@@ -77,10 +76,10 @@ pub struct ShareOf {
 
 const FAMILIES: [(&str, Family); 2] = [("ipv6", Family::Ipv6), ("ipv4", Family::Ipv4)];
 
-/// Reads published figures.
+/// Parses published figures.
 ///
 /// # Errors
-/// What is wrong, each with its line in `file`.
+/// Returns all mistakes, each with its line in `file`.
 pub(super) fn parse_published(
     text: &str,
     file: &str,
@@ -122,7 +121,7 @@ fn read_table(mut fields: FileFields<'_>) -> Option<PublishedTable> {
     Some(PublishedTable { name: name?, title, factors, columns, rows })
 }
 
-/// A column: measure, unit, label, family, and levels of factors that rows don't have.
+/// Parses a column: measure, unit, label, family, and levels of factors that rows don't have.
 fn column(field: &FileField<'_>) -> Option<TableColumn> {
     let mut fields = field.fields()?;
     let spec = column_of(&mut fields);
@@ -140,12 +139,12 @@ fn column(field: &FileField<'_>) -> Option<TableColumn> {
     })
 }
 
-/// The level of a family.
+/// Returns the level of the factor `family` that stands for a family.
 pub(crate) fn at_family(family: Family) -> At {
     At { factor: super::FAMILY.to_owned(), level: family_name(family).to_owned() }
 }
 
-/// `ipv6` or `ipv4`.
+/// Returns `ipv6` or `ipv4`.
 pub(crate) fn family_name(family: Family) -> &'static str {
     match family {
         Family::Ipv6 => "ipv6",
@@ -168,7 +167,7 @@ fn text_of(field: &FileField<'_>) -> Option<String> {
     })
 }
 
-/// Levels, then numbers; `"-"` where none was printed.
+/// Parses a row: levels, then numbers, with `"-"` where nothing was printed.
 fn read_row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<PublishedRow> {
     let items = field.items();
     if items.len() != factors + columns {
@@ -190,7 +189,7 @@ fn read_row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<Pub
     Some(PublishedRow { levels, values, ranges, remark: None })
 }
 
-/// A figure, or the two ends of a range, whose middle is the figure.
+/// Parses a figure, or the two ends of a range, whose middle is then the figure.
 fn value_or_range(field: &FileField<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> {
     if !field.is_list() {
         return read_value(field).map(|value| (value, None));
@@ -212,7 +211,8 @@ fn read_value(field: &FileField<'_>) -> Option<Option<f64>> {
     }
 }
 
-/// A remark stands under the levels of its row, joined by `, `, or under the first of them.
+/// Parses a remark about a row. Its key is the levels of the row, joined by `, `, or the first of
+/// them.
 fn remark(field: &FileField<'_>, rows: &mut [PublishedRow]) {
     let Some(text) = field.text() else { return };
     let is_of = |row: &&mut PublishedRow| {
@@ -283,6 +283,6 @@ fn share_of(mut fields: FileFields<'_>) -> Option<ShareOf> {
 pub struct PublishedOf {
     /// The table's name.
     pub table: String,
-    /// Levels of its factors that the study has not.
+    /// Levels of those of its factors that the study lacks.
     pub at: LevelFilter,
 }

@@ -1,4 +1,4 @@
-//! From a study's text to a study.
+//! Parsing of a study's file.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -19,17 +19,17 @@ use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText};
 use sixmark_lab::plan::generated::{Generated, generated};
 use sixmark_lab::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
 
-/// The most repetitions.
+/// The maximum number of repetitions.
 const MOST_REPETITIONS: u64 = 100_000;
 
-/// What stands in braces in a hook beside what a cell sets.
+/// The names in braces that all hooks may contain, besides those of a cell.
 const OF_STUDY: [&str; 2] = ["www", "sixmark"];
 
-/// What a study's file is read with.
+/// The requested form of a study, and the functions that parsing its file needs.
 pub struct ReadContext<'a> {
-    /// The short form is wanted.
+    /// Whether the short form is requested.
     pub quick: bool,
-    /// The form for a lab is wanted.
+    /// Whether the form for a lab is requested.
     pub in_lab: bool,
     /// Whether `sixmark run` has a long option of this name.
     pub has_option: &'a dyn Fn(&str) -> bool,
@@ -37,10 +37,10 @@ pub struct ReadContext<'a> {
     pub open: &'a mut dyn FnMut(&str) -> Result<String, String>,
 }
 
-/// Reads a study's file.
+/// Parses a study's file.
 ///
 /// # Errors
-/// Everything that is wrong with it, in the order of its lines.
+/// Returns all mistakes in it, in the order of its lines.
 pub fn parse_study(text: &str, context: &mut ReadContext<'_>) -> Result<Study, Vec<FileMistake>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let book = FileText::new(text, None);
@@ -52,7 +52,7 @@ pub fn parse_study(text: &str, context: &mut ReadContext<'_>) -> Result<Study, V
     }
 }
 
-/// What another form puts in the place of the usual one's: the short form, or the one for a lab.
+/// What a form replaces in a study: the short form, or the form for a lab.
 #[derive(Default)]
 struct StudyForm<'a> {
     there: bool,
@@ -110,14 +110,14 @@ fn read_whole(
     Some(study)
 }
 
-/// Only where nothing else is wrong can the whole be judged.
+/// Checks the study as a whole, unless its parts have mistakes.
 fn possible_if_clean(book: &FileText<'_>, study: &Study) {
     if book.is_clean() {
         possible(book, study);
     }
 }
 
-/// What is made of the cells; in a lab what its form says in that one's place.
+/// Parses the outputs. In a lab, those of the form for a lab replace or supplement them.
 fn outputs_of(
     fields: &mut FileFields<'_>,
     made: Option<FileFields<'_>>,
@@ -131,10 +131,10 @@ fn outputs_of(
     outputs
 }
 
-/// Where a study is carried out: its lab or its own services, and the forms that it has.
+/// The environment of a study: its lab or its own services, its forms and its background traffic.
 struct StudyGround<'a> {
     lab: Option<InLab>,
-    /// What is made of the cells in a lab, where that is something else.
+    /// The fields with the outputs of the form for a lab, if the file has this form.
     made: Option<FileFields<'a>>,
     forms: Forms<'a>,
     services: Vec<Service>,
@@ -163,13 +163,14 @@ fn exclude(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<LevelFilt
     tables.into_iter().map(|fields| names.only(Some(fields))).collect()
 }
 
-/// The forms beside the usual one.
+/// The forms besides the default one.
 struct Forms<'a> {
     quick: StudyForm<'a>,
     lab: StudyForm<'a>,
 }
 
-/// About how long it takes, and how often each cell is measured.
+/// Returns about how long the study takes and how often each cell is measured, in the requested
+/// form. Reports a requested form that the file lacks.
 fn amount(
     book: &FileText<'_>,
     head: &StudyHead,
@@ -190,17 +191,18 @@ fn amount(
     (takes, repetitions)
 }
 
-/// What the form for a lab says.
+/// The form for a lab.
 #[derive(Default)]
 struct OfLab<'a> {
     form: StudyForm<'a>,
     /// Its own short form.
     quick: StudyForm<'a>,
-    /// Whose tables, figures and comparisons are made there.
+    /// The fields with its own outputs, if the file has this form.
     made: Option<FileFields<'a>>,
 }
 
-/// The lab that the study is carried out in, if any, and its form for one.
+/// Parses the lab of the study, if any, and its form for a lab. Returns the lab of the requested
+/// form.
 fn labs<'a>(
     book: &FileText<'_>,
     fields: &mut FileFields<'a>,
@@ -212,7 +214,7 @@ fn labs<'a>(
         fields.end();
     }
     let Some(mut sometimes) = fields.table("in-lab") else { return (lab, OfLab::default()) };
-    // Read also where the other form is wanted: what is wrong in it is wrong.
+    // The form is parsed even if it is not requested, so that its mistakes are reported.
     let other = in_lab(book, &mut sometimes, context.open);
     let quick = form(sometimes.table("quick"));
     let form = form_of(&mut sometimes);
@@ -220,7 +222,8 @@ fn labs<'a>(
     (if context.in_lab { other } else { lab }, of_lab)
 }
 
-/// What is made of the cells in the form for a lab alone: elsewhere they lack its factors.
+/// Parses the outputs of the form for a lab. If it is not requested they are skipped, because the
+/// cells lack its factors.
 fn made_in_lab(
     mut made: FileFields<'_>,
     names: &KnownNames<'_>,
@@ -246,7 +249,7 @@ fn end_fields(fields: FileFields<'_>, nowhere: bool) {
     fields.end();
 }
 
-/// What a study is called, and how it goes on.
+/// The name, texts, duration, order and repetitions of a study.
 struct StudyHead {
     name: Option<String>,
     title: Option<String>,
@@ -268,19 +271,20 @@ fn read_head(fields: &mut FileFields<'_>) -> StudyHead {
     }
 }
 
-/// What is set, and to what.
+/// The settings and factors of a study.
 struct Varied {
     texts: Vec<String>,
     options: Vec<Setting>,
     factors: Vec<Factor>,
-    /// The factors with the levels of every form.
+    /// The factors with the levels of all forms.
     long: Vec<Factor>,
     together: Vec<Together>,
     /// The levels that the short form omits, by factor.
     omitted: Vec<String>,
 }
 
-/// The description with what the short form does less of: what it says of the whole would not be true.
+/// Returns the description. In the short form it also says what that form omits, because the
+/// description is about the whole study.
 fn describe_form(
     head: &StudyHead,
     repetitions: Option<NonZeroU32>,
@@ -303,7 +307,7 @@ fn describe_form(
     whole.collect::<Vec<_>>().join("\n")
 }
 
-/// `client curl, firefox`, a factor each.
+/// Describes the levels that a form omits, by factor: `client curl, firefox`.
 fn omitted_levels(usual: &[Factor], now: &[Factor]) -> Vec<String> {
     let of_factor = |factor: &Factor| {
         let left = now.iter().find(|other| other.name == factor.name)?;
@@ -331,7 +335,7 @@ fn varied(
     let known = Known { has_option: context.has_option, services, placeholders, lab, traffic };
     let mut options = settings(fields.table("options"), &known);
     let mut all = factors(fields.table("factors"), &known);
-    // Where no lab is, its form speaks of hosts that are not there.
+    // Without the lab, the hosts that its form names do not exist.
     if context.in_lab {
         shorten(&mut options, settings(forms.lab.options, &known));
         for factor in factors(forms.lab.factors, &known) {
@@ -339,7 +343,7 @@ fn varied(
             all.push(factor);
         }
     }
-    // Read also where the long form is wanted: what is wrong in it is wrong.
+    // The short form is parsed even if it is not requested, so that its mistakes are reported.
     let shorter = (settings(forms.quick.options, &known), factors(forms.quick.factors, &known));
     let mut long = all.clone();
     lengthen(&mut long, &shorter.1);
@@ -353,7 +357,7 @@ fn varied(
     Varied { texts, options, factors: all, long, together, omitted }
 }
 
-/// What combinations of levels set: `[[settings]]`.
+/// Parses the settings of combinations of levels: `[[settings]]`.
 fn together(fields: &mut FileFields<'_>, long: &[Factor], known: &Known<'_>) -> Vec<Together> {
     let names = KnownNames { factors: long, long, published: None };
     let one = |mut fields: FileFields<'_>| {
@@ -366,7 +370,7 @@ fn together(fields: &mut FileFields<'_>, long: &[Factor], known: &Known<'_>) -> 
     fields.tables("settings").into_iter().map(one).collect()
 }
 
-/// What a form leaves out may be named all the same.
+/// Adds the levels of another form, so that they may be named even if a form omits them.
 fn lengthen(long: &mut [Factor], other: &[Factor]) {
     for factor in long {
         let others = other.iter().filter(|other| other.name == factor.name);
@@ -378,7 +382,7 @@ fn lengthen(long: &mut [Factor], other: &[Factor]) {
     }
 }
 
-/// What the cells need around them.
+/// The path, targets, files and hooks of a study.
 struct Around {
     path: Option<String>,
     targets: Vec<String>,
@@ -410,7 +414,7 @@ fn path(field: &FileField<'_>, of_cell: &[&str]) -> Option<String> {
     fine.then_some(path)
 }
 
-/// How often each cell is measured: once unless the file says more.
+/// Parses how often each cell is measured; default: 1.
 fn repetitions(fields: &mut FileFields<'_>) -> Option<NonZeroU32> {
     match fields.take("repetitions") {
         None => Some(NonZeroU32::MIN),
@@ -473,14 +477,14 @@ fn published(
     published::parse_published(&text, &file).map_err(|wrongs| book.extend(wrongs)).ok()
 }
 
-/// Names in braces, wherever they stand in the text, that settings may be of.
+/// Returns all names in braces in the text, except those of services. They may be used as settings.
 fn placeholders(text: &str) -> Vec<String> {
     let mut all: Vec<String> = names_in_braces(text).into_iter().map(str::to_owned).collect();
     all.retain(|name| !OF_SERVICE.contains(&name.as_str()));
     all
 }
 
-/// Names that stand for something of a cell: its factors and its settings of one value.
+/// Returns the names that have a value in a cell: its factors, and its settings of one value.
 fn cell_names(options: &[Setting], factors: &[Factor]) -> Vec<String> {
     let of_options =
         options.iter().filter(|setting| matches!(setting.value, SettingValue::Text(_)));
@@ -492,7 +496,8 @@ fn cell_names(options: &[Setting], factors: &[Factor]) -> Vec<String> {
     names
 }
 
-/// What can only be said of the whole: there are cells, not too many, and each knows where to go.
+/// Checks the study as a whole: factors set different settings, there are cells, not too many, and
+/// each is valid.
 fn possible(book: &FileText<'_>, study: &Study) {
     for (number, factor) in study.factors.iter().enumerate() {
         if study.factors[..number].iter().any(|before| shares_setting(before, factor)) {

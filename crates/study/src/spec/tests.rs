@@ -9,7 +9,7 @@ use crate::setting::SettingValue;
 use crate::spec::command_line::{CellTarget, words};
 use sixmark_document::fields::FileMistake;
 
-/// A few of those that `sixmark run` has.
+/// Some of the options of `sixmark run`.
 const OPTIONS: [&str; 9] = [
     "count",
     "duration",
@@ -52,7 +52,7 @@ host = "server"
 urls = ["http://[fd00:0:0:1::2]:80", "http://10.0.1.2:80"]
 "#;
 
-/// A study with something in it.
+/// Returns the text of a minimal study, followed by `more`.
 fn with(more: &str) -> String {
     format!("name = 'x'\ntargets = ['http://[::1]:80', 'http://127.0.0.1:80']\n{more}")
 }
@@ -147,7 +147,7 @@ fn a_whole_study_is_read() {
     assert_eq!(study.hooks.before_cell.len(), 2);
     let table = &study.outputs.tables[0];
     assert_eq!(table.columns, [FAMILY], "figures are always of one family");
-    // 2 sizes, 1 word, 4 of client and kept but one, 2 families.
+    // 2 sizes, 1 word, 4 combinations of client and kept except one, 2 families.
     assert_eq!(cells(&study).len(), 12);
     let quick = read(WHOLE, true).unwrap();
     assert_eq!((cells(&quick).len(), quick.repetitions.get()), (6, 1));
@@ -204,13 +204,13 @@ fn a_seed_repeats_the_order_and_each_repetition_is_a_block() {
         cells.sort_unstable();
         assert_eq!(cells, [0, 1, 2, 3, 4, 5, 6]);
     }
-    // 500 seeds: the first cell of the first block is each of seven about as often.
+    // Over 500 seeds, each of the seven cells is about equally often the first of the first block.
     let mut first = [0_u32; 7];
     (0..500).for_each(|seed| first[order(seed)[0].0] += 1);
     assert!(first.iter().all(|&times| (40..110).contains(&times)), "{first:?}");
 }
 
-/// What is wrong, its line, and parts of what is said of it.
+/// Mistakes: the text with the mistake, its line, and parts of the message.
 const WRONG: &[(&str, usize, &[&str])] = &[
     ("nam = 1", 3, &["nam", "unknown key", "title"]),
     ("order = 'any'", 3, &["order", "'any'", "random, written"]),

@@ -1,4 +1,4 @@
-//! The background traffic of a study in a lab: mixes, one of which a cell has around it.
+//! The background traffic of a study in a lab. A cell names one of the mixes, or none.
 //!
 //! ```toml
 //! [traffic]
@@ -29,20 +29,20 @@ const ARRIVALS: [(&str, Arrivals); 2] =
 /// The most flows of a mix in a file.
 const MOST_FLOWS: u64 = 10_000;
 
-/// Between which hosts background traffic goes, and of which kinds it may be.
+/// The hosts between which background traffic runs, and its mixes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     /// The hosts of the near side, by family.
     pub near: PerFamily<String>,
     /// The hosts of the far side, by family.
     pub far: PerFamily<String>,
-    /// How long it goes on before a cell is measured.
+    /// How long it runs before a cell is measured.
     pub before: Duration,
     /// The mixes, by name.
     pub mixes: BTreeMap<String, TrafficMix>,
 }
 
-/// The traffic of a table.
+/// Parses the table of background traffic.
 pub(super) fn traffic(mut fields: FileFields<'_>, lab: Option<&Lab>) -> Option<Traffic> {
     let (near, far) = (fields.need("near"), fields.need("far"));
     let before = fields.take("before").and_then(|field| field.time()).unwrap_or(BEFORE);
@@ -60,7 +60,7 @@ pub(super) fn traffic(mut fields: FileFields<'_>, lab: Option<&Lab>) -> Option<T
     Some(Traffic { near: hosts(&near?, lab)?, far: hosts(&far?, lab)?, before, mixes })
 }
 
-/// A host for each family.
+/// Parses a host for each family.
 fn hosts(field: &FileField<'_>, lab: &Lab) -> Option<PerFamily<String>> {
     let mut fields = field.fields()?;
     let mut host = |name, family: Family| {

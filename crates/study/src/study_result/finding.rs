@@ -1,57 +1,58 @@
-//! Claims and what came of them, in a study's document.
+//! Claims and their verdicts, in a study's document.
 
 use serde::{Deserialize, Serialize};
 
 use super::MeanRatio;
 use sixmark_record::metric::Metric;
 
-/// A claim, tested.
+/// A claim that was tested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingResult {
-    /// What was claimed.
+    /// The claim in words.
     pub text: String,
-    /// In what.
+    /// The measure that the claim is about.
     pub measure: Metric,
-    /// What is said of A against B; of equality how far apart they may be.
+    /// The claimed relation of A to B, or the claim about A alone.
     pub claim: Claim,
-    /// True of a claim that the published study makes, which this one repeats.
+    /// True for a claim of the published study, which this one repeats.
     #[serde(default)]
     pub published: bool,
-    /// Repetitions that have figures of both; of a claim about all or none, of A.
+    /// The number of repetitions with figures of both sides; for a claim about all or none, of A.
     pub blocks: u32,
-    /// Of a claim about all or none: what was counted; null of others, and where nothing was sent.
+    /// The counted exchanges of a claim about all or none; null for other claims, and if nothing
+    /// was sent.
     #[serde(default)]
     pub count: Option<ExchangeCount>,
-    /// A's over B's, with its interval; null where there is none.
+    /// The ratio of A to B, with its interval; null if there is none.
     pub ratio: Option<MeanRatio>,
-    /// Two-sided, that the ratio is 1, of Student's t on the logarithms; null where there is no
-    /// ratio.
+    /// The two-sided p-value of the hypothesis that the ratio is 1, by Student's t on the
+    /// logarithms; null if there is none.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
-    /// What keeps the speeds from being compared, in a sentence without a full stop; there is no
-    /// ratio and no p then; null: nothing.
+    /// Why the speeds can't be compared, in a sentence without a full stop; there is then no ratio
+    /// and no p-value. Null if they can be compared.
     #[serde(default)]
     pub unlike: Option<String>,
-    /// What it comes to.
+    /// The verdict on the claim.
     pub verdict: FindingVerdict,
-    /// The study's own sentence for this verdict, with its figures and without a full stop; null where the
-    /// study has none.
+    /// The study's own sentence for this verdict, with its figures and without a full stop; null if
+    /// the study has none.
     #[serde(default)]
     pub said: Option<String>,
 }
 
-/// How many of the exchanges sent are of the kind that a claim is about.
+/// A count of exchanges, for a claim about all or none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeCount {
-    /// Those of the kind.
+    /// The number of exchanges that the measure counts.
     pub counted: u64,
-    /// All that were sent.
+    /// The number of exchanges that were sent.
     pub sent: u64,
 }
 
-/// What is said of A against B, or of A alone.
+/// The claimed relation of A to B, or the claim about A alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -60,31 +61,31 @@ pub enum Claim {
     Higher,
     /// A is lower.
     Lower,
-    /// They are not further apart than this, percent.
+    /// A and B do not differ by more than the margin.
     Equal {
-        /// The margin.
+        /// The margin in percent.
         #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
         margin_percent: f64,
     },
     /// Every exchange of A is counted by the measure.
     #[serde(rename = "all")]
     AllOf,
-    /// None of A is.
+    /// No exchange of A is counted by the measure.
     #[serde(rename = "none")]
     NoneOf,
 }
 
-/// What came of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FindingVerdict {
-    /// Confirmed: the whole interval is where the claim has it, or every count is.
+    /// Confirmed: the whole interval agrees with the claim, or the count does.
     BorneOut,
-    /// Refuted: the whole interval is elsewhere, or a count is.
+    /// Refuted: the whole interval contradicts the claim, or the count does.
     NotBorneOut,
     /// Inconclusive.
     CannotTell,
-    /// It is about speed, and its cells don't give the same.
+    /// The claim is about speed, and its cells gave different responses, or only errors.
     NotComparable,
 }

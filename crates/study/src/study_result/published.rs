@@ -1,27 +1,27 @@
-//! What was published of the same, in a study's document.
+//! The published study that a study repeats, in its document.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonEntry, TableColumn};
 use sixmark_document::verdict::Estimate;
 
-/// What was published of a study.
+/// A published study, with recomputed analyses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Published {
-    /// What it is called there.
+    /// The title of the published study.
     pub title: String,
-    /// By whom and when.
+    /// Who published it, and when.
     pub source: String,
-    /// Under which conditions: machine, network, programs.
+    /// The conditions of its measurements: machine, network, programs.
     pub conditions: String,
-    /// What its authors concluded.
+    /// The conclusions of its authors.
     pub findings: Vec<String>,
-    /// What is to be known of it.
+    /// Remarks about it.
     pub remarks: Vec<String>,
     /// Its tables, as they were printed.
     pub tables: Vec<PublishedTable>,
-    /// What the figures say when they are worked out anew.
+    /// The analyses that are computed from its tables.
     pub analyses: Vec<Analysis>,
 }
 
@@ -31,11 +31,11 @@ pub struct Published {
 pub struct PublishedTable {
     /// Its name: letters, digits, `-` and `_`.
     pub name: String,
-    /// A line above it.
+    /// The title.
     pub title: String,
-    /// The factors that its first columns name.
+    /// The factors whose levels are in the first columns.
     pub factors: Vec<String>,
-    /// The columns behind them.
+    /// The other columns, which have figures.
     pub columns: Vec<TableColumn>,
     /// Its rows.
     pub rows: Vec<PublishedRow>,
@@ -45,44 +45,46 @@ pub struct PublishedTable {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedRow {
-    /// A level of each factor.
+    /// One level for each factor.
     pub levels: Vec<String>,
-    /// One entry a column, in its unit; null where none was printed. Of a range its middle.
+    /// One entry for each column, in its unit; null if nothing was printed. The entry of a range is
+    /// its middle.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Vec<Option<sixmark_document::schema_type::Signed>>")
     )]
     pub values: Vec<Option<f64>>,
-    /// The ends of what was printed as a range, an entry a column; absent where nothing was.
+    /// One entry for each column: the ends of the range, or null if none was printed. Absent if the
+    /// row has no range.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Vec<Option<[sixmark_document::schema_type::Signed; 2]>>")
     )]
     pub ranges: Vec<Option<[f64; 2]>>,
-    /// What is to be known of it; null: nothing.
+    /// A remark about the row; null if there is none.
     pub remark: Option<String>,
 }
 
-/// Published figures worked out anew.
+/// An analysis that is computed from published figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Analysis {
-    /// A line above it.
+    /// The title.
     pub title: String,
-    /// How it was done, in words.
+    /// The method in words.
     pub method: String,
-    /// The claim that is looked into; may be empty.
+    /// The claim that is examined; may be empty.
     pub claim: String,
-    /// Ratios of A's figures to B's, where it is about such.
+    /// Ratios of A's figures to B's; empty for an analysis of shares.
     pub ratios: Vec<ComparisonEntry>,
-    /// Differences of shares, where it is about such.
+    /// Differences of shares; empty for an analysis of ratios.
     pub shares: Vec<PublishedShare>,
-    /// What it comes to, in words.
+    /// The conclusion in words.
     pub conclusion: String,
 }
 
-/// Two shares compared.
+/// A comparison of two shares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedShare {
@@ -90,10 +92,10 @@ pub struct PublishedShare {
     pub label: String,
     /// The first share, 0 to 1.
     pub a: f64,
-    /// The second share.
+    /// The second share, 0 to 1.
     pub b: f64,
     /// The first minus the second, with its interval of 95 % (normal approximation).
     pub difference: Estimate,
-    /// True where the interval does not hold 0.
+    /// True if the interval does not include 0.
     pub differs: bool,
 }

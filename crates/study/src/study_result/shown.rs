@@ -1,4 +1,4 @@
-//! What a study shows of its cells: tables and charts.
+//! The tables and charts in a study's document.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::At;
 use sixmark_record::metric::Metric;
 use sixmark_units::family::Family;
 
-/// How repetitions become one figure.
+/// A statistic over repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -18,37 +18,39 @@ pub enum Statistic {
     Median,
 }
 
-/// A table: a row a combination of some factors, a column a measure at levels of others.
+/// A table with a row for each combination of some factors, and a column for each measure at the
+/// levels of others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Table {
-    /// Its name: letters, digits, `-` and `_`. Where factors stand in neither rows nor columns
-    /// there is one table of that name for each combination of their levels.
+    /// The name: letters, digits, `-` and `_`. If factors are in neither rows nor columns, there is
+    /// one table of that name for each combination of their levels.
     pub name: String,
-    /// A line above it.
+    /// The title.
     pub title: String,
-    /// The levels that the whole table is of.
+    /// The levels that apply to the whole table.
     pub at: Vec<At>,
-    /// The factors that the first columns name.
+    /// The factors whose levels are in the first columns.
     pub factors: Vec<String>,
-    /// The columns behind them.
+    /// The other columns, which have figures.
     pub columns: Vec<TableColumn>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// How much better one level of a factor of the rows is than another; absent where the study does
+    /// How much better one level of a factor of the rows is than another; absent if the study does
     /// not ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub improvement: Option<Improvement>,
-    /// How repetitions became one figure.
+    /// The statistic over repetitions.
     pub statistic: Statistic,
-    /// The published table that is set beside; null: none.
+    /// The published table whose figures are shown beside the measured ones; null if there is none.
     pub published: Option<String>,
     /// Remarks below it.
     pub remarks: Vec<String>,
 }
 
 impl Table {
-    /// The improvement that stands below a row: below the last of those that it is about.
+    /// Returns the row of improvements to be shown below a row, which is the last of those that it
+    /// is about; `None` if there is none.
     pub fn improvement_below(&self, row: &Row) -> Option<&Row> {
         let improvement = self.improvement.as_ref()?;
         let place = self.factors.iter().position(|factor| *factor == improvement.factor)?;
@@ -66,15 +68,15 @@ impl Table {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableColumn {
-    /// What is above it.
+    /// The heading.
     pub label: String,
-    /// What is in it.
+    /// The measure of its figures.
     pub measure: Metric,
-    /// The unit of its values; empty of counts.
+    /// The unit of its figures; empty for counts, and for shares from 0 to 1.
     pub unit: String,
-    /// The family that its figures are of, where the column decides that; else null.
+    /// The family of its figures, if the column determines it; else null.
     pub family: Option<Family>,
-    /// The levels that it is of, the family included.
+    /// The levels of its figures, including the family if the column determines it.
     pub at: Vec<At>,
 }
 
@@ -82,13 +84,13 @@ pub struct TableColumn {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
-    /// A level of each of the table's factors.
+    /// One level for each of the table's factors.
     pub levels: Vec<String>,
-    /// One entry a column.
+    /// One entry for each column.
     pub values: Vec<TableValue>,
 }
 
-/// What one level of a factor is better by than another, in the means of a table.
+/// How much better one level of a factor is than another, from the means of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Improvement {
@@ -98,12 +100,12 @@ pub struct Improvement {
     pub of: String,
     /// The level that it is judged against.
     pub over: String,
-    /// A row for each combination of the other factors of the table's rows: its levels are theirs, with
-    /// the level that is judged, its values percent. Where a lower figure is the better one, the
-    /// sign is turned: what is better is above zero.
+    /// One row for each combination of the other factors of the table's rows. Its levels are this
+    /// combination with the judged level; its values are percentages. A positive value is an
+    /// improvement, also where a lower figure is better.
     pub rows: Vec<Row>,
-    /// What keeps some of the speeds from being compared, in a sentence without a full stop; they
-    /// have no percentage; absent: nothing.
+    /// Why some speeds can't be compared, in a sentence without a full stop; these have no
+    /// percentage. Absent if there is no reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlike: Option<String>,
 }
@@ -112,31 +114,31 @@ pub struct Improvement {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableValue {
-    /// What was measured; null where it was not.
+    /// The measured figure; null if nothing was measured.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub measured: Option<f64>,
-    /// The lower end of its interval of 95 %, where there are repetitions enough; else null.
+    /// The lower end of its interval of 95 %; null if there are too few repetitions.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub low: Option<f64>,
-    /// The upper end; null likewise.
+    /// The upper end; null if there are too few repetitions.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub high: Option<f64>,
-    /// Why nothing was measured though exchanges were sent; absent where something was, and where none
-    /// were.
+    /// Why nothing was measured although exchanges were sent; absent if something was measured, and
+    /// if nothing was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingFigure>,
-    /// Repetitions that it is from.
+    /// The number of measurements, or of pairs of them, that the figure is computed from.
     pub n: u32,
-    /// What was published; null: nothing.
+    /// The published figure; null if there is none.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
@@ -144,19 +146,19 @@ pub struct TableValue {
     pub published: Option<f64>,
 }
 
-/// Why exchanges that were sent have no figure.
+/// The reason why there is no figure although exchanges were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MissingFigure {
-    /// None was complete, and some lasted until the client gave up.
+    /// No response was complete, and some exchanges lasted until the client gave up.
     Stalled,
-    /// None was complete.
+    /// No response was complete.
     Failed,
 }
 
 impl MissingFigure {
-    /// What stands in the place of the figure.
+    /// Returns the word that is shown in place of the figure.
     pub fn word(self) -> &'static str {
         match self {
             MissingFigure::Stalled => "stalled",
@@ -165,13 +167,13 @@ impl MissingFigure {
     }
 }
 
-/// A figure to draw: lines over a factor.
+/// A chart: lines over a factor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chart {
     /// Its name: letters, digits, `-` and `_`.
     pub name: String,
-    /// A line above it.
+    /// The title.
     pub title: String,
     /// The axis of the factor.
     pub x: Axis,
@@ -185,11 +187,11 @@ pub struct Chart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Axis {
-    /// What it shows: a factor or a measure.
+    /// The name of the factor or measure that it shows.
     pub label: String,
-    /// In which unit; may be empty.
+    /// The unit; may be empty.
     pub unit: String,
-    /// Logarithmic, not linear.
+    /// True if the axis is logarithmic, false if it is linear.
     pub logarithmic: bool,
 }
 
@@ -197,17 +199,17 @@ pub struct Axis {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChartLine {
-    /// What it is called.
+    /// The label.
     pub label: String,
-    /// The family that it is of; null: of none.
+    /// The family of its figures; null if its levels do not determine the family.
     pub family: Option<Family>,
-    /// The levels that it is of, the family included.
+    /// The levels that the line stands for, including the family if it has one.
     pub at: Vec<At>,
-    /// True of published figures.
+    /// True for published figures.
     pub published: bool,
     /// Its points, from left to right.
     pub points: Vec<Dot>,
-    /// Where exchanges that were sent have no figure; absent where there is no such place.
+    /// The places without a figure although exchanges were sent; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingDot>,
 }
@@ -216,12 +218,12 @@ pub struct ChartLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingDot {
-    /// The level's value, or its number from 0 where levels are no numbers.
+    /// The level as a number, or its index from 0 if the levels are not numbers.
     #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub x: f64,
     /// The level's name.
     pub label: String,
-    /// Why.
+    /// The reason.
     pub why: MissingFigure,
 }
 
@@ -229,7 +231,7 @@ pub struct MissingDot {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dot {
-    /// The level's value, or its number from 0 where levels are no numbers.
+    /// The level as a number, or its index from 0 if the levels are not numbers.
     #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub x: f64,
     /// The level's name.
@@ -237,21 +239,21 @@ pub struct Dot {
     /// The figure, in the axis's unit.
     #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub y: f64,
-    /// The lower end of its interval, where there are repetitions enough; else null.
+    /// The lower end of its interval, or of the range that was published; null if there is none.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub low: Option<f64>,
-    /// The upper end; null likewise.
+    /// The upper end; null if there is none.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<sixmark_document::schema_type::Signed>")
     )]
     pub high: Option<f64>,
-    /// Why this speed must not be read beside another family's, in a sentence without a full stop: the
-    /// families gave different responses there, or this one nothing but errors. Such a point is not
-    /// drawn.
+    /// Why this speed must not be compared with that of another family, in a sentence without a
+    /// full stop: the families gave different responses, or this one gave only errors. Such a point
+    /// is not drawn. Absent if there is no reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlike: Option<String>,
 }

@@ -4,23 +4,23 @@ use crate::study_result::Claim;
 use sixmark_document::braces::{fill, names_in_braces};
 use sixmark_document::fields::FileField;
 
-/// What a finding says in a headline, by its verdict; without full stops.
+/// The sentences of a finding for the headline, by verdict, without full stops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingSentences {
-    /// Where the claim is confirmed; none: the claim itself.
+    /// The sentence for a confirmed claim; if `None`, the claim itself is shown.
     pub confirmed: Option<String>,
-    /// Where it is refuted; none: that, and the claim.
+    /// The sentence for a refuted claim; if `None`, the claim is shown as refuted.
     pub refuted: Option<String>,
 }
 
-/// The figures of a claim that compares two sides.
+/// The names of the figures of a claim that compares two sides.
 const OF_TWO_SIDES: [&str; 5] = ["a", "b", "difference", "ratio", "percent"];
-/// Those of one on the ratio of families, which has no unit.
+/// The names of the figures of a claim that compares ratios of the families, which have no unit.
 const OF_RATIOS: [&str; 4] = ["a", "b", "ratio", "percent"];
-/// Those of a claim about all or none.
+/// The names of the figures of a claim about all or none of the exchanges.
 const OF_COUNTS: [&str; 2] = ["count", "sent"];
 
-/// Returns the figures that a claim has.
+/// Returns the names of the figures of a claim.
 fn figure_names(claim: Claim, of_families: bool) -> &'static [&'static str] {
     match (claim, of_families) {
         (Claim::AllOf | Claim::NoneOf, _) => &OF_COUNTS,

@@ -1,4 +1,4 @@
-//! Reads from a study's file what is made of its cells.
+//! Parsing of the outputs in a study's file.
 
 use super::{ChartSpec, ComparisonSpec, Levels, Outputs, TableSpec};
 use crate::spec::FAMILY;
@@ -11,7 +11,7 @@ use crate::study_result::Statistic;
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_record::metric::Metric;
 
-/// All of a file's outputs.
+/// Parses all outputs of a file.
 pub(in crate::spec) fn outputs(fields: &mut FileFields<'_>, names: &KnownNames<'_>) -> Outputs {
     let of = |tables: Vec<FileFields<'_>>| -> Vec<TableSpec> {
         tables.into_iter().filter_map(|fields| read_table(fields, names)).collect()
@@ -30,7 +30,7 @@ fn read_name(fields: &mut FileFields<'_>) -> Option<String> {
     fields.need("name")?.parsed(column_name)
 }
 
-/// `mean` or `median`.
+/// Parses `statistic`, which is `mean` (the default) or `median`.
 fn statistic(fields: &mut FileFields<'_>) -> Statistic {
     let allowed = [("mean", Statistic::Mean), ("median", Statistic::Median)];
     fields.take("statistic").and_then(|field| field.one_of(&allowed)).unwrap_or_default()
@@ -75,7 +75,7 @@ fn read_table(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<Tabl
     })
 }
 
-/// A row that says how much better one level is than the other.
+/// Parses `improvement`, which adds a row that says how much better one level is than another.
 fn improvement(
     fields: &mut FileFields<'_>,
     names: &KnownNames<'_>,
@@ -95,7 +95,7 @@ fn improvement(
     Some(levels)
 }
 
-/// A measure, or a table with its unit and label.
+/// Parses a measure, or a table with its unit and label.
 pub(in crate::spec) fn column(field: &FileField<'_>) -> Option<ColumnSpec> {
     if !field.is_table() {
         let measure: Metric = field.parsed(str::parse)?;
@@ -165,7 +165,7 @@ fn read_comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option
     })
 }
 
-/// The title of one of the study's published analyses.
+/// Parses the title of one of the study's published analyses.
 fn published_analysis(field: &FileField<'_>, names: &KnownNames<'_>) -> Option<String> {
     let title = field.text()?;
     let known = names.published.map_or(&[][..], |published| &published.analyses);
@@ -176,7 +176,8 @@ fn published_analysis(field: &FileField<'_>, names: &KnownNames<'_>) -> Option<S
     Some(title)
 }
 
-/// The two levels of the factor that are compared: those that are named, or the first two.
+/// Returns the two levels of the factor that are compared: those that are named, else the first
+/// two.
 fn two_sides(
     sides: &[Option<FileField<'_>>; 2],
     names: &KnownNames<'_>,
@@ -194,7 +195,7 @@ fn two_sides(
     [a, b]
 }
 
-/// Another factor, between whose levels what is compared may differ.
+/// Parses `interaction`, two levels of another factor between which the comparison may differ.
 fn interaction(
     fields: &mut FileFields<'_>,
     names: &KnownNames<'_>,
