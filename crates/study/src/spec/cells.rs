@@ -52,9 +52,9 @@ fn with<'a>(levels: &[(&'a str, &'a Level)], factor: &'a Factor) -> Vec<Vec<(&'a
     next.map(|next| levels.iter().copied().chain([next]).collect()).collect()
 }
 
-/// Returns the order of measurement: indices into the list of cells, each with its repetition from
-/// 1. It depends only on the study and the seed, so that a resumed study continues in the same
-/// order.
+/// Returns the order of measurement: indices into the list of cells, each with its repetition,
+/// counted from 1. It depends only on the study and the seed, so that a resumed study continues in
+/// the same order.
 pub fn schedule(study: &Study, cells: usize, seed: u64) -> Vec<(usize, u32)> {
     let block = |repetition: u32| {
         let mut order: Vec<usize> = (0..cells).collect();
