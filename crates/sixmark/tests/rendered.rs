@@ -16,7 +16,7 @@ use sixmark::report::{document_text, junit, long, markdown_page};
 use sixmark_record::csv;
 use sixmark_record::text::Detail;
 use sixmark_study::sheet::{published_markdown, published_text, study_markdown, study_text};
-use sixmark_study::study_result::StudyResult;
+use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 use sixmark_vitals::text as vitals;
 
 use rendered::documents::{self, Verdicts};
@@ -127,66 +127,60 @@ fn a_study() {
 }
 
 #[test]
-fn a_study_s_headline_is_written_from_its_findings() {
+fn a_study_s_headline_is_written_from_its_claims() {
     let Document::Study(study) = documents::recorded("study") else { panic!("not a study") };
-    let said = |findings: &[serde_json::Value]| documents::headline(&study, findings);
-    let of = |verdict: &str, more| documents::finding(verdict, more);
-    let unlike = documents::unlike_finding();
-    let published = |verdict: &str, more: serde_json::Value| {
-        let mut finding = of(verdict, more);
-        finding["published"] = json!(true);
-        finding
-    };
+    let said = |claims: &[serde_json::Value]| documents::headline(&study, claims);
+    let of = documents::claim;
+    let unlike = documents::unlike_claim();
     let sentence = |said: &str| json!({"said": said});
-    let claim = |text: &str| json!({"text": text});
-    for (findings, headline) in [
+    let text = |text: &str| json!({"text": text});
+    let published = || json!({"source": "table 2"});
+    let few = |blocks| documents::undecided("they are too few", blocks, json!({}));
+    for (claims, headline) in [
         (
-            vec![
-                of("borne_out", sentence("small ones came")),
-                of("borne_out", claim("Large ones")),
-            ],
+            vec![of("holds", sentence("small ones came")), of("holds", text("Large ones"))],
             "Small ones came; large ones.",
         ),
         (
-            vec![of("not_borne_out", sentence("large ones came")), of("not_borne_out", json!({}))],
-            "Large ones came; refuted: IPv6 is faster.",
+            vec![of("does_not_hold", sentence("large ones came")), of("does_not_hold", json!({}))],
+            "Large ones came; does not hold: IPv6 is faster.",
         ),
         (
             vec![
-                published("borne_out", sentence("more congestion took longer")),
-                published("not_borne_out", sentence("IPv6 took 3 % less time")),
-                published("cannot_tell", claim("A family's own traffic hurts")),
-                of("not_borne_out", claim("Nothing else matters")),
+                of("holds", published()),
+                of("does_not_hold", published()),
+                of("does_not_hold", published()),
+                documents::undecided("it varies", 5, published()),
+                of("does_not_hold", text("Nothing else matters")),
             ],
-            "1 of 3 published findings reproduced; 1 contradicted; 1 inconclusive. More congestion took \
-             longer; contradicted: IPv6 took 3 % less time; inconclusive: a family's own traffic hurts, 5 \
-             repetitions; refuted: nothing else matters.",
+            "1 of 4 claims of the paper holds, 2 do not, 1 can't be told here. Does not hold: nothing \
+             else matters.",
         ),
         (
-            vec![of("borne_out", claim("It is so")), unlike.clone()],
+            vec![
+                of("holds", published()),
+                documents::undecided("--quick omits size 7", 5, published()),
+            ],
+            "1 of 2 claims of the paper holds, 1 can't be told here. --quick can't decide 1 claim: it \
+             omits levels that it needs.",
+        ),
+        (
+            vec![of("holds", text("It is so")), unlike.clone()],
             "It is so; not comparable: IPv6 is faster (statuses differ).",
         ),
         (vec![unlike.clone(), unlike], "NOT COMPARABLE: statuses differ."),
-        (
-            vec![of("cannot_tell", json!({"blocks": 2})); 2],
-            "2 repetitions are too few for a result; run without --quick.",
-        ),
-        (
-            vec![of("borne_out", json!({"blocks": 2})), of("cannot_tell", json!({"blocks": 2}))],
-            "IPv6 is faster; inconclusive: IPv6 is faster, 2 repetitions. Inconclusive findings need more \
-             repetitions than 2: run without --quick.",
-        ),
-        (vec![of("cannot_tell", json!({"blocks": 0}))], "No finding has figures yet."),
+        (vec![few(2); 2], "2 repetitions are too few for a result; run without --quick."),
+        (vec![few(0)], "No claim has figures yet."),
     ] {
-        assert_eq!(said(&findings), headline);
+        assert_eq!(said(&claims), headline);
     }
 }
 
 #[test]
 fn a_published_study() {
     let Document::Study(result) = documents::recorded("study") else { panic!("not a study") };
-    let StudyResult { published, .. } = documents::turned(*result);
-    let published = published.unwrap();
+    let StudyResult { published, claims, .. } = documents::turned(*result);
+    let published = ReanalysedStudy { published: published.unwrap(), claims };
     assert_snapshot!("published.text", published_text(&published));
     assert_snapshot!("published.md", published_markdown(&published));
 }

@@ -48,6 +48,19 @@ fn wilson_at(part_of: f64, n: f64, z: f64) -> Result<Interval, Refused> {
     })
 }
 
+/// Returns the one-sided p-value of the hypothesis that the share of a count is at most `bound`,
+/// against a greater one, by the score test that [`wilson`] inverts.
+///
+/// # Errors
+/// Nothing counted, a part above the whole, or a bound that is not between 0 and 1.
+pub fn share_above(count: Count, bound: f64) -> Result<f64, Refused> {
+    check_share(bound)?;
+    let count = count.checked()?;
+    let share = count.share().ok_or(Refused::Empty)?;
+    let error = (bound * (1.0 - bound) / count.whole as f64).sqrt();
+    Ok(normal_cdf(-(share - bound) / error))
+}
+
 /// Returns the interval of the difference of two shares, A minus B, by Newcombe's hybrid score
 /// method (method 10 of Newcombe, Statistics in Medicine 1998, 17: 873), which combines Wilson's
 /// intervals. Each side is a share and the number of items.
@@ -108,6 +121,16 @@ mod tests {
             assert!((found.low - low).abs() < 6e-5, "{a}/{of_a}: {found:?}");
             assert!((found.high - high).abs() < 6e-5, "{a}/{of_a}: {found:?}");
         }
+    }
+
+    #[test]
+    fn a_share_is_tested_by_its_own_interval() {
+        let count = Count { part: 81, whole: 263 };
+        let Interval { low, high } = wilson(81.0 / 263.0, 263.0, 0.95).unwrap();
+        assert!((share_above(count, low).unwrap() - 0.025).abs() < 1e-9);
+        assert!((share_above(count, high).unwrap() - 0.975).abs() < 1e-9);
+        assert_eq!(share_above(Count { part: 0, whole: 0 }, 0.5), Err(Refused::Empty));
+        assert_eq!(share_above(count, 1.0), Err(Refused::NoShare));
     }
 
     /// Newcombe 1998 (857), table I: method 3.

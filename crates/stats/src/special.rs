@@ -23,6 +23,12 @@ pub fn t_quantile(p: f64, freedom: f64) -> f64 {
     if p > 0.5 { -lower(1.0 - p, 1e12, 120, below) } else { lower(p, 1e12, 120, below) }
 }
 
+/// Returns the share of Student's distribution that exceeds `t` (NIST Digital Library of
+/// Mathematical Functions, 8.17). It is NaN if `freedom` is not above 0.
+pub fn t_upper_tail(t: f64, freedom: f64) -> f64 {
+    if t < 0.0 { 1.0 - t_below(t, freedom) } else { t_below(t, freedom) }
+}
+
 /// Returns the regularised incomplete beta function I_x(a, b), computed by its continued fraction
 /// (NIST Digital Library of Mathematical Functions, 8.17.22). It is NaN if an argument is out of
 /// range.

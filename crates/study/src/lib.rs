@@ -12,11 +12,11 @@ pub mod analyse;
 pub mod average;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod browser;
+mod claims;
 pub mod client;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod figures;
-mod findings;
 pub mod levels;
 mod observation;
 pub mod outputs;

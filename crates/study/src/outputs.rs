@@ -7,7 +7,7 @@ mod missing;
 
 use super::analyse::{self, PublishedFigure};
 use super::average::{Average, average, entry};
-use super::findings::find_claim;
+use super::claims::{test_claims, test_published_claims};
 use super::levels::{label_level, label_levels};
 use super::unlike;
 use crate::observation::Observation;
@@ -16,7 +16,7 @@ use crate::spec::{
     ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
 };
 use crate::study_result::{
-    At, CellResult, Chart, ComparisonEntry, FindingResult, Published, RatioFinding, Row, Statistic,
+    At, CellResult, Chart, ClaimResult, ComparisonEntry, Published, RatioFinding, Row, Statistic,
     StudyComparison, Table, TableColumn, TableValue,
 };
 use sixmark_record::metric::{Bounds, Metric};
@@ -37,9 +37,14 @@ pub fn outputs(
     (tables, charts, comparisons(study, cells))
 }
 
-/// Tests the findings of a study.
-pub fn findings(study: &Study, cells: &[CellResult]) -> Vec<FindingResult> {
-    study.outputs.findings.iter().map(|spec| find_claim(spec, cells)).collect()
+/// Tests the claims of a study on its cells and on the published figures.
+pub fn claims(study: &Study, cells: &[CellResult]) -> Vec<ClaimResult> {
+    test_claims(study, cells)
+}
+
+/// Tests the claims of the published study on its own figures alone.
+pub fn published_claims(study: &Study) -> Vec<ClaimResult> {
+    test_published_claims(study)
 }
 
 /// Returns only the comparisons of a study.
@@ -385,4 +390,4 @@ fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -11,7 +11,7 @@ mod turned;
 
 use crate::levels::label_level;
 use crate::study_result::{
-    At, CellOrder, CellResult, ComparisonEntry, MeanRatio, Published, RatioFinding,
+    At, CellOrder, CellResult, ComparisonEntry, MeanRatio, RatioFinding, ReanalysedStudy,
     StudyComparison, StudyResult, Table as Asked, TableValue,
 };
 use sixmark_document::verdict::Estimate;
@@ -35,7 +35,7 @@ pub(super) use published::published_sheet;
 pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
     let parts = [
         Part::new("What it measures", description(result)).map(Part::open),
-        Part::new("Findings, tested", claims::claims_table(&result.findings)).map(Part::open),
+        Part::new("Claims", claims::claims_table(&result.claims)).map(Part::open),
         Part::new("Comparisons", result.comparisons.iter().flat_map(comparison_blocks).collect())
             .map(Part::open),
         Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),
@@ -336,12 +336,13 @@ pub fn study_markdown(study: &StudyResult) -> String {
     markdown::section(&sheet("", study))
 }
 
-/// Formats published figures and their recomputed analyses for a terminal.
-pub fn published_text(published: &Published) -> String {
-    terminal::sheet_text(&published_sheet(published))
+/// Formats published figures, their recomputed analyses and the claims tested on them for a
+/// terminal.
+pub fn published_text(of: &ReanalysedStudy) -> String {
+    terminal::sheet_text(&published_sheet(of))
 }
 
-/// Formats published figures and their recomputed analyses as Markdown.
-pub fn published_markdown(published: &Published) -> String {
-    markdown::section(&published_sheet(published))
+/// Formats the same as Markdown.
+pub fn published_markdown(of: &ReanalysedStudy) -> String {
+    markdown::section(&published_sheet(of))
 }

@@ -1,7 +1,7 @@
 //! `sixmark.study/1`: the document that `sixmark study run` writes, during the study and at its
 //! end.
 
-mod finding;
+mod claim;
 mod published;
 mod shown;
 
@@ -16,8 +16,12 @@ use sixmark_record::metric::Metric;
 use sixmark_record::sameness::GivenResult;
 use sixmark_units::family::Family;
 
-pub use finding::{Claim, ExchangeCount, FindingResult, FindingVerdict};
-pub use published::{Analysis, Published, PublishedRow, PublishedShare, PublishedTable};
+pub use claim::{
+    ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimKind, ClaimResult, ClaimScale, ExchangeCount,
+};
+pub use published::{
+    Analysis, Published, PublishedRow, PublishedShare, PublishedTable, ReanalysedStudy,
+};
 pub use shown::{
     Axis, Chart, ChartLine, Dot, Improvement, MissingDot, MissingFigure, Row, Statistic, Table,
     TableColumn, TableValue,
@@ -79,9 +83,9 @@ pub struct StudyResult {
     pub figures: Vec<Chart>,
     /// The comparisons that it asks for; the first is the most important.
     pub comparisons: Vec<StudyComparison>,
-    /// The claims that were tested.
+    /// The claims of the published study, and of this one, with their answers.
     #[serde(default)]
-    pub findings: Vec<FindingResult>,
+    pub claims: Vec<ClaimResult>,
     /// The published study that this one repeats; null if there is none.
     pub published: Option<Published>,
     /// The machine that generated the load.

@@ -140,45 +140,69 @@ fn unlike(comparison: &mut Comparison) {
     }
 }
 
-/// A finding of a verdict, with more.
-pub(crate) fn finding(verdict: &str, more: Value) -> Value {
-    let mut finding = json!({"text": "IPv6 is faster", "measure": "goodput", "claim": "higher",
-        "blocks": 5, "ratio": {"value": 1.1, "low": 1.05, "high": 1.15}, "p": 0.01,
-        "verdict": verdict});
-    finding.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    finding
+/// A claim with an answer, with more.
+pub(crate) fn claim(answer: &str, more: Value) -> Value {
+    let mut claim = json!({"id": "ipv6-faster", "text": "IPv6 is faster", "source": null,
+        "kind": "higher", "measure": "goodput", "method": "Student's t", "printed": null,
+        "published": null, "said": null, "measured": evidence(answer, json!({}))});
+    claim.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    claim
+}
+
+/// Evidence with an answer, with more.
+pub(crate) fn evidence(answer: &str, more: Value) -> Value {
+    let estimate = json!({"of": "ratio", "value": 1.1, "low": 1.05, "high": 1.15});
+    let mut evidence = json!({"answer": answer, "why": null, "figures": "2 MB/s against 1.8 MB/s",
+        "blocks": 5, "estimate": estimate, "count": null, "p": 0.01, "p_adjusted": 0.02,
+        "agrees": true});
+    evidence.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    evidence
+}
+
+/// One that is not decided, for a reason, after this number of repetitions.
+pub(crate) fn undecided(why: &str, blocks: u32, more: Value) -> Value {
+    let undecided = json!({"why": why, "blocks": blocks, "estimate": null});
+    let mut claim = claim("cannot_tell", json!({"measured": evidence("cannot_tell", undecided)}));
+    claim.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    claim
 }
 
 /// One whose sides do not give the same.
-pub(crate) fn unlike_finding() -> Value {
-    finding("not_comparable", json!({"ratio": null, "p": null, "unlike": "statuses differ"}))
+pub(crate) fn unlike_claim() -> Value {
+    let unlike = json!({"estimate": null, "p": null, "p_adjusted": null, "why": "statuses differ"});
+    claim("not_comparable", json!({"measured": evidence("not_comparable", unlike)}))
 }
 
-/// What is said first of the study with other findings, and its notes.
-pub(crate) fn headline(study: &StudyResult, findings: &[Value]) -> String {
-    let findings = serde_json::from_value(findings.into()).unwrap();
-    let study = StudyResult { findings, ..study.clone() };
+/// What is said first of the study with other claims, and its notes.
+pub(crate) fn headline(study: &StudyResult, claims: &[Value]) -> String {
+    let claims = serde_json::from_value(claims.into()).unwrap();
+    let study = StudyResult { claims, ..study.clone() };
     let text = sixmark_study::sheet::study_text(&study);
     let end = text.find("\nWHAT MAKES THE FIGURES").unwrap();
     let (_, last) = text[..end].trim_end().rsplit_once("\n\n").unwrap();
     last.replace('\n', " ")
 }
 
-/// The study with findings of each kind, published figures that say something else, and cells missing.
+/// The study with claims of each answer, published figures that say something else, and cells missing.
 pub(crate) fn turned(study: StudyResult) -> StudyResult {
     let mut study = serde_json::to_value(study).unwrap();
     study["cells_planned"] = json!(20);
     study["ended"] = Value::Null;
     study["programs"] = json!({"nginx": "1.22.1"});
     study["warnings"] = json!([{"code": "few_repetitions", "message": "there are few"}]);
-    let count =
-        json!({"claim": "none", "measure": "NORMAL", "count": {"counted": 0, "sent": 1_200}});
-    study["findings"] = json!([
-        finding("borne_out", json!({"said": "IPv6 carries 10 % more"})),
-        finding("not_borne_out", json!({"text": "Sizes do not matter"})),
-        finding("borne_out", count),
-        finding("cannot_tell", json!({"ratio": {"value": 1.1, "low": 0.01, "high": 90.0}})),
-        unlike_finding(),
+    let count = json!({"count": {"counted": 0, "sent": 1_200}, "estimate": null, "p": null,
+        "p_adjusted": null, "figures": "0 of 1,200"});
+    let count = json!({"kind": "none", "measure": "NORMAL", "measured": evidence("holds", count)});
+    let contradicted = json!({"id": "ipv6-lower", "text": "IPv6 is slower", "kind": "lower",
+        "source": "table 2", "printed": "2 against 3 MB/s",
+        "published": evidence("does_not_hold", json!({}))});
+    study["claims"] = json!([
+        claim("holds", json!({"said": "IPv6 carries 10 % more"})),
+        claim("does_not_hold", json!({"text": "Sizes do not matter"})),
+        claim("holds", count),
+        claim("does_not_hold", contradicted),
+        undecided("--quick omits size 7", 5, json!({"source": "figure 1", "id": "size"})),
+        unlike_claim(),
     ]);
     let of = |label: &str, finding: &str, [low, high]: [f64; 2]| {
         json!({"label": label, "pairs": 3, "higher": 0, "finding": finding, "sentence": "it says so",

@@ -156,7 +156,7 @@ fn a_study_does_not_compare_the_speed_of_a_sick_family() {
             "name = 'x'\ntitle = 'X'\ntargets = [{v6}, {v4}]\npath = '/{path}'\nrepetitions = 3\n\
              [options]\ncount = 40\nconcurrency = 2\n[factors]\nfamily = ['ipv6', 'ipv4']\n\
              [[comparisons]]\nname = 'f'\ntitle = 'F'\nmeasure = 'requests_per_s'\n\
-             [[findings]]\ntext = 'IPv6 is faster'\nmeasure = 'requests_per_s'\nclaim = 'higher'\n\
+             [[claims]]\nid = 'faster'\ntext = 'IPv6 is faster'\nmeasure = 'requests_per_s'\nkind = 'higher'\n\
              a = {{ family = 'ipv6' }}\nb = {{ family = 'ipv4' }}\n"
         );
         let (file, out) = (folder.path().join("study.toml"), folder.path().join(path));
@@ -172,20 +172,20 @@ fn a_study_does_not_compare_the_speed_of_a_sick_family() {
     }
 }
 
-/// Its one comparison and its one finding say so, or neither does.
+/// Its one comparison and its one claim say so, or neither does.
 fn study_says(document: &Value, (shown, page): (&str, &str), said: Option<&str>) {
     let entry = &document["comparisons"][0]["entries"][0];
     let is_unlike = entry["finding"] == "not_comparable" && entry["ratio"].is_null();
     assert_eq!(is_unlike, said.is_some(), "{entry:#}");
-    let found = &document["findings"][0];
-    let is_unlike = found["verdict"] == "not_comparable" && found["ratio"].is_null();
+    let found = &document["claims"][0]["measured"];
+    let is_unlike = found["answer"] == "not_comparable" && found["estimate"].is_null();
     assert_eq!(is_unlike, said.is_some(), "{found:#}");
     assert_eq!(page.contains("not comparable"), said.is_some());
     let Some(said) = said else { return };
     assert_eq!(entry["sentence"], said);
-    assert_eq!(format!("not comparable: {}", found["unlike"].as_str().unwrap()), said);
+    assert_eq!(format!("not comparable: {}", found["why"].as_str().unwrap()), said);
     let why = said.strip_prefix("not comparable: ").unwrap();
-    assert_eq!(page.to_lowercase().matches(&said.to_lowercase()).count(), 2, "finding, comparison");
+    assert_eq!(page.to_lowercase().matches(&said.to_lowercase()).count(), 2, "claim, comparison");
     assert_eq!(page.matches("≠ not comparable</td>").count(), 2, "their rows");
     assert!(page.contains("headline not_comparable"));
     assert!(page.contains(&format!("<p class=\"sentence\">{why}")), "the verdict says the rest");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::outputs::{findings, outputs};
+use crate::outputs::{claims, outputs};
 use crate::spec::PlannedCell;
 use crate::spec::Study;
 use crate::spec::cells::{cells, schedule};
@@ -370,7 +370,7 @@ fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
     document.tables = tables;
     document.figures = figures;
     document.comparisons = comparisons;
-    document.findings = findings(study, &document.cells);
+    document.claims = claims(study, &document.cells);
     document.ended = ended;
     document.updated = now();
 }

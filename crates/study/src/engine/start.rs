@@ -86,7 +86,7 @@ fn begin_document(
         tables: Vec::new(),
         figures: Vec::new(),
         comparisons: Vec::new(),
-        findings: Vec::new(),
+        claims: Vec::new(),
         published: study.published.as_ref().map(published),
         environment: environment::environment(Vec::new()),
         programs,

@@ -4,7 +4,7 @@ use super::*;
 use crate::spec::cells::cells;
 use crate::spec::published::family_name;
 use crate::spec::{ReadContext, parse_study};
-use crate::study_result::{Dot, FindingVerdict, MissingFigure, RatioFinding};
+use crate::study_result::{Dot, MissingFigure, RatioFinding};
 use sixmark_document::provenance::Ended;
 use sixmark_record::family_result::Families;
 use sixmark_record::sameness::GivenResult;
@@ -23,7 +23,16 @@ columns = [
 rows = [["1", 10, 20, 30], ["2", 11, 21, 31]]
 "#;
 
-fn study(more: &str) -> Study {
+pub(crate) fn study(more: &str) -> Study {
+    study_form(more, false)
+}
+
+/// Returns the short form of the study.
+pub(crate) fn short_study(more: &str) -> Study {
+    study_form(more, true)
+}
+
+fn study_form(more: &str, quick: bool) -> Study {
     let text = format!(
         "name = 'x'\ntargets = ['http://[::1]', 'http://127.0.0.1']\nrepetitions = 3\n\
          published = 'published.toml'\n{more}"
@@ -31,13 +40,16 @@ fn study(more: &str) -> Study {
     let mut open = |_: &str| Ok(PUBLISHED.to_owned());
     let has_option = |name: &str| ["ratio", "count"].contains(&name);
     let mut context =
-        ReadContext { quick: false, in_lab: false, has_option: &has_option, open: &mut open };
+        ReadContext { quick, in_lab: false, has_option: &has_option, open: &mut open };
     parse_study(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
 }
 
 /// Returns all cells in all repetitions. `figure` computes their goodput from the family, the
 /// levels and the repetition.
-fn measured(study: &Study, figure: impl Fn(Family, &[At], u32) -> Option<f64>) -> Vec<CellResult> {
+pub(crate) fn measured(
+    study: &Study,
+    figure: impl Fn(Family, &[At], u32) -> Option<f64>,
+) -> Vec<CellResult> {
     let mut all = Vec::new();
     for cell in cells(study) {
         for repetition in 1..=study.repetitions.get() {
@@ -67,17 +79,17 @@ fn measured(study: &Study, figure: impl Fn(Family, &[At], u32) -> Option<f64>) -
     all
 }
 
-fn size(at: &[At]) -> f64 {
+pub(crate) fn size(at: &[At]) -> f64 {
     at.iter().find(|at| at.factor == "size").map_or(1.0, |at| at.level.parse().unwrap())
 }
 
 /// Returns a goodput in bytes/s, 1.1 times as high over IPv6, with some spread over repetitions.
-fn some(family: Family, at: &[At], repetition: u32) -> Option<f64> {
+pub(crate) fn some(family: Family, at: &[At], repetition: u32) -> Option<f64> {
     let factor = if family == Family::Ipv6 { 1.1 } else { 1.0 };
     Some(size(at) * 1e6 * factor * (1.0 + f64::from(repetition) / 100.0))
 }
 
-const SIZES: &str = "[factors]\nsize = [1, 2]\nfamily = ['ipv6', 'ipv4']\n";
+pub(crate) const SIZES: &str = "[factors]\nsize = [1, 2]\nfamily = ['ipv6', 'ipv4']\n";
 
 #[test]
 fn pairs_are_the_other_factors_combinations_and_repetitions_are_averaged() {
@@ -258,7 +270,7 @@ fn an_interaction_is_the_ratio_of_two_ratios() {
 }
 
 /// Returns cells with 50 complete responses of each family, all with the given status.
-fn answering(study: &Study, status: impl Fn(Family, &[At]) -> u16) -> Vec<CellResult> {
+pub(crate) fn answering(study: &Study, status: impl Fn(Family, &[At]) -> u16) -> Vec<CellResult> {
     let mut cells = measured(study, some);
     for cell in &mut cells {
         let at = cell.levels.clone();
@@ -274,9 +286,10 @@ fn answering(study: &Study, status: impl Fn(Family, &[At]) -> u16) -> Vec<CellRe
     cells
 }
 
-const SIX_LEVELS: &str = "[factors]\nsize = [1, 2, 3, 4, 5, 6]\nfamily = ['ipv6', 'ipv4']\n";
+pub(crate) const SIX_LEVELS: &str =
+    "[factors]\nsize = [1, 2, 3, 4, 5, 6]\nfamily = ['ipv6', 'ipv4']\n";
 
-fn sick_at_two(family: Family, at: &[At]) -> u16 {
+pub(crate) fn sick_at_two(family: Family, at: &[At]) -> u16 {
     if family == Family::Ipv6 && size(at) == 2.0 { 503 } else { 200 }
 }
 
@@ -341,96 +354,9 @@ fn a_chart_of_speed_marks_what_must_not_be_read_side_by_side() {
     assert_eq!(marked(&answering(&study, |_, _| 200), 0), []);
 }
 
-#[test]
-fn a_finding_on_cells_that_are_not_the_same_is_not_comparable() {
-    let finding = |measure: &str, more: &str| {
-        format!("[[findings]]\ntext = 'T'\nmeasure = '{measure}'\nclaim = 'higher'\n{more}\n")
-    };
-    let sides = [
-        "a = { family = 'ipv6' }\nb = { family = 'ipv4' }",
-        "a = { size = 2 }\nb = { size = 1 }",
-        "a = { size = 2 }\nb = { size = 1 }\nof_families = true",
-        "a = { size = 2, family = 'ipv6' }\nb = { size = 1, family = 'ipv6' }",
-        "a = { size = 3 }\nb = { size = 1 }",
-    ];
-    let of_speed = sides.map(|side| finding("goodput", side)).concat();
-    let study = study(&format!("{SIX_LEVELS}{of_speed}{}", finding("failed", sides[0])));
-    let found = findings(&study, &answering(&study, sick_at_two));
-    let differ = "IPv6 answers 503 to every request; IPv4 200 (at size 2)";
-    let errors = "IPv6 returns only errors: 0 of 150 accepted";
-    let said = [Some(differ), Some(differ), Some(differ), Some(errors), None, None];
-    for (found, said) in found.iter().zip(said) {
-        assert_eq!(found.unlike.as_deref(), said, "{found:?}");
-        assert_eq!(found.verdict == FindingVerdict::NotComparable, said.is_some());
-        if let Some(said) = said {
-            assert_eq!(found.sentence(), format!("not comparable: {said}"));
-            assert_eq!((found.ratio, found.p), (None, None));
-        }
-    }
-    let well = findings(&study, &answering(&study, |_, _| 200));
-    assert!(well.iter().all(|found| found.unlike.is_none()), "{well:?}");
-}
-
-#[test]
-fn sides_of_a_finding_that_answer_otherwise_are_not_comparable() {
-    let text = format!(
-        "{SIX_LEVELS}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = 'higher'\n\
-         a = {{ size = [2, 3] }}\nb = {{ size = 1 }}\n"
-    );
-    let study = study(&text);
-    let moved = |_: Family, at: &[At]| if size(at) == 2.0 { 301 } else { 200 };
-    let found = &findings(&study, &answering(&study, moved))[0];
-    let said = "not comparable: size 2 or 3 answers 301 to 50.0 % of requests; size 1 to none";
-    assert_eq!(found.sentence(), said);
-}
-
-/// Tests a finding that has a sentence for each outcome. Goodput is 10 % higher over IPv6.
-fn said(claim: &str, more: &str) -> FindingResult {
-    let text = format!(
-        "{SIZES}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = '{claim}'\n{more}\n\
-         confirmed = 'yes: {{a}} against {{b}}, {{percent}}'\n\
-         refuted = 'no: {{ratio}} times, {{difference}} apart.'\n"
-    );
-    let study = study(&text);
-    findings(&study, &measured(&study, some)).swap_remove(0)
-}
-
-const FAMILIES_OF_TWO: &str =
-    "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nwhere = { size = 2 }";
-
-#[test]
-fn a_finding_says_its_figures_in_the_sentence_of_its_outcome() {
-    let of = |claim: &str| {
-        let found = said(claim, FAMILIES_OF_TWO);
-        (found.verdict, found.said)
-    };
-    let yes = "yes: 2.24 MB/s against 2.04 MB/s, 10 %".to_owned();
-    let no = "no: 1.10 times, 204 kB/s apart".to_owned();
-    assert_eq!(of("higher"), (FindingVerdict::BorneOut, Some(yes)));
-    assert_eq!(of("lower"), (FindingVerdict::NotBorneOut, Some(no.clone())));
-    assert_eq!(of("equal"), (FindingVerdict::NotBorneOut, Some(no)));
-}
-
-#[test]
-fn an_inconclusive_finding_has_no_sentence_of_its_own() {
-    let text = format!(
-        "{SIZES}[[findings]]\ntext = 'T'\nmeasure = 'goodput'\nclaim = 'higher'\n\
-         {FAMILIES_OF_TWO}\nconfirmed = 'yes'\nrefuted = 'no'\n"
-    );
-    let study = study(&text);
-    let turns = |family, at: &[At], repetition: u32| {
-        let factor = if repetition.is_multiple_of(2) { 0.5 } else { 1.5 };
-        some(family, at, repetition).map(|v| if family == Family::Ipv6 { v * factor } else { v })
-    };
-    for cells in [measured(&study, turns), Vec::new()] {
-        let found = &findings(&study, &cells)[0];
-        assert_eq!((found.verdict, &found.said), (FindingVerdict::CannotTell, &None));
-    }
-}
-
 /// Returns cells that sent ten exchanges each. `complete` of these were complete, the others timed
 /// out.
-fn counted(study: &Study, complete: impl Fn(&[At]) -> u32) -> Vec<CellResult> {
+pub(crate) fn counted(study: &Study, complete: impl Fn(&[At]) -> u32) -> Vec<CellResult> {
     let mut cells = measured(study, some);
     for cell in &mut cells {
         let complete = f64::from(complete(&cell.levels));
@@ -449,30 +375,6 @@ fn counted(study: &Study, complete: impl Fn(&[At]) -> u32) -> Vec<CellResult> {
         }
     }
     cells
-}
-
-#[test]
-fn a_claim_about_all_or_none_is_decided_by_counts() {
-    let text = format!(
-        "{SIZES}[[findings]]\ntext = 'All'\nmeasure = 'NORMAL'\nclaim = 'all'\na = {{ size = 1 }}\n\
-         confirmed = 'all came ({{count}} of {{sent}})'\nrefuted = '{{count}} of {{sent}} came'\n\
-         [[findings]]\ntext = 'None'\nmeasure = 'NORMAL'\nclaim = 'none'\na = {{ size = 2, family = 'ipv6' }}\n\
-         confirmed = 'none came ({{count}} of {{sent}})'\nrefuted = '{{count}} of {{sent}} came'\n"
-    );
-    let study = study(&text);
-    let found = |at_one: u32, at_two: u32| {
-        let cells = counted(&study, |at| if size(at) == 1.0 { at_one } else { at_two });
-        let found = findings(&study, &cells);
-        let said = found.iter().map(|found| found.said.clone().unwrap_or_default());
-        (found.iter().map(|found| found.verdict).collect::<Vec<_>>(), said.collect::<Vec<_>>())
-    };
-    let (yes, no) = (FindingVerdict::BorneOut, FindingVerdict::NotBorneOut);
-    let held = ["all came (60 of 60)", "none came (0 of 30)"].map(str::to_owned).to_vec();
-    assert_eq!(found(10, 0), (vec![yes, yes], held));
-    let failed = ["54 of 60 came", "3 of 30 came"].map(str::to_owned).to_vec();
-    assert_eq!(found(9, 1), (vec![no, no], failed));
-    let none = findings(&study, &[]);
-    assert!(none.iter().all(|found| found.verdict == FindingVerdict::CannotTell), "{none:?}");
 }
 
 #[test]

@@ -30,18 +30,18 @@ pub(super) fn of_cells(study: &StudyResult) -> Vec<Warning> {
     cells.into_iter().map(doubt).collect()
 }
 
-/// Returns true if a table, comparison or finding has a measure of p99 or beyond, or if the label
+/// Returns true if a table, comparison or claim has a measure of p99 or beyond, or if the label
 /// of a chart's y axis contains 99: charts have no measure in the document.
 fn shows_tail(study: &StudyResult) -> bool {
     let tables = study.tables.iter().flat_map(|table| table.columns.iter().map(|of| of.measure));
     let comparisons = study.comparisons.iter().map(|of| of.measure);
-    let findings = study.findings.iter().map(|of| of.measure);
+    let claims = study.claims.iter().map(|of| of.measure);
     let is_of_tail = |measure: Metric| match measure {
         Metric::Time(_, point) | Metric::Delay(point) => {
             matches!(point, TimePoint::P99 | TimePoint::P999)
         }
         Metric::Outcome(_) | Metric::Quantity(_) => false,
     };
-    tables.chain(comparisons).chain(findings).any(is_of_tail)
+    tables.chain(comparisons).chain(claims).any(is_of_tail)
         || study.figures.iter().any(|figure| figure.y.label.contains("99"))
 }

@@ -1,73 +1,227 @@
-//! The table of findings, in the report of a study.
+//! The table of claims, in the report of a study and in that of its published figures alone.
 
-use crate::study_result::{ExchangeCount, FindingResult, FindingVerdict};
+use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimResult, ClaimScale};
 
 use super::interval;
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
-use sixmark_sheet::write;
-use sixmark_sheet::write::{figure, write_count};
+use sixmark_sheet::write::{figure, write_count, write_percent};
 
-const CAPTION: &str = "Confirmed where the whole 95 % interval of the ratio agrees with the claim, \
-                       or every exchange that was counted does";
+const CAPTION: &str = "An answer needs p of at most 0.05 after Holm's correction over all claims \
+                       that were tested; intervals are of 95 %";
 
-/// Returns a table with a row for each finding, and a note for each that is not comparable.
-pub(super) fn claims_table(findings: &[FindingResult]) -> Vec<Block> {
-    if findings.is_empty() {
+/// What a sign before published figures means.
+const SIGNS: &str =
+    "✓ or ✗ before published figures: they show the claim themselves, or contradict it.";
+
+/// Returns the table of claims with published and measured figures, and the reasons for those that
+/// are not decided.
+pub(super) fn claims_table(claims: &[ClaimResult]) -> Vec<Block> {
+    if claims.is_empty() {
+        return Vec::new();
+    }
+    let published = claims.iter().any(|claim| claim.source.is_some());
+    let mut columns = vec![Column::words("Claim")];
+    columns.extend(published.then(|| Column::words("Published")));
+    columns.extend([
+        Column::words("Measured"),
+        Column::words("Answer"),
+        Column::number("p").off_terminal(),
+        Column::number("Repetitions").off_terminal(),
+        Column::words("Test").off_terminal(),
+    ]);
+    let row = |claim: &ClaimResult| {
+        let measured = &claim.measured;
+        let mut cells = Vec::new();
+        cells.extend(published.then(|| SheetCell::from(published_cell(claim))));
+        cells.extend([
+            figures(measured).into(),
+            answer(measured.answer).into(),
+            measured.p_adjusted.map_or_else(SheetCell::none, p),
+            SheetCell::Number(write_count(measured.blocks.into()), measured.blocks.into()),
+            claim.method.as_str().into(),
+        ]);
+        Row::new(text_of(claim, published), cells)
+    };
+    let table = Block::Table(Table::new(CAPTION, columns, claims.iter().map(row).collect()));
+    let measured = claims.iter().map(|claim| (claim, &claim.measured)).collect();
+    let signs = published.then(|| SIGNS.to_owned());
+    let notes = signs.into_iter().chain(reasons(measured)).map(Block::Text);
+    std::iter::once(table).chain(notes).collect()
+}
+
+/// Returns the table of claims of the published figures alone, and the places at which the text and
+/// its own figures part.
+pub(super) fn published_claims_table(claims: &[ClaimResult]) -> Vec<Block> {
+    if claims.is_empty() {
         return Vec::new();
     }
     let columns = vec![
         Column::words("Claim"),
-        Column::words("Result"),
-        Column::number("Measured"),
-        Column::number("Interval"),
+        Column::words("Stands in").off_terminal(),
+        Column::words("Printed"),
+        Column::words("Recomputed"),
+        Column::words("Answer"),
         Column::number("p").off_terminal(),
-        Column::number("Repetitions"),
+        Column::words("Test").off_terminal(),
     ];
-    let rows = findings.iter().map(row).collect();
-    let table = Block::Table(Table::new(CAPTION, columns, rows));
-    let unlike = findings.iter().filter_map(|found| {
-        let why = found.unlike.as_ref()?;
-        Some(Block::Text(format!("{}: not comparable: {why}.", found.text)))
-    });
-    std::iter::once(table).chain(unlike).collect()
+    let row = |claim: &ClaimResult| {
+        let of = claim.published.as_ref();
+        let words = |said: Option<String>| SheetCell::from(said.unwrap_or_default());
+        let cells = vec![
+            words(claim.source.clone()),
+            words(claim.printed.clone()),
+            words(of.map(figures)),
+            of.map_or("no figures", |of| published_answer(of)).into(),
+            of.and_then(|of| of.p_adjusted).map_or_else(SheetCell::none, p),
+            claim.method.as_str().into(),
+        ];
+        Row::new(claim.text.as_str(), cells)
+    };
+    let rows = claims.iter().map(row).collect();
+    let table = Block::Table(Table::new("Claims, tested on the published figures", columns, rows));
+    std::iter::once(table).chain(partings(claims).into_iter().map(Block::Text)).collect()
 }
 
-fn row(found: &FindingResult) -> Row {
-    let measured = match (found.count, found.ratio) {
-        (Some(ExchangeCount { counted, sent }), _) => SheetCell::Number(
-            format!("{} of {}", write_count(counted), write_count(sent)),
-            counted as f64,
-        ),
-        (None, Some(ratio)) => {
-            SheetCell::Number(format!("× {}", interval::write_ratio(ratio.value)), ratio.value)
+/// Returns a sentence for each claim that the published figures themselves contradict.
+pub(super) fn partings(claims: &[ClaimResult]) -> Vec<String> {
+    let parting = |claim: &ClaimResult| {
+        let of = claim.published.as_ref().filter(|of| contradicts(of))?;
+        let by = match of.answer {
+            ClaimAnswer::DoesNotHold => "contradict",
+            _ => "do not show",
+        };
+        Some(format!("The published figures {by} \"{}\": {}.", claim.text, figures(of)))
+    };
+    claims.iter().filter_map(parting).collect()
+}
+
+/// Returns true if published figures say something else than the claim.
+fn contradicts(of: &ClaimEvidence) -> bool {
+    match of.answer {
+        ClaimAnswer::Holds => false,
+        ClaimAnswer::DoesNotHold => true,
+        _ => of.agrees == Some(false),
+    }
+}
+
+fn text_of(claim: &ClaimResult, published: bool) -> String {
+    match published && claim.source.is_none() {
+        true => format!("{} (of this study)", claim.text),
+        false => claim.text.clone(),
+    }
+}
+
+/// Returns what the paper prints, after a sign if its own figures show or contradict the claim.
+fn published_cell(claim: &ClaimResult) -> String {
+    if claim.source.is_none() {
+        return String::new();
+    }
+    let of = claim.published.as_ref();
+    let printed = claim.printed.clone().or_else(|| of.map(|of| of.figures.clone()));
+    let sign = match of {
+        Some(of) if contradicts(of) => "✗ ",
+        Some(of) if of.answer == ClaimAnswer::Holds => "✓ ",
+        _ => "",
+    };
+    match printed.filter(|printed| !printed.is_empty()) {
+        Some(printed) => format!("{sign}{printed}"),
+        None => "not printed".to_owned(),
+    }
+}
+
+/// Returns the figures in words, with the estimate and its interval.
+fn figures(of: &ClaimEvidence) -> String {
+    let estimate = of.estimate.as_ref().map(estimate).unwrap_or_default();
+    match (of.figures.is_empty(), estimate.is_empty()) {
+        (_, true) => of.figures.clone(),
+        (true, false) => estimate,
+        (false, false) => format!("{}: {estimate}", of.figures),
+    }
+}
+
+/// Formats an estimate that the figures in words lack; empty if they have it.
+fn estimate(of: &ClaimEstimate) -> String {
+    let interval = of.low.zip(of.high);
+    match of.of {
+        ClaimScale::Ratio => {
+            let Some((low, high)) = interval else {
+                return format!("× {}", interval::write_ratio(of.value));
+            };
+            let ratio = crate::study_result::MeanRatio {
+                value: of.value,
+                low: Some(low),
+                high: Some(high),
+            };
+            let interval = interval::of_ratio(ratio, "too few blocks").unwrap_or_default();
+            format!("× {} ({interval})", interval::write_ratio(of.value))
         }
-        (None, None) => SheetCell::none(),
-    };
-    let interval = found.ratio.and_then(|ratio| interval::of_ratio(ratio, "too few repetitions"));
-    let p = |p: f64| SheetCell::Number(figure(p), p);
-    let blocks = f64::from(found.blocks);
-    let text = match found.published {
-        true => format!("{} (published)", found.text),
-        false => found.text.clone(),
-    };
-    let cells = vec![
-        result(found.verdict).into(),
-        measured,
-        interval.unwrap_or_default().into(),
-        found.p.map_or_else(SheetCell::none, p),
-        SheetCell::Number(write::write_count(found.blocks.into()), blocks),
-    ];
-    Row::new(text, cells)
+        ClaimScale::Share => interval.map_or(String::new(), |(low, high)| {
+            format!("{} to {}", write_percent(low), write_percent(high))
+        }),
+        ClaimScale::Difference => String::new(),
+    }
 }
 
-/// Formats the verdict with a symbol, so that it does not depend on the word alone.
-fn result(verdict: FindingVerdict) -> String {
-    let sign = match verdict {
-        FindingVerdict::BorneOut => "✓",
-        FindingVerdict::NotBorneOut => "✗",
-        FindingVerdict::CannotTell => "?",
-        FindingVerdict::NotComparable => "≠",
+/// Formats an answer with a symbol, so that it does not depend on the word alone.
+fn answer(answer: ClaimAnswer) -> String {
+    format!("{} {}", sign(answer), answer.words())
+}
+
+fn sign(answer: ClaimAnswer) -> &'static str {
+    match answer {
+        ClaimAnswer::Holds => "✓",
+        ClaimAnswer::DoesNotHold => "✗",
+        ClaimAnswer::CannotTell => "?",
+        ClaimAnswer::NotComparable => "≠",
+    }
+}
+
+/// Returns the answer of published figures. Without a test they may still agree with the claim.
+fn published_answer(of: &ClaimEvidence) -> &'static str {
+    match (of.answer, of.agrees) {
+        (ClaimAnswer::Holds, _) => "✓ holds",
+        (ClaimAnswer::DoesNotHold, _) => "✗ does not hold",
+        (_, Some(true)) => "? can't be told; agrees as printed",
+        (_, Some(false)) => "? can't be told; disagrees as printed",
+        (_, None) => "? can't be told",
+    }
+}
+
+/// Returns a sentence for each reason why claims are not decided, with the claims.
+fn reasons(all: Vec<(&ClaimResult, &ClaimEvidence)>) -> Vec<String> {
+    let mut found: Vec<(String, Vec<&ClaimResult>)> = Vec::new();
+    for (claim, evidence) in all {
+        let Some(why) = &evidence.why else { continue };
+        let why = format!("{}: {why}", evidence.answer.words());
+        match found.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, claims)) => claims.push(claim),
+            None => found.push((why, vec![claim])),
+        }
+    }
+    let said = |(why, claims): (String, Vec<&ClaimResult>)| match claims.as_slice() {
+        [only] => format!("{}: {why}.", only.text),
+        claims => {
+            let ids: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+            format!("{}: {why}.", ids.join(", "))
+        }
     };
-    format!("{sign} {}", verdict.words())
+    found.into_iter().map(said).collect()
+}
+
+fn p(p: f64) -> SheetCell {
+    let written = if p < 0.001 { "< 0.001".to_owned() } else { figure(p) };
+    SheetCell::Number(written, p)
+}
+
+impl ClaimAnswer {
+    /// Returns the answer in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            ClaimAnswer::Holds => "holds",
+            ClaimAnswer::DoesNotHold => "does not hold",
+            ClaimAnswer::CannotTell => "can't be told here",
+            ClaimAnswer::NotComparable => "not comparable",
+        }
+    }
 }

@@ -1,7 +1,7 @@
-//! The headline of a study: its findings, else its first comparison.
+//! The headline of a study: its claims, else its first comparison.
 
 use crate::study_result::{
-    ComparisonEntry, FindingResult, FindingVerdict, RatioFinding, StudyComparison, StudyResult,
+    ClaimAnswer, ClaimResult, ComparisonEntry, RatioFinding, StudyComparison, StudyResult,
 };
 use sixmark_document::verdict::Verdict;
 
@@ -13,10 +13,10 @@ const FEWEST: u32 = 3;
 
 /// Returns the headline, with a note if cells are missing.
 pub(super) fn study_headline(result: &StudyResult) -> SheetHeadline {
-    let mut headline = match (&result.findings[..], result.comparisons.first()) {
+    let mut headline = match (&result.claims[..], result.comparisons.first()) {
         ([], Some(first)) if !first.entries.is_empty() => of_comparison(result, first),
         ([], _) => sentence(format!("{} cells were measured.", result.cells.len())),
-        (findings, _) => of_findings(result, findings),
+        (claims, _) => of_claims(result, claims),
     };
     let missing = (result.cells_planned as usize).saturating_sub(result.cells.len());
     if missing > 0 {
@@ -34,76 +34,88 @@ fn not_comparable(sentence: String) -> SheetHeadline {
     SheetHeadline { verdict: Some(Verdict::NotComparable), sentence, notes: Vec::new() }
 }
 
-fn of_findings(result: &StudyResult, findings: &[FindingResult]) -> SheetHeadline {
-    let of = |verdict: FindingVerdict| findings.iter().filter(move |f| f.verdict == verdict);
-    let unlike = of(FindingVerdict::NotComparable).count();
-    let undecided = of(FindingVerdict::CannotTell).count();
-    if unlike == findings.len() {
-        let mut reasons: Vec<&str> = findings.iter().filter_map(|f| f.unlike.as_deref()).collect();
+fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
+    let of = |answer: ClaimAnswer| claims.iter().filter(move |c| c.measured.answer == answer);
+    let unlike = of(ClaimAnswer::NotComparable).count();
+    let undecided = of(ClaimAnswer::CannotTell).count();
+    if unlike == claims.len() {
+        let mut reasons: Vec<&str> =
+            claims.iter().filter_map(|claim| claim.measured.why.as_deref()).collect();
         reasons.dedup();
         return not_comparable(format!("{}.", reasons.join("; ")));
     }
-    let few = findings.iter().map(|found| found.blocks).max().unwrap_or(0);
-    if unlike + undecided == findings.len() && few < FEWEST {
+    let few = claims.iter().map(|claim| claim.measured.blocks).max().unwrap_or(0);
+    if unlike + undecided == claims.len() && few < FEWEST {
         return sentence(too_few(result, few, "repetition"));
     }
-    let said: Vec<String> = findings.iter().map(in_headline).collect();
+    let own = claims.iter().filter(|claim| claim.source.is_none());
+    let said: Vec<String> = own.map(in_headline).collect();
     let said = capitalised(&said.join("; "));
-    let mut headline = sentence(match tally(findings) {
-        Some(tally) => format!("{tally}. {said}."),
-        None => format!("{said}."),
-    });
+    let said = (!said.is_empty()).then_some(said);
+    let all: Vec<String> =
+        tally(claims).into_iter().chain(said).map(|said| format!("{said}.")).collect();
+    let mut headline = sentence(all.join(" "));
+    headline.notes.extend(undecided_by_form(claims));
     if undecided > 0 && few < FEWEST {
         let cure = if result.quick { ": run without --quick" } else { "" };
-        let note = format!("Inconclusive findings need more repetitions than {few}{cure}.");
-        headline.notes.push(note);
+        let noun = if few == 1 { "repetition" } else { "repetitions" };
+        headline.notes.push(format!("{few} {noun} decide few claims{cure}."));
     }
     headline
+}
+
+/// Notes how many claims the short form can't decide, because it omits what they need.
+fn undecided_by_form(claims: &[ClaimResult]) -> Option<String> {
+    let of_form = |claim: &&ClaimResult| {
+        let why = claim.measured.why.as_deref().unwrap_or_default();
+        claim.measured.answer == ClaimAnswer::CannotTell && why.starts_with("--quick omits")
+    };
+    match claims.iter().filter(of_form).count() {
+        0 => None,
+        1 => Some("--quick can't decide 1 claim: it omits levels that it needs.".to_owned()),
+        n => Some(format!("--quick can't decide {n} claims: it omits levels that they need.")),
+    }
 }
 
 /// Says that there are too few repetitions or pairs, and what to do about it.
 fn too_few(result: &StudyResult, few: u32, noun: &str) -> String {
     let cure = if result.quick { "; run without --quick" } else { "" };
     match few {
-        0 => "No finding has figures yet.".to_owned(),
+        0 => "No claim has figures yet.".to_owned(),
         1 => format!("1 {noun} is too few for a result{cure}."),
         n => format!("{n} {noun}s are too few for a result{cure}."),
     }
 }
 
-/// Says how many of the published findings were reproduced; `None` if none is marked as published.
-fn tally(findings: &[FindingResult]) -> Option<String> {
-    let published: Vec<_> = findings.iter().filter(|found| found.published).collect();
-    let of = |verdict: FindingVerdict| published.iter().filter(|f| f.verdict == verdict).count();
-    let all = published.len();
-    let noun = if all == 1 { "finding" } else { "findings" };
+/// Says how many claims of the paper hold; `None` if no claim is one of a paper.
+fn tally(claims: &[ClaimResult]) -> Option<String> {
+    let of_paper: Vec<_> = claims.iter().filter(|claim| claim.source.is_some()).collect();
+    let of = |answer| of_paper.iter().filter(|claim| claim.measured.answer == answer).count();
+    let all = of_paper.len();
+    let noun = if all == 1 { "claim" } else { "claims" };
+    let holds = of(ClaimAnswer::Holds);
     let others = [
-        (of(FindingVerdict::NotBorneOut), "contradicted"),
-        (of(FindingVerdict::CannotTell), "inconclusive"),
-        (of(FindingVerdict::NotComparable), "not comparable"),
+        (of(ClaimAnswer::DoesNotHold), ["does not", "do not"]),
+        (of(ClaimAnswer::CannotTell), ["can't be told here"; 2]),
+        (of(ClaimAnswer::NotComparable), ["is not comparable", "are not comparable"]),
     ];
-    let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("; {n} {word}"));
-    let reproduced = of(FindingVerdict::BorneOut);
-    let others: String = others.collect();
-    (all > 0).then(|| format!("{reproduced} of {all} published {noun} reproduced{others}"))
+    let others = others.into_iter().filter(|(n, _)| *n > 0);
+    let others: String =
+        others.map(|(n, words)| format!(", {n} {}", words[usize::from(n > 1)])).collect();
+    let verb = if holds == 1 { "holds" } else { "hold" };
+    (all > 0).then(|| format!("{holds} of {all} {noun} of the paper {verb}{others}"))
 }
 
-/// Returns the study's own sentence for the verdict, else the claim with the verdict.
-fn in_headline(found: &FindingResult) -> String {
-    let claim = within_a_sentence(&found.text);
-    let said = found.said.clone();
-    match (found.verdict, found.published) {
-        (FindingVerdict::BorneOut, _) => said.unwrap_or(claim),
-        (FindingVerdict::NotBorneOut, true) => {
-            format!("contradicted: {}", said.unwrap_or(claim))
-        }
-        (FindingVerdict::NotBorneOut, false) => said.unwrap_or(format!("refuted: {claim}")),
-        (FindingVerdict::CannotTell, _) => {
-            format!("inconclusive: {claim}, {}", found.repetitions())
-        }
-        (FindingVerdict::NotComparable, _) => {
-            let why = found.unlike.as_deref().unwrap_or_default();
-            format!("not comparable: {claim} ({why})")
+/// Returns the study's own sentence for the answer, else the claim with the answer.
+fn in_headline(claim: &ClaimResult) -> String {
+    let text = within_a_sentence(&claim.text);
+    let said = claim.said.clone();
+    match claim.measured.answer {
+        ClaimAnswer::Holds => said.unwrap_or(text),
+        ClaimAnswer::DoesNotHold => said.unwrap_or(format!("does not hold: {text}")),
+        answer @ (ClaimAnswer::CannotTell | ClaimAnswer::NotComparable) => {
+            let why = claim.measured.why.as_deref().unwrap_or_default();
+            format!("{}: {text} ({why})", answer.words())
         }
     }
 }

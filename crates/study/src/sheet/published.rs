@@ -1,9 +1,12 @@
 //! Published figures and their recomputed analyses, in reports.
 
-use crate::study_result::{Analysis, ComparisonEntry, Published, PublishedShare, PublishedTable};
+use crate::study_result::{
+    Analysis, ClaimAnswer, ComparisonEntry, Published, PublishedShare, PublishedTable,
+    ReanalysedStudy,
+};
 use sixmark_document::verdict::Estimate;
 
-use super::{entries, entry_columns, factor_columns, labelled, scale, with_unit};
+use super::{claims, entries, entry_columns, factor_columns, labelled, scale, with_unit};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write;
 use sixmark_sheet::write::figure;
@@ -14,9 +17,10 @@ const ELSEWHERE: &str = "The published machines and networks differ: compare dir
                          shapes, not absolute figures.";
 
 /// Returns the report of the published figures alone, with their recomputed analyses.
-pub(crate) fn published_sheet(of: &Published) -> Sheet {
-    let conclusions = of.analyses.iter().map(|of| of.conclusion.clone());
+pub(crate) fn published_sheet(all: &ReanalysedStudy) -> Sheet {
+    let of = &all.published;
     let parts = [
+        Part::new("Claims", claims::published_claims_table(&all.claims)).map(Part::open),
         Part::new("Published tables", of.tables.iter().map(printed).collect()).map(Part::open),
         Part::new("Recomputed", of.analyses.iter().flat_map(analysis).collect()).map(Part::open),
         Part::new("Published findings", list(&of.findings)).map(Part::open),
@@ -30,13 +34,29 @@ pub(crate) fn published_sheet(of: &Published) -> Sheet {
             .filter(|said| !said.is_empty())
             .cloned()
             .collect(),
-        headline: SheetHeadline {
-            sentence: conclusions.collect::<Vec<_>>().join(" "),
-            ..SheetHeadline::default()
-        },
+        headline: SheetHeadline { sentence: headline_of(all), ..SheetHeadline::default() },
         parts: parts.into_iter().flatten().collect(),
         ..Sheet::default()
     }
+}
+
+/// Says how many claims the published figures bear out by a test, and how many they contradict.
+fn headline_of(all: &ReanalysedStudy) -> String {
+    let of = |answer: ClaimAnswer| {
+        let answers = all.claims.iter().filter_map(|claim| Some(claim.published.as_ref()?.answer));
+        answers.filter(|found| *found == answer).count()
+    };
+    let claims = all.claims.len();
+    let parted = claims::partings(&all.claims).len();
+    if claims == 0 {
+        let conclusions = all.published.analyses.iter().map(|of| of.conclusion.as_str());
+        return conclusions.collect::<Vec<_>>().join(" ");
+    }
+    let shown = of(ClaimAnswer::Holds);
+    format!(
+        "The published figures show {shown} of {claims} claims by a test, and disagree with \
+         {parted}."
+    )
 }
 
 /// Returns the part about the published study, in the report of a study that repeats it.

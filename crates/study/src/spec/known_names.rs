@@ -35,9 +35,9 @@ impl KnownNames<'_> {
         found
     }
 
-    /// Parses a level of a factor. It may be one that the short form omits.
-    pub(super) fn level_of(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
-        KnownNames { factors: self.long, ..*self }.level(factor, field)
+    /// Returns the names of a factor's levels in all forms of the study.
+    pub(super) fn long_levels(&self, factor: &str) -> Vec<&str> {
+        levels(self.long, factor)
     }
 
     pub(super) fn levels(&self, factor: &str) -> Vec<&str> {

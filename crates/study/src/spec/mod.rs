@@ -17,10 +17,10 @@
 mod around;
 mod cell;
 pub mod cells;
+mod claims;
 mod column;
 pub mod command_line;
 mod factors;
-mod findings;
 mod known_names;
 pub mod lab;
 mod outputs;
@@ -36,8 +36,11 @@ pub use around::Hooks;
 pub use sixmark_lab::plan::services::{ReadyCheck, Service};
 
 pub use cell::PlannedCell;
+pub use claims::{
+    ClaimBounds, ClaimSentences, ClaimSpec, ClaimTest, Contrast, ExactTest, IndependentTest,
+    OrderTest, OrderedLevels, Relation, ShareTest, SideLevels, SidesTest, TrendShape, TrendTest,
+};
 pub use column::{ColumnSpec, LevelFilter};
-pub use findings::{FindingSentences, FindingSpec, SideLevels};
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
 pub use published::{
@@ -95,7 +98,7 @@ pub struct Study {
     pub files: Vec<Generated>,
     /// The programs that run before and after it and its cells.
     pub hooks: Hooks,
-    /// The tables, charts, comparisons and findings.
+    /// The tables, charts, comparisons and claims.
     pub outputs: Outputs,
     /// The published figures that are shown beside the measured ones, if any.
     pub published: Option<PublishedFigures>,

@@ -1,8 +1,8 @@
-//! The outputs of a study: tables, charts, comparisons and findings.
+//! The outputs of a study: tables, charts, comparisons and claims.
 
 mod read;
 
-use super::findings::FindingSpec;
+use super::claims::ClaimSpec;
 use crate::spec::column::ColumnSpec;
 use crate::spec::column::LevelFilter;
 use crate::spec::known_names::Levels;
@@ -22,19 +22,17 @@ pub struct Outputs {
     /// The comparisons.
     pub comparisons: Vec<ComparisonSpec>,
     /// The claims that are tested.
-    pub findings: Vec<FindingSpec>,
+    pub claims: Vec<ClaimSpec>,
 }
 
 impl Outputs {
-    /// Adds other outputs. They replace those of the same name; findings, which have no name,
-    /// replace all findings.
+    /// Adds other outputs. They replace those of the same name; claims replace those of the
+    /// same id.
     pub(super) fn put(&mut self, others: Outputs) {
         put(&mut self.tables, others.tables, |table| &table.name);
         put(&mut self.charts, others.charts, |chart| &chart.name);
         put(&mut self.comparisons, others.comparisons, |comparison| &comparison.name);
-        if !others.findings.is_empty() {
-            self.findings = others.findings;
-        }
+        put(&mut self.claims, others.claims, |claim| &claim.id);
     }
 }
 

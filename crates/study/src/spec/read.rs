@@ -232,7 +232,7 @@ fn made_in_lab(
     let found = match context.in_lab {
         true => outputs(&mut made, names),
         false => {
-            for name in ["tables", "figures", "comparisons", "findings"] {
+            for name in ["tables", "figures", "comparisons", "claims"] {
                 made.take(name);
             }
             Outputs::default()

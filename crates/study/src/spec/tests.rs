@@ -474,36 +474,46 @@ fn improvements_and_interactions_are_of_factors_that_are_free_for_it() {
 }
 
 #[test]
-fn what_a_finding_can_t_be_is_refused_in_one_line() {
-    let finding =
-        |more: &str| with(&format!("[factors]\nsize = [1, 2]\n[[findings]]\ntext = 'T'\n{more}\n"));
-    let two = "measure = 'goodput'\nclaim = 'higher'\na = { size = 1 }\nb = { size = 2 }";
-    let all = "measure = 'NORMAL'\nclaim = 'all'\na = { size = 1 }";
-    good(&finding(&format!(
-        "{two}\nconfirmed = '{{a}} {{b}} {{difference}} {{ratio}} {{percent}}'"
-    )));
-    good(&finding(&format!("{all}\nconfirmed = '{{count}} of {{sent}}'")));
+fn what_a_claim_can_t_be_is_refused_in_one_line() {
+    let head = "[factors]\nsize = [1, 2, 3]\n[[claims]]\nid = 'c'\ntext = 'T'\n";
+    let claim = |more: &str| with(&format!("{head}{more}\n"));
+    let two = "measure = 'goodput'\nkind = 'higher'\na = { size = 1 }\nb = { size = 2 }";
+    let all = "measure = 'NORMAL'\nkind = 'all'\na = { size = 1 }";
+    let along = "measure = 'goodput'\na = {}\nover = 'size'";
+    let contrast = "contrast = { factor = 'family', of = 'ipv6', over = 'ipv4' }";
+    let figures = "'{a} {b} {difference} {ratio} {percent}'";
+    good(&claim(&format!("{two}\nconfirmed = {figures}")));
+    good(&claim(&format!("{all}\nconfirmed = '{{count}} of {{sent}}'")));
+    good(&claim(&format!("{along}\nkind = 'rises'")));
     for (more, part) in [
         (
             format!("{two}\nconfirmed = '{{c}} apart'"),
             "{c} is not a figure of this claim; figures: {a}, {b}",
         ),
         (format!("{two}\nrefuted = '{{sent}} apart'"), "{sent} is not a figure"),
-        (
-            format!("{two}\nof_families = true\nrefuted = '{{difference}}'"),
-            "{a}, {b}, {ratio}, {percent}",
-        ),
+        (format!("{two}\n{contrast}\nrefuted = '{{difference}}'"), "{a}, {b}, {ratio}, {percent}"),
+        (format!("{two}\ndifference = true"), "difference belongs to a contrast"),
         (format!("{two}\nconfirmed = '{{ a }}'"), "braces are for figures alone"),
         (format!("{two}\nconfirmed = '.'"), "a sentence is not empty"),
-        (format!("{two}\npublished = true"), "the study has no published figures"),
+        (format!("{two}\nsource = 'S'"), "the study has no published figures"),
+        (format!("{two}\nmargin = 0"), "margin is a percentage"),
+        (two.replace("size = 2", "size = 4"), "'4' is not a level of size; levels: 1, 2, 3"),
+        (two.replace("b = { size", "b = { sizes"), "'sizes' is not a factor"),
+        (two.replace("b = { size = 2 }", "b = { size = 1 }"), "a and b are the same cells"),
+        (format!("{two}\n[[claims]]\nid = 'c'\ntext = 'T'\n{two}"), "another claim has this id"),
+        (two.replace("higher", "ratio"), "give at_least, at_most, or both"),
+        (format!("{}\nat_least = 2\nat_most = 1", two.replace("higher", "ratio")), "below at_most"),
+        (format!("{along}\nkind = 'u-shaped'\nturn = 2"), "at least 5 levels"),
+        (format!("{along}\nkind = 'rises'\nlevels = [1]"), "at least 2 levels"),
+        (format!("{along}\nkind = 'highest'\nat = [1, 2, 3]"), "some of these levels"),
         (format!("{all}\nconfirmed = '{{ratio}}'"), "figures: {count}, {sent}"),
-        (format!("{all}\nb = {{ size = 2 }}"), "omit b"),
-        (format!("{all}\nof_families = true"), "omit of_families"),
+        (format!("{all}\nb = {{ size = 2 }}"), "b"),
+        (format!("{all}\n{contrast}"), "contrast"),
         (all.replace("NORMAL", "goodput"), "goodput does not count exchanges"),
         (all.replace("'all'", "'none'").replace("NORMAL", "goodput"), "goodput is not a count"),
-        (all.replace("'all'", "'most'"), "higher, lower, equal, all, none"),
+        (all.replace("'all'", "'most'"), "higher, lower, equal, ratio"),
     ] {
-        let wrongs = read(&finding(&more), false).unwrap_err();
+        let wrongs = read(&claim(&more), false).unwrap_err();
         assert_eq!(wrongs.len(), 1, "{more}: {wrongs:?}");
         assert!(wrongs[0].to_string().contains(part), "{more}: {}", wrongs[0]);
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonEntry, TableColumn};
+use super::{ClaimResult, ComparisonEntry, TableColumn};
 use sixmark_document::verdict::Estimate;
 
 /// A published study, with recomputed analyses.
@@ -23,6 +23,17 @@ pub struct Published {
     pub tables: Vec<PublishedTable>,
     /// The analyses that are computed from its tables.
     pub analyses: Vec<Analysis>,
+}
+
+/// A published study with its claims tested on its own figures: what `sixmark study reanalyse`
+/// writes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReanalysedStudy {
+    /// The published study.
+    #[serde(flatten)]
+    pub published: Published,
+    /// Its claims. Their measured answers say that nothing was measured.
+    pub claims: Vec<ClaimResult>,
 }
 
 /// A published table.

@@ -14,9 +14,10 @@ use clap::Subcommand;
 use sixmark_document::fields::FileMistake;
 use sixmark_document::provenance::Ended;
 use sixmark_study::analyse::published;
+use sixmark_study::outputs::published_claims;
 use sixmark_study::sheet::{published_markdown, published_text, study_markdown, study_text};
 use sixmark_study::spec::Study;
-use sixmark_study::study_result::StudyResult;
+use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 
 use super::files::CommandFiles;
 use super::keep::{self, Keeper};
@@ -340,7 +341,8 @@ fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, Comman
             format!("'{}' has no published figures (published = \"published.toml\")", study.name);
         return Err(CommandError::Usage(line));
     };
-    let published = published(figures);
+    let published =
+        ReanalysedStudy { published: published(figures), claims: published_claims(&study) };
     if args.json {
         return print(&out::encoded(&published)?).map(|()| 0);
     }

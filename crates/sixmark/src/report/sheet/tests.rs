@@ -26,7 +26,7 @@ pub(crate) fn empty_study() -> StudyResult {
         tables: Vec::new(),
         figures: Vec::new(),
         comparisons: Vec::new(),
-        findings: Vec::new(),
+        claims: Vec::new(),
         published: None,
         environment: Environment::default(),
         programs: std::collections::BTreeMap::new(),

@@ -68,6 +68,43 @@ fn apache_s_numbers_are_lost_and_that_is_said() {
     assert!(text.contains("are lost"), "{text}");
 }
 
+/// Answers of the published figures, as `answer agrees`: decided by hand from the papers' tables.
+const ANSWERS: [(&str, &str, &str); 14] = [
+    ("anma", "sent-at-ratio", "holds true"),
+    ("anma", "reset-share", "holds true"),
+    ("anma", "continuation-ipv6-longer", "holds true"),
+    ("anma", "establishment-ipv6-independent-of-ratio", "cannot_tell false"),
+    ("towson", "apache-uncongested-equal", "cannot_tell true"),
+    ("towson", "bare-uncongested-ipv6-longer", "cannot_tell true"),
+    ("regensburg", "windows-ipv6-faster", "holds true"),
+    ("regensburg", "suse-ipv6-faster", "does_not_hold false"),
+    ("regensburg", "netbsd-ipv6-faster", "holds true"),
+    ("regensburg", "linux-2-6-ipv6-faster", "does_not_hold false"),
+    ("regensburg", "windows-falls-then-rises", "holds true"),
+    ("regensburg", "windows-rises-with-size", "cannot_tell false"),
+    ("dell", "reads-256k-ipv6-more-iops", "cannot_tell true"),
+    ("dell", "writes-equal-iops", "cannot_tell true"),
+];
+
+#[test]
+fn claims_are_answered_by_the_published_figures_where_they_allow_a_test() {
+    for study in ["anma", "towson", "regensburg", "apache", "dell"] {
+        let all = reanalysis(study);
+        let claims = all["claims"].as_array().unwrap();
+        assert!(claims.len() > 5, "{study}");
+        for (_, id, expected) in ANSWERS.iter().filter(|(of, ..)| *of == study) {
+            let claim = claims.iter().find(|claim| claim["id"] == *id).unwrap_or(&Value::Null);
+            let of = &claim["published"];
+            let found = format!("{} {}", of["answer"].as_str().unwrap_or("none"), of["agrees"]);
+            assert_eq!(found, *expected, "{study} {id}: {claim:#}");
+        }
+    }
+    let text = fine(&sixmark(&["study", "reanalyse", "regensburg"]));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parted = "The published figures contradict \"The IPv6 stack of Linux 2.6 is faster than its IPv4 stack\"";
+    assert!(text.contains(parted), "{text}");
+}
+
 #[test]
 fn all_are_listed_shown_and_fine() {
     let list = fine(&sixmark(&["study", "list"]));

@@ -2,10 +2,10 @@
 
 use super::{ChartSpec, ComparisonSpec, Levels, Outputs, TableSpec};
 use crate::spec::FAMILY;
+use crate::spec::claims::{claims, margin};
 use crate::spec::column::column_name;
 use crate::spec::column::column_of;
 use crate::spec::column::{ColumnSpec, LevelFilter};
-use crate::spec::findings::{findings, margin};
 use crate::spec::known_names::KnownNames;
 use crate::study_result::Statistic;
 use sixmark_document::fields::{FileField, FileFields};
@@ -22,8 +22,8 @@ pub(in crate::spec) fn outputs(fields: &mut FileFields<'_>, names: &KnownNames<'
     let comparisons = fields.tables("comparisons");
     let comparisons =
         comparisons.into_iter().filter_map(|fields| read_comparison(fields, names)).collect();
-    let findings = findings(fields.tables("findings"), names);
-    Outputs { tables, charts, comparisons, findings }
+    let claims = claims(fields.tables("claims"), names);
+    Outputs { tables, charts, comparisons, claims }
 }
 
 fn read_name(fields: &mut FileFields<'_>) -> Option<String> {

@@ -1,42 +1,38 @@
-//! Sentences of a finding, with names in braces that its figures replace.
+//! Sentences of a claim, with names in braces that its figures replace.
 
-use crate::study_result::Claim;
+use super::tests_of_kinds::{ClaimTest, SidesTest};
 use sixmark_document::braces::{fill, names_in_braces};
 use sixmark_document::fields::FileField;
 
-/// The sentences of a finding for the headline, by verdict, without full stops.
+/// The sentences of a claim for the headline, by verdict, without full stops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FindingSentences {
-    /// The sentence for a confirmed claim; if `None`, the claim itself is shown.
+pub struct ClaimSentences {
+    /// The sentence for a claim that holds; if `None`, the claim itself is shown.
     pub confirmed: Option<String>,
-    /// The sentence for a refuted claim; if `None`, the claim is shown as refuted.
+    /// The sentence for a claim that does not hold; if `None`, the claim is shown with this answer.
     pub refuted: Option<String>,
 }
 
 /// The names of the figures of a claim that compares two sides.
 const OF_TWO_SIDES: [&str; 5] = ["a", "b", "difference", "ratio", "percent"];
-/// The names of the figures of a claim that compares ratios of the families, which have no unit.
+/// The names of the figures of a claim that compares effects of a factor, which have no unit.
 const OF_RATIOS: [&str; 4] = ["a", "b", "ratio", "percent"];
 /// The names of the figures of a claim about all or none of the exchanges.
 const OF_COUNTS: [&str; 2] = ["count", "sent"];
 
 /// Returns the names of the figures of a claim.
-fn figure_names(claim: Claim, of_families: bool) -> &'static [&'static str] {
-    match (claim, of_families) {
-        (Claim::AllOf | Claim::NoneOf, _) => &OF_COUNTS,
-        (_, true) => &OF_RATIOS,
-        (_, false) => &OF_TWO_SIDES,
+pub(super) fn figure_names(test: &ClaimTest) -> &'static [&'static str] {
+    match test {
+        ClaimTest::Counted { .. } => &OF_COUNTS,
+        ClaimTest::Sides(SidesTest { contrast: None, .. }) => &OF_TWO_SIDES,
+        ClaimTest::Sides(SidesTest { contrast: Some(of), .. }) if !of.difference => &OF_RATIOS,
+        _ => &[],
     }
 }
 
 /// Reads a sentence, and records a mistake for every brace that no figure replaces.
-pub(super) fn read_sentence(
-    field: &FileField<'_>,
-    claim: Claim,
-    of_families: bool,
-) -> Option<String> {
+pub(super) fn read_sentence(field: &FileField<'_>, known: &[&str]) -> Option<String> {
     let text = field.text()?;
-    let known = figure_names(claim, of_families);
     let allowed = || {
         let names: Vec<_> = known.iter().map(|name| format!("{{{name}}}")).collect();
         names.join(", ")

@@ -1,0 +1,189 @@
+//! Tests of claims. A claim holds, does not hold, can't be decided by these figures, or is about
+//! sides that are not comparable.
+//!
+//! Each repetition is a block. Within it, the figures that a claim needs are reduced to one number,
+//! such as the logarithm of a ratio of two sides; Student's t over the blocks gives p-values
+//! ([`tested::ClaimTails`]). Holm's correction over all claims of a study that are tested keeps the
+//! probability of any wrong answer in a study at 5 %. Counts decide other claims ([`counting`]).
+//!
+//! The same tests are made on published figures, as far as there are enough of them: there, pairs
+//! of figures at the same levels of other factors are the blocks.
+
+mod along;
+mod answers;
+mod comparable;
+mod counting;
+mod figures;
+mod methods;
+mod sentence;
+mod sides;
+mod tested;
+mod units;
+
+use crate::observation::{Observation, observations};
+use crate::spec::{ClaimSpec, ClaimTest, PublishedFigures, SideLevels, Study};
+use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimResult};
+use figures::FigureSet;
+use sixmark_record::metric::{Metric, Quantity};
+use tested::{TestOutcome, TestedClaim};
+use units::ClaimUnits;
+
+/// Tests the claims of a study on its cells and on the published figures.
+pub(super) fn test_claims(study: &Study, cells: &[CellResult]) -> Vec<ClaimResult> {
+    let seen = observations(cells);
+    let claims = &study.outputs.claims;
+    let measured = claims.iter().map(|spec| test_measured(study, spec, &seen)).collect();
+    let measured = answers::answer_all(measured, "repetition");
+    let published = test_published(claims, study.published.as_ref());
+    let all = claims.iter().zip(measured).zip(published);
+    let result = |((spec, measured), published): ((&ClaimSpec, ClaimEvidence), _)| {
+        let said = sentence::say(spec, &measured, &seen);
+        ClaimResult { said, ..describe(spec, published, measured) }
+    };
+    all.map(result).collect()
+}
+
+/// Tests the claims of a study on the published figures alone.
+pub(super) fn test_published_claims(study: &Study) -> Vec<ClaimResult> {
+    let claims = &study.outputs.claims;
+    let published = test_published(claims, study.published.as_ref());
+    let unmeasured = || ClaimEvidence {
+        answer: ClaimAnswer::CannotTell,
+        why: Some("nothing was measured".to_owned()),
+        figures: String::new(),
+        blocks: 0,
+        estimate: None,
+        count: None,
+        p: None,
+        p_adjusted: None,
+        agrees: None,
+    };
+    let of_paper = claims.iter().zip(published).filter(|(spec, _)| spec.source.is_some());
+    of_paper.map(|(spec, published)| describe(spec, published, unmeasured())).collect()
+}
+
+fn describe(
+    spec: &ClaimSpec,
+    published: Option<ClaimEvidence>,
+    measured: ClaimEvidence,
+) -> ClaimResult {
+    ClaimResult {
+        id: spec.id.clone(),
+        text: spec.text.clone(),
+        source: spec.source.clone(),
+        kind: spec.kind,
+        measure: spec.measure,
+        method: methods::describe_method(&spec.test),
+        printed: spec.printed.clone(),
+        published,
+        measured,
+        said: None,
+    }
+}
+
+/// Tests a claim on the cells.
+fn test_measured(study: &Study, spec: &ClaimSpec, seen: &[Observation<'_>]) -> TestedClaim {
+    if let Some(why) = &spec.not_here {
+        return TestedClaim::untested(why.clone());
+    }
+    let set = |measure: Metric| FigureSet::of_observations(seen, measure, &spec.only);
+    let units = ClaimUnits::of(spec, study.published.as_ref());
+    let tested = test_on(spec, units, &set);
+    if let Some(why) = comparable::find_unlike(spec, seen) {
+        return TestedClaim { outcome: TestOutcome::Unlike(why), estimate: None, ..tested };
+    }
+    let omitted = describe_omitted(study, spec);
+    match (&tested.outcome, omitted) {
+        (TestOutcome::Undecided(_), Some(why)) => {
+            TestedClaim { outcome: TestOutcome::Undecided(why), ..tested }
+        }
+        (TestOutcome::Tails(tails), Some(why)) if tails.holds == 1.0 && tails.fails > 0.025 => {
+            TestedClaim { outcome: TestOutcome::Undecided(why), ..tested }
+        }
+        _ => tested,
+    }
+}
+
+/// Tests each claim on the published figures; `None` where no table is named.
+fn test_published(
+    claims: &[ClaimSpec],
+    published: Option<&PublishedFigures>,
+) -> Vec<Option<ClaimEvidence>> {
+    let test = |spec: &ClaimSpec| {
+        let (published, of) = (published?, spec.published.as_ref()?);
+        let set = |measure: Metric| FigureSet::of_published(published, of, measure, &spec.only);
+        Some(test_on(spec, ClaimUnits::of(spec, Some(published)), &set))
+    };
+    let tested: Vec<Option<TestedClaim>> = claims.iter().map(test).collect();
+    let named: Vec<bool> = tested.iter().map(Option::is_some).collect();
+    let answers = answers::answer_all(tested.into_iter().flatten().collect(), "published figure");
+    let mut answers = answers.into_iter();
+    named.into_iter().map(|named| if named { answers.next() } else { None }).collect()
+}
+
+/// Makes the test of a claim on the figures that `set` has of a measure.
+fn test_on(spec: &ClaimSpec, units: ClaimUnits, set: &dyn Fn(Metric) -> FigureSet) -> TestedClaim {
+    let figures = set(spec.measure);
+    match &spec.test {
+        ClaimTest::Sides(of) => sides::test_sides(of, units, &figures),
+        ClaimTest::Share(of) => counting::test_share(of, [&figures, &set(of.of)]),
+        ClaimTest::Trend(of) => along::test_trend(of, units, &figures),
+        ClaimTest::Order(of) => along::test_order(of, units, &figures),
+        ClaimTest::Independent(of) => along::test_independence(of, units, &figures),
+        ClaimTest::Counted { a, all } => {
+            let sent = set(Metric::Quantity(Quantity::Sent));
+            counting::test_counted(a, *all, [&figures, &sent])
+        }
+        ClaimTest::Exact(of) => counting::test_exact(of, spec.measure, &figures),
+    }
+}
+
+/// Describes the levels that a claim needs and this form of the study omits: `--quick omits client
+/// firefox`.
+fn describe_omitted(study: &Study, spec: &ClaimSpec) -> Option<String> {
+    let mut omitted: Vec<String> = Vec::new();
+    for (factor, levels) in needed_levels(spec) {
+        let here = study.level_names(&factor);
+        let gone: Vec<&str> =
+            levels.iter().map(String::as_str).filter(|level| !here.contains(level)).collect();
+        if !gone.is_empty() {
+            omitted.push(format!("{factor} {}", gone.join(", ")));
+        }
+    }
+    let form = if study.quick { "--quick" } else { "this form" };
+    (!omitted.is_empty()).then(|| format!("{form} omits {}", omitted.join(" and ")))
+}
+
+/// Returns the factors and levels that a claim names.
+fn needed_levels(spec: &ClaimSpec) -> SideLevels {
+    let over = |of: &crate::spec::OrderedLevels| (of.factor.clone(), of.levels.clone());
+    let mut all = spec.only.clone();
+    match &spec.test {
+        ClaimTest::Sides(of) => {
+            all.extend(of.a.iter().chain(&of.b).cloned());
+            all.extend(of.contrast.iter().map(|contrast| {
+                let levels = &contrast.levels;
+                (levels.factor.clone(), vec![levels.of.clone(), levels.over.clone()])
+            }));
+        }
+        ClaimTest::Share(of) => all.extend(of.a.clone()),
+        ClaimTest::Trend(of) => {
+            all.extend(of.a.clone());
+            all.push(over(&of.over));
+        }
+        ClaimTest::Order(of) => {
+            all.extend(of.a.iter().chain(of.b.iter().flatten()).cloned());
+            all.push(over(&of.over));
+        }
+        ClaimTest::Independent(of) => {
+            all.extend(of.a.clone());
+            all.push(over(&of.over));
+        }
+        ClaimTest::Counted { a, .. } => all.extend(a.clone()),
+        ClaimTest::Exact(of) => all.extend(of.a.clone()),
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Claims that compare two sides.
+
+use sixmark_record::metric::MetricKind;
+use sixmark_stats::StudentEstimate;
+
+use super::figures::{FigureSet, itself, logarithm};
+use super::tested::{ClaimTails, TestOutcome, TestedClaim, difference_of, log_margin, ratio_of};
+use super::units::ClaimUnits;
+use crate::spec::{Contrast, Relation, SideLevels, SidesTest};
+use crate::study_result::{ClaimEstimate, ClaimScale};
+
+/// The figures of both sides in each block: logarithms or, for differences, the figures.
+pub(super) type SidePairs = Vec<(f64, f64)>;
+
+/// Tests a claim about two sides.
+pub(super) fn test_sides(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
+    if figures.is_published() && !are_apart(of, figures) {
+        return TestedClaim::untested("the published figures do not tell the sides apart");
+    }
+    let pairs = pair_sides(of, figures);
+    let differences: Vec<f64> = pairs.iter().map(|(a, b)| a - b).collect();
+    let Some(mean) = mean_of(&differences) else {
+        return TestedClaim::untested("a side has no figures");
+    };
+    let is_difference = of.contrast.as_ref().is_some_and(|contrast| contrast.difference);
+    let estimate = StudentEstimate::of_mean(&differences).ok();
+    let shown = estimate.map_or(single(mean, is_difference), |estimate| match is_difference {
+        true => difference_of(estimate),
+        false => ratio_of(estimate),
+    });
+    let outcome = match estimate {
+        None => TestOutcome::Undecided(one_pair(figures)),
+        Some(estimate) if never_varies(estimate, units) => {
+            TestOutcome::Undecided("all repetitions have the same figures".to_owned())
+        }
+        Some(estimate) => TestOutcome::Tails(tails(of, estimate, is_difference)),
+    };
+    TestedClaim {
+        outcome,
+        figures: describe_sides(of, units, &pairs),
+        blocks: pairs.len() as u32,
+        estimate: Some(shown),
+        count: None,
+        agrees: Some(agrees(of, mean)),
+    }
+}
+
+fn tails(of: &SidesTest, estimate: StudentEstimate, is_difference: bool) -> ClaimTails {
+    // A margin in percent says nothing about a difference in the measure's unit.
+    match (of.relation, is_difference) {
+        (Relation::Higher(_), true) => ClaimTails::of_direction(estimate, None),
+        (Relation::Lower(_), true) => {
+            let turned = StudentEstimate { value: -estimate.value, ..estimate };
+            ClaimTails::of_direction(turned, None)
+        }
+        (relation, _) => ClaimTails::of_relation(relation, estimate),
+    }
+}
+
+/// Returns the sides' figures in each block. The ends of a contrast are taken at the same levels.
+pub(super) fn pair_sides(of: &SidesTest, figures: &FigureSet) -> SidePairs {
+    let mut apart: Vec<&str> =
+        of.a.iter().chain(&of.b).map(|(factor, _)| factor.as_str()).collect();
+    let Some(Contrast { levels, difference }) = &of.contrast else {
+        let rows = figures.sides(&[&of.a, &of.b], &apart, logarithm);
+        return rows.into_iter().map(|row| (row[0], row[1])).collect();
+    };
+    apart.push(&levels.factor);
+    let at = |side: &SideLevels, level: &String| -> SideLevels {
+        side.iter().cloned().chain([(levels.factor.clone(), vec![level.clone()])]).collect()
+    };
+    let ends = [&of.a, &of.b].map(|side| [at(side, &levels.of), at(side, &levels.over)]);
+    let ends: Vec<&SideLevels> = ends.iter().flatten().collect();
+    let rows = figures.sides(&ends, &apart, if *difference { itself } else { logarithm });
+    rows.into_iter().map(|row| (row[0] - row[1], row[2] - row[3])).collect()
+}
+
+/// Returns true if the published figures have a factor by which the sides differ.
+fn are_apart(of: &SidesTest, figures: &FigureSet) -> bool {
+    of.a.iter().chain(&of.b).any(|(factor, _)| figures.has_factor(factor))
+}
+
+pub(super) fn mean_of(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Returns the reason why one pair of figures decides nothing.
+pub(super) fn one_pair(figures: &FigureSet) -> String {
+    match figures.is_published() {
+        true => "one printed figure of each allows no test".to_owned(),
+        false => "1 repetition is too few".to_owned(),
+    }
+}
+
+/// Returns true for a time or a rate that is the same in all blocks: it was rounded too coarsely
+/// for a test. Counts may be the same.
+pub(super) fn never_varies(of: StudentEstimate, units: ClaimUnits) -> bool {
+    of.error == 0.0 && !matches!(units.measure.kind(), MetricKind::Count | MetricKind::Share)
+}
+
+fn single(mean: f64, is_difference: bool) -> ClaimEstimate {
+    let (of, value) = match is_difference {
+        true => (ClaimScale::Difference, mean),
+        false => (ClaimScale::Ratio, mean.exp()),
+    };
+    ClaimEstimate { of, value, low: None, high: None }
+}
+
+/// Returns whether the mean difference as it is agrees with the claim.
+fn agrees(of: &SidesTest, mean: f64) -> bool {
+    match of.relation {
+        Relation::Higher(_) => mean > 0.0,
+        Relation::Lower(_) => mean < 0.0,
+        Relation::Equal(margin) => mean.abs() <= log_margin(margin),
+        Relation::Within(bounds) => {
+            bounds.at_least.is_none_or(|least| mean >= least.ln())
+                && bounds.at_most.is_none_or(|most| mean <= most.ln())
+        }
+    }
+}
+
+/// Describes the sides: `2.72 ms against 1.91 ms`.
+fn describe_sides(of: &SidesTest, units: ClaimUnits, pairs: &SidePairs) -> String {
+    let mean = |side: fn(&(f64, f64)) -> f64| mean_of(&pairs.iter().map(side).collect::<Vec<_>>());
+    let (Some(a), Some(b)) = (mean(|pair| pair.0), mean(|pair| pair.1)) else {
+        return String::new();
+    };
+    let written = |value: f64| match &of.contrast {
+        None => units.write(value.exp()),
+        Some(contrast) if contrast.difference => units.write_difference(value),
+        Some(_) => format!("× {:.3}", value.exp()),
+    };
+    format!("{} against {}", written(a), written(b))
+}

@@ -1,0 +1,248 @@
+//! Tests of claims on figures whose truth is known.
+
+mod false_answers;
+
+use crate::outputs::claims;
+use crate::outputs::tests::{
+    SIX_LEVELS, SIZES, answering, counted, measured, sick_at_two, size, some, study,
+};
+use crate::study_result::{At, ClaimAnswer, ClaimResult};
+use sixmark_units::family::Family;
+
+use ClaimAnswer::{CannotTell, DoesNotHold, Holds, NotComparable};
+
+fn claim(id: usize, kind: &str, more: &str) -> String {
+    let measure = if more.contains("measure =") { "" } else { "measure = 'goodput'\n" };
+    format!("[[claims]]\nid = 'c{id}'\ntext = 'T'\nkind = '{kind}'\n{measure}{more}\n")
+}
+
+#[test]
+fn a_claim_about_cells_that_are_not_the_same_is_not_comparable() {
+    let sides = [
+        "a = { family = 'ipv6' }\nb = { family = 'ipv4' }",
+        "a = { size = 2 }\nb = { size = 1 }",
+        "a = { size = 2 }\nb = { size = 1 }\ncontrast = { factor = 'family', of = 'ipv6', over = 'ipv4' }",
+        "a = { size = 2, family = 'ipv6' }\nb = { size = 1, family = 'ipv6' }",
+        "a = { size = 3 }\nb = { size = 1 }",
+    ];
+    let of_speed: String =
+        sides.iter().enumerate().map(|(id, side)| claim(id, "higher", side)).collect();
+    let of_failures = claim(9, "higher", &format!("measure = 'failed'\n{}", sides[0]));
+    let study = study(&format!("{SIX_LEVELS}{of_speed}{of_failures}"));
+    let found = claims(&study, &answering(&study, sick_at_two));
+    let differ = "IPv6 answers 503 to every request; IPv4 200 (at size 2)";
+    let errors = "IPv6 returns only errors: 0 of 150 accepted";
+    let said = [Some(differ), Some(differ), Some(differ), Some(errors), None, None];
+    for (found, said) in found.iter().zip(said) {
+        assert_eq!(found.measured.answer == NotComparable, said.is_some(), "{found:?}");
+        if said.is_some() {
+            assert_eq!(found.measured.why.as_deref(), said);
+            assert_eq!((found.measured.estimate, found.measured.p), (None, None));
+        }
+    }
+    let well = claims(&study, &answering(&study, |_, _| 200));
+    assert!(well.iter().all(|found| found.measured.answer != NotComparable), "{well:?}");
+}
+
+#[test]
+fn sides_of_a_claim_that_answer_otherwise_are_not_comparable() {
+    let text = claim(1, "higher", "a = { size = [2, 3] }\nb = { size = 1 }");
+    let study = study(&format!("{SIX_LEVELS}{text}"));
+    let moved = |_: Family, at: &[At]| if size(at) == 2.0 { 301 } else { 200 };
+    let found = &claims(&study, &answering(&study, moved))[0].measured;
+    let said = "size 2 or 3 answers 301 to 50.0 % of requests; size 1 to none";
+    assert_eq!((found.answer, found.why.as_deref()), (NotComparable, Some(said)));
+}
+
+const FAMILIES_OF_TWO: &str =
+    "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nwhere = { size = 2 }";
+
+/// Tests a claim of this kind that has a sentence for each answer. Goodput is 10 % higher over IPv6.
+fn said(kind: &str, more: &str) -> ClaimResult {
+    let sentences = "confirmed = 'yes: {a} against {b}, {percent}'\n\
+                     refuted = 'no: {ratio} times, {difference} apart.'\n";
+    let study = study(&format!("{SIZES}{}{sentences}", claim(1, kind, more)));
+    claims(&study, &measured(&study, some)).swap_remove(0)
+}
+
+#[test]
+fn a_claim_says_its_figures_in_the_sentence_of_its_answer() {
+    let of = |kind: &str, more: &str| {
+        let found = said(kind, &format!("{FAMILIES_OF_TWO}\n{more}"));
+        (found.measured.answer, found.said)
+    };
+    let yes = Some("yes: 2.24 MB/s against 2.04 MB/s, 10 %".to_owned());
+    let no = Some("no: 1.10 times, 204 kB/s apart".to_owned());
+    assert_eq!(of("higher", ""), (Holds, yes.clone()));
+    assert_eq!(of("lower", ""), (DoesNotHold, no.clone()));
+    assert_eq!(of("equal", ""), (DoesNotHold, no.clone()));
+    assert_eq!(of("equal", "margin = 20"), (Holds, yes.clone()));
+    assert_eq!(of("ratio", "at_least = 1.05\nat_most = 1.15"), (Holds, yes));
+    assert_eq!(of("ratio", "at_least = 1.2"), (DoesNotHold, no));
+}
+
+#[test]
+fn an_undecided_claim_has_a_reason_and_no_sentence_of_its_own() {
+    let text =
+        format!("{}confirmed = 'yes'\nrefuted = 'no'\n", claim(1, "higher", FAMILIES_OF_TWO));
+    let study = study(&format!("{SIZES}{text}"));
+    let turns = |family, at: &[At], repetition: u32| {
+        let factor = if repetition.is_multiple_of(2) { 0.5 } else { 1.5 };
+        some(family, at, repetition).map(|v| if family == Family::Ipv6 { v * factor } else { v })
+    };
+    for (cells, why) in [
+        (measured(&study, turns), "3 repetitions do not decide it"),
+        (Vec::new(), "a side has no figures"),
+    ] {
+        let found = &claims(&study, &cells)[0];
+        assert_eq!((found.measured.answer, &found.said), (CannotTell, &None));
+        let said = found.measured.why.as_deref().unwrap_or_default();
+        assert!(said.starts_with(why), "{said}");
+    }
+}
+
+#[test]
+fn a_claim_about_all_or_none_is_decided_by_counts() {
+    let all = "measure = 'NORMAL'\na = { size = 1 }\nconfirmed = 'all ({count} of {sent})'\n\
+               refuted = '{count} of {sent}'";
+    let none = "measure = 'NORMAL'\na = { size = 2, family = 'ipv6' }\n\
+                confirmed = 'none ({count} of {sent})'\nrefuted = '{count} of {sent}'";
+    let study = study(&format!("{SIZES}{}{}", claim(1, "all", all), claim(2, "none", none)));
+    let found = |at_one: u32, at_two: u32| {
+        let cells = counted(&study, |at| if size(at) == 1.0 { at_one } else { at_two });
+        let found = claims(&study, &cells);
+        let said = found.iter().map(|found| found.said.clone().unwrap_or_default());
+        let said = said.collect::<Vec<_>>();
+        (found.iter().map(|found| found.measured.answer).collect::<Vec<_>>(), said)
+    };
+    let held = ["all (60 of 60)", "none (0 of 30)"].map(str::to_owned).to_vec();
+    assert_eq!(found(10, 0), (vec![Holds, Holds], held));
+    let failed = ["54 of 60", "3 of 30"].map(str::to_owned).to_vec();
+    assert_eq!(found(9, 1), (vec![DoesNotHold, DoesNotHold], failed));
+    let none = claims(&study, &[]);
+    assert!(none.iter().all(|found| found.measured.answer == CannotTell), "{none:?}");
+}
+
+#[test]
+fn a_share_needs_its_bounds_and_an_exact_share_its_count() {
+    let share =
+        |least: &str| format!("measure = 'TIMEOUT'\nof = 'sent'\na = {{}}\nat_least = {least}");
+    let exact = |share: &str| {
+        format!(
+            "measure = 'sent'\na = {{ family = 'ipv6' }}\nover = 'size'\nshares = {{ 1 = {share} }}"
+        )
+    };
+    let both = "[factors]\nsize = [1, 2]\n";
+    let study = study(&format!(
+        "{both}{}{}{}{}",
+        claim(1, "share", &share("0.2")),
+        claim(2, "share", &share("0.9")),
+        claim(3, "exact", &exact("0.5")),
+        claim(4, "exact", &exact("0.2")),
+    ));
+    let found = claims(&study, &counted(&study, |_| 4));
+    let answers: Vec<_> = found.iter().map(|found| found.measured.answer).collect();
+    assert_eq!(answers, [Holds, DoesNotHold, Holds, DoesNotHold]);
+    assert_eq!(found[0].measured.figures, "60\u{a0}% of 120");
+    assert_eq!(found[3].measured.figures, "10 of 20 sent at size 1");
+}
+
+/// Goodput by size, the same over both families, with some spread over repetitions.
+fn along(kinds: &[(&str, &str)], figure: impl Fn(f64) -> f64) -> Vec<ClaimResult> {
+    let text = kinds.iter().enumerate().map(|(id, (kind, more))| claim(id, kind, more));
+    let study = study(&format!("{SIX_LEVELS}{}", text.collect::<String>()));
+    let of = |family: Family, at: &[At], repetition: u32| {
+        let place = size(at) * 2.0 + f64::from(family == Family::Ipv6);
+        let repetition = f64::from(repetition);
+        let spread = 1.0 + 0.001 * (repetition * (repetition + place * 3.0) % 7.0);
+        Some(figure(size(at)) * spread * 1e6)
+    };
+    claims(&study, &measured(&study, of))
+}
+
+#[test]
+fn trends_orders_and_independence_follow_the_figures() {
+    let over = "a = {}\nover = 'size'";
+    let turn = format!("{over}\nturn = 3");
+    let at = |level: &str| format!("{over}\nat = {level}");
+    let (two, six, ends) = (at("2"), at("6"), at("[1, 6]"));
+    let kinds = [
+        ("rises", over),
+        ("falls", over),
+        ("u-shaped", &turn),
+        ("highest", &six),
+        ("highest", &two),
+        ("lowest", &two),
+        ("highest", &ends),
+        ("independent", over),
+    ];
+    let answers = |figure: fn(f64) -> f64| -> Vec<ClaimAnswer> {
+        along(&kinds, figure).iter().map(|found| found.measured.answer).collect()
+    };
+    let no = DoesNotHold;
+    assert_eq!(answers(|size| size), [Holds, no, no, Holds, no, no, no, no]);
+    assert_eq!(answers(|size| 1.0 / size), [no, Holds, no, no, no, no, no, no]);
+    let valley = answers(|size| 1.0 + (size - 3.0).powi(2));
+    assert_eq!(valley[2..5], [Holds, Holds, no]);
+    assert_eq!(valley[7], no);
+    let level = answers(|_| 1.0);
+    assert_eq!((level[0], level[1], level[7]), (no, no, Holds));
+}
+
+#[test]
+fn a_difference_of_the_sides_has_its_largest_and_smallest_level() {
+    let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nover = 'size'";
+    let kinds =
+        [("largest-difference", "6"), ("largest-difference", "2"), ("smallest-difference", "1")];
+    let text = kinds
+        .iter()
+        .enumerate()
+        .map(|(id, (kind, at))| claim(id, kind, &format!("{sides}\nat = {at}")));
+    let study = study(&format!("{SIX_LEVELS}{}", text.collect::<String>()));
+    let found = claims(&study, &measured(&study, some));
+    let answers: Vec<_> = found.iter().map(|found| found.measured.answer).collect();
+    assert_eq!(answers, [Holds, DoesNotHold, Holds], "{found:#?}");
+    assert!(
+        found[1].measured.figures.starts_with("largest at 6, "),
+        "{}",
+        found[1].measured.figures
+    );
+}
+
+#[test]
+fn published_figures_answer_where_they_allow_a_test() {
+    let of = "source = 'S'\npublished = { table = 'p', at = { system = 'A' } }\n\
+              not_here = 'this machine has no A'";
+    let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
+    let text = [
+        claim(1, "lower", &format!("{sides}\n{of}")),
+        claim(2, "higher", &format!("{sides}\n{of}\nwhere = {{ size = 1 }}")),
+        claim(3, "rises", &format!("a = {{ family = 'ipv6' }}\nover = 'size'\n{of}")),
+    ];
+    let study = study(&format!("{SIZES}{}", text.concat()));
+    let found = claims(&study, &measured(&study, some));
+    for found in &found {
+        assert_eq!(found.measured.answer, CannotTell);
+        assert_eq!(found.measured.why.as_deref(), Some("this machine has no A"));
+    }
+    let published: Vec<_> = found.iter().filter_map(|found| found.published.as_ref()).collect();
+    assert_eq!((published[0].blocks, published[0].agrees), (2, Some(true)));
+    assert_eq!((published[1].answer, published[1].agrees), (CannotTell, Some(false)));
+    assert_eq!(published[1].why.as_deref(), Some("one printed figure of each allows no test"));
+    assert!(published[2].why.as_deref().unwrap().contains("too few"), "{:?}", published[2]);
+}
+
+#[test]
+fn the_short_form_names_what_it_can_t_decide() {
+    let more = "a = { size = 1 }\nb = { size = 2 }";
+    let text = format!(
+        "{SIZES}{}{}[quick]\nfactors = {{ size = [1] }}\n",
+        claim(1, "lower", more),
+        claim(2, "lowest", "a = {}\nover = 'size'\nat = 1\nlevels = [1, 2]")
+    );
+    let study = crate::outputs::tests::short_study(&text);
+    let found = claims(&study, &measured(&study, some));
+    for found in found {
+        assert_eq!(found.measured.why.as_deref(), Some("--quick omits size 2"), "{}", found.id);
+    }
+}

@@ -1,0 +1,98 @@
+//! The names of factors and levels that a claim may use.
+
+use super::{SideLevels, items_or_one};
+use crate::spec::known_names::{KnownNames, scalar};
+use crate::spec::published::PublishedOf;
+use crate::study_result::PublishedTable;
+use sixmark_document::fields::FileField;
+
+/// The names that a claim is checked against: those of the study or, for a claim that can't be
+/// tested here, those of the published table.
+pub(super) struct ClaimNames<'a> {
+    pub(super) study: &'a KnownNames<'a>,
+    /// True if only published figures are tested.
+    published_only: bool,
+    /// The published table, if the claim names one.
+    table: Option<&'a PublishedTable>,
+}
+
+impl<'a> ClaimNames<'a> {
+    pub(super) fn new(
+        study: &'a KnownNames<'a>,
+        published_only: bool,
+        published: Option<&PublishedOf>,
+    ) -> ClaimNames<'a> {
+        let tables = study.published.map_or(&[][..], |of| &of.tables);
+        let table = published.and_then(|of| tables.iter().find(|table| table.name == of.table));
+        ClaimNames { study, published_only, table }
+    }
+
+    /// Parses the selection of a side: factors, each with one level or several.
+    pub(super) fn read_side(&self, field: &FileField<'_>) -> SideLevels {
+        let Some(mut fields) = field.fields() else { return Vec::new() };
+        let one = |field: &FileField<'_>| {
+            let items = items_or_one(field);
+            let levels = items.iter().filter_map(|item| self.level(&field.name, item)).collect();
+            (field.name.clone(), levels)
+        };
+        fields.rest().iter().filter(|field| self.is_factor(field, &field.name)).map(one).collect()
+    }
+
+    /// Parses the name of a factor.
+    pub(super) fn factor(&self, field: &FileField<'_>) -> Option<String> {
+        let name = field.text()?;
+        self.is_factor(field, &name).then_some(name)
+    }
+
+    /// Parses a level of a factor. It may be one that a short form omits.
+    pub(super) fn level(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
+        let known = self.levels(factor);
+        let name = scalar(field)?;
+        if !known.is_empty() && !known.contains(&name) {
+            let known = known.join(", ");
+            field.wrong(&format!("'{name}' is not a level of {factor}; levels: {known}"));
+            return None;
+        }
+        Some(name)
+    }
+
+    /// Returns the levels of a factor in all forms of the study, or in the published table; empty
+    /// if they are not known.
+    pub(super) fn levels(&self, factor: &str) -> Vec<String> {
+        if self.published_only && self.table.is_none() {
+            return Vec::new();
+        }
+        if self.study.all().contains(&factor) {
+            return self.study.long_levels(factor).into_iter().map(str::to_owned).collect();
+        }
+        let Some(table) = self.table else { return Vec::new() };
+        let mut levels: Vec<String> = match table.factors.iter().position(|name| name == factor) {
+            Some(place) => {
+                table.rows.iter().filter_map(|row| row.levels.get(place)).cloned().collect()
+            }
+            None => {
+                let at = table.columns.iter().flat_map(|column| &column.at);
+                at.filter(|at| at.factor == factor).map(|at| at.level.clone()).collect()
+            }
+        };
+        levels.sort();
+        levels.dedup();
+        levels
+    }
+
+    fn is_factor(&self, field: &FileField<'_>, name: &str) -> bool {
+        let mut known: Vec<&str> = self.study.all();
+        if self.published_only {
+            let Some(table) = self.table else { return true };
+            known.extend(table.factors.iter().map(String::as_str));
+            let at = table.columns.iter().flat_map(|column| &column.at);
+            known.extend(at.map(|at| at.factor.as_str()));
+        }
+        let found = known.contains(&name);
+        if !found {
+            known.dedup();
+            field.wrong(&format!("'{name}' is not a factor; factors: {}", known.join(", ")));
+        }
+        found
+    }
+}

@@ -1,0 +1,167 @@
+//! Claims and their answers, in a study's document.
+
+use serde::{Deserialize, Serialize};
+
+use sixmark_record::metric::Metric;
+
+/// A claim of the published study, or of this one, and its answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClaimResult {
+    /// The name, unique in the study: letters, digits, `-` and `_`.
+    pub id: String,
+    /// The claim in words.
+    pub text: String,
+    /// Where it stands in the published study; null for a claim of this study's own.
+    pub source: Option<String>,
+    /// What is claimed.
+    pub kind: ClaimKind,
+    /// The measure that the claim is about.
+    pub measure: Metric,
+    /// How the claim is tested, with the method's source.
+    pub method: String,
+    /// The figures that the published study prints for it; null if none are known.
+    pub printed: Option<String>,
+    /// The answer of the published figures; null if no published table has figures about it.
+    pub published: Option<ClaimEvidence>,
+    /// The answer of the measured figures.
+    pub measured: ClaimEvidence,
+    /// The study's own sentence for this answer, with its figures and without a full stop; null if
+    /// the study has none.
+    pub said: Option<String>,
+}
+
+/// What is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimKind {
+    /// A is higher than B.
+    Higher,
+    /// A is lower than B.
+    Lower,
+    /// A and B differ by no more than the margin.
+    Equal,
+    /// The ratio of A to B is within bounds.
+    Ratio,
+    /// The share of one count in another is within bounds.
+    Share,
+    /// The figure rises along an ordered factor.
+    Rises,
+    /// The figure falls along an ordered factor.
+    Falls,
+    /// The figure falls down to a level of an ordered factor, and rises from there.
+    UShaped,
+    /// The figure is highest at these levels.
+    Highest,
+    /// The figure is lowest at these levels.
+    Lowest,
+    /// The difference of A and B is largest at these levels.
+    LargestDifference,
+    /// The difference of A and B is smallest at these levels.
+    SmallestDifference,
+    /// No two levels of a factor differ by more than the margin.
+    Independent,
+    /// Every exchange of A is counted by the measure.
+    #[serde(rename = "all")]
+    AllOf,
+    /// No exchange of A is counted by the measure.
+    #[serde(rename = "none")]
+    NoneOf,
+    /// The count is an exact share of both families' at each level of a factor.
+    Exact,
+}
+
+/// An answer to a claim, and the figures that it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClaimEvidence {
+    /// The answer.
+    pub answer: ClaimAnswer,
+    /// Why the claim can't be decided or compared, in a clause without a full stop; null if it is
+    /// decided.
+    pub why: Option<String>,
+    /// The figures in words; empty if there are none.
+    pub figures: String,
+    /// The number of blocks: repetitions with all figures that the claim needs, or, for published
+    /// figures, pairs or rows of them.
+    pub blocks: u32,
+    /// The estimate that the claim is about; null if there is none.
+    pub estimate: Option<ClaimEstimate>,
+    /// The counted exchanges of a claim about counts; null for other claims, and if nothing was
+    /// sent.
+    pub count: Option<ExchangeCount>,
+    /// The p-value of the answer, two-sided; null if no test was made.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
+    pub p: Option<f64>,
+    /// The p-value after Holm's correction over the claims of the study that were tested. An answer
+    /// needs one of at most 0.05. Null if no test was made.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
+    pub p_adjusted: Option<f64>,
+    /// Whether the figures as they are, without a test, agree with the claim; null if they are
+    /// missing.
+    pub agrees: Option<bool>,
+}
+
+/// An estimate with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClaimEstimate {
+    /// What is estimated.
+    pub of: ClaimScale,
+    /// The value.
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
+    pub value: f64,
+    /// The lower end of its interval of 95 %; null if there are too few blocks.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
+    pub low: Option<f64>,
+    /// The upper end; null if there are too few blocks.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
+    pub high: Option<f64>,
+}
+
+/// What an estimate is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimScale {
+    /// A's figure divided by B's; for a trend, the figure at the last level divided by that at the
+    /// first, along the fitted line; for an independence, the highest level's figure divided by the
+    /// lowest's.
+    Ratio,
+    /// A's figure minus B's, in the measure's base unit.
+    Difference,
+    /// A share, 0 to 1.
+    Share,
+}
+
+/// A count of exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExchangeCount {
+    /// The number of exchanges that the measure counts.
+    pub counted: u64,
+    /// The number of exchanges of which they are counted.
+    pub sent: u64,
+}
+
+/// The answer to a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimAnswer {
+    /// The claim holds: a test shows it, or the count does.
+    Holds,
+    /// The claim does not hold: a test shows the contrary, or the count does.
+    DoesNotHold,
+    /// The figures do not decide it.
+    CannotTell,
+    /// The claim is about speed, and its cells gave different responses, or only errors.
+    NotComparable,
+}
