@@ -5,7 +5,7 @@ use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimResult
 use super::interval;
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
-use sixmark_sheet::write::{figure, write_count, write_percent};
+use sixmark_sheet::write::{write_count, write_percent};
 
 const CAPTION: &str = "An answer needs p of at most 0.05 after Holm's correction over all claims \
                        that were tested; intervals are of 95 %";
@@ -23,31 +23,20 @@ pub(super) fn claims_table(claims: &[ClaimResult]) -> Vec<Block> {
     let published = claims.iter().any(|claim| claim.source.is_some());
     let mut columns = vec![Column::words("Claim")];
     columns.extend(published.then(|| Column::words("Published")));
-    columns.extend([
-        Column::words("Measured"),
-        Column::words("Answer"),
-        Column::number("p").off_terminal(),
-        Column::number("Repetitions").off_terminal(),
-        Column::words("Test").off_terminal(),
-    ]);
+    columns.extend([Column::words("Measured"), Column::words("Answer")]);
     let row = |claim: &ClaimResult| {
         let measured = &claim.measured;
         let mut cells = Vec::new();
         cells.extend(published.then(|| SheetCell::from(published_cell(claim))));
-        cells.extend([
-            figures(measured).into(),
-            answer(measured.answer).into(),
-            measured.p_adjusted.map_or_else(SheetCell::none, p),
-            SheetCell::Number(write_count(measured.blocks.into()), measured.blocks.into()),
-            claim.method.as_str().into(),
-        ]);
+        cells.extend([figures(measured).into(), answer(measured.answer).into()]);
         Row::new(text_of(claim, published), cells)
     };
     let table = Block::Table(Table::new(CAPTION, columns, claims.iter().map(row).collect()));
     let measured = claims.iter().map(|claim| (claim, &claim.measured)).collect();
     let signs = published.then(|| SIGNS.to_owned());
     let notes = signs.into_iter().chain(reasons(measured)).map(Block::Text);
-    std::iter::once(table).chain(notes).collect()
+    let tests = tests_table(claims, |claim| Some(&claim.measured));
+    std::iter::once(table).chain(notes).chain([tests]).collect()
 }
 
 /// Returns the table of claims of the published figures alone, and the places at which the text and
@@ -62,8 +51,6 @@ pub(super) fn published_claims_table(claims: &[ClaimResult]) -> Vec<Block> {
         Column::words("Printed"),
         Column::words("Recomputed"),
         Column::words("Answer"),
-        Column::number("p").off_terminal(),
-        Column::words("Test").off_terminal(),
     ];
     let row = |claim: &ClaimResult| {
         let of = claim.published.as_ref();
@@ -73,14 +60,42 @@ pub(super) fn published_claims_table(claims: &[ClaimResult]) -> Vec<Block> {
             words(claim.printed.clone()),
             words(of.map(figures)),
             of.map_or("no figures", |of| published_answer(of)).into(),
-            of.and_then(|of| of.p_adjusted).map_or_else(SheetCell::none, p),
-            claim.method.as_str().into(),
         ];
         Row::new(claim.text.as_str(), cells)
     };
     let rows = claims.iter().map(row).collect();
     let table = Block::Table(Table::new("Claims, tested on the published figures", columns, rows));
-    std::iter::once(table).chain(partings(claims).into_iter().map(Block::Text)).collect()
+    let notes = partings(claims).into_iter().map(Block::Text);
+    let tests = tests_table(claims, |claim| claim.published.as_ref());
+    std::iter::once(table).chain(notes).chain([tests]).collect()
+}
+
+/// Returns the folded table of the tests behind the answers. A terminal does not show it.
+fn tests_table(
+    claims: &[ClaimResult],
+    evidence: impl Fn(&ClaimResult) -> Option<&ClaimEvidence>,
+) -> Block {
+    let columns = vec![
+        Column::words("Claim"),
+        Column::number("p"),
+        Column::number("p, corrected"),
+        Column::number("Blocks"),
+        Column::words("Test"),
+    ];
+    let row = |claim: &ClaimResult| {
+        let of = evidence(claim);
+        let blocks =
+            |of: &ClaimEvidence| SheetCell::Number(write_count(of.blocks.into()), of.blocks.into());
+        let cells = vec![
+            of.and_then(|of| of.p).map_or_else(SheetCell::none, p),
+            of.and_then(|of| of.p_adjusted).map_or_else(SheetCell::none, p),
+            of.map_or_else(SheetCell::none, blocks),
+            claim.method.as_str().into(),
+        ];
+        Row::new(claim.id.as_str(), cells)
+    };
+    let table = Table::new("Tests of the claims", columns, claims.iter().map(row).collect());
+    Block::Folded("How each claim was tested".into(), vec![Block::Table(table)])
 }
 
 /// Returns a sentence for each claim that the published figures themselves contradict.
@@ -210,7 +225,7 @@ fn reasons(all: Vec<(&ClaimResult, &ClaimEvidence)>) -> Vec<String> {
 }
 
 fn p(p: f64) -> SheetCell {
-    let written = if p < 0.001 { "< 0.001".to_owned() } else { figure(p) };
+    let written = if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") };
     SheetCell::Number(written, p)
 }
 
