@@ -88,6 +88,21 @@ pub fn figure(value: f64) -> String {
     }
 }
 
+/// Groups the integer digits of each number in a text, from 1,000 on, and leaves its other digits as
+/// they are: `8752.1 to 8615.50` becomes `8,752.1 to 8,615.50`.
+pub fn grouped(text: &str) -> String {
+    let number = |word: &str| {
+        let digits = word.strip_prefix('-').unwrap_or(word);
+        let end = digits.find('.').unwrap_or(digits.len());
+        let sign = if digits.len() < word.len() { "−" } else { "" };
+        match digits[..end].parse() {
+            Ok(whole) => format!("{sign}{}{}", write_count(whole), &digits[end..]),
+            Err(_) => word.to_owned(),
+        }
+    };
+    text.split(' ').map(number).collect::<Vec<_>>().join(" ")
+}
+
 /// Formats the figure `name` of a summary, whose value is `us`. A value that is only a lower bound,
 /// because it depends on exchanges that were unanswered when the load ended, is preceded by `>`: `>
 /// 2.00 s`.
@@ -123,5 +138,7 @@ mod tests {
         assert_eq!([1.234, 42.69].map(change).map(plain), ["+123 %", "+4,269 %"]);
         let quantiles = [0.5, 0.999, 0.99999].map(quantile).map(plain);
         assert_eq!(quantiles, ["50 %", "99.9 %", "99.999 %"]);
+        assert_eq!(grouped("8752.10 to 8615.5"), "8,752.10 to 8,615.5");
+        assert_eq!(["-0.21", "7522", "0.00", "-"].map(grouped), ["−0.21", "7,522", "0.00", "-"]);
     }
 }

@@ -6,17 +6,18 @@ use super::average::entry;
 use super::levels::{label_level, label_levels};
 use crate::spec::{AnalysisSpec, AnalysisSubject, FAMILY, PublishedFigures, ShareOf, SharesSpec};
 use crate::study_result::{
-    Analysis, At, ComparisonEntry, Published, PublishedShare, PublishedTable, RatioFinding,
-    TableColumn,
+    Analysis, At, ComparisonEntry, PrintedFigure, Published, PublishedRow, PublishedShare,
+    PublishedTable, RatioFinding, TableColumn,
 };
 use sixmark_document::verdict::Estimate;
 use sixmark_record::metric::Metric;
+use sixmark_sheet::write::figure;
 use sixmark_units::family::Family;
 
 /// The quantile of the normal distribution for an interval of 95 %.
 const NORMAL: f64 = 1.959_964;
 
-/// One published figure with its levels, in the base unit of its measure.
+/// One published figure with its levels.
 pub struct PublishedFigure {
     /// Its level of each factor, including the family if the column names one.
     pub at: Vec<At>,
@@ -24,10 +25,32 @@ pub struct PublishedFigure {
     pub family: Option<Family>,
     /// What it measures.
     pub measure: Metric,
-    /// The value, in the base unit of the measure.
-    pub value: f64,
-    /// The ends of the range, if a range was printed; `value` is then its middle.
+    /// The value, in the base unit of the measure; `None` if only a range is known.
+    pub value: Option<f64>,
+    /// The ends of the range in the base unit, if only a range is known.
     pub range: Option<[f64; 2]>,
+    /// The figure as printed, in `unit`.
+    pub printed: PrintedFigure,
+    /// The name of the unit that it was printed in; `%` for an improvement.
+    pub unit: String,
+}
+
+impl PublishedFigure {
+    /// Returns the figure in a unit, given by its name and its size in the base unit: as printed if
+    /// it was printed in this unit, else converted.
+    pub fn shown_in(&self, unit: &str, scale: f64) -> PrintedFigure {
+        if self.unit == unit {
+            return self.printed.clone();
+        }
+        let value = self.value.map(|value| value / scale);
+        let range = self.range.map(|ends| ends.map(|end| end / scale));
+        let [low, high] = [0, 1].map(|end| range.map(|ends| ends[end]));
+        let printed = match (value, range) {
+            (_, Some([low, high])) => format!("{} to {}", figure(low), figure(high)),
+            (value, None) => value.map_or_else(String::new, figure),
+        };
+        PrintedFigure { printed, value, low, high, derived: self.printed.derived }
+    }
 }
 
 /// Returns the published study, with its analyses recomputed.
@@ -45,19 +68,34 @@ pub fn published(figures: &PublishedFigures) -> Published {
     }
 }
 
-/// Returns the figures of a table one by one, without those that were not printed.
+/// Returns the figures of a table one by one, without those that were not printed; none for a table
+/// of improvements.
 pub fn published_figures(table: &PublishedTable) -> Vec<PublishedFigure> {
-    let of_row = |row: &crate::study_result::PublishedRow| -> Vec<PublishedFigure> {
+    if table.improvements { Vec::new() } else { figures_of(table) }
+}
+
+/// Returns the figures of a table of improvements, in percent; none for another table.
+pub fn published_improvements(table: &PublishedTable) -> Vec<PublishedFigure> {
+    if table.improvements { figures_of(table) } else { Vec::new() }
+}
+
+fn figures_of(table: &PublishedTable) -> Vec<PublishedFigure> {
+    let of_row = |row: &PublishedRow| -> Vec<PublishedFigure> {
         let at: Vec<At> = table.factors.iter().zip(&row.levels).map(at).collect();
-        let columns = table.columns.iter().zip(&row.values).enumerate();
-        let figure = |(number, (column, value)): (usize, (&TableColumn, &Option<f64>))| {
-            let at = at.iter().chain(&column.at).cloned().collect();
-            let (family, measure) = (column.family, column.measure);
-            let range = row.ranges.get(number).copied().flatten();
-            let range = range.map(|ends| ends.map(|end| end * scale(column)));
-            Some(PublishedFigure { at, family, measure, value: (*value)? * scale(column), range })
+        let of_column = |(column, printed): (&TableColumn, &Option<PrintedFigure>)| {
+            let printed = printed.clone()?;
+            let scale = if table.improvements { 1.0 } else { scale(column) };
+            Some(PublishedFigure {
+                at: at.iter().chain(&column.at).cloned().collect(),
+                family: column.family,
+                measure: column.measure,
+                value: printed.value.map(|value| value * scale),
+                range: printed.range().map(|ends| ends.map(|end| end * scale)),
+                unit: column.unit.clone(),
+                printed,
+            })
         };
-        columns.filter_map(figure).collect()
+        table.columns.iter().zip(&row.values).filter_map(of_column).collect()
     };
     table.rows.iter().flat_map(of_row).collect()
 }
@@ -120,7 +158,8 @@ fn ratios(
     let mut groups: Vec<(Vec<String>, Pairs<'_>)> = Vec::new();
     let mut paired_by: Vec<String> = Vec::new();
     for figure in figures.iter().filter(|figure| figure.measure == measure) {
-        let Some(family) = figure.family else { continue };
+        // A range has no figure that could be compared.
+        let (Some(family), Some(value)) = (figure.family, figure.value) else { continue };
         let split = |at: &&At| by.contains(&at.factor);
         let group: Vec<String> = figure.at.iter().filter(split).map(label_level).collect();
         let others = figure.at.iter().filter(|at| !split(at) && at.factor != FAMILY);
@@ -131,7 +170,7 @@ fn ratios(
             groups.len() - 1
         });
         let pair = groups[place].1.entry(key).or_default();
-        pair[usize::from(family == Family::Ipv4)] = Some(figure.value);
+        pair[usize::from(family == Family::Ipv4)] = Some(value);
     }
     paired_by.sort();
     paired_by.dedup();
@@ -158,7 +197,7 @@ fn share_of_figures(
                 && figure.family == Some(side.family)
                 && side.at.iter().all(|at| figure.at.contains(at))
         };
-        figures.iter().find(is).map(|figure| figure.value)
+        figures.iter().find(is).and_then(|figure| figure.value)
     };
     let counts = |side: &ShareOf| Some((found(side, of.part)?, found(side, of.whole)?));
     let [(x, n), (y, m)] = [counts(sides[0])?, counts(sides[1])?];

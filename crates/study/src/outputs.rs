@@ -1,24 +1,24 @@
 //! Computes tables, charts and comparisons from cells.
 
+mod beside;
 mod charts;
 mod improvement;
 mod interaction;
 mod missing;
 
-use super::analyse::{self, PublishedFigure};
+use super::analyse;
 use super::average::{Average, average, entry};
 use super::claims::{test_claims, test_published_claims};
 use super::levels::{label_level, label_levels};
 use super::unlike;
 use crate::observation::Observation;
 use crate::observation::observations;
-use crate::spec::{
-    ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, PublishedOf, Study, TableSpec,
-};
+use crate::spec::{ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, Study, TableSpec};
 use crate::study_result::{
     At, CellResult, Chart, ClaimResult, ComparisonEntry, Published, RatioFinding, Row, Statistic,
     StudyComparison, Table, TableColumn, TableValue,
 };
+use beside::Beside;
 use sixmark_record::metric::{Bounds, Metric};
 use sixmark_units::family::Family;
 
@@ -94,37 +94,6 @@ fn measured_value(
     average(&values, statistic, measure.bounds())
 }
 
-/// The figures of a published table at fixed levels of some of its factors, to be shown beside
-/// measured ones.
-struct Beside {
-    figures: Vec<PublishedFigure>,
-    fixed: Vec<At>,
-}
-
-impl Beside {
-    fn new(published: Option<&PublishedFigures>, of: Option<&PublishedOf>) -> Option<Beside> {
-        let of = of?;
-        let table = published?.tables.iter().find(|table| table.name == of.table)?;
-        Some(Beside { figures: analyse::published_figures(table), fixed: of.at.clone() })
-    }
-
-    /// Returns the figure whose levels are all among these or fixed. A factor that was not varied
-    /// in the published study matches all levels.
-    fn figure(&self, at: &[At], measure: Metric) -> Option<f64> {
-        self.found(at, measure).map(|figure| figure.value)
-    }
-
-    fn found(&self, at: &[At], measure: Metric) -> Option<&PublishedFigure> {
-        let is = |figure: &&PublishedFigure| {
-            let here = |wanted: &At| at.contains(wanted) || self.fixed.contains(wanted);
-            figure.measure == measure
-                && figure.at.iter().all(here)
-                && self.fixed.iter().all(|fixed| figure.at.contains(fixed))
-        };
-        self.figures.iter().find(is)
-    }
-}
-
 fn tables(
     study: &Study,
     spec: &TableSpec,
@@ -134,11 +103,11 @@ fn tables(
     let fixed = spec.only.iter().map(|at| &at.factor);
     let named: Vec<&str> =
         spec.rows.iter().chain(&spec.columns).chain(fixed).map(String::as_str).collect();
-    let beside = Beside::new(published, spec.published.as_ref());
+    let beside = Beside::new(study, published, &spec.published);
     let splits = combinations(study, &others(study, &named)).into_iter();
     let table = |split: Vec<At>| {
         let at: Vec<At> = spec.only.iter().cloned().chain(split).collect();
-        make_table(study, spec, seen, at, beside.as_ref())
+        make_table(study, spec, seen, at, &beside)
     };
     let tables = splits.map(table);
     // An excluded combination, or a family that no cell loads, has no table.
@@ -150,7 +119,7 @@ fn make_table(
     spec: &TableSpec,
     seen: &[Observation<'_>],
     at: Vec<At>,
-    beside: Option<&Beside>,
+    beside: &Beside,
 ) -> Table {
     let across = combinations(study, &spec.columns);
     let columns: Vec<TableColumn> = spec
@@ -181,7 +150,8 @@ fn make_table(
         at,
         columns,
         statistic: spec.statistic,
-        published: spec.published.as_ref().map(PublishedOf::label),
+        published: beside::label(&spec.published),
+        beside: beside.columns(),
         remarks: spec.remarks.clone(),
     }
 }
@@ -208,12 +178,11 @@ fn cell_value(
     at: &[At],
     column: &TableColumn,
     statistic: Statistic,
-    beside: Option<&Beside>,
+    beside: &Beside,
 ) -> TableValue {
     let scale = column.measure.unit(&column.unit).map_or(1.0, |unit| unit.scale);
     let found = measured_value(seen, at, column.measure, statistic);
     let interval = found.and_then(|found| found.interval);
-    let published = beside.and_then(|beside| beside.figure(at, column.measure));
     let missing = match found {
         Some(_) => None,
         None => missing::why_missing(seen, at, column.measure),
@@ -224,17 +193,7 @@ fn cell_value(
         low: interval.map(|(low, _)| low / scale),
         high: interval.map(|(_, high)| high / scale),
         n: found.map_or(0, |found| found.n),
-        published: published.map(|figure| figure / scale),
-    }
-}
-
-impl PublishedOf {
-    /// Returns the table's name, and the levels of it that are shown.
-    fn label(&self) -> String {
-        match label_levels(&self.at) {
-            levels if levels.is_empty() => self.table.clone(),
-            levels => format!("{}, {levels}", self.table),
-        }
+        published: beside.shown(at, column.measure, (&column.unit, scale)),
     }
 }
 

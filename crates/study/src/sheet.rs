@@ -11,7 +11,7 @@ mod turned;
 
 use crate::levels::label_level;
 use crate::study_result::{
-    At, CellOrder, CellResult, ComparisonEntry, MeanRatio, RatioFinding, ReanalysedStudy,
+    At, CellOrder, CellResult, ComparisonEntry, MeanRatio, PrintedFigure, RatioFinding, ReanalysedStudy,
     StudyComparison, StudyResult, Table as Asked, TableValue,
 };
 use sixmark_document::verdict::Estimate;
@@ -190,20 +190,19 @@ fn scale(entries: &[&ComparisonEntry]) -> EffectScale {
 /// below it.
 fn asked_table(of: &Asked) -> Vec<Block> {
     let mut columns = factor_columns(&of.factors);
-    let beside: Vec<bool> = (0..of.columns.len())
-        .map(|at| {
-            of.rows.iter().any(|row| row.values.get(at).is_some_and(|v| v.published.is_some()))
-        })
-        .collect();
-    for (column, &beside) in of.columns.iter().zip(&beside) {
+    let beside: Vec<Vec<usize>> = (0..of.columns.len()).map(|at| published_at(of, at)).collect();
+    for (column, beside) in of.columns.iter().zip(&beside) {
         columns.push(Column::number(with_unit(&column.label, &column.unit)));
-        if beside {
-            columns.push(Column::number("published"));
-        }
+        let heading = |&at: &usize| match of.beside.get(at).map_or("", String::as_str) {
+            "" => Column::number("published"),
+            levels => Column::number(format!("published, {levels}")),
+        };
+        columns.extend(beside.iter().map(heading));
     }
     let row = |row: &crate::study_result::Row| {
         let values = row.values.iter().zip(&of.columns).zip(&beside);
-        let cells = values.flat_map(|((value, of), &beside)| pair(value, of.measure, beside));
+        let cells =
+            values.flat_map(|((value, of), beside)| with_published(value, of.measure, beside));
         labelled(&row.levels, cells)
     };
     let at: Vec<String> =
@@ -217,11 +216,20 @@ fn asked_table(of: &Asked) -> Vec<Block> {
         of.rows.iter().flat_map(|one| std::iter::once(row(one)).chain(better(one))).collect();
     let mut blocks = vec![Block::Table(Table::new(format!("{}{at}", of.title), columns, rows))];
     blocks.extend(interval::note(of).map(Block::Text));
-    blocks.extend(of.published.iter().map(|from| Block::Text(format!("Published: {from}."))));
+    let from = of.published.iter().filter(|_| beside.iter().any(|there| !there.is_empty()));
+    blocks.extend(from.map(|from| Block::Text(format!("Published: {from}."))));
     blocks
         .extend(improvement::note(of).into_iter().chain(improvement::unlike(of)).map(Block::Text));
     blocks.extend(of.remarks.iter().cloned().map(Block::Text));
     blocks
+}
+
+/// Returns the numbers of the published columns beside the measured column of this number.
+fn published_at(of: &Asked, column: usize) -> Vec<usize> {
+    let values = || of.rows.iter().filter_map(|row| row.values.get(column));
+    let is_there =
+        |at: &usize| values().any(|value| value.published.get(*at).is_some_and(Option::is_some));
+    (0..of.beside.len()).filter(is_there).collect()
 }
 
 fn factor_columns(factors: &[String]) -> Vec<Column> {
@@ -238,14 +246,22 @@ fn labelled(levels: &[String], cells: impl Iterator<Item = SheetCell>) -> Row {
     Row::new(label, others.chain(cells).collect())
 }
 
-/// Returns the measured value with its interval and, if `beside` is set, the published value.
-fn pair(value: &TableValue, measure: Metric, beside: bool) -> Vec<SheetCell> {
+/// Returns the measured value with its interval, and the published values of these numbers.
+fn with_published(value: &TableValue, measure: Metric, beside: &[usize]) -> Vec<SheetCell> {
     let measured = |v: f64| SheetCell::Number(figure(v) + &interval::of_value(value, measure), v);
-    let published = |v: f64| SheetCell::Number(figure(v), v);
     let missing = || value.missing.map_or_else(SheetCell::none, |why| why.word().into());
     let first = value.measured.map_or_else(missing, measured);
-    let second = beside.then(|| value.published.map_or_else(SheetCell::none, published));
-    std::iter::once(first).chain(second).collect()
+    std::iter::once(first).chain(published_cells(value, beside, published::printed)).collect()
+}
+
+/// Returns the cells of the published values of these numbers.
+fn published_cells<'a>(
+    value: &'a TableValue,
+    beside: &'a [usize],
+    cell: impl Fn(&PrintedFigure) -> SheetCell + 'a,
+) -> impl Iterator<Item = SheetCell> + 'a {
+    let there = move |at: &usize| value.published.get(*at).and_then(Option::as_ref);
+    beside.iter().map(move |at| there(at).map_or_else(SheetCell::none, &cell))
 }
 
 fn with_unit(label: &str, unit: &str) -> String {

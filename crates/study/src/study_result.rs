@@ -2,6 +2,7 @@
 //! end.
 
 mod claim;
+mod printed;
 mod published;
 mod shown;
 
@@ -19,6 +20,7 @@ use sixmark_units::family::Family;
 pub use claim::{
     ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimKind, ClaimResult, ClaimScale, ExchangeCount,
 };
+pub use printed::PrintedFigure;
 pub use published::{
     Analysis, Published, PublishedRow, PublishedShare, PublishedTable, ReanalysedStudy,
 };

@@ -195,7 +195,10 @@ pub fn study() -> Value {
             "sentence": format!("With {label}, IPv6 carries less than IPv4.")})
     };
     let column = |family: &str| json!({"label": family, "measure": "goodput", "unit": "MB/s", "family": family, "at": []});
-    let value = |y: f64| json!({"measured": y, "low": y - 0.1, "high": y + 0.1, "n": 3, "published": y + 1.0});
+    let value = |y: f64| {
+        json!({"measured": y, "low": y - 0.1, "high": y + 0.1, "n": 3,
+        "published": [{"printed": format!("{:.2}", y + 1.0), "value": y + 1.0}]})
+    };
     json!({
         "schema": "sixmark.study/1", "tool": run["tool"], "name": "sizes",
         "title": "Throughput over size", "description": "Two clients.",
@@ -210,7 +213,7 @@ pub fn study() -> Value {
         "tables": [{"name": "t", "title": "Goodput by client", "at": [], "factors": ["client"],
             "columns": [column("ipv6"), column("ipv4")], "statistic": "mean",
             "rows": [{"levels": ["sixmark"], "values": [value(12.34), value(13.0)]}],
-            "published": "Somebody, 2007", "remarks": ["By hand."]}],
+            "published": "Somebody, 2007", "beside": [""], "remarks": ["By hand."]}],
         "figures": [{"name": "f", "title": "Throughput over size",
             "x": {"label": "size", "unit": "bytes", "logarithmic": true},
             "y": {"label": "goodput", "unit": "MB/s", "logarithmic": false},

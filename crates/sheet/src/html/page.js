@@ -237,6 +237,14 @@
       ctx.globalAlpha = mark.startsWith("faint") ? 0.6 : 1;
       ys.forEach((y, at) => {
         const left = u.valToPos(xs[at], "x", true) + aside;
+        // A range that was published has ends and no point between them.
+        if (lows?.[at] != null && highs?.[at] != null) {
+          ctx.lineWidth = 1.5 * ratio;
+          ctx.beginPath();
+          ctx.moveTo(left, u.valToPos(lows[at], "y", true));
+          ctx.lineTo(left, u.valToPos(highs[at], "y", true));
+          ctx.stroke();
+        }
         if (y === null) return this.absent(u, left, missing?.[at], ratio);
         const top = u.valToPos(y, "y", true);
         MARKERS[side % MARKERS.length](ctx, left, top, size);
@@ -245,12 +253,6 @@
           MARKERS[side % MARKERS.length](ctx, left, top, size * 0.55);
           ctx.fillStyle = this.ink(side);
         }
-        if (lows?.[at] == null || highs?.[at] == null) return;
-        ctx.lineWidth = 1.5 * ratio;
-        ctx.beginPath();
-        ctx.moveTo(left, u.valToPos(lows[at], "y", true));
-        ctx.lineTo(left, u.valToPos(highs[at], "y", true));
-        ctx.stroke();
       });
       ctx.restore();
     }

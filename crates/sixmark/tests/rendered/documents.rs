@@ -218,8 +218,10 @@ pub(crate) fn turned(study: StudyResult) -> StudyResult {
     let table = &mut study["tables"][0];
     table["remarks"] = json!(["A remark | with a bar."]);
     table["at"] = json!([{"factor": "server", "level": "nginx"}]);
-    let value =
-        |n: f64| json!({"measured": n, "low": n - 1.0, "high": n + 1.0, "n": 3, "published": 4.0});
+    let value = |n: f64| {
+        json!({"measured": n, "low": n - 1.0, "high": n + 1.0, "n": 3,
+            "published": [{"printed": "-4.00", "value": -4.0}]})
+    };
     table["improvement"] = json!({"factor": "connections", "of": "kept", "over": "one a request",
         "rows": [{"levels": ["kept", "1000"], "values": [value(5.0), value(-3.0)]}],
         "unlike": "statuses differ"});

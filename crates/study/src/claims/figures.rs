@@ -61,7 +61,7 @@ impl FigureSet {
             at.extend(figure.family.map(at_family));
             at.sort_by(|a, b| a.factor.cmp(&b.factor));
             at.dedup();
-            Some(ClaimFigure { block: 0, at, value: exact(&figure.range, figure.value)? })
+            Some(ClaimFigure { block: 0, at, value: figure.value? })
         };
         FigureSet { figures: here.filter_map(figure).collect(), published: true }.only(only)
     }
@@ -259,10 +259,6 @@ pub(super) fn logarithm(value: f64) -> Option<f64> {
 /// Returns the figure itself.
 pub(super) fn itself(value: f64) -> Option<f64> {
     Some(value)
-}
-
-fn exact(range: &Option<[f64; 2]>, value: f64) -> Option<f64> {
-    range.is_none().then_some(value)
 }
 
 /// Returns true if a figure has one of the selected levels in each factor. A published figure

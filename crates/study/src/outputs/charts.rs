@@ -4,8 +4,10 @@ use super::missing::why_missing;
 use super::{Beside, combinations, family_of_level, measured_value};
 use crate::levels::label_levels;
 use crate::observation::Observation;
-use crate::spec::{ChartSpec, FAMILY, PublishedFigures, PublishedOf, Study};
-use crate::study_result::{At, Axis, Chart, ChartLine, Dot, MARGIN_PERCENT, MissingDot};
+use crate::spec::{ChartSpec, FAMILY, PublishedFigures, Study};
+use crate::study_result::{
+    At, Axis, Chart, ChartLine, Dot, MARGIN_PERCENT, MissingDot, PrintedFigure,
+};
 use crate::unlike;
 
 pub(super) fn chart(
@@ -14,35 +16,22 @@ pub(super) fn chart(
     seen: &[Observation<'_>],
     published: Option<&PublishedFigures>,
 ) -> Chart {
-    let beside = Beside::new(published, spec.published.as_ref());
+    let beside = Beside::new(study, published, &spec.published);
     let mut series = Vec::new();
     for at in combinations(study, &spec.series) {
         let here: Vec<At> = spec.only.iter().cloned().chain(at.iter().cloned()).collect();
-        let unlike =
-            |at: &[At]| spec.y.measure.is_of_speed().then(|| unlike_at(seen, at)).flatten();
         let line = make_line(study, spec, &here, &at, |at| {
             let scale = spec.y.unit.scale;
             let found = measured_value(seen, at, spec.y.measure, spec.statistic)?;
-            let interval = found.interval.map(|(low, high)| (low / scale, high / scale));
-            Some(PointFigure { y: found.value / scale, interval, unlike: unlike(at) })
+            let [low, high] =
+                [0, 1].map(|end| found.interval.map(|(low, high)| [low, high][end] / scale));
+            let is_speed = spec.y.measure.is_of_speed();
+            let unlike = is_speed.then(|| unlike_at(seen, at)).flatten();
+            Some(PointFigure { y: Some(found.value / scale), low, high, printed: None, unlike })
         });
         series.push(ChartLine { missing: missing_dots(study, spec, &here, seen), ..line });
-        if let Some(beside) = &beside {
-            let label = spec.published.as_ref().map_or(String::new(), PublishedOf::label);
-            let families: Vec<At> = at.iter().filter(|at| at.factor == FAMILY).cloned().collect();
-            let known =
-                series.iter().any(|series: &ChartLine| series.published && series.at == families);
-            if !known {
-                let line = make_line(study, spec, &here, &families, |at| {
-                    let (found, scale) = (beside.found(at, spec.y.measure)?, spec.y.unit.scale);
-                    let range = found.range.map(|[low, high]| (low / scale, high / scale));
-                    Some(PointFigure { y: found.value / scale, interval: range, unlike: None })
-                });
-                let label = format!("published: {label} {}", label_levels(&families));
-                series.push(ChartLine { label, published: true, ..line });
-            }
-        }
     }
+    series.extend(published_lines(study, spec, &beside));
     series.retain(|series| !series.points.is_empty() || !series.missing.is_empty());
     let x =
         Axis { label: spec.x.clone(), unit: spec.x_unit.clone(), logarithmic: spec.logarithmic[0] };
@@ -51,10 +40,39 @@ pub(super) fn chart(
     Chart { name: spec.name.clone(), title: spec.title.clone(), x, y, series }
 }
 
+/// Returns a line of published figures for each combination of levels that the published study has:
+/// of the chart's own factors, and of those that only the published study varied.
+fn published_lines(study: &Study, spec: &ChartSpec, beside: &Beside) -> Vec<ChartLine> {
+    let (measure, unit) = (spec.y.measure, spec.y.unit);
+    let mut lines: Vec<ChartLine> = Vec::new();
+    for at in combinations(study, &spec.series) {
+        let here: Vec<At> = spec.only.iter().chain(&at).cloned().collect();
+        let own = at.iter().filter(|at| beside.has_factor(&at.factor, measure));
+        let own: Vec<At> = own.cloned().collect();
+        for free in beside.free() {
+            let of: Vec<At> = free.iter().chain(&own).cloned().collect();
+            if lines.iter().any(|line| line.at == of) {
+                continue;
+            }
+            let line = make_line(study, spec, &here, &of, |at| {
+                let found = beside.found(at, free, measure)?.shown_in(unit.name, unit.scale);
+                let printed = Some(found.shown());
+                let PrintedFigure { value: y, low, high, .. } = found;
+                Some(PointFigure { y, low, high, printed, unlike: None })
+            });
+            let label = format!("published: {}", label_levels(&of));
+            lines.push(ChartLine { label, published: true, ..line });
+        }
+    }
+    lines
+}
+
 /// The figure of a point of a line.
 struct PointFigure {
-    y: f64,
-    interval: Option<(f64, f64)>,
+    y: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    printed: Option<String>,
     unlike: Option<String>,
 }
 
@@ -114,9 +132,8 @@ fn make_line(
     figure: impl Fn(&[At]) -> Option<PointFigure>,
 ) -> ChartLine {
     let point = |(x, level, at): (f64, &str, Vec<At>)| {
-        let PointFigure { y, interval, unlike } = figure(&at)?;
-        let [low, high] = [interval.map(|(low, _)| low), interval.map(|(_, high)| high)];
-        Some(Dot { x, label: level.to_owned(), y, low, high, unlike })
+        let PointFigure { y, low, high, printed, unlike } = figure(&at)?;
+        Some(Dot { x, label: level.to_owned(), y, printed, low, high, unlike })
     };
     let mut points: Vec<Dot> = places(study, spec, here).filter_map(point).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

@@ -18,7 +18,7 @@ pub(super) fn improvement(
     seen: &[Observation<'_>],
     at: &[At],
     columns: &[TableColumn],
-    (levels, beside): (&Levels, Option<&Beside>),
+    (levels, beside): (&Levels, &Beside),
 ) -> Improvement {
     let [of, over] = levels.sides();
     let judged = combinations(study, &spec.rows).into_iter().filter(|row| row.contains(&of));
@@ -26,7 +26,7 @@ pub(super) fn improvement(
     let rows = judged.filter_map(|row| {
         let value = |column: &TableColumn| {
             let here: Vec<At> = at.iter().chain(&row).chain(&column.at).cloned().collect();
-            let value = improvement_of(seen, &here, [&of, &over], column.measure, beside);
+            let value = improvement_of(seen, &here, levels, column.measure, beside);
             let Some(said) = why_not_improved(seen, &here, [&of, &over], column.measure) else {
                 return value;
             };
@@ -62,11 +62,12 @@ fn why_not_improved(
 fn improvement_of(
     seen: &[Observation<'_>],
     here: &[At],
-    [of, over]: [&At; 2],
+    levels: &Levels,
     measure: Metric,
-    beside: Option<&Beside>,
+    beside: &Beside,
 ) -> TableValue {
-    let instead = |at: &At| if at == of { over.clone() } else { at.clone() };
+    let [of, over] = levels.sides();
+    let instead = |at: &At| if *at == of { over.clone() } else { at.clone() };
     let there: Vec<At> = here.iter().map(instead).collect();
     let change = change(&pairs(seen, here, &there, measure));
     let better = measure.higher_is_better() != Some(false);
@@ -75,17 +76,13 @@ fn improvement_of(
         let (low, high) = (percent(low), percent(high));
         (low.min(high), low.max(high))
     });
-    let published = beside.and_then(|beside| {
-        let (a, b) = (beside.figure(here, measure)?, beside.figure(&there, measure)?);
-        (b != 0.0).then(|| percent(a / b))
-    });
     TableValue {
         missing: None,
         measured: change.map(|change| percent(change.ratio)),
         low: ends.map(|(low, _)| low),
         high: ends.map(|(_, high)| high),
         n: change.map_or(0, |change| change.n),
-        published,
+        published: beside.improvements(levels, [here, &there], measure, percent),
     }
 }
 

@@ -20,7 +20,7 @@ columns = [
     { measure = "goodput", unit = "MB/s", family = "ipv4", at = { system = "A" } },
     { measure = "goodput", unit = "MB/s", family = "ipv6", at = { system = "B" } },
 ]
-rows = [["1", 10, 20, 30], ["2", 11, 21, 31]]
+rows = [["1", 10, 20, 30], ["2", 11.0, 21, [31, 33.0]]]
 "#;
 
 pub(crate) fn study(more: &str) -> Study {
@@ -148,11 +148,12 @@ fn tables_have_figures_intervals_and_what_was_published() {
     let (tables, ..) = outputs(&study, &measured(&study, some));
     let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!(names, ["t", "u", "v", "v"], "one for each level that a table does not name");
-    let value = tables[0].rows[1].values[0];
+    let value = &tables[0].rows[1].values[0];
     assert!((value.measured.unwrap() - 2.0 * 1.1 * 1.02).abs() < 1e-9, "{value:?}");
     assert!(value.low.unwrap() < value.measured.unwrap());
-    assert_eq!((value.n, value.published), (3, Some(11.0)));
-    assert_eq!(tables[0].rows[0].values[1].published, Some(20.0));
+    let printed = |value: &TableValue| value.published[0].clone().unwrap().printed;
+    assert_eq!((value.n, &printed(value)[..]), (3, "11.0"));
+    assert_eq!((&printed(&tables[0].rows[0].values[1])[..], &tables[0].beside[0][..]), ("20", "A"));
     assert_eq!(tables[0].columns[0].label, "goodput IPv6");
     assert_eq!(tables[1].rows[0].values[0].low, None, "three values have no such interval");
     assert_eq!(tables[3].at[0].level, "2");
@@ -168,8 +169,11 @@ fn charts_have_a_line_for_each_combination_and_the_published_ones() {
     let only_six = |family, at: &[At], n| some(family, at, n).filter(|_| family == Family::Ipv6);
     let (_, charts, _) = outputs(&study, &measured(&study, only_six));
     let lines: Vec<_> = charts[0].series.iter().map(|s| (s.label.as_str(), s.published)).collect();
-    assert_eq!(lines, [("IPv6", false), ("published: p, B IPv6", true)]);
-    assert_eq!(charts[0].series[1].points[1].y, 31_000.0);
+    assert_eq!(lines, [("IPv6", false), ("published: B, IPv6", true)]);
+    let [first, range] = &charts[0].series[1].points[..] else { panic!("{charts:?}") };
+    assert_eq!((first.y, first.printed.as_deref()), (Some(30_000.0), Some("30,000")));
+    assert_eq!((range.y, range.printed.as_deref()), (None, Some("31,000 to 33,000")));
+    assert_eq!((range.low, range.high), (Some(31_000.0), Some(33_000.0)));
     assert_eq!(charts[0].series[0].points[1].x, 2.0);
 }
 
@@ -208,7 +212,7 @@ fn improvement_stands_in_percent_for_each_combination_of_the_others() {
     let levels: Vec<_> = improvement.rows.iter().map(|row| row.levels.join(" ")).collect();
     assert_eq!(levels, ["small ipv6", "large ipv6"]);
     for row in &improvement.rows {
-        let TableValue { measured, low, high, n, .. } = row.values[0];
+        let TableValue { measured, low, high, n, .. } = row.values[0].clone();
         // Drift over the repetitions affects both levels alike: the interval is a point.
         for percent in [measured, low, high] {
             assert!((percent.unwrap() - 10.0).abs() < 1e-9, "{row:?}");

@@ -1,23 +1,23 @@
 //! Rows that say by how much one level is better than another.
 
-use super::{labelled, shown};
-use crate::study_result::{Row as Better, Table, TableValue};
+use super::{labelled, published_cells, shown};
+use crate::study_result::{PrintedFigure, Row as Better, Table, TableValue};
 use sixmark_sheet::table::{Row, SheetCell};
 use sixmark_sheet::write;
 
 /// The label of such a row, in place of a level.
 const NAME: &str = "%\u{a0}improvement";
 
-/// Creates the row of an improvement. `beside` tells which columns are followed by published
-/// figures.
-pub(super) fn improvement_row(of: &Table, better: &Better, beside: &[bool]) -> Row {
+/// Creates the row of an improvement. `beside` has the numbers of the published figures that follow
+/// each column.
+pub(super) fn improvement_row(of: &Table, better: &Better, beside: &[Vec<usize>]) -> Row {
     let factor = of.improvement.as_ref().map_or("", |improvement| &improvement.factor);
     let name = |(level, name): (&String, &String)| {
         if name == factor { NAME.to_owned() } else { level.clone() }
     };
     let names: Vec<String> = better.levels.iter().zip(&of.factors).map(name).collect();
     let values = better.values.iter().zip(beside);
-    labelled(&names, values.flat_map(|(value, &beside)| pair(value, beside)))
+    labelled(&names, values.flat_map(|(value, beside)| with_published(value, beside)))
 }
 
 /// Returns the text below the table that explains these rows; `None` if it has no such rows.
@@ -36,16 +36,23 @@ pub(super) fn unlike(of: &Table) -> Option<String> {
     Some(format!("Some speeds are not comparable: {said}."))
 }
 
-fn pair(value: &TableValue, beside: bool) -> Vec<SheetCell> {
+fn with_published(value: &TableValue, beside: &[usize]) -> Vec<SheetCell> {
     let interval = match (value.low, value.high) {
         (Some(low), Some(high)) => format!(" ({} to {})", write_percent(low), write_percent(high)),
         _ => String::new(),
     };
     let measured = |v: f64| SheetCell::Number(write_percent(v) + &interval, v);
-    let published = |v: f64| SheetCell::Number(write_percent(v), v);
     let first = value.measured.map_or_else(SheetCell::none, measured);
-    let second = beside.then(|| value.published.map_or_else(SheetCell::none, published));
-    std::iter::once(first).chain(second).collect()
+    std::iter::once(first).chain(published_cells(value, beside, printed_percent)).collect()
+}
+
+/// Returns the cell of a published percentage, with the digits and the sign that its source prints.
+fn printed_percent(figure: &PrintedFigure) -> SheetCell {
+    let percent = PrintedFigure { printed: format!("{} %", figure.printed), ..figure.clone() };
+    match figure.value {
+        Some(value) => SheetCell::Number(write::together(percent.shown()), value),
+        None => percent.shown().into(),
+    }
 }
 
 fn write_percent(value: f64) -> String {

@@ -34,10 +34,16 @@ fn not_drawn(of: &Figure) -> Option<String> {
     (!said.is_empty()).then(|| format!("Not drawn, not comparable: {}.", said.join("; ")))
 }
 
-/// Returns true if the interval of a point is drawn. One that was clipped at 0 shows only that
-/// there are too few repetitions, and would hide the rest of the chart.
+/// Returns true if the interval or the range of a point is drawn. An interval that was clipped at 0
+/// shows only that there are too few repetitions, and would hide the rest of the chart.
 fn has_interval(dot: &Dot) -> bool {
-    dot.low.is_some_and(|low| low > 0.0 || dot.y <= 0.0)
+    dot.low.is_some_and(|low| low > 0.0 || dot.y.is_none_or(|y| y <= 0.0))
+}
+
+/// Formats the figure of a point: a published one as it was printed.
+fn write_dot(dot: &Dot) -> String {
+    let measured = || dot.y.map_or_else(String::new, figure);
+    dot.printed.clone().unwrap_or_else(measured)
 }
 
 fn without_interval(of: &Figure) -> Option<String> {
@@ -66,8 +72,8 @@ fn chart(of: &Figure) -> Chart {
         .collect();
     let ys = of.series.iter().flat_map(|line| &line.points).filter(drawn);
     let ys = ys.flat_map(|dot| match has_interval(dot) {
-        true => [Some(dot.y), dot.low, dot.high],
-        false => [Some(dot.y), None, None],
+        true => [dot.y, dot.low, dot.high],
+        false => [dot.y, None, None],
     });
     let ys = ys.flatten();
     Chart {
@@ -94,15 +100,18 @@ fn marks(of: &Figure) -> Vec<(f64, String)> {
     all
 }
 
-/// Returns the number of each line's colour and marker. If each family has at most one measured
-/// line, these are the family's own; otherwise lines are numbered one after the other. A published
-/// line has the number of the measured line of the same family and levels.
+/// Returns the number of each line's colour and marker. If each family has at most one measured and
+/// one published line, these are the family's own; otherwise lines are numbered one after the other.
+/// A published line has the number of the measured line of the same family and levels.
 fn sides_of_lines(lines: &[Line]) -> Vec<usize> {
-    let measured: Vec<&Line> = lines.iter().filter(|line| !line.published).collect();
-    let of_family =
-        |family: Family| measured.iter().filter(|line| line.family == Some(family)).count();
-    let own = Family::BOTH.into_iter().all(|family| of_family(family) <= 1)
-        && measured.iter().all(|line| line.family.is_some());
+    let of_family = |family: Family, published: bool| {
+        let of = |line: &&Line| line.family == Some(family) && line.published == published;
+        lines.iter().filter(of).count()
+    };
+    let is_alone =
+        |family: Family| [false, true].iter().all(|&published| of_family(family, published) <= 1);
+    let own = Family::BOTH.into_iter().all(is_alone)
+        && lines.iter().all(|line| line.published || line.family.is_some());
     let mut seen: Vec<&Line> = Vec::new();
     let side = |line: &'_ Line, seen: &Vec<&Line>| {
         seen.iter().position(|other| other.family == line.family && other.at == line.at)
@@ -140,7 +149,7 @@ fn series(line: &Line, side: usize, marks: &[(f64, String)]) -> Series {
         true => Vec::new(),
         false => marks.iter().map(|(x, _)| missing_at(*x).map(|dot| dot.why.word())).collect(),
     };
-    Series { name, side, mark, ys: each(|dot| Some(dot.y)), lows, highs, missing }
+    Series { name, side, mark, ys: each(|dot| dot.y), lows, highs, missing }
 }
 
 /// Creates the x axis, for numbers or for levels that are not numbers.
@@ -182,7 +191,7 @@ fn describe_chart(of: &Figure) -> String {
         let mut dots = line.points.iter().filter(drawn);
         let first = dots.next()?;
         let last = dots.next_back().unwrap_or(first);
-        let (a, b) = (figure(first.y), figure(last.y));
+        let (a, b) = (write_dot(first), write_dot(last));
         Some(format!(
             "{}: {a}{unit} at {} to {b}{unit} at {}.",
             line.label, first.label, last.label
@@ -201,7 +210,11 @@ fn chart_table(of: &Figure, marks: &[(f64, String)]) -> Table {
             }
             let dot = line.points.iter().find(|dot| dot.x == *x)?;
             let mark = if drawn(&dot) { "" } else { "≠ " };
-            Some(SheetCell::Number(format!("{mark}{}", figure(dot.y)), rounded(dot.y)))
+            let text = format!("{mark}{}", write_dot(dot));
+            Some(match dot.y {
+                Some(y) => SheetCell::Number(text, rounded(y)),
+                None => text.into(),
+            })
         };
         let cells =
             of.series.iter().map(|line| cell(line).unwrap_or_else(SheetCell::none)).collect();
@@ -220,7 +233,8 @@ mod tests {
 
     fn dot(label: &str, y: f64, unlike: Option<&str>) -> Dot {
         let x = label.parse().unwrap();
-        Dot { x, label: label.into(), y, low: None, high: None, unlike: unlike.map(str::to_owned) }
+        let (y, unlike) = (Some(y), unlike.map(str::to_owned));
+        Dot { x, label: label.into(), y, printed: None, low: None, high: None, unlike }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Published figures and their recomputed analyses, in reports.
 
 use crate::study_result::{
-    Analysis, ClaimAnswer, ComparisonEntry, Published, PublishedShare, PublishedTable,
+    Analysis, ClaimAnswer, ComparisonEntry, PrintedFigure, Published, PublishedShare, PublishedTable,
     ReanalysedStudy,
 };
 use sixmark_document::verdict::Estimate;
@@ -9,7 +9,6 @@ use sixmark_document::verdict::Estimate;
 use super::{claims, entries, entry_columns, factor_columns, labelled, scale, with_unit};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write;
-use sixmark_sheet::write::figure;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline};
 
 /// The text beside published figures.
@@ -21,7 +20,8 @@ pub(crate) fn published_sheet(all: &ReanalysedStudy) -> Sheet {
     let of = &all.published;
     let parts = [
         Part::new("Claims", claims::published_claims_table(&all.claims)).map(Part::open),
-        Part::new("Published tables", of.tables.iter().map(printed).collect()).map(Part::open),
+        Part::new("Published tables", of.tables.iter().map(published_table).collect())
+            .map(Part::open),
         Part::new("Recomputed", of.analyses.iter().flat_map(analysis).collect()).map(Part::open),
         Part::new("Published findings", list(&of.findings)).map(Part::open),
         Part::new("Remarks", list(&of.remarks)).map(Part::open),
@@ -73,7 +73,7 @@ pub(super) fn published_part(of: &Published) -> Option<Part> {
     blocks.extend(headed("Conclusions of the authors", list(&of.findings)));
     blocks.extend(headed("Remarks", list(&of.remarks)));
     blocks.extend(of.analyses.iter().flat_map(analysis));
-    let tables: Vec<Block> = of.tables.iter().map(printed).collect();
+    let tables: Vec<Block> = of.tables.iter().map(published_table).collect();
     if !tables.is_empty() {
         blocks.push(Block::Folded("The published tables".into(), tables));
     }
@@ -130,14 +130,21 @@ fn shares_table(caption: &str, all: &[PublishedShare]) -> Block {
     Block::Table(Table::new(caption, columns, all.iter().map(row).collect()))
 }
 
-fn printed(of: &PublishedTable) -> Block {
+/// Returns the cell of a figure, as its source prints it.
+pub(super) fn printed(figure: &PrintedFigure) -> SheetCell {
+    match figure.value {
+        Some(value) => SheetCell::Number(figure.shown(), value),
+        None => figure.shown().into(),
+    }
+}
+
+fn published_table(of: &PublishedTable) -> Block {
     let mut columns = factor_columns(&of.factors);
     columns.extend(of.columns.iter().map(|c| Column::number(with_unit(&c.label, &c.unit))));
     let remarks = of.rows.iter().any(|row| row.remark.is_some());
     columns.extend(remarks.then(|| Column::words("Remark")));
     let rows = of.rows.iter().map(|row| {
-        let value =
-            |v: &Option<f64>| v.map_or_else(SheetCell::none, |v| SheetCell::Number(figure(v), v));
+        let value = |v: &Option<PrintedFigure>| v.as_ref().map_or_else(SheetCell::none, printed);
         let remark = remarks.then(|| SheetCell::from(row.remark.clone().unwrap_or_default()));
         labelled(&row.levels, row.values.iter().map(value).chain(remark))
     });

@@ -101,9 +101,15 @@ impl KnownNames<'_> {
         Some(Levels { factor, of, over })
     }
 
-    pub(super) fn published(&self, field: Option<FileField<'_>>) -> Option<PublishedOf> {
-        let field = field?;
-        let (name, at) = if field.is_table() {
+    /// Parses the published tables whose figures are shown beside measured ones: one, or a list.
+    pub(super) fn published(&self, field: Option<FileField<'_>>) -> Vec<PublishedOf> {
+        let Some(field) = field else { return Vec::new() };
+        let all = if field.is_list() { field.items() } else { vec![field] };
+        all.iter().filter_map(|one| self.published_table(one)).collect()
+    }
+
+    fn published_table(&self, field: &FileField<'_>) -> Option<PublishedOf> {
+        let (name, at, only) = if field.is_table() {
             let mut fields = field.fields()?;
             let name = fields.need("table").and_then(|name| name.text())?;
             let at = fields.table("at").map_or(Vec::new(), |mut at| at.rest());
@@ -111,10 +117,11 @@ impl KnownNames<'_> {
                 .iter()
                 .filter_map(|field| Some(At { factor: field.name.clone(), level: scalar(field)? }));
             let at = at.collect();
+            let only = self.only(fields.table("where"));
             fields.end();
-            (name, at)
+            (name, at, only)
         } else {
-            (field.text()?, Vec::new())
+            (field.text()?, Vec::new(), Vec::new())
         };
         let tables = self.published.map_or(&[][..], |published| &published.tables);
         if !tables.iter().any(|table| table.name == name) {
@@ -123,7 +130,7 @@ impl KnownNames<'_> {
             field.wrong(&format!("no published table is called '{name}': {known}"));
             return None;
         }
-        Some(PublishedOf { table: name, at })
+        Some(PublishedOf { table: name, at, only })
     }
 }
 
@@ -153,6 +160,11 @@ pub struct Levels {
 }
 
 impl Levels {
+    /// Returns both levels in words: `on over off`.
+    pub fn label(&self) -> String {
+        format!("{} over {}", self.of, self.over)
+    }
+
     /// Returns the level that is judged, and the one that it is judged against.
     pub fn sides(&self) -> [At; 2] {
         [&self.of, &self.over].map(|level| At { factor: self.factor.clone(), level: level.clone() })

@@ -64,8 +64,8 @@ pub struct TableSpec {
     pub only: LevelFilter,
     /// Two levels of a factor of the rows. A row shows by how much one is better than the other.
     pub improvement: Option<Levels>,
-    /// The published figures that are shown beside the measured ones, if any.
-    pub published: Option<PublishedOf>,
+    /// The published tables whose figures are shown beside the measured ones.
+    pub published: Vec<PublishedOf>,
     /// Remarks that are shown below it.
     pub remarks: Vec<String>,
 }
@@ -91,8 +91,8 @@ pub struct ChartSpec {
     pub only: LevelFilter,
     /// The unit of the factor's numbers, for people; may be empty.
     pub x_unit: String,
-    /// The published figures that are drawn too, if any.
-    pub published: Option<PublishedOf>,
+    /// The published tables whose figures are drawn too.
+    pub published: Vec<PublishedOf>,
 }
 
 /// A comparison of two levels of a factor.

@@ -1,7 +1,7 @@
 //! The published figures, in a TOML file of their own in the study's folder.
 
 use crate::spec::column::{LevelFilter, column_name, column_of};
-use crate::study_result::{At, PublishedRow, PublishedTable, TableColumn};
+use crate::study_result::{At, PrintedFigure, PublishedRow, PublishedTable, TableColumn};
 use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use sixmark_record::metric::{Metric, MetricKind};
 use sixmark_units::family::Family;
@@ -109,8 +109,10 @@ fn read_table(mut fields: FileFields<'_>) -> Option<PublishedTable> {
     let name = fields.need("name").and_then(|field| field.parsed(column_name));
     let title = fields.text("title").unwrap_or_default();
     let factors = fields.texts("factors");
+    let improvements = fields.take("improvements").and_then(|field| field.flag()).unwrap_or(false);
     let columns = fields.need("columns").map_or(Vec::new(), |field| field.items());
-    let columns: Vec<TableColumn> = columns.iter().filter_map(column).collect();
+    let columns: Vec<TableColumn> =
+        columns.iter().filter_map(|field| column(field, improvements)).collect();
     let rows = fields.need("rows").map_or(Vec::new(), |field| field.items());
     let mut rows: Vec<_> =
         rows.iter().filter_map(|field| read_row(field, factors.len(), columns.len())).collect();
@@ -118,22 +120,27 @@ fn read_table(mut fields: FileFields<'_>) -> Option<PublishedTable> {
         remarks.rest().iter().for_each(|field| remark(field, &mut rows));
     }
     fields.end();
-    Some(PublishedTable { name: name?, title, factors, columns, rows })
+    Some(PublishedTable { name: name?, title, factors, columns, improvements, rows })
 }
 
 /// Parses a column: measure, unit, label, family, and levels of factors that rows don't have.
-fn column(field: &FileField<'_>) -> Option<TableColumn> {
+/// Improvements are in percent, whatever the measure's unit.
+fn column(field: &FileField<'_>, improvements: bool) -> Option<TableColumn> {
     let mut fields = field.fields()?;
     let spec = column_of(&mut fields);
     let family = fields.take("family").and_then(|field| field.one_of(&FAMILIES));
     let mut at = fields.table("at").map_or(Vec::new(), levels);
     fields.end();
     let spec = spec?;
+    if improvements && spec.unit != spec.measure.base_unit() {
+        field.wrong("improvements are in percent: omit unit");
+    }
+    let unit = if improvements { "%" } else { spec.unit.name };
     at.extend(family.map(at_family));
     Some(TableColumn {
         label: spec.label,
         measure: spec.measure,
-        unit: spec.unit.name.to_owned(),
+        unit: unit.to_owned(),
         family,
         at,
     })
@@ -167,7 +174,7 @@ fn text_of(field: &FileField<'_>) -> Option<String> {
     })
 }
 
-/// Parses a row: levels, then numbers, with `"-"` where nothing was printed.
+/// Parses a row: levels, then figures.
 fn read_row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<PublishedRow> {
     let items = field.items();
     if items.len() != factors + columns {
@@ -180,23 +187,43 @@ fn read_row(field: &FileField<'_>, factors: usize, columns: usize) -> Option<Pub
     }
     let (levels, values) = items.split_at(factors);
     let levels = levels.iter().map(text_of).collect::<Option<_>>()?;
-    let found = values.iter().map(value_or_range).collect::<Option<Vec<_>>>()?;
-    let values = found.iter().map(|(value, _)| *value).collect();
-    let mut ranges: Vec<Option<[f64; 2]>> = found.into_iter().map(|(_, range)| range).collect();
-    if ranges.iter().all(Option::is_none) {
-        ranges.clear();
-    }
-    Some(PublishedRow { levels, values, ranges, remark: None })
+    let values = values.iter().map(read_figure).collect::<Option<_>>()?;
+    Some(PublishedRow { levels, values, remark: None })
 }
 
-/// Parses a figure, or the two ends of a range, whose middle is then the figure.
-fn value_or_range(field: &FileField<'_>) -> Option<(Option<f64>, Option<[f64; 2]>)> {
-    if !field.is_list() {
-        return read_value(field).map(|value| (value, None));
+/// Parses a figure or a range that is printed, `"-"` where nothing is, or `{ derived = … }` for what
+/// only follows from what is printed.
+fn read_figure(field: &FileField<'_>) -> Option<Option<PrintedFigure>> {
+    if is_dash(field) {
+        return Some(None);
     }
-    let ends: Vec<f64> = field.items().iter().filter_map(FileField::number).collect();
-    match ends[..] {
-        [low, high] if low <= high => Some((Some(low.midpoint(high)), Some([low, high]))),
+    if !field.is_table() {
+        return printed(field).map(Some);
+    }
+    let mut fields = field.fields()?;
+    let of = fields.need("derived").and_then(|field| printed(&field));
+    fields.end();
+    Some(Some(PrintedFigure { derived: true, ..of? }))
+}
+
+fn is_dash(field: &FileField<'_>) -> bool {
+    let is_scalar = !field.is_list() && !field.is_table();
+    is_scalar && matches!(field.scalar(), Some(Scalar::Text(text)) if text == "-")
+}
+
+/// Parses a figure, or the two ends of a range, with all digits that are written.
+fn printed(field: &FileField<'_>) -> Option<PrintedFigure> {
+    if !field.is_list() {
+        let (value, printed) = number_as_written(field)?;
+        let (low, high) = (None, None);
+        return Some(PrintedFigure { printed, value: Some(value), low, high, derived: false });
+    }
+    let ends: Vec<(f64, String)> = field.items().iter().filter_map(number_as_written).collect();
+    match &ends[..] {
+        [(low, from), (high, to)] if low <= high => {
+            let (printed, low, high) = (format!("{from} to {to}"), Some(*low), Some(*high));
+            Some(PrintedFigure { printed, value: None, low, high, derived: false })
+        }
         _ => {
             field.wrong("a range has two ends, the lower one first: [84, 103]");
             None
@@ -204,11 +231,8 @@ fn value_or_range(field: &FileField<'_>) -> Option<(Option<f64>, Option<[f64; 2]
     }
 }
 
-fn read_value(field: &FileField<'_>) -> Option<Option<f64>> {
-    match field.scalar()? {
-        Scalar::Text(text) if text == "-" => Some(None),
-        _ => field.number().map(Some),
-    }
+fn number_as_written(field: &FileField<'_>) -> Option<(f64, String)> {
+    Some((field.number()?, text_of(field)?))
 }
 
 /// Parses a remark about a row. Its key is the levels of the row, joined by `, `, or the first of
@@ -285,4 +309,6 @@ pub struct PublishedOf {
     pub table: String,
     /// Levels of those of its factors that the study lacks.
     pub at: LevelFilter,
+    /// Levels of the study's own factors, where alone it is shown.
+    pub only: LevelFilter,
 }

@@ -7,6 +7,7 @@ use super::*;
 use crate::client::Client;
 use crate::setting::SettingValue;
 use crate::spec::command_line::{CellTarget, words};
+use crate::study_result::PrintedFigure;
 use sixmark_document::fields::FileMistake;
 
 /// Some of the options of `sixmark run`.
@@ -379,6 +380,9 @@ fn published_figures_are_read_strictly() {
     for (more, line, part) in [
         ("rows = [['x']]", 7, "1 entries where factors and columns make 2"),
         ("rows = [['x', 'y']]", 7, "expected a number"),
+        ("rows = [['x', [2, 1]]]", 7, "the lower one first"),
+        ("rows = [['x', { derived = '-' }]]", 7, "expected a number"),
+        ("rows = [['x', { guessed = 1 }]]", 7, "derived is missing"),
         ("rows = [['x', 1]]\nremarks = { y = 'z' }", 8, "no row begins"),
         (
             "rows = []\n[[analyses]]\ntitle = 'A'\nkind = 'ratio'\ntable = 'q'\nmeasure = 'goodput'",
@@ -399,6 +403,26 @@ fn published_figures_are_read_strictly() {
             said.iter().any(|s| s.starts_with(&format!("p.toml:{line}:")) && s.contains(part));
         assert!(found, "{more}: {said:?}");
     }
+}
+
+#[test]
+fn published_figures_keep_their_digits_and_ranges_have_no_middle() {
+    let text = "title = 'T'\nsource = 'S'\n[[tables]]\nname = 'p'\nfactors = ['a']\n\
+        columns = [{ measure = 'delay.mean', unit = 'ms' }]\n\
+        rows = [['w', 1.9640], ['x', 7522], ['y', [84, 103.0]], ['z', { derived = 26.60 }], ['-', '-']]\n";
+    let figures = super::published::parse_published(text, "p.toml").unwrap();
+    let values = figures.tables[0].rows.iter().map(|row| row.values[0].clone());
+    let [digits, count, range, derived, nothing] = &values.collect::<Vec<_>>()[..] else {
+        panic!("{figures:?}")
+    };
+    let shown = |figure: &Option<PrintedFigure>| figure.as_ref().map(PrintedFigure::shown);
+    assert_eq!(shown(digits).as_deref(), Some("1.9640"));
+    assert_eq!(shown(count).as_deref(), Some("7,522"));
+    assert_eq!(shown(range).as_deref(), Some("84 to 103.0"));
+    assert_eq!(shown(derived).as_deref(), Some("26.60 (derived)"));
+    assert_eq!((shown(nothing), range.as_ref().unwrap().value), (None, None));
+    let base = crate::analyse::published_figures(&figures.tables[0]);
+    assert_eq!((base[2].value, base[2].range), (None, Some([84e3, 103e3])));
 }
 
 #[test]

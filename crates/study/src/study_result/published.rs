@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::printed::PrintedFigure;
 use super::{ClaimResult, ComparisonEntry, TableColumn};
 use sixmark_document::verdict::Estimate;
 
@@ -48,6 +49,10 @@ pub struct PublishedTable {
     pub factors: Vec<String>,
     /// The other columns, which have figures.
     pub columns: Vec<TableColumn>,
+    /// True if its figures are improvements in percent, not figures of the measures. The level of
+    /// the factor that is compared is then two levels: `on over off`. Absent if false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub improvements: bool,
     /// Its rows.
     pub rows: Vec<PublishedRow>,
 }
@@ -58,21 +63,8 @@ pub struct PublishedTable {
 pub struct PublishedRow {
     /// One level for each factor.
     pub levels: Vec<String>,
-    /// One entry for each column, in its unit; null if nothing was printed. The entry of a range is
-    /// its middle.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Vec<Option<sixmark_document::schema_type::Signed>>")
-    )]
-    pub values: Vec<Option<f64>>,
-    /// One entry for each column: the ends of the range, or null if none was printed. Absent if the
-    /// row has no range.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Vec<Option<[sixmark_document::schema_type::Signed; 2]>>")
-    )]
-    pub ranges: Vec<Option<[f64; 2]>>,
+    /// One entry for each column, in its unit; null if nothing was printed.
+    pub values: Vec<Option<PrintedFigure>>,
     /// A remark about the row; null if there is none.
     pub remark: Option<String>,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::At;
+use super::printed::PrintedFigure;
 use sixmark_record::metric::Metric;
 use sixmark_units::family::Family;
 
@@ -42,8 +43,14 @@ pub struct Table {
     pub improvement: Option<Improvement>,
     /// The statistic over repetitions.
     pub statistic: Statistic,
-    /// The published table whose figures are shown beside the measured ones; null if there is none.
+    /// The published tables whose figures are shown beside the measured ones; null if there are
+    /// none.
     pub published: Option<String>,
+    /// The levels of each published column beside a measured one, of factors that only the published
+    /// study has: `NetBSD`; an empty text if it has no such factors. Empty if nothing is shown
+    /// beside.
+    #[serde(default)]
+    pub beside: Vec<String>,
     /// Remarks below it.
     pub remarks: Vec<String>,
 }
@@ -111,7 +118,7 @@ pub struct Improvement {
 }
 
 /// A figure of a table, in its column's unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableValue {
     /// The measured figure; null if nothing was measured.
@@ -138,12 +145,10 @@ pub struct TableValue {
     pub missing: Option<MissingFigure>,
     /// The number of measurements, or of pairs of them, that the figure is computed from.
     pub n: u32,
-    /// The published figure; null if there is none.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Option<sixmark_document::schema_type::Signed>")
-    )]
-    pub published: Option<f64>,
+    /// The published figures, in the same unit: one entry for each entry of the table's `beside`,
+    /// null if nothing was printed. Empty if there is none.
+    #[serde(default)]
+    pub published: Vec<Option<PrintedFigure>>,
 }
 
 /// The reason why there is no figure although exchanges were sent.
@@ -236,9 +241,16 @@ pub struct Dot {
     pub x: f64,
     /// The level's name.
     pub label: String,
-    /// The figure, in the axis's unit.
-    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
-    pub y: f64,
+    /// The figure, in the axis's unit; null if a range was published, which has only its ends.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
+    pub y: Option<f64>,
+    /// A published figure as printed, with ` (derived)` if its source does not state it. Absent for
+    /// a measured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<String>,
     /// The lower end of its interval, or of the range that was published; null if there is none.
     #[cfg_attr(
         feature = "schema",
