@@ -34,12 +34,13 @@ pub(super) use published::published_sheet;
 /// Returns the report of a study.
 pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
     let parts = [
-        Part::new("What it measures", description(result)).map(Part::open),
         Part::new("Claims", claims::claims_table(&result.claims)).map(Part::open),
+        lines::charts_part(&result.figures),
+        Part::new("What it measures", description(result)).map(Part::open),
+        Part::new("How this differs from the paper", published::list(&result.differences)),
         Part::new("Comparisons", result.comparisons.iter().flat_map(comparison_blocks).collect())
             .map(Part::open),
         Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),
-        lines::charts_part(&result.figures),
         result.published.as_ref().and_then(published::published_part),
         Part::new("Cells", cells(result)).map(Part::off_terminal),
         setting::setting_part(setting_of_study(result)),

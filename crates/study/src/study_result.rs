@@ -51,6 +51,10 @@ pub struct StudyResult {
     pub title: String,
     /// The description; may be empty.
     pub description: String,
+    /// How this study, in the form that ran, differs from the published one that it repeats, in
+    /// sentences; empty without one.
+    #[serde(default)]
+    pub differences: Vec<String>,
     /// The file that it was read from.
     pub file: StudyFile,
     /// True for the short form (`--quick`).

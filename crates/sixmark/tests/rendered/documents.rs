@@ -189,6 +189,8 @@ pub(crate) fn turned(study: StudyResult) -> StudyResult {
     study["cells_planned"] = json!(20);
     study["ended"] = Value::Null;
     study["programs"] = json!({"nginx": "1.22.1"});
+    study["differences"] =
+        json!(["Today's server stands for that of 2003.", "Not varied here: system (A, B)."]);
     study["warnings"] = json!([{"code": "few_repetitions", "message": "there are few"}]);
     let count = json!({"count": {"counted": 0, "sent": 1_200}, "estimate": null, "p": null,
         "p_adjusted": null, "figures": "0 of 1,200"});

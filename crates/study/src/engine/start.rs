@@ -71,6 +71,7 @@ fn begin_document(
         name: study.name.clone(),
         title: study.title.clone(),
         description: study.description.clone(),
+        differences: study.differences.clone(),
         file: StudyFile { name: source.name.clone(), sha256: source.sha256() },
         quick: study.quick,
         in_lab: study.in_lab,

@@ -196,3 +196,21 @@ fn improvements_are_shown_with_the_percentages_of_the_paper() {
         assert!(printed.iter().any(|(text, _)| text == truncated), "{truncated}: {printed:?}");
     }
 }
+
+#[test]
+fn every_form_says_how_it_differs_from_its_paper() {
+    for study in STUDIES.iter().flat_map(PaperStudy::forms) {
+        let (name, all) = (&study.name, study.differences.join(" "));
+        let machines = if study.lab.is_some() { "namespaces" } else { "loopback" };
+        assert!(all.contains(machines), "{name}: {all}");
+        assert_eq!(all.contains("The quick form"), study.quick, "{name}: {all}");
+        assert_eq!(
+            all.contains("for a lab"),
+            study.in_lab && name == "regensburg" || study.in_lab && study.quick,
+            "{name}: {all}"
+        );
+    }
+    let differences = |number: usize| STUDIES[number].form(false, true).differences.join(" ");
+    assert!(differences(2).contains("has 4 repetitions instead of 10 and omits size 1746684128"));
+    assert!(differences(2).contains("Not varied here: system (Windows XP, SuSE 8.2, NetBSD"));
+}

@@ -85,7 +85,7 @@ fn headed(heading: &str, blocks: Vec<Block>) -> Vec<Block> {
     heading.into_iter().chain(blocks).collect()
 }
 
-fn list(all: &[String]) -> Vec<Block> {
+pub(super) fn list(all: &[String]) -> Vec<Block> {
     all.iter().cloned().map(Block::Text).collect()
 }
 

@@ -20,6 +20,7 @@ pub mod cells;
 mod claims;
 mod column;
 pub mod command_line;
+mod differences;
 mod factors;
 mod known_names;
 pub mod lab;
@@ -60,6 +61,9 @@ pub struct Study {
     pub title: String,
     /// Its description; may be empty.
     pub description: String,
+    /// How this form differs from the published study that it repeats, in sentences; empty without
+    /// one.
+    pub differences: Vec<String>,
     /// About how long it lasts, if the file says so.
     pub takes: Option<Duration>,
     /// Whether this is the short form.

@@ -4,12 +4,13 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::around::{Hooks, hooks};
+use super::differences::{FormExtent, NamedTexts, form_name, held_fixed, named_texts, put_texts};
 use super::factors::{Known, factors, settings};
 use super::lab::{InLab, in_lab};
 use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
-use super::{FAMILY, Factor, Level, Study, Together, cells};
+use super::{FAMILY, Factor, Study, Together, cells};
 use crate::setting::{Setting, SettingValue};
 use crate::spec::column::{LevelFilter, column_name};
 use crate::spec::known_names::KnownNames;
@@ -60,6 +61,7 @@ struct StudyForm<'a> {
     takes: Option<Duration>,
     options: Option<FileFields<'a>>,
     factors: Option<FileFields<'a>>,
+    differences: NamedTexts,
 }
 
 fn read_whole(
@@ -68,24 +70,30 @@ fn read_whole(
     context: &mut ReadContext<'_>,
 ) -> Option<Study> {
     let head = read_head(&mut fields);
-    let StudyGround { lab, made, forms, services, traffic } = stage(book, &mut fields, context);
+    let StudyGround { lab, made, mut forms, services, traffic } = stage(book, &mut fields, context);
     let (has_quick, has_lab_form) = (forms.quick.there, forms.lab.there);
     let published = published(book, &mut fields, context);
     let (takes, repetitions) = amount(book, &head, &forms, context);
-    let Varied { texts, options, factors, long, together, omitted } =
+    let named = differences(book, &head, &mut forms, published.is_some(), context);
+    let Varied { texts, options, factors, long, together, full } =
         varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
     let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
     let names = KnownNames { factors: &factors, long: &long, published: published.as_ref() };
     let exclude = exclude(fields.tables("exclude"), &names);
     let outputs = outputs_of(&mut fields, made, &names, context);
     end_fields(fields, services.is_empty() == targets.is_empty());
-    let description = describe_form(&head, repetitions, &omitted, context);
+    let extent = FormExtent { repetitions, options, factors };
+    let full = FormExtent { repetitions: head.repetitions, ..full };
+    let (description, differences) =
+        describe_form(&head, named, (&extent, &full), published.as_ref(), context);
+    let FormExtent { options, factors, .. } = extent;
     let study = Study {
         quick: context.quick,
         in_lab: context.in_lab,
         title: head.title.or_else(|| head.name.clone()).unwrap_or_default(),
         name: head.name?,
         description,
+        differences,
         order: head.order,
         repetitions: repetitions?,
         path: path?,
@@ -254,6 +262,7 @@ struct StudyHead {
     name: Option<String>,
     title: Option<String>,
     description: String,
+    differences: NamedTexts,
     takes: Option<Duration>,
     order: CellOrder,
     repetitions: Option<NonZeroU32>,
@@ -265,6 +274,7 @@ fn read_head(fields: &mut FileFields<'_>) -> StudyHead {
         name: fields.need("name").and_then(|field| field.parsed(column_name)),
         title: fields.text("title"),
         description: fields.text("description").unwrap_or_default(),
+        differences: named_texts(fields.table("differences")),
         takes: fields.take("takes").and_then(|field| field.time()),
         order: fields.take("order").and_then(|field| field.one_of(&orders)).unwrap_or_default(),
         repetitions: repetitions(fields),
@@ -279,44 +289,51 @@ struct Varied {
     /// The factors with the levels of all forms.
     long: Vec<Factor>,
     together: Vec<Together>,
-    /// The levels that the short form omits, by factor.
-    omitted: Vec<String>,
+    /// The settings and factors of the full form.
+    full: FormExtent,
 }
 
-/// Returns the description. In the short form it also says what that form omits, because the
-/// description is about the whole study.
+/// Returns the description, and how the study differs from the published one. What its form has less
+/// of is one of these differences; without a published study it is at the end of the description.
 fn describe_form(
     head: &StudyHead,
-    repetitions: Option<NonZeroU32>,
-    omitted: &[String],
+    named: NamedTexts,
+    (extent, full): (&FormExtent, &FormExtent),
+    published: Option<&PublishedFigures>,
     context: &ReadContext<'_>,
-) -> String {
-    let usual = head.repetitions;
-    let fewer = repetitions.zip(usual).filter(|(now, usual)| now != usual);
-    let fewer = fewer.map(|(now, usual)| match now.get() {
-        1 => format!("has 1 repetition instead of {usual}"),
-        now => format!("has {now} repetitions instead of {usual}"),
-    });
-    let less = (!omitted.is_empty()).then(|| format!("omits {}", omitted.join("; ")));
-    let said: Vec<String> = fewer.into_iter().chain(less).collect();
-    if !context.quick || said.is_empty() {
-        return head.description.clone();
-    }
-    let said = format!("The quick form {}.", said.join(" and "));
-    let whole = [head.description.trim(), &said].into_iter().filter(|text| !text.is_empty());
-    whole.collect::<Vec<_>>().join("\n")
+) -> (String, Vec<String>) {
+    let name = form_name(context.quick, context.in_lab);
+    let less = name.and_then(|name| extent.less_than(full, name));
+    let Some(published) = published else {
+        let whole = [Some(head.description.trim().to_owned()), less].into_iter().flatten();
+        let whole: Vec<String> = whole.filter(|text| !text.is_empty()).collect();
+        return (whole.join("\n"), Vec::new());
+    };
+    let fixed = held_fixed(published, &full.factors);
+    let texts = named.into_iter().map(|(_, text)| text);
+    (head.description.clone(), texts.chain(fixed).chain(less).collect())
 }
 
-/// Describes the levels that a form omits, by factor: `client curl, firefox`.
-fn omitted_levels(usual: &[Factor], now: &[Factor]) -> Vec<String> {
-    let of_factor = |factor: &Factor| {
-        let left = now.iter().find(|other| other.name == factor.name)?;
-        let is_gone = |level: &&Level| !left.levels.iter().any(|other| other.name == level.name);
-        let gone = factor.levels.iter().filter(is_gone).map(|level| level.name.as_str());
-        let gone: Vec<&str> = gone.collect();
-        (!gone.is_empty()).then(|| format!("{} {}", factor.name, gone.join(", ")))
-    };
-    usual.iter().filter_map(of_factor).collect()
+/// Returns the differences from the published study that the file names for the requested form.
+fn differences(
+    book: &FileText<'_>,
+    head: &StudyHead,
+    forms: &mut Forms<'_>,
+    has_published: bool,
+    context: &ReadContext<'_>,
+) -> NamedTexts {
+    let mut all = head.differences.clone();
+    let [lab, quick] = [&mut forms.lab, &mut forms.quick].map(|form| &mut form.differences);
+    if !has_published && !(all.is_empty() && lab.is_empty() && quick.is_empty()) {
+        let message = "there is no published study to differ from: published = \"FILE\"";
+        book.wrong_line(0, "differences", message);
+    }
+    for (wanted, texts) in [(context.in_lab, lab), (context.quick, quick)] {
+        if wanted {
+            put_texts(&mut all, std::mem::take(texts));
+        }
+    }
+    all
 }
 
 fn varied(
@@ -335,6 +352,7 @@ fn varied(
     let known = Known { has_option: context.has_option, services, placeholders, lab, traffic };
     let mut options = settings(fields.table("options"), &known);
     let mut all = factors(fields.table("factors"), &known);
+    let full = FormExtent { repetitions: None, options: options.clone(), factors: all.clone() };
     // Without the lab, the hosts that its form names do not exist.
     if context.in_lab {
         shorten(&mut options, settings(forms.lab.options, &known));
@@ -348,13 +366,11 @@ fn varied(
     let mut long = all.clone();
     lengthen(&mut long, &shorter.1);
     let together = together(fields, &long, &known);
-    let usual = all.clone();
     if context.quick {
         shorten(&mut options, shorter.0);
         shorten_factors(book, &mut all, shorter.1);
     }
-    let omitted = omitted_levels(&usual, &all);
-    Varied { texts, options, factors: all, long, together, omitted }
+    Varied { texts, options, factors: all, long, together, full }
 }
 
 /// Parses the settings of combinations of levels: `[[settings]]`.
@@ -438,7 +454,8 @@ fn form_of<'a>(fields: &mut FileFields<'a>) -> StudyForm<'a> {
     let repetitions = repetitions.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);
     let takes = fields.take("takes").and_then(|field| field.time());
     let [options, factors] = ["options", "factors"].map(|name| fields.table(name));
-    StudyForm { there: true, repetitions, takes, options, factors }
+    let differences = named_texts(fields.table("differences"));
+    StudyForm { there: true, repetitions, takes, options, factors, differences }
 }
 
 fn shorten(options: &mut Vec<Setting>, quick: Vec<Setting>) {

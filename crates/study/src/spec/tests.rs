@@ -544,10 +544,37 @@ fn what_a_claim_can_t_be_is_refused_in_one_line() {
 }
 
 #[test]
-fn the_description_of_the_short_form_says_what_it_omits() {
-    let long = good(WHOLE).description;
-    assert_eq!(long, "Of everything a little.");
-    let short = read(WHOLE, true).unwrap().description;
-    let less = "The quick form has 1 repetition instead of 3 and omits size 2000.";
-    assert_eq!(short, format!("{long}\n{less}"));
+fn the_short_form_says_what_it_has_less_of() {
+    let less =
+        "The quick form has 1 repetition instead of 3, count 5 instead of 100 and omits size 2000.";
+    assert_eq!(good(WHOLE).differences, Vec::<String>::new());
+    let short = read(WHOLE, true).unwrap();
+    assert_eq!(
+        (&short.description[..], &short.differences[..]),
+        ("Of everything a little.", &[less.to_owned()][..])
+    );
+    let alone = "name = 'x'\ndescription = 'D.'\ntargets = ['http://[::1]']\nrepetitions = 3\n\
+        [options]\ncount = 5\n[factors]\nfamily = ['ipv6']\n[quick]\nrepetitions = 2\n";
+    let study = read(alone, true).unwrap();
+    assert_eq!(study.description, "D.\nThe quick form has 2 repetitions instead of 3.");
+    assert!(study.differences.is_empty(), "there is no paper");
+}
+
+#[test]
+fn differences_from_the_paper_are_those_of_the_form() {
+    let text = WHOLE.replace(
+        "[options]\ncount = 100",
+        "[differences]\nserver = 'Another server.'\nnetwork = 'Loopback.'\n[options]\ncount = 100",
+    );
+    let text = text.replace(
+        "[quick.options]",
+        "[quick.differences]\nserver = 'A small server.'\nnetwork = ''\npage = 'A page.'\n[quick.options]",
+    );
+    assert_eq!(good(&text).differences, ["Another server.", "Loopback."]);
+    let short = read(&text, true).unwrap().differences;
+    assert_eq!(short[..2], ["A small server.", "A page."]);
+    assert!(short[2].starts_with("The quick form has"), "{short:?}");
+    let without = "name = 'x'\ntargets = ['http://[::1]']\n[differences]\na = 'A.'\n";
+    let wrongs = read(without, false).unwrap_err();
+    assert!(wrongs[0].message.contains("no published study"), "{wrongs:?}");
 }

@@ -56,6 +56,12 @@ pub(super) fn describe(study: &Study) -> String {
     for line in study.description.trim().lines() {
         let _ = writeln!(text, "{}", wrapped(line, WIDTH));
     }
+    if !study.differences.is_empty() {
+        text.push_str("\nHow it differs from the paper:\n");
+    }
+    for difference in &study.differences {
+        let _ = writeln!(text, "{}", hanging(&format!("  {difference}"), WIDTH));
+    }
     text.push('\n');
     for factor in &study.factors {
         let names: Vec<_> =

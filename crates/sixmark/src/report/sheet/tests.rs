@@ -10,6 +10,7 @@ pub(crate) fn empty_study() -> StudyResult {
         name: "none".into(),
         title: "Nothing".into(),
         description: String::new(),
+        differences: Vec::new(),
         file: StudyFile { name: "none.toml".into(), sha256: String::new() },
         quick: false,
         in_lab: false,
