@@ -55,13 +55,11 @@ impl PublishedFigure {
 
 /// Returns the published study, with its analyses recomputed.
 pub fn published(figures: &PublishedFigures) -> Published {
-    let PublishedFigures { title, source, conditions, findings, remarks, tables, analyses } =
-        figures;
+    let PublishedFigures { title, source, conditions, remarks, tables, analyses } = figures;
     Published {
         title: title.clone(),
         source: source.clone(),
         conditions: conditions.clone(),
-        findings: findings.clone(),
         remarks: remarks.clone(),
         tables: tables.clone(),
         analyses: analyses.iter().map(|spec| analysis(spec, tables)).collect(),
@@ -120,12 +118,11 @@ fn analysis(spec: &AnalysisSpec, tables: &[PublishedTable]) -> Analysis {
             (Vec::new(), analyse_shares(&figures, of), shares_method(of))
         }
     };
-    let drawn = drawn(&ratios, &shares, &spec.claim);
+    let drawn = drawn(&ratios, &shares);
     let conclusion = [drawn, spec.conclusion.clone()].into_iter().filter(|text| !text.is_empty());
     Analysis {
         title: spec.title.clone(),
         method,
-        claim: spec.claim.clone(),
         ratios,
         shares,
         conclusion: conclusion.collect::<Vec<_>>().join(" "),
@@ -211,8 +208,8 @@ fn share_of_figures(
     Some(PublishedShare { label, a, b, difference, differs: value.abs() > half })
 }
 
-/// Writes the conclusion: whether the shares differ, or whether the ratios confirm the claim.
-fn drawn(ratios: &[ComparisonEntry], shares: &[PublishedShare], claim: &str) -> String {
+/// Writes the conclusion: whether the shares differ, or which ratios are above or below 1.
+fn drawn(ratios: &[ComparisonEntry], shares: &[PublishedShare]) -> String {
     if !shares.is_empty() {
         return match shares.iter().filter(|share| share.differs).count() {
             0 => "The shares do not differ.".to_owned(),
@@ -238,11 +235,8 @@ fn drawn(ratios: &[ComparisonEntry], shares: &[PublishedShare], claim: &str) -> 
         .filter(|(_, labels)| !labels.is_empty())
         .map(|(text, labels)| format!("{text} {labels}"))
         .collect();
-    let all =
-        !ratios.is_empty() && ratios.iter().all(|entry| entry.finding == RatioFinding::Higher);
-    match (claim.is_empty(), all) {
-        (true, _) => format!("{}.", parts.join("; ")),
-        (false, true) => format!("The claim is confirmed: {}.", parts.join("; ")),
-        (false, false) => format!("The claim does not hold for all: {}.", parts.join("; ")),
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!("{}.", parts.join("; ")),
     }
 }

@@ -11,8 +11,8 @@ mod turned;
 
 use crate::levels::label_level;
 use crate::study_result::{
-    At, CellOrder, CellResult, ComparisonEntry, MeanRatio, PrintedFigure, RatioFinding, ReanalysedStudy,
-    StudyComparison, StudyResult, Table as Asked, TableValue,
+    At, CellOrder, CellResult, ComparisonEntry, MeanRatio, PrintedFigure, RatioFinding,
+    ReanalysedStudy, StudyComparison, StudyResult, Table as Asked, TableValue,
 };
 use sixmark_document::verdict::Estimate;
 use sixmark_record::metric::Metric;

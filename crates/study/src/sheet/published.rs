@@ -1,8 +1,8 @@
 //! Published figures and their recomputed analyses, in reports.
 
 use crate::study_result::{
-    Analysis, ClaimAnswer, ComparisonEntry, PrintedFigure, Published, PublishedShare, PublishedTable,
-    ReanalysedStudy,
+    Analysis, ClaimAnswer, ComparisonEntry, PrintedFigure, Published, PublishedShare,
+    PublishedTable, ReanalysedStudy,
 };
 use sixmark_document::verdict::Estimate;
 
@@ -23,7 +23,6 @@ pub(crate) fn published_sheet(all: &ReanalysedStudy) -> Sheet {
         Part::new("Published tables", of.tables.iter().map(published_table).collect())
             .map(Part::open),
         Part::new("Recomputed", of.analyses.iter().flat_map(analysis).collect()).map(Part::open),
-        Part::new("Published findings", list(&of.findings)).map(Part::open),
         Part::new("Remarks", list(&of.remarks)).map(Part::open),
     ];
     Sheet {
@@ -70,7 +69,6 @@ pub(super) fn published_part(of: &Published) -> Option<Part> {
         ],
     ))];
     blocks.push(Block::Text(ELSEWHERE.to_owned()));
-    blocks.extend(headed("Conclusions of the authors", list(&of.findings)));
     blocks.extend(headed("Remarks", list(&of.remarks)));
     blocks.extend(of.analyses.iter().flat_map(analysis));
     let tables: Vec<Block> = of.tables.iter().map(published_table).collect();
@@ -91,9 +89,6 @@ pub(super) fn list(all: &[String]) -> Vec<Block> {
 
 fn analysis(of: &Analysis) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(of.title.clone())];
-    if !of.claim.is_empty() {
-        blocks.push(Block::Text(format!("Claim: {}", of.claim)));
-    }
     blocks.push(Block::Text(of.method.clone()));
     if !of.ratios.is_empty() {
         let all: Vec<&ComparisonEntry> = of.ratios.iter().collect();

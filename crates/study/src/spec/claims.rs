@@ -92,7 +92,7 @@ fn read_claim(
     let [printed, not_here] = ["printed", "not_here"].map(|name| fields.text(name));
     let kind = fields.need("kind").and_then(|field| field.one_of(&KINDS));
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
-    let published = names.published(fields.take("published"));
+    let published = read_published(&mut fields, names);
     let names = ClaimNames::new(names, not_here.is_some(), published.as_ref());
     let only = fields.take("where").map_or(Vec::new(), |field| names.read_side(&field));
     let (kind, measure) = (kind?, measure?);
@@ -126,6 +126,16 @@ fn read_source(fields: &mut FileFields<'_>, names: &KnownNames<'_>) -> Option<St
         field.wrong("the study has no published figures (published = \"published.toml\")");
     }
     field.text()
+}
+
+/// Parses the published table whose figures are tested.
+fn read_published(fields: &mut FileFields<'_>, names: &KnownNames<'_>) -> Option<PublishedOf> {
+    let field = fields.take("published")?;
+    let mut all = names.published(Some(field.clone()));
+    if all.len() > 1 {
+        field.wrong("a claim is tested on one published table");
+    }
+    all.pop()
 }
 
 /// Parses the difference that does not matter, in percent; default: [`MARGIN_PERCENT`].

@@ -15,8 +15,6 @@ pub struct PublishedFigures {
     pub source: String,
     /// The conditions of its measurements.
     pub conditions: String,
-    /// The conclusions of its authors.
-    pub findings: Vec<String>,
     /// Remarks about it.
     pub remarks: Vec<String>,
     /// Its tables.
@@ -34,8 +32,6 @@ pub struct AnalysisSpec {
     pub table: String,
     /// What is computed.
     pub of: AnalysisSubject,
-    /// The claim that it examines; may be empty.
-    pub claim: String,
     /// A text that is added to the computed conclusion; may be empty.
     pub conclusion: String,
 }
@@ -96,13 +92,13 @@ pub(super) fn parse_published(
 fn read_whole(mut fields: FileFields<'_>) -> Option<PublishedFigures> {
     let [title, source] = ["title", "source"].map(|name| fields.need(name)?.text());
     let conditions = fields.text("conditions").unwrap_or_default();
-    let [findings, remarks] = ["findings", "remarks"].map(|name| fields.texts(name));
+    let remarks = fields.texts("remarks");
     let tables: Vec<_> = fields.tables("tables").into_iter().filter_map(read_table).collect();
     let analyses = fields.tables("analyses");
     let analyses = analyses.into_iter().filter_map(|one| analysis(one, &tables)).collect();
     fields.end();
     let (title, source) = (title?, source?);
-    Some(PublishedFigures { title, source, conditions, findings, remarks, tables, analyses })
+    Some(PublishedFigures { title, source, conditions, remarks, tables, analyses })
 }
 
 fn read_table(mut fields: FileFields<'_>) -> Option<PublishedTable> {
@@ -259,8 +255,7 @@ fn analysis(mut fields: FileFields<'_>, tables: &[PublishedTable]) -> Option<Ana
         }
         known
     });
-    let [claim, conclusion] =
-        ["claim", "conclusion"].map(|name| fields.text(name).unwrap_or_default());
+    let conclusion = fields.text("conclusion").unwrap_or_default();
     let kinds = [("ratio", true), ("shares", false)];
     let kind = fields.need("kind").and_then(|field| field.one_of(&kinds));
     let of = match kind {
@@ -269,7 +264,7 @@ fn analysis(mut fields: FileFields<'_>, tables: &[PublishedTable]) -> Option<Ana
         None => None,
     };
     fields.end();
-    Some(AnalysisSpec { title: title?, table: table?.name.clone(), of: of?, claim, conclusion })
+    Some(AnalysisSpec { title: title?, table: table?.name.clone(), of: of?, conclusion })
 }
 
 fn read_ratio(fields: &mut FileFields<'_>) -> Option<AnalysisSubject> {

@@ -16,8 +16,6 @@ pub struct Published {
     pub source: String,
     /// The conditions of its measurements: machine, network, programs.
     pub conditions: String,
-    /// The conclusions of its authors.
-    pub findings: Vec<String>,
     /// Remarks about it.
     pub remarks: Vec<String>,
     /// Its tables, as they were printed.
@@ -77,8 +75,6 @@ pub struct Analysis {
     pub title: String,
     /// The method in words.
     pub method: String,
-    /// The claim that is examined; may be empty.
-    pub claim: String,
     /// Ratios of A's figures to B's; empty for an analysis of shares.
     pub ratios: Vec<ComparisonEntry>,
     /// Differences of shares; empty for an analysis of ratios.
