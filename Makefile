@@ -5,13 +5,13 @@ SECONDS ?= 60
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
 SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/install-fio scripts/install-oha \
-	scripts/install-test-packages scripts/run-tests
+	scripts/install-test-packages scripts/reproductions scripts/run-tests
 
 export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
-	verdicts traffic watch-bench accuracy
+	verdicts traffic watch-bench accuracy reproductions
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -96,3 +96,7 @@ instructions: ## instructions a request, one thread and server against two, unde
 	scripts/install-test-packages instructions
 	$(CARGO) build --profile profiling -p sixmark
 	benches/instructions --sixmark $(TARGET_DIR)/profiling/sixmark $(INSTRUCTIONS)
+
+reproductions: build ## the five papers' studies in full, an hour or two; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents
+	scripts/install-test-packages test lab
+	scripts/reproductions $(SIXMARK) $(or $(REPRODUCTIONS),$(TARGET_DIR)/reproductions)

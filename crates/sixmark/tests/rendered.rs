@@ -15,7 +15,9 @@ use sixmark::report::sheet::Named;
 use sixmark::report::{document_text, junit, long, markdown_page};
 use sixmark_record::csv;
 use sixmark_record::text::Detail;
-use sixmark_study::sheet::{published_markdown, published_text, study_markdown, study_text};
+use sixmark_study::sheet::{
+    papers_markdown, papers_text, published_markdown, published_text, study_markdown, study_text,
+};
 use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 use sixmark_vitals::text as vitals;
 
@@ -179,7 +181,10 @@ fn a_study_s_headline_is_written_from_its_claims() {
 #[test]
 fn a_published_study() {
     let Document::Study(result) = documents::recorded("study") else { panic!("not a study") };
-    let StudyResult { published, claims, .. } = documents::turned(*result);
+    let turned = documents::turned(*result);
+    assert_snapshot!("papers.text", papers_text(&[turned.clone(), turned.clone()]));
+    assert_snapshot!("papers.md", papers_markdown(std::slice::from_ref(&turned)));
+    let StudyResult { published, claims, .. } = turned;
     let published = ReanalysedStudy { published: published.unwrap(), claims };
     assert_snapshot!("published.text", published_text(&published));
     assert_snapshot!("published.md", published_markdown(&published));

@@ -6,6 +6,7 @@ mod headline;
 mod improvement;
 mod interval;
 pub mod lines;
+mod papers;
 mod published;
 mod turned;
 
@@ -351,6 +352,16 @@ pub fn study_text(study: &StudyResult) -> String {
 /// Formats the report of a study as Markdown, with all that a page shows except charts.
 pub fn study_markdown(study: &StudyResult) -> String {
     markdown::section(&sheet("", study))
+}
+
+/// Formats the claims of several studies for a terminal.
+pub fn papers_text(studies: &[StudyResult]) -> String {
+    terminal::sheet_text(&papers::papers_sheet(studies))
+}
+
+/// Formats the claims of several studies as Markdown.
+pub fn papers_markdown(studies: &[StudyResult]) -> String {
+    markdown::section(&papers::papers_sheet(studies))
 }
 
 /// Formats published figures, their recomputed analyses and the claims tested on them for a

@@ -88,7 +88,7 @@ fn too_few(result: &StudyResult, few: u32, noun: &str) -> String {
 }
 
 /// Says how many claims of the paper hold; `None` if no claim is one of a paper.
-fn tally(claims: &[ClaimResult]) -> Option<String> {
+pub(super) fn tally(claims: &[ClaimResult]) -> Option<String> {
     let of_paper: Vec<_> = claims.iter().filter(|claim| claim.source.is_some()).collect();
     let of = |answer| of_paper.iter().filter(|claim| claim.measured.answer == answer).count();
     let all = of_paper.len();

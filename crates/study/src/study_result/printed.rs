@@ -38,6 +38,50 @@ pub struct PrintedFigure {
     pub derived: bool,
 }
 
+/// A figure as this version writes it, or as a number, as earlier ones did.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenFigure {
+    Printed(PrintedFigure),
+    Number(f64),
+}
+
+impl From<WrittenFigure> for PrintedFigure {
+    fn from(written: WrittenFigure) -> PrintedFigure {
+        match written {
+            WrittenFigure::Printed(printed) => printed,
+            WrittenFigure::Number(value) => PrintedFigure {
+                printed: value.to_string(),
+                value: Some(value),
+                low: None,
+                high: None,
+                derived: false,
+            },
+        }
+    }
+}
+
+/// Figures as this version writes them, or the only one, as earlier versions did.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenFigures {
+    Several(Vec<Option<WrittenFigure>>),
+    One(WrittenFigure),
+}
+
+/// Reads the published figures of a place, also those that earlier versions wrote.
+pub(super) fn read_figures<'de, D: serde::Deserializer<'de>>(
+    document: D,
+) -> Result<Vec<Option<PrintedFigure>>, D::Error> {
+    Ok(match Option::<WrittenFigures>::deserialize(document)? {
+        None => Vec::new(),
+        Some(WrittenFigures::One(figure)) => vec![Some(figure.into())],
+        Some(WrittenFigures::Several(all)) => {
+            all.into_iter().map(|figure| figure.map(PrintedFigure::from)).collect()
+        }
+    })
+}
+
 impl PrintedFigure {
     /// Returns the text for people: with thousands grouped, and ` (derived)` after a figure that the
     /// source does not state.

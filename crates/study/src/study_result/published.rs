@@ -62,6 +62,7 @@ pub struct PublishedRow {
     /// One level for each factor.
     pub levels: Vec<String>,
     /// One entry for each column, in its unit; null if nothing was printed.
+    #[serde(deserialize_with = "super::printed::read_figures")]
     pub values: Vec<Option<PrintedFigure>>,
     /// A remark about the row; null if there is none.
     pub remark: Option<String>,

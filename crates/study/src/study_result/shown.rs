@@ -147,7 +147,7 @@ pub struct TableValue {
     pub n: u32,
     /// The published figures, in the same unit: one entry for each entry of the table's `beside`,
     /// null if nothing was printed. Empty if there is none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "super::printed::read_figures")]
     pub published: Vec<Option<PrintedFigure>>,
 }
 

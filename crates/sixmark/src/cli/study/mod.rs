@@ -15,7 +15,9 @@ use sixmark_document::fields::FileMistake;
 use sixmark_document::provenance::Ended;
 use sixmark_study::analyse::published;
 use sixmark_study::outputs::published_claims;
-use sixmark_study::sheet::{published_markdown, published_text, study_markdown, study_text};
+use sixmark_study::sheet::{
+    papers_markdown, papers_text, published_markdown, published_text, study_markdown, study_text,
+};
 use sixmark_study::spec::Study;
 use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 
@@ -55,8 +57,10 @@ enum StudyCommand {
     Show(ShowArgs),
     /// Check a study's file: report each mistake with line, key and allowed values
     Check(CheckArgs),
-    /// Recompute the published figures of a study
+    /// Recompute the published figures of a study, and test the paper's claims on them
     Reanalyse(ReanalyseArgs),
+    /// Show the claims of finished studies with their answers
+    Claims(ClaimsArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -147,6 +151,17 @@ struct ReanalyseArgs {
     markdown: bool,
 }
 
+#[derive(Debug, clap::Args)]
+struct ClaimsArgs {
+    /// The folder or document of a finished study
+    #[arg(value_name = "FOLDER|FILE", required = true)]
+    studies: Vec<PathBuf>,
+
+    /// Print Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
 /// Runs the given subcommand.
 pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
     match args.command {
@@ -161,6 +176,7 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
         StudyCommand::Reanalyse(args) => {
             run_options::with_commands(|commands| reanalyse(&args, commands))
         }
+        StudyCommand::Claims(args) => show_claims(&args),
     }
 }
 
@@ -317,6 +333,13 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let form = Form { quick: args.quick, in_lab: args.in_lab };
     let (study, _) = checked_study(&source, form, commands)?;
     print(&show::describe(&study)).map(|()| 0)
+}
+
+fn show_claims(args: &ClaimsArgs) -> Result<u8, CommandError> {
+    let studies = args.studies.iter().map(|path| document_in_folder(path));
+    let studies: Vec<StudyResult> = studies.collect::<Result<_, _>>()?;
+    let written = if args.markdown { papers_markdown } else { papers_text };
+    print(&written(&studies)).map(|()| 0)
 }
 
 fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {

@@ -37,6 +37,15 @@ fn documents_that_earlier_versions_wrote_are_read() {
 }
 
 #[test]
+fn studies_that_earlier_versions_wrote_are_read() {
+    let written = include_str!("../data/study-1/numbers.json");
+    let Document::Study(study) = Document::parse(written).unwrap() else { panic!("not a study") };
+    let published = &study.tables[0].rows[0].values[0].published;
+    assert_eq!(published[0].as_ref().unwrap().value, Some(9_100.0));
+    assert!(study.claims.is_empty() && study.cells.len() == 16);
+}
+
+#[test]
 fn a_headline_has_the_figures_of_each_family_or_side() {
     let documents = [super::RUN, &comparison()].map(|text| Document::parse(text).unwrap());
     for (document, kind) in documents.iter().zip([DocumentKind::Run, DocumentKind::Comparison]) {
