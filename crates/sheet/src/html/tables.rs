@@ -11,10 +11,10 @@ use super::effect;
 /// Returns a table in a box of its own, which scrolls if the table is wider than the page.
 pub(super) fn table_markup(table: &Table) -> Markup {
     let caption = visible(&table.caption);
-    let wide = (table.columns.len() > 5).then_some("wide");
+    let class = width_class(table);
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
-            table class=[wide] {
+            table class=[class] {
                 caption { (caption) }
                 thead { tr { @for column in &table.columns { (column_head(column, table.scale.as_ref())) } } }
                 @for group in &table.groups {
@@ -31,6 +31,17 @@ pub(super) fn table_markup(table: &Table) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Returns the class of a table that is wider than text: one of many columns, or of several columns
+/// of words, which then share the width instead of leaving it to the first one.
+fn width_class(table: &Table) -> Option<&'static str> {
+    let words = table.columns.iter().all(|column| column.kind == ColumnKind::Words);
+    match table.columns.len() {
+        4.. if words => Some("sentences"),
+        6.. => Some("wide"),
+        _ => None,
     }
 }
 

@@ -231,7 +231,7 @@ pub(super) fn test_independence(
     };
     TestedClaim {
         outcome,
-        figures: format!("{} to {}: {:.1} %", written(low), written(high), (ratio - 1.0) * 100.0),
+        figures: format!("{} to {}", written(low), written(high)),
         blocks: along.blocks.len() as u32,
         estimate: Some(ClaimEstimate {
             of: ClaimScale::Ratio,
