@@ -150,7 +150,11 @@ fn describe_omitted(study: &Study, spec: &ClaimSpec) -> Option<String> {
             omitted.push(format!("{factor} {}", gone.join(", ")));
         }
     }
-    let form = if study.quick { "--quick" } else { "this form" };
+    let form = match (study.quick, study.in_lab) {
+        (true, _) => "--quick",
+        (false, true) => "--in-lab",
+        (false, false) => "the study",
+    };
     (!omitted.is_empty()).then(|| format!("{form} omits {}", omitted.join(" and ")))
 }
 

@@ -324,7 +324,8 @@ fn differences(
 ) -> NamedTexts {
     let mut all = head.differences.clone();
     let [lab, quick] = [&mut forms.lab, &mut forms.quick].map(|form| &mut form.differences);
-    if !has_published && !(all.is_empty() && lab.is_empty() && quick.is_empty()) {
+    let any = !(all.is_empty() && lab.is_empty() && quick.is_empty());
+    if any && !has_published {
         let message = "there is no published study to differ from: published = \"FILE\"";
         book.wrong_line(0, "differences", message);
     }
@@ -365,6 +366,7 @@ fn varied(
     let shorter = (settings(forms.quick.options, &known), factors(forms.quick.factors, &known));
     let mut long = all.clone();
     lengthen(&mut long, &shorter.1);
+    lengthen(&mut long, &full.factors);
     let together = together(fields, &long, &known);
     if context.quick {
         shorten(&mut options, shorter.0);

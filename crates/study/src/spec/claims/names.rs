@@ -59,25 +59,11 @@ impl<'a> ClaimNames<'a> {
     /// Returns the levels of a factor in all forms of the study, or in the published table; empty
     /// if they are not known.
     pub(super) fn levels(&self, factor: &str) -> Vec<String> {
-        if self.published_only && self.table.is_none() {
-            return Vec::new();
+        match (self.published_only, self.table) {
+            (true, None) => Vec::new(),
+            (true, Some(table)) if has_factor(table, factor) => published_levels(table, factor),
+            _ => self.study.long_levels(factor).into_iter().map(str::to_owned).collect(),
         }
-        if self.study.all().contains(&factor) {
-            return self.study.long_levels(factor).into_iter().map(str::to_owned).collect();
-        }
-        let Some(table) = self.table else { return Vec::new() };
-        let mut levels: Vec<String> = match table.factors.iter().position(|name| name == factor) {
-            Some(place) => {
-                table.rows.iter().filter_map(|row| row.levels.get(place)).cloned().collect()
-            }
-            None => {
-                let at = table.columns.iter().flat_map(|column| &column.at);
-                at.filter(|at| at.factor == factor).map(|at| at.level.clone()).collect()
-            }
-        };
-        levels.sort();
-        levels.dedup();
-        levels
     }
 
     fn is_factor(&self, field: &FileField<'_>, name: &str) -> bool {
@@ -87,6 +73,7 @@ impl<'a> ClaimNames<'a> {
             known.extend(table.factors.iter().map(String::as_str));
             let at = table.columns.iter().flat_map(|column| &column.at);
             known.extend(at.map(|at| at.factor.as_str()));
+            known.sort_unstable();
         }
         let found = known.contains(&name);
         if !found {
@@ -95,4 +82,24 @@ impl<'a> ClaimNames<'a> {
         }
         found
     }
+}
+
+fn has_factor(table: &PublishedTable, factor: &str) -> bool {
+    let at = table.columns.iter().flat_map(|column| &column.at);
+    table.factors.iter().any(|name| name == factor) || at.into_iter().any(|at| at.factor == factor)
+}
+
+/// Returns the levels of a factor in a published table, in its order.
+fn published_levels(table: &PublishedTable, factor: &str) -> Vec<String> {
+    let place = table.factors.iter().position(|name| name == factor);
+    let of_rows = table.rows.iter().filter_map(|row| row.levels.get(place?));
+    let at = table.columns.iter().flat_map(|column| &column.at);
+    let of_columns = at.filter(|at| at.factor == factor).map(|at| &at.level);
+    let mut levels: Vec<String> = Vec::new();
+    for level in of_rows.chain(of_columns) {
+        if !levels.contains(level) {
+            levels.push(level.clone());
+        }
+    }
+    levels
 }
