@@ -349,6 +349,4 @@ fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -
 }
 
 #[cfg(test)]
-mod published_tests;
-#[cfg(test)]
 pub(crate) mod tests;

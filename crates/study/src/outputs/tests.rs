@@ -1,5 +1,7 @@
 #![cfg(test)]
 
+mod published;
+
 use super::*;
 use crate::spec::cells::cells;
 use crate::spec::published::family_name;

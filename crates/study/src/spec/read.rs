@@ -324,8 +324,8 @@ fn differences(
 ) -> NamedTexts {
     let mut all = head.differences.clone();
     let [lab, quick] = [&mut forms.lab, &mut forms.quick].map(|form| &mut form.differences);
-    let any = !(all.is_empty() && lab.is_empty() && quick.is_empty());
-    if any && !has_published {
+    let has_texts = [&all, &*lab, &*quick].iter().any(|texts| !texts.is_empty());
+    if has_texts && !has_published {
         let message = "there is no published study to differ from: published = \"FILE\"";
         book.wrong_line(0, "differences", message);
     }
