@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use sixmark_study::client::{Blocks, Client, Job, ProgramOutput};
-use sixmark_study::outputs::outputs;
+use sixmark_study::outputs::{claims, outputs, published_claims};
 use sixmark_study::spec::cells::{cells, schedule};
 use sixmark_study::spec::command_line::{CellTarget, words};
 use sixmark_study::spec::{ReadContext, parse_study};
@@ -35,6 +35,7 @@ fn study(text: &str) {
             Ok(study) => {
                 let all = cells(&study);
                 assert!(!all.is_empty());
+                drop(published_claims(&study));
                 // Thousands of them tell nothing more.
                 if all.len() < 200 {
                     assert_eq!(schedule(&study, all.len(), 1).first().map(|(_, n)| *n), Some(1));
@@ -45,6 +46,7 @@ fn study(text: &str) {
                         }
                     }
                     drop(outputs(&study, &[]));
+                    drop(claims(&study, &[]));
                 }
             }
             Err(wrongs) => {

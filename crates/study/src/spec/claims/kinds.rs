@@ -10,6 +10,10 @@ use crate::study_result::ClaimKind;
 use sixmark_document::fields::FileFields;
 use sixmark_record::metric::{Metric, MetricKind, Quantity};
 
+/// The maximum number of levels along which a claim is tested, because each is compared with each
+/// other.
+const MOST_LEVELS: usize = 200;
+
 /// Parses the keys of a kind.
 pub(super) fn read_test(
     fields: &mut FileFields<'_>,
@@ -144,8 +148,9 @@ fn read_over(
         Some(field) => field.items().iter().filter_map(|item| names.level(&factor, item)).collect(),
         None => sorted(names.levels(&factor)),
     };
-    if levels.len() < fewest {
-        fields.wrong(&format!("needs at least {fewest} levels of {factor}; give levels = [...]"));
+    if levels.len() < fewest || levels.len() > MOST_LEVELS {
+        let most = MOST_LEVELS;
+        fields.wrong(&format!("needs {fewest} to {most} levels of {factor}; give levels = [...]"));
         return None;
     }
     Some(OrderedLevels { factor, levels })
