@@ -105,6 +105,11 @@ impl CaptureState {
         self.follower.sink().gatherer.pass(now_ns);
     }
 
+    /// Reports whether every TCP connection is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.follower.is_over()
+    }
+
     /// Writes the lines of what has ended.
     pub(super) fn flush(&mut self) {
         self.follower.sink().lines.flush();

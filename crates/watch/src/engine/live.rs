@@ -35,6 +35,8 @@ pub struct LiveSettings {
     pub interfaces: Vec<String>,
     /// How long to watch; none means until `stop` is set.
     pub duration: Option<Duration>,
+    /// How long to go on after the end while connections are open, so that their ends are seen.
+    pub settle: Duration,
     /// The number of bytes that are captured of each packet.
     pub snap: u32,
     /// The size of each interface's ring, in MiB.
@@ -88,11 +90,12 @@ pub fn live(
             lost.extend(wait_for_packets(&mut all, left.map_or(WAIT, |left| left.min(WAIT))));
         }
     }
+    // Without a duration, the signal is the regular end.
+    let early = until.is_some() && !is_over() && stop.load(Ordering::Relaxed);
+    settle(&mut all, &mut state, &mut kept, place.settle)?;
     let end_ns = clock::real();
     rest(&mut all, &mut state, &mut kept)?;
     let lost_files = kept.finish(&mut state);
-    // Without a duration, the signal is the regular end.
-    let early = until.is_some() && !is_over() && stop.load(Ordering::Relaxed);
     let facts = CaptureFacts {
         ended: if early { Ended::Interrupted } else { Ended::Complete },
         end_ns,
@@ -224,6 +227,30 @@ fn dropped(all: &mut [Watched]) -> u64 {
     // Drops that can't be read now are counted at the end.
     all.iter_mut().for_each(|one| drop(one.taker.count()));
     all.iter().map(|one| one.taker.dropped()).sum()
+}
+
+/// Processes packets until all connections are over, for at most `most`.
+fn settle(
+    all: &mut [Watched],
+    state: &mut CaptureState,
+    kept: &mut PacketFile,
+    most: Duration,
+) -> Result<(), CommandError> {
+    let begun = Instant::now();
+    while begun.elapsed() < most {
+        for one in all.iter_mut() {
+            one.taker.count()?;
+        }
+        let any = look(all, state, kept)?;
+        // Before the kernel has handed over all packets, connections may still begin.
+        if all.iter().all(|one| one.taker.is_through()) && state.is_over() {
+            return Ok(());
+        }
+        if !any {
+            wait_for_packets(all, LOOK);
+        }
+    }
+    Ok(())
 }
 
 /// Processes the packets from before the end that the kernel still has. This includes interfaces

@@ -18,6 +18,9 @@ use sixmark_units::family::PerFamily;
 pub use file::watch_file;
 pub use live::{LiveSettings, live};
 
+/// The word with which `sixmark watch` says that it has begun, so that scripts know.
+pub const WATCHING: &str = "watching";
+
 /// What to follow, and where to write it.
 #[derive(Clone, Debug, Default)]
 pub struct WatchSettings {

@@ -94,6 +94,15 @@ impl<S: FlowObserver> Flows<S> {
         })
     }
 
+    /// Returns whether every TCP connection is over. The end of a QUIC connection can't be seen, so
+    /// that it counts as over.
+    pub(super) fn are_over(&self) -> bool {
+        self.table.values().all(|flow| match &flow.kind {
+            FlowKind::Tcp(connection) => connection.is_over(),
+            FlowKind::Quic(_) => true,
+        })
+    }
+
     /// Advances the clock and removes the flows that have expired.
     pub(super) fn pass(&mut self, now_ns: u64) {
         self.now_ns = self.now_ns.max(now_ns);

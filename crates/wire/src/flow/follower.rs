@@ -83,6 +83,11 @@ impl<S: FlowObserver> Follower<S> {
         self.flows.are_settled()
     }
 
+    /// Returns whether every TCP connection is over. Examines all connections.
+    pub fn is_over(&self) -> bool {
+        self.flows.are_over()
+    }
+
     /// Ends the capture and reports all remaining connections to the sink: those that are over
     /// first, then the others, each group longest idle first.
     pub fn finish(mut self) -> (S, Counts) {

@@ -37,6 +37,11 @@ pub(in crate::cli) struct WatchArgs {
           help_heading = "Packets")]
     duration: Option<Duration>,
 
+    /// After the end, continue while connections are open, for at most this time [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = positive_time, conflicts_with = "read",
+          help_heading = "Packets")]
+    settle: Option<Duration>,
+
     /// Also write the packets to a file for tcpdump and Wireshark
     #[arg(short, long, value_name = "FILE", conflicts_with = "read", help_heading = "Capture")]
     write: Option<PathBuf>,
@@ -147,6 +152,7 @@ impl WatchArgs {
         LiveSettings {
             interfaces,
             duration: self.duration,
+            settle: self.settle.unwrap_or_default(),
             snap: self.snap.unwrap_or(2_048),
             mebibytes: self.ring.unwrap_or(32),
             promiscuous: self.promiscuous,

@@ -8,7 +8,7 @@ use sixmark_watch::Progress;
 
 use super::super::out::complain;
 use super::super::progress::repaint;
-use sixmark_watch::engine::WatchProgress;
+use sixmark_watch::engine::{WATCHING, WatchProgress};
 
 /// Minimum interval between two progress lines while a file is read.
 const EVERY: Duration = Duration::from_millis(200);
@@ -29,7 +29,7 @@ impl LiveWatch {
 
     /// Shows what is being watched.
     pub(super) fn begun(&self, names: &[String], quiet: bool) {
-        let line = format!("watching {}; Ctrl-C ends it", names.join(", "));
+        let line = format!("{WATCHING} {}; Ctrl-C ends it", names.join(", "));
         match (self.shown, quiet) {
             (true, _) => repaint(&line),
             // A script needs to know when the watch has begun.
