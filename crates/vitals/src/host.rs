@@ -51,6 +51,12 @@ impl CpuTimes {
         self.share(self.steal_us.0)
     }
 
+    /// Returns the share (0 to 1) of a change that was spent in softirqs, or `None` if no time
+    /// passed.
+    pub fn softirq_share(&self) -> Option<f64> {
+        self.share(self.softirq_us.0)
+    }
+
     fn share(&self, part: u64) -> Option<f64> {
         let all = self.all_us();
         (all > 0).then(|| part as f64 / all as f64)
@@ -111,6 +117,18 @@ pub struct Memory {
     pub swap_total_bytes: u64,
     /// Unused swap space.
     pub swap_free_bytes: u64,
+}
+
+impl Memory {
+    /// Returns the memory that is available to processes, bytes.
+    pub fn usable_bytes(&self) -> u64 {
+        self.available_bytes.unwrap_or(self.free_bytes)
+    }
+
+    /// Returns the memory that is in use, bytes.
+    pub fn used_bytes(&self) -> u64 {
+        self.total_bytes.saturating_sub(self.usable_bytes())
+    }
 }
 
 counters! {

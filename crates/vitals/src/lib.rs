@@ -29,6 +29,7 @@ pub mod series;
 pub mod sheet;
 pub mod symptoms;
 pub mod text;
+pub mod time_chart;
 pub mod vitals_result;
 pub mod warnings;
 

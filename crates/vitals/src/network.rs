@@ -189,7 +189,8 @@ pub struct Sockets {
     pub fin_wait_1: u64,
     /// FIN-WAIT-2.
     pub fin_wait_2: u64,
-    /// TIME-WAIT.
+    /// TIME-WAIT, at the last reading of these sockets: because there may be very many, they are
+    /// read less often than the others.
     pub time_wait: u64,
     /// CLOSED, but not released yet.
     pub closed: u64,

@@ -1,6 +1,8 @@
 //! The report on the kernel's counters: each family's packets, the machine and the groups of
 //! processes, in total and over time.
 
+mod over_time;
+
 use crate::VitalsSample;
 use crate::group::{Group as Processes, GroupKind};
 use crate::host::CpuTimes;
@@ -8,9 +10,6 @@ use crate::network::{Interface, Ip, Sockets};
 use crate::vitals_result::VitalsResult;
 use sixmark_units::family::{Family, PerFamily};
 
-use sixmark_sheet::BOTH_PLACE;
-use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit, rounded};
-use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 
@@ -40,12 +39,10 @@ pub(crate) const IP_COUNTERS: [IpCounter; 18] = [
     ("udp no room", |ip| ip.udp_receive_buffer_errors.0 + ip.udp_send_buffer_errors.0, true),
 ];
 
-/// The most points of a curve. If there are more samples, only some of them are used.
-const MOST: usize = 120;
-
 /// Returns the report.
 pub fn vitals_sheet(name: &str, result: &VitalsResult) -> Sheet {
-    let parts = [over_time(result), families(result), machine(result), processes(result)];
+    let parts =
+        [over_time::over_time(result), families(result), machine(result), processes(result)];
     let parts = parts.into_iter().chain([setting::setting_part(setting(result))]);
     Sheet {
         name: name.to_owned(),
@@ -110,140 +107,6 @@ fn tiles(change: &VitalsSample) -> Vec<Tile> {
     ]
 }
 
-/// A line of a chart: its name, its colour, and its value for the change between two samples.
-type SampleLine<'a> = (String, usize, Box<dyn Fn(&VitalsSample) -> f64 + 'a>);
-
-/// Returns charts of the changes between samples, or `None` if there are too few samples.
-fn over_time(result: &VitalsResult) -> Option<Part> {
-    let each = result.samples.len().div_ceil(MOST).max(1);
-    let kept: Vec<&VitalsSample> = result.samples.iter().step_by(each).collect();
-    let mut resets = 0;
-    let spans: Vec<VitalsSample> =
-        kept.windows(2).map(|pair| pair[1].since(pair[0], &mut resets)).collect();
-    if spans.len() < 2 {
-        return None;
-    }
-    let begins: Vec<f64> = kept.iter().map(|sample| sample.since_us as f64 / 1e6).collect();
-    let over = SampleCharts { spans: &spans, begins: &begins[..spans.len()] };
-    let rates = |of: fn(&Ip) -> u64| -> Vec<SampleLine<'_>> {
-        let line = |family: Family| -> SampleLine<'_> {
-            let side = usize::from(family == Family::Ipv4);
-            let at = move |of_span: &VitalsSample| {
-                of(&of_span.network.families[family]) as f64 / seconds_of(of_span)
-            };
-            (family.to_string(), side, Box::new(at))
-        };
-        Family::BOTH.map(line).into()
-    };
-    let bytes = |title, of| over.chart(title, "", Unit::BytesPerS, &rates(of), write::write_rate);
-    let packets = |title, of| over.chart(title, "packets/s", Unit::PerS, &rates(of), write::per_s);
-    let charts = vec![
-        over.chart("Processors busy", "", Unit::Share, &busy_lines(result), write::write_percent),
-        over.chart("Memory used", "", Unit::Bytes, &memory_lines(result), write::write_bytes),
-        packets("Packets in", |ip| ip.in_packets.0),
-        packets("Packets out", |ip| ip.out_packets.0),
-        bytes("Bytes in", |ip| ip.in_octets.0),
-        bytes("Bytes out", |ip| ip.out_octets.0),
-    ];
-    Part::new("Over time", vec![Block::Charts(charts)]).map(Part::off_terminal)
-}
-
-/// Returns the busy share of the machine's processors, and the share of their time that each group
-/// of processes used.
-fn busy_lines(result: &VitalsResult) -> Vec<SampleLine<'_>> {
-    let all: SampleLine<'_> = (
-        "the machine".to_owned(),
-        BOTH_PLACE,
-        Box::new(|of: &VitalsSample| of.host.cpu.busy_share().unwrap_or(0.0)),
-    );
-    let group = |(at, group): (usize, &Processes)| -> SampleLine<'_> {
-        let name = group_name(group);
-        let group = group.clone();
-        let share = move |of: &VitalsSample| {
-            let used = of.groups.iter().find(|other| other.is(&group)).map_or(0, Processes::cpu_us);
-            used as f64 / of.host.cpu.all_us().max(1) as f64
-        };
-        (name, place_of_group(at), Box::new(share))
-    };
-    std::iter::once(all).chain(result.change.groups.iter().enumerate().map(group)).collect()
-}
-
-fn memory_lines(result: &VitalsResult) -> Vec<SampleLine<'_>> {
-    let all: SampleLine<'_> = (
-        "the machine".to_owned(),
-        BOTH_PLACE,
-        Box::new(|of: &VitalsSample| {
-            let memory = &of.host.memory;
-            let available = memory.available_bytes.unwrap_or(memory.free_bytes);
-            memory.total_bytes.saturating_sub(available) as f64
-        }),
-    );
-    let group = |(at, group): (usize, &Processes)| -> SampleLine<'_> {
-        let name = group_name(group);
-        let group = group.clone();
-        let used = move |of: &VitalsSample| {
-            of.groups.iter().find(|other| other.is(&group)).map_or(0.0, |of| of.memory_bytes as f64)
-        };
-        (name, place_of_group(at), Box::new(used))
-    };
-    std::iter::once(all).chain(result.change.groups.iter().enumerate().map(group)).collect()
-}
-
-/// Returns the colour of a group of processes, which is neither a family's nor the machine's.
-fn place_of_group(at: usize) -> usize {
-    [2, 3, 5, 6, 7][at % 5]
-}
-
-/// Consecutive changes, and when each began, seconds from the first sample.
-struct SampleCharts<'a> {
-    spans: &'a [VitalsSample],
-    begins: &'a [f64],
-}
-
-impl SampleCharts<'_> {
-    fn chart(
-        &self,
-        title: &str,
-        unit: &str,
-        kind: Unit,
-        lines: &[SampleLine<'_>],
-        write: fn(f64) -> String,
-    ) -> Chart {
-        let series: Vec<Series> = lines
-            .iter()
-            .map(|(name, side, at)| {
-                let ys = self.spans.iter().map(|of| Some(rounded(at(of)))).collect();
-                Series::new(name.clone(), *side, Mark::Points, ys)
-            })
-            .collect();
-        let xs: Vec<f64> = self.begins.iter().copied().map(rounded).collect();
-        let [from, to] = [xs.first(), xs.last()].map(|x| x.copied().unwrap_or(0.0));
-        Chart {
-            title: title.to_owned(),
-            about: describe_series(&series, unit, write),
-            table: self.table(title, &series, write),
-            x: Axis::linear("seconds from the first sample", Unit::S, from, to.max(from + 1.0)),
-            y: Axis::from_zero(unit, kind, values(&series)),
-            labels: Vec::new(),
-            xs,
-            series,
-            bands: Vec::new(),
-        }
-    }
-
-    fn table(&self, title: &str, series: &[Series], write: fn(f64) -> String) -> Table {
-        let row = |(at, &begin): (usize, &f64)| {
-            let values = series.iter().map(|of| of.ys[at].unwrap_or(0.0));
-            let cells = values.map(|value| SheetCell::Number(write(value), value)).collect();
-            Row::new(SheetCell::Number(format!("{begin:.1}"), rounded(begin)), cells)
-        };
-        let columns = std::iter::once(Column::words("Second"))
-            .chain(series.iter().map(|of| Column::number(&of.name)));
-        let rows = self.begins.iter().enumerate().map(row).collect();
-        Table::new(format!("{title} from each sample to the next"), columns.collect(), rows)
-    }
-}
-
 /// Returns the change of each family's IP counters, and its sockets at the end.
 fn families(result: &VitalsResult) -> Option<Part> {
     let network = &result.change.network;
@@ -293,7 +156,7 @@ fn machine_table(result: &VitalsResult) -> Block {
     let host = &result.change.host;
     let seconds = seconds_of(&result.change);
     let memory = &host.memory;
-    let available = memory.available_bytes.unwrap_or(memory.free_bytes);
+    let available = memory.usable_bytes();
     let rate = |count: u64| format!("{}/s", write::per_s(count as f64 / seconds));
     let any = |count: u64| if count > 0 { write::write_count(count) } else { String::new() };
     let facts = vec![

@@ -98,7 +98,7 @@ fn machine(text: &mut String, change: &VitalsSample) {
         ],
     );
     let memory = &host.memory;
-    let available = memory.available_bytes.unwrap_or(memory.free_bytes);
+    let available = memory.usable_bytes();
     write_row(
         text,
         "memory",

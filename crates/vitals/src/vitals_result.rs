@@ -72,7 +72,8 @@ pub struct VitalsResult {
     /// The change from the first sample to the last: counters are differences, all other values are
     /// those of the last sample.
     pub change: VitalsSample,
-    /// At most one sample a second. Counters have the kernel's values.
+    /// All samples if there are at most 600, else at most one a second. Counters have the kernel's
+    /// values.
     pub samples: Vec<VitalsSample>,
     /// Reasons to doubt the figures.
     pub warnings: Vec<Warning>,

@@ -24,4 +24,7 @@ pub use meter::{Meter, Metered};
 pub use offloads::offloads;
 pub use sampler::{SamplingEnd, every};
 pub use serve::Server;
-pub use sources::{Sources, WantedVitals};
+/// The words with which `sixmark vitals` says that it has taken the first sample.
+pub const SAMPLING: &str = "taking samples";
+
+pub use sources::{Sources, USUAL_SOCKET_SHARE, WantedVitals};

@@ -31,6 +31,8 @@ pub(super) struct Diag {
     known: HashMap<[u8; 8], [u32; 2]>,
     begun: bool,
     sums: PerFamily<SocketCounters>,
+    /// Sockets in TIME-WAIT at the last reading that included them.
+    time_wait: PerFamily<u64>,
 }
 
 impl std::fmt::Debug for Diag {
@@ -50,18 +52,20 @@ impl Diag {
             known: HashMap::new(),
             begun: false,
             sums: PerFamily::default(),
+            time_wait: PerFamily::default(),
         })
     }
 
-    /// Reads all sockets.
-    pub(super) fn read(&mut self) -> io::Result<PerFamily<Sockets>> {
+    /// Reads all sockets. Those in TIME-WAIT, of which there may be very many, are only read if
+    /// `all` is set; otherwise their numbers are those of the last reading of them.
+    pub(super) fn read(&mut self, all: bool) -> io::Result<PerFamily<Sockets>> {
         let mut found = PerFamily::<Sockets>::default();
         let mut seen = HashMap::with_capacity(self.known.len());
         for (domain, id) in
             [(kernel::AF_INET6, SocketId::new_v6()), (kernel::AF_INET, SocketId::new_v4())]
         {
             for protocol in [kernel::IPPROTO_TCP, kernel::IPPROTO_UDP] {
-                self.ask(domain, protocol, id.clone())?;
+                self.ask(domain, protocol, id.clone(), all)?;
                 self.answers(|response| match protocol {
                     kernel::IPPROTO_UDP => found[family_of_socket(&response)].udp += 1,
                     _ => count_socket(&response, &mut found, &mut seen),
@@ -69,13 +73,17 @@ impl Diag {
             }
         }
         self.sum_up(seen);
+        if all {
+            self.time_wait = PerFamily::from_fn(|family| found[family].time_wait);
+        }
         for family in Family::BOTH {
             found[family].counters = self.sums[family];
+            found[family].time_wait = self.time_wait[family];
         }
         Ok(found)
     }
 
-    fn ask(&mut self, family: u8, protocol: u8, socket_id: SocketId) -> io::Result<()> {
+    fn ask(&mut self, family: u8, protocol: u8, socket_id: SocketId, all: bool) -> io::Result<()> {
         self.sequence += 1;
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | NLM_F_DUMP;
@@ -84,7 +92,8 @@ impl Diag {
         let extensions = if is_tcp { ExtensionFlags::INFO } else { ExtensionFlags::empty() };
         // State 12 is a connection request that no listener has accepted yet (TCP_NEW_SYN_RECV);
         // the crate has no name for it.
-        let states = StateFlags::from_bits_retain(u32::MAX);
+        let without = if all { StateFlags::empty() } else { StateFlags::TIME_WAIT };
+        let states = StateFlags::from_bits_retain(u32::MAX).difference(without);
         let request = InetRequest { family, protocol, extensions, states, socket_id };
         let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request).into());
         message.finalize();

@@ -17,11 +17,11 @@ use super::processes::{Processes, WhichProcesses};
 use super::sockets::Diag;
 use sixmark_sys::command_error::CommandError;
 
-/// Reading sockets takes at most one in this many parts of a processor's time.
-const SPARING: u32 = 500;
+/// The share of a processor's time that reading sockets usually may take.
+pub const USUAL_SOCKET_SHARE: f64 = 0.002;
 
 /// What to sample besides the machine and its network.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WantedVitals {
     /// Processes by their process ids.
     pub pids: Vec<i32>,
@@ -31,8 +31,18 @@ pub struct WantedVitals {
     pub cgroups: Vec<String>,
     /// The processes in the network namespace with this inode number, and the name of that host.
     pub host: Option<(u64, String)>,
-    /// Whether to count sockets by state.
-    pub sockets: bool,
+    /// The largest share (above 0, at most 1) of a processor's time that counting sockets by state
+    /// may take; none means that they are not counted.
+    pub sockets: Option<f64>,
+}
+
+/// When sockets may be read again; none means at once.
+#[derive(Clone, Copy, Debug, Default)]
+struct SocketTimes {
+    /// All of them.
+    all: Option<Instant>,
+    /// Those that are not in TIME-WAIT.
+    live: Option<Instant>,
 }
 
 /// Files and netlink sockets that stay open.
@@ -41,7 +51,10 @@ pub struct Sources {
     machine: Machine,
     namespace: Namespace,
     diag: Option<Diag>,
-    sockets_at: Option<Instant>,
+    /// When sockets may be read again: all of them, and those that are not in TIME-WAIT.
+    sockets_at: SocketTimes,
+    /// The reciprocal of the share of time that reading sockets may take.
+    sparing: f64,
     /// Whether the next sample reads everything anew.
     afresh: bool,
     processes: Vec<Processes>,
@@ -64,8 +77,9 @@ impl Sources {
         let mut sources = Sources {
             machine: Machine::open().map_err(cannot)?,
             namespace: Namespace::open().map_err(cannot)?,
-            diag: wanted.sockets.then(Diag::open).transpose().map_err(cannot)?,
-            sockets_at: None,
+            diag: wanted.sockets.map(|_| Diag::open()).transpose().map_err(cannot)?,
+            sockets_at: SocketTimes::default(),
+            sparing: 1.0 / wanted.sockets.unwrap_or(USUAL_SOCKET_SHARE),
             afresh: true,
             processes: Vec::new(),
             cgroups: Vec::new(),
@@ -121,10 +135,12 @@ impl Sources {
             host: self.machine.read(std::mem::take(&mut self.afresh))?,
             network: self.namespace.read()?,
             groups: self.processes.iter_mut().map(Processes::read).collect(),
-            own_cpu_us: Counter(processor_us()),
+            own_cpu_us: Counter::default(),
         };
         sample.groups.extend(self.cgroups.iter_mut().map(Cgroup::read));
         sample.network.sockets = self.sockets()?;
+        // Read last, so that it includes what this sample took.
+        sample.own_cpu_us = Counter(processor_us());
         Ok(sample)
     }
 
@@ -147,18 +163,27 @@ impl Sources {
     /// Makes the next sample complete, including sockets, whatever that costs.
     pub fn want_all(&mut self) {
         self.afresh = true;
-        self.sockets_at = None;
+        self.sockets_at = SocketTimes::default();
     }
 
     fn sockets(&mut self) -> io::Result<Option<PerFamily<Sockets>>> {
         let now = Instant::now();
         let Some(diag) = &mut self.diag else { return Ok(None) };
-        if self.sockets_at.is_some_and(|at| now < at) {
+        let is_due = |at: Option<Instant>| at.is_none_or(|at| now >= at);
+        let all = is_due(self.sockets_at.all);
+        if !all && !is_due(self.sockets_at.live) {
             return Ok(None);
         }
-        let found = diag.read()?;
-        let took: Duration = now.elapsed();
-        self.sockets_at = Some(now + took * SPARING);
+        let before_us = processor_us();
+        let found = diag.read(all)?;
+        let used_us = processor_us().saturating_sub(before_us);
+        let pause = used_us as f64 / 1e6 * self.sparing;
+        let after = |pause: f64| Duration::try_from_secs_f64(pause).ok().map(|pause| now + pause);
+        // Passing over the sockets in TIME-WAIT takes about half as long as reading them.
+        self.sockets_at.live = after(if all { pause / 2.0 } else { pause });
+        if all {
+            self.sockets_at.all = after(pause);
+        }
         Ok(Some(found))
     }
 

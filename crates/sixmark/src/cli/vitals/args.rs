@@ -21,6 +21,10 @@ pub(in crate::cli) struct VitalsArgs {
     #[arg(short, long, value_name = "TIME", value_parser = positive_time)]
     pub(super) duration: Option<Duration>,
 
+    /// CPU time that counting sockets by state may take, percent of one core [default: 0.2]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(super) socket_cpu: Option<f64>,
+
     /// Also show this process and its children; repeatable
     #[arg(long, value_name = "PID", value_parser = pid, help_heading = "Processes")]
     pub(super) pid: Vec<i32>,
@@ -73,6 +77,11 @@ fn interval(text: &str) -> Result<Duration, String> {
                 .into())
         }
     })
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let found = text.parse().ok().filter(|percent| (0.01..=100.0).contains(percent));
+    found.ok_or_else(|| "expected a percentage from 0.01 to 100".to_owned())
 }
 
 fn pid(text: &str) -> Result<i32, String> {

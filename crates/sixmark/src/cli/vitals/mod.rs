@@ -22,11 +22,14 @@ use sixmark_document::environment;
 use sixmark_document::provenance::{FILE_INCOMPLETE, file_incomplete};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine as vitals;
-use sixmark_vitals::engine::{Server, Sources, WantedVitals};
+use sixmark_vitals::engine::{SAMPLING, Server, Sources, USUAL_SOCKET_SHARE, WantedVitals};
 use sixmark_vitals::warnings::warn_of_change;
 
-/// Interval between two progress lines and between two samples of the document, in microseconds.
+/// Interval between two progress lines and between two samples of a long document, in microseconds.
 const SECOND_US: u64 = 1_000_000;
+
+/// Maximum number of samples in the document before it has only one for each second.
+const FINE: usize = 600;
 
 /// Maximum number of samples in the document; if there are more, every second one is dropped. This
 /// is one sample per second for a day.
@@ -64,7 +67,7 @@ fn wanted(args: &VitalsArgs) -> WantedVitals {
         services: args.service.clone(),
         cgroups: args.cgroup.clone(),
         host: None,
-        sockets: true,
+        sockets: Some(args.socket_cpu.map_or(USUAL_SOCKET_SHARE, |percent| percent / 100.0)),
     }
 }
 
@@ -73,8 +76,12 @@ struct Taking {
     head: VitalsHead,
     total: Total,
     samples: Vec<VitalsSample>,
+    /// Whether only the last sample of each second is kept.
+    coarse: bool,
     taken: u64,
     shown: bool,
+    /// Whether the first sample is reported in a line, where no progress is shown.
+    says: bool,
     last_shown: Option<VitalsSample>,
     jsonl: Option<JsonLines>,
     csv: Option<(JsonLines, Columns)>,
@@ -108,8 +115,10 @@ impl Taking {
             head,
             total: Total::default(),
             samples: Vec::new(),
+            coarse: false,
             taken: 0,
             shown: !args.quiet && can_repaint(),
+            says: !args.quiet && !can_repaint(),
             last_shown: None,
             jsonl,
             csv: csv.map(|lines| (lines, Columns::default())),
@@ -127,6 +136,10 @@ impl Taking {
             if self.taken == 1 {
                 complain(&format!("serving http://{}/metrics", server.address()));
             }
+        }
+        if self.taken == 1 && self.says {
+            // A script needs to know when sampling has begun.
+            complain(&format!("{SAMPLING}; Ctrl-C ends it"));
         }
         let _ = self.total.see(sample);
         self.keep(sample);
@@ -151,11 +164,22 @@ impl Taking {
         self.lost.extend(new);
     }
 
-    /// Keeps the sample for the document: the last one of each second.
+    /// Keeps the sample for the document. If there are many, only the last one of each second is
+    /// kept.
     fn keep(&mut self, sample: &VitalsSample) {
+        if !self.coarse && self.samples.len() >= FINE {
+            self.coarse = true;
+            let all = std::mem::take(&mut self.samples);
+            all.into_iter().for_each(|sample| self.put(sample));
+        }
+        self.put(sample.clone());
+    }
+
+    fn put(&mut self, sample: VitalsSample) {
         let second = |sample: &VitalsSample| sample.since_us / SECOND_US;
-        if self.samples.len() > 1
-            && self.samples.last().is_some_and(|last| second(last) == second(sample))
+        if self.coarse
+            && self.samples.len() > 1
+            && self.samples.last().is_some_and(|last| second(last) == second(&sample))
         {
             self.samples.pop();
         }
@@ -166,7 +190,7 @@ impl Taking {
                 number % 2 == 1
             });
         }
-        self.samples.push(sample.clone());
+        self.samples.push(sample);
     }
 
     fn show(&mut self, sample: &VitalsSample) {

@@ -67,3 +67,14 @@ fn samples_are_there_as_soon_as_they_are_taken_whatever_ends_it() {
     // The line of the last sample may have been next.
     assert!(whole >= 2, "{whole} lines");
 }
+
+#[test]
+fn a_short_measurement_has_all_its_samples() {
+    let mut watching = Watching::start(&["--socket-cpu", "100"]);
+    (0..5).for_each(|_| drop(watching.next_line()));
+    let document = watching.end();
+    let samples = document["samples"].as_array().unwrap();
+    assert!(samples.len() >= 5, "{}", samples.len());
+    assert_eq!(document["taken"], samples.len());
+    assert!(samples.iter().any(|sample| !sample["network"]["sockets"].is_null()));
+}
