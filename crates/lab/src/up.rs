@@ -129,6 +129,11 @@ impl Up {
         self.services.cpu_of(service)
     }
 
+    /// Returns the process id of a service; `None` if the lab did not start it.
+    pub fn pid_of(&self, service: &str) -> Option<u32> {
+        self.services.pid_of(service)
+    }
+
     /// Returns one line for each service that has ended since the last call.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 
 mod rendered {
     pub(crate) mod documents;
+    pub(crate) mod instruments;
     pub(crate) mod pages;
 }
 
@@ -22,7 +23,7 @@ use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 use sixmark_vitals::text as vitals;
 
 use rendered::documents::{self, Verdicts};
-use rendered::pages;
+use rendered::{instruments, pages};
 
 fn text(name: &str, document: &Document) {
     assert_snapshot!(format!("{name}.text"), document_text(document, Detail::Full));
@@ -126,6 +127,13 @@ fn a_study() {
     assert_eq!(study_text(&result), document_text(&Document::Study(result.clone()), Detail::Full));
     assert!(study_markdown(&result).starts_with("### Study, quick form: Two sizes"));
     whole("study-turned", &Document::Study(documents::turned(*result).into()));
+}
+
+#[test]
+fn a_study_with_instruments() {
+    let Document::Study(study) = documents::recorded("study") else { panic!("not a study") };
+    let study = instruments::with_instruments(*study);
+    whole("study-instruments", &Document::Study(study.into()));
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub mod client;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod figures;
+mod instruments;
 pub mod levels;
 mod observation;
 pub mod outputs;

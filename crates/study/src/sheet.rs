@@ -4,6 +4,7 @@ mod cell_doubts;
 mod claims;
 mod headline;
 mod improvement;
+mod instruments;
 mod interval;
 pub mod lines;
 mod papers;
@@ -42,6 +43,7 @@ pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
         Part::new("Comparisons", result.comparisons.iter().flat_map(comparison_blocks).collect())
             .map(Part::open),
         Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),
+        instruments::instruments_part(result),
         result.published.as_ref().and_then(published::published_part),
         Part::new("Cells", cells(result)).map(Part::off_terminal),
         setting::setting_part(setting_of_study(result)),

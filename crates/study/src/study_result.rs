@@ -2,6 +2,7 @@
 //! end.
 
 mod claim;
+mod instruments;
 mod printed;
 mod published;
 mod shown;
@@ -19,6 +20,10 @@ use sixmark_units::family::Family;
 
 pub use claim::{
     ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimKind, ClaimResult, ClaimScale, ExchangeCount,
+};
+pub use instruments::{
+    CellInstruments, ConnectionFigures, FamilyOverTime, KernelEnd, KernelOfCell, KernelOfFamily,
+    KernelOverTime, PacketsOfCell,
 };
 pub use printed::PrintedFigure;
 pub use published::{
@@ -204,6 +209,9 @@ pub struct CellResult {
     /// The counters of the lab's impaired links since the lab was built.
     #[serde(default)]
     pub links: Vec<Link>,
+    /// What the instruments beside the client measured; null if there were none.
+    #[serde(default)]
+    pub instruments: Option<CellInstruments>,
     /// Reasons to doubt the figures.
     pub warnings: Vec<Warning>,
 }

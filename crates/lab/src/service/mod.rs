@@ -88,6 +88,12 @@ impl Services {
         Some(usage::of_group(service.running.as_ref()?.id()))
     }
 
+    /// Returns the process id of a service. Returns `None` for a service that was running before.
+    pub fn pid_of(&self, name: &str) -> Option<u32> {
+        let service = self.started.iter().find(|service| service.name == name)?;
+        Some(service.running.as_ref()?.id())
+    }
+
     /// Fails if a service has ended.
     pub fn check(&mut self) -> Result<(), CommandError> {
         for service in &mut self.started {

@@ -71,6 +71,23 @@ lab-loss = "no"
 family = ["ipv6", "ipv4"]
 "#;
 
+/// Connections that end only after the load has, because of the link's delay.
+const WITH_INSTRUMENTS: &str = r#"
+name = "three"
+path = "/bytes/1000"
+instruments = ["kernel", "packets"]
+[lab]
+file = "lab.toml"
+[options]
+from = "client"
+count = 40
+concurrency = 10
+no-keep-alive = true
+lab-loss = "no"
+[factors]
+ratio = ["1:1"]
+"#;
+
 const LOSSY: &str = r#"
 name = "lossy"
 path = "/bytes/1000"
@@ -171,6 +188,40 @@ fn cells_have_traffic_around_them_packets_looked_at_and_links_told_of() {
     FORM.knows_every_field(&document, |path| {
         free.iter().any(|end| path.ends_with(end)) && !path.contains("/frames/")
     });
+}
+
+#[test]
+fn instruments_at_both_ends_count_what_the_client_does() {
+    if without(&[]) {
+        return;
+    }
+    let bench = Bench::new(WITH_INSTRUMENTS);
+    fine(&finish(bench.begin()));
+    let document = bench.document();
+    let cell = &document["cells"][0];
+    let instruments = &cell["instruments"];
+    let ends = instruments["kernel"].as_array().unwrap();
+    let names: Vec<&Value> = ends.iter().flat_map(|end| [&end["end"], &end["host"]]).collect();
+    assert_eq!(names, ["client", "client", "server", "server"]);
+    assert_eq!((&ends[0]["opened"], &ends[1]["accepted"]), (&40.into(), &40.into()), "{cell}");
+    assert!(ends[0]["server_share"].is_null() && ends[1]["server_share"].is_number(), "{cell}");
+    for family in ["ipv6", "ipv4"] {
+        let client = &instruments["client"][family];
+        let packets = &instruments["packets"]["families"][family];
+        assert_eq!((&client["connections"], &packets["connections"]), (&20.into(), &20.into()));
+        // The round trip of the link, seen from either end.
+        for of in [client, packets] {
+            assert!(of["establishment_us"].as_f64() >= Some(2_000.0), "{cell}");
+            assert!(of["continuation_us"].as_f64() >= Some(2_000.0), "{cell}");
+        }
+    }
+    assert_eq!(instruments["packets"]["dropped"], 0, "{cell}");
+    let document = instruments["packets"]["document"].as_str().unwrap();
+    let watch = fs::read_to_string(bench.path("out") + "/" + document).unwrap();
+    let watch: Value = serde_json::from_str(&watch).unwrap();
+    for family in ["ipv6", "ipv4"] {
+        assert_eq!(watch["watched"]["families"][family]["closures"]["NORMAL"], 20, "{watch}");
+    }
 }
 
 #[test]

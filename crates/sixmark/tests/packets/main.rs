@@ -6,6 +6,7 @@
 
 mod capture;
 mod exchanges;
+mod instruments;
 mod live;
 mod rights;
 mod ring;

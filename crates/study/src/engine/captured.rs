@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::study_result::CellResult;
 use sixmark_document::provenance::Warning;
-use sixmark_http::url::Url;
 use sixmark_record::family_result::Families;
 use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::timed_phase::TimePoint;
@@ -14,6 +13,7 @@ use sixmark_wire::flow::{Transfer, Unmeasured};
 
 use crate::engine::cell_warnings::doubt;
 use sixmark_lab::Up;
+use sixmark_lab::plan::storage::server;
 use sixmark_sys::command_error::CommandError;
 use sixmark_watch::capture::{Capture, CaptureSettings, Captured};
 
@@ -27,12 +27,17 @@ pub(super) fn begin_capture(
     interface: &str,
     urls: &[String],
 ) -> Result<Capture, CommandError> {
-    let port = |url: &String| url.parse::<Url>().ok().map(|url| url.port);
+    let (interface, ports) = (interface.to_owned(), ports_of(urls));
+    Capture::start(up.hosts().get(at)?.net(), CaptureSettings { interface, ports, file: None })
+}
+
+/// Returns the ports of URLs, each once.
+pub(super) fn ports_of(urls: &[String]) -> Vec<u16> {
+    let port = |url: &String| server(url).ok().map(|url| url.port);
     let mut ports: Vec<u16> = urls.iter().filter_map(port).collect();
     ports.sort_unstable();
     ports.dedup();
-    let interface = interface.to_owned();
-    Capture::start(up.hosts().get(at)?.net(), CaptureSettings { interface, ports, file: None })
+    ports
 }
 
 /// Ends a capture and adds its figures of requests for `path` to those of a cell.

@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use crate::client::{Client, Job};
 use crate::figures::figures_of_families;
+use crate::instruments::LoadTime;
 use crate::spec::PlannedCell;
 use crate::spec::Study;
 use crate::spec::command_line::{CellTarget, words};
@@ -25,11 +26,13 @@ use super::captured;
 use super::check::OptionsOfCells;
 use super::external;
 use super::folder::KeptCell;
+use super::instruments::{Beside, InstrumentPlace};
 use super::stage::Stage;
 use super::work::Work;
 use crate::browser::Browsers;
 use crate::engine::cell_warnings as doubts;
 use sixmark_run::{self, find};
+use sixmark_sys::clock;
 use sixmark_sys::command_error::CommandError;
 use sixmark_watch::capture::Capture;
 
@@ -45,6 +48,8 @@ pub(super) struct Bench<'a> {
     pub(super) seed: u64,
     /// The browsers that have been started, which cells share.
     pub(super) browsers: &'a Browsers,
+    /// The study's folder.
+    pub(super) folder: &'a std::path::Path,
     pub(super) stop: &'a Arc<AtomicBool>,
 }
 
@@ -70,7 +75,7 @@ impl Bench<'_> {
         };
         let server = self.server(cell);
         let used = || Some((stage.up()?.cpu_of(server?)?, Instant::now()));
-        let before = used();
+        let (before, began_us) = (used(), clock::real() / 1_000);
         let here = || match cell.client() {
             Client::Sixmark => self.own(cell, repetition, &place),
             client => self.other(client, cell, repetition, &place),
@@ -81,7 +86,8 @@ impl Bench<'_> {
         };
         if let Some(kept) = &mut kept {
             served(&mut kept.cell, before.zip(used()));
-            around.end(stage, &place, &mut kept.cell)?;
+            let load = LoadTime { began_us, ended_us: clock::real() / 1_000 };
+            around.end(stage, &place, load, &mut kept.cell)?;
         }
         Ok(kept.map(|mut kept| {
             kept.cell.started = humantime::format_rfc3339_micros(started).to_string();
@@ -100,7 +106,10 @@ impl Bench<'_> {
         place: &CellTarget,
     ) -> Result<Option<Around<'s>>, CommandError> {
         let mut around = Around::default();
-        let Some(up) = stage.up() else { return Ok(Some(around)) };
+        let Some(up) = stage.up() else {
+            around.beside = self.instruments(cell, repetition, stage, place)?;
+            return Ok(Some(around));
+        };
         around.links = up.links()?;
         if let (Some(traffic), Some(mix)) = (&self.study.traffic, mix(cell)) {
             let seed = self.seed_of(cell, repetition);
@@ -113,7 +122,29 @@ impl Bench<'_> {
             let capture = captured::begin_capture(up, &at.at, &at.interface, &place.urls)?;
             around.capture = Some(capture);
         }
+        around.beside = self.instruments(cell, repetition, stage, place)?;
         Ok(Some(around))
+    }
+
+    /// Starts the instruments that measure beside a cell.
+    fn instruments(
+        &self,
+        cell: &PlannedCell<'_>,
+        repetition: u32,
+        stage: &Stage<'_>,
+        target: &CellTarget,
+    ) -> Result<Option<Beside>, CommandError> {
+        let place = InstrumentPlace {
+            study: self.study,
+            cell,
+            id: &id(cell.number, repetition),
+            target,
+            server: self.server(cell),
+            folder: self.folder,
+            work: self.work,
+            stop: self.stop,
+        };
+        place.begin(stage)
     }
 
     /// Returns the service that a cell loads.
@@ -199,6 +230,7 @@ impl Bench<'_> {
             given: Families::default(),
             traffic: None,
             links: Vec::new(),
+            instruments: None,
             warnings: Vec::new(),
         }
     }
@@ -233,16 +265,21 @@ struct Around<'a> {
     links: Vec<Link>,
     traffic: Option<Background<'a>>,
     capture: Option<Capture>,
+    beside: Option<Beside>,
 }
 
 impl Around<'_> {
-    /// Ends the capture and the traffic and adds their results to the cell.
+    /// Ends the instruments, the capture and the traffic and adds their results to the cell.
     fn end(
         self,
         stage: &Stage<'_>,
         place: &CellTarget,
+        load: LoadTime,
         cell: &mut CellResult,
     ) -> Result<(), CommandError> {
+        if let Some(beside) = self.beside {
+            beside.end(load, cell)?;
+        }
         if let Some(capture) = self.capture {
             captured::end_capture(capture, &path(place), cell)?;
         }

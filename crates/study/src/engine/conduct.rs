@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::instruments::keep_last_over_time;
 use crate::outputs::{claims, outputs};
 use crate::spec::PlannedCell;
 use crate::spec::Study;
@@ -209,6 +210,9 @@ impl<'a> StudyCourse<'a> {
         // raised, that shows in what fails.
         let _ = sixmark_sys::limit::raise_open_files(OPEN_FILES);
         let www = work.www();
+        if !self.study.instruments.is_empty() {
+            self.folder.make_instruments()?;
+        }
         let Some(mut stage) = Stage::open(self.study, self.folder, &work, rights, stop)? else {
             return Ok(Ended::Interrupted);
         };
@@ -223,6 +227,7 @@ impl<'a> StudyCourse<'a> {
             here,
             seed: self.document.seed,
             browsers: &browsers,
+            folder: self.folder.path(),
             stop,
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);
@@ -367,6 +372,7 @@ impl<'a> StudyCourse<'a> {
 /// Updates the document with the results of the cells.
 fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
     let (tables, figures, comparisons) = outputs(study, &document.cells);
+    keep_last_over_time(&mut document.cells);
     document.tables = tables;
     document.figures = figures;
     document.comparisons = comparisons;

@@ -14,6 +14,8 @@ use sixmark_sys::output;
 const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";
 const LOGS: &str = "logs";
+/// The folder for the documents of the instruments beside cells.
+pub(super) const INSTRUMENTS: &str = "instruments";
 const LOCK: &str = "lock";
 /// The files that a study writes into its folder before its document, besides the folders of cells
 /// and logs.
@@ -99,6 +101,13 @@ impl Folder {
     /// Returns the folder for the output of services.
     pub(super) fn logs(&self) -> PathBuf {
         self.path.join(LOGS)
+    }
+
+    /// Makes the folder for the documents of instruments.
+    pub(super) fn make_instruments(&self) -> Result<(), CommandError> {
+        let folder = self.path.join(INSTRUMENTS);
+        output::make_folder(&folder)
+            .map_err(|error| folder_error("make the folder", &folder, &error))
     }
 
     /// Reads the document.

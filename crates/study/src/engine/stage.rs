@@ -134,6 +134,14 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Returns the process id of a service; `None` if the study did not start it.
+    pub(super) fn pid_of(&self, service: &str) -> Option<u32> {
+        match &self.up {
+            Some((_, up)) => up.pid_of(service),
+            None => self.services.pid_of(service),
+        }
+    }
+
     /// Returns the running lab.
     pub(super) fn up(&self) -> Option<&Up> {
         self.up.as_ref().map(|(_, up)| up)

@@ -74,6 +74,7 @@ pub(crate) fn measured(
                 families: Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
                 traffic: None,
                 links: Vec::new(),
+                instruments: None,
                 warnings: Vec::new(),
             });
         }

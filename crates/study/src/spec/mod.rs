@@ -22,6 +22,7 @@ mod column;
 pub mod command_line;
 mod differences;
 mod factors;
+pub mod instruments;
 mod known_names;
 pub mod lab;
 mod outputs;
@@ -88,6 +89,8 @@ pub struct Study {
     pub lab: Option<lab::InLab>,
     /// The background traffic, if any.
     pub traffic: Option<traffic::Traffic>,
+    /// The instruments that measure beside the client of each cell.
+    pub instruments: Vec<instruments::Instrument>,
     /// The settings of all cells.
     pub options: Vec<Setting>,
     /// The factors that are varied.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::around::{Hooks, hooks};
 use super::differences::{FormExtent, NamedTexts, form_name, held_fixed, named_texts, put_texts};
 use super::factors::{Known, factors, settings};
+use super::instruments::instruments;
 use super::lab::{InLab, in_lab};
 use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
@@ -73,6 +74,7 @@ fn read_whole(
     let StudyGround { lab, made, mut forms, services, traffic } = stage(book, &mut fields, context);
     let (has_quick, has_lab_form) = (forms.quick.there, forms.lab.there);
     let published = published(book, &mut fields, context);
+    let instruments = instruments(fields.take("instruments"));
     let (takes, repetitions) = amount(book, &head, &forms, context);
     let named = differences(book, &head, &mut forms, published.is_some(), context);
     let Varied { texts, options, factors, long, together, full } =
@@ -104,6 +106,7 @@ fn read_whole(
         traffic,
         texts,
         targets,
+        instruments,
         options,
         factors,
         together,

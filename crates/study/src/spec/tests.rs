@@ -304,6 +304,13 @@ const WRONG: &[(&str, usize, &[&str])] = &[
         3,
         &["family is compared"],
     ),
+    (
+        "instruments = ['packets', 'kernl']",
+        3,
+        &["instruments", "'kernl' is none of: packets, kernel"],
+    ),
+    ("instruments = ['kernel', 'packets', 'kernel']", 3, &["named twice"]),
+    ("instruments = 'packets'", 3, &["instruments", "a list in brackets"]),
     ("[x", 3, &["]"]),
     ("a = 1\na = 2", 4, &["duplicate"]),
 ];

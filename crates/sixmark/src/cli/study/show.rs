@@ -80,6 +80,10 @@ pub(super) fn describe(study: &Study) -> String {
         let line = format!("{:<14}{value} (always)", option.key);
         let _ = writeln!(text, "{}", hanging(&line, WIDTH));
     }
+    if !study.instruments.is_empty() {
+        let names: Vec<_> = study.instruments.iter().map(|one| one.name()).collect();
+        let _ = writeln!(text, "{:<14}{} (beside each cell)", "instruments", names.join(", "));
+    }
     let order = match study.order {
         CellOrder::Random => "in random order within each repetition",
         CellOrder::Written => "in the order of the file",

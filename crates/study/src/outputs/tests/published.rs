@@ -97,6 +97,7 @@ fn measured(study: &Study) -> Vec<CellResult> {
             },
             traffic: None,
             links: Vec::new(),
+            instruments: None,
             warnings: Vec::new(),
         }
     };
