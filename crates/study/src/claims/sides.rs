@@ -15,7 +15,7 @@ pub(super) type SidePairs = Vec<(f64, f64)>;
 /// Tests a claim about two sides.
 pub(super) fn test_sides(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
     if figures.is_published() && !are_apart(of, figures) {
-        return TestedClaim::untested("the published figures do not tell the sides apart");
+        return TestedClaim::untested("the published figures do not separate the sides");
     }
     let pairs = pair_sides(of, figures);
     let differences: Vec<f64> = pairs.iter().map(|(a, b)| a - b).collect();
