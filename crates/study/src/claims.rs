@@ -90,7 +90,10 @@ fn test_measured(study: &Study, spec: &ClaimSpec, seen: &[Observation<'_>]) -> T
     let units = ClaimUnits::of(spec, study.published.as_ref());
     let tested = test_on(spec, units, &set);
     if let Some(why) = comparable::find_unlike(spec, seen) {
-        return TestedClaim { outcome: TestOutcome::Unlike(why), estimate: None, ..tested };
+        // Speeds that can't be compared are not shown side by side.
+        let blocks = tested.blocks;
+        let untested = TestedClaim::untested("");
+        return TestedClaim { outcome: TestOutcome::Unlike(why), blocks, ..untested };
     }
     let omitted = describe_omitted(study, spec);
     match (&tested.outcome, omitted) {
