@@ -97,6 +97,6 @@ instructions: ## instructions a request, one thread and server against two, unde
 	$(CARGO) build --profile profiling -p sixmark
 	benches/instructions --sixmark $(TARGET_DIR)/profiling/sixmark $(INSTRUCTIONS)
 
-reproductions: build ## the five papers' studies in full, an hour or two; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents
+reproductions: build ## the five papers' studies in full, an hour or two; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents, STUDIES="anma dell:--quick" names some
 	scripts/install-test-packages test lab
-	scripts/reproductions $(SIXMARK) $(or $(REPRODUCTIONS),$(TARGET_DIR)/reproductions)
+	scripts/reproductions $(SIXMARK) $(or $(REPRODUCTIONS),$(TARGET_DIR)/reproductions) $(STUDIES)

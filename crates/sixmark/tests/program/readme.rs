@@ -38,10 +38,11 @@ const ELSEWHERE: [(&str, &str); 18] = [
 ];
 
 /// Pages that don't begin with a command, and why.
-const WITHOUT_A_COMMAND: [(&str, &str); 3] = [
+const WITHOUT_A_COMMAND: [(&str, &str); 4] = [
     ("docs/README.md", "the index"),
     ("docs/benchmarks.md", "written by benches/peers/run"),
     ("docs/metrics.md", "made from the source"),
+    ("docs/reproductions.md", "written by scripts/reproductions"),
 ];
 
 /// What a page names, and what stands here in its place: in this order, with less patience and shorter loads.

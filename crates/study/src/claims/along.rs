@@ -47,7 +47,7 @@ pub(super) fn test_trend(of: &TrendTest, units: ClaimUnits, figures: &FigureSet)
             // Either part may contradict the claim.
             let fails = (2.0 * before.above(0.0).min(after.below(0.0))).min(1.0);
             let agrees = before.value < 0.0 && after.value > 0.0;
-            (ClaimTails { holds, fails }, after, agrees, Some(before))
+            (ClaimTails::new(holds, fails), after, agrees, Some(before))
         }
     };
     let (tails, estimate, agrees, before) = found;
@@ -163,7 +163,7 @@ fn judge_order(
         false => 1.0,
     };
     let least = apart.iter().map(|of| of.below(0.0)).fold(1.0, f64::min);
-    TestOutcome::Tails(ClaimTails { holds, fails: (least * pairs.len() as f64).min(1.0) })
+    TestOutcome::Tails(ClaimTails::new(holds, (least * pairs.len() as f64).min(1.0)))
 }
 
 /// Describes the level that is furthest, and the claimed ones: `highest at C2B (31 Mbit/s); C3B 27
@@ -221,7 +221,7 @@ pub(super) fn test_independence(
                 false => 1.0,
             };
             let fails = (beyond.fold(1.0, f64::min) * pairs.len() as f64).min(1.0);
-            TestOutcome::Tails(ClaimTails { holds, fails })
+            TestOutcome::Tails(ClaimTails::new(holds, fails))
         }
     };
     let (low, high) = furthest(&means);

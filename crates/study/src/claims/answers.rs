@@ -27,21 +27,23 @@ fn answer(
     (p, p_adjusted): (Option<f64>, Option<f64>),
     noun: &str,
 ) -> ClaimEvidence {
-    let holds_if = |holds: bool| match holds {
-        true => ClaimAnswer::Holds,
-        false => ClaimAnswer::DoesNotHold,
-    };
     let TestedClaim { outcome, figures, blocks, estimate, count, agrees } = tested;
     let (answer, why) = match outcome {
-        TestOutcome::Counted(holds) => (holds_if(holds), None),
+        TestOutcome::Counted(true) => (ClaimAnswer::Holds, None),
+        TestOutcome::Counted(false) => (ClaimAnswer::DoesNotHold, None),
         TestOutcome::Unlike(why) => (ClaimAnswer::NotComparable, Some(why)),
         TestOutcome::Undecided(why) => (ClaimAnswer::CannotTell, Some(why)),
         TestOutcome::Tails(tails) => match p_adjusted.is_some_and(|p| p <= LEVEL) {
-            true => (holds_if(tails.holds < tails.fails), None),
+            true if tails.holds < tails.fails => (ClaimAnswer::Holds, None),
+            true => (ClaimAnswer::DoesNotHold, tails.no_difference.map(no_difference)),
             false => (ClaimAnswer::CannotTell, Some(undecided(blocks, p_adjusted, noun))),
         },
     };
     ClaimEvidence { answer, why, figures, blocks, estimate, count, p, p_adjusted, agrees }
+}
+
+fn no_difference(margin: f64) -> String {
+    format!("no difference beyond {margin} %")
 }
 
 fn undecided(blocks: u32, p: Option<f64>, noun: &str) -> String {

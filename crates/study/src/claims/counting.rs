@@ -76,7 +76,7 @@ fn share_tails(
         |ends: [Option<Option<f64>>; 2]| ends.into_iter().flatten().collect::<Option<Vec<_>>>();
     let holds = all(ends(&above, &below))?.into_iter().fold(0.0, f64::max);
     let fails = all(ends(&below, &above))?.into_iter().fold(1.0, f64::min);
-    Some(ClaimTails { holds, fails })
+    Some(ClaimTails::new(holds, fails))
 }
 
 /// Counts the exchanges of a side, except of cells that sent none, and judges whether all or none

@@ -53,9 +53,16 @@ pub(super) struct ClaimTails {
     pub(super) holds: f64,
     /// Small if it does not hold.
     pub(super) fails: f64,
+    /// The margin in percent, if `fails` shows that there is no difference beyond it, and not that
+    /// the difference is the opposite one.
+    pub(super) no_difference: Option<f64>,
 }
 
 impl ClaimTails {
+    pub(super) fn new(holds: f64, fails: f64) -> ClaimTails {
+        ClaimTails { holds, fails, no_difference: None }
+    }
+
     /// Returns the two-sided p-value.
     pub(super) fn p(self) -> f64 {
         (2.0 * self.holds.min(self.fails)).min(1.0)
@@ -72,7 +79,7 @@ impl ClaimTails {
             Relation::Equal(margin) => {
                 let margin = log_margin(margin);
                 let holds = of.above(-margin).max(of.below(margin));
-                ClaimTails { holds, fails: of.above(margin).min(of.below(-margin)) }
+                ClaimTails::new(holds, of.above(margin).min(of.below(-margin)))
             }
             Relation::Within(bounds) => ClaimTails::of_bounds(of, bounds),
         }
@@ -84,17 +91,18 @@ impl ClaimTails {
         let (holds, below) = (of.above(0.0), of.below(0.0));
         let within = margin.map(log_margin).map(|m| of.above(-m).max(of.below(m)));
         let none = within.filter(|_| holds > (1.0 - CONFIDENCE) / 2.0).unwrap_or(1.0);
-        ClaimTails { holds, fails: below.min(none) }
+        let no_difference = margin.filter(|_| none < below);
+        ClaimTails { no_difference, ..ClaimTails::new(holds, below.min(none)) }
     }
 
     fn of_bounds(of: StudentEstimate, bounds: ClaimBounds) -> ClaimTails {
         let [least, most] = [bounds.at_least, bounds.at_most].map(|bound| bound.map(f64::ln));
         let holds = [least.map(|l| of.above(l)), most.map(|m| of.below(m))];
         let fails = [least.map(|l| of.below(l)), most.map(|m| of.above(m))];
-        ClaimTails {
-            holds: holds.into_iter().flatten().fold(0.0, f64::max),
-            fails: fails.into_iter().flatten().fold(1.0, f64::min),
-        }
+        ClaimTails::new(
+            holds.into_iter().flatten().fold(0.0, f64::max),
+            fails.into_iter().flatten().fold(1.0, f64::min),
+        )
     }
 }
 

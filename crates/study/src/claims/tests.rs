@@ -185,6 +185,8 @@ fn trends_orders_and_independence_follow_the_figures() {
     let valley = answers(|size| 1.0 + (size - 3.0).powi(2));
     assert_eq!(valley[2..5], [Holds, Holds, no]);
     assert_eq!(valley[7], no);
+    let flat = along(&kinds, |_| 1.0);
+    assert_eq!(flat[0].measured.why.as_deref(), Some("no difference beyond 5 %"));
     let level = answers(|_| 1.0);
     assert_eq!((level[0], level[1], level[7]), (no, no, Holds));
 }

@@ -53,7 +53,7 @@ fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
     let said = capitalised(&said.join("; "));
     let said = (!said.is_empty()).then_some(said);
     let all: Vec<String> =
-        tally(claims).into_iter().chain(said).map(|said| format!("{said}.")).collect();
+        tally(claims, 1).into_iter().chain(said).map(|said| format!("{said}.")).collect();
     let mut headline = sentence(all.join(" "));
     headline.notes.extend(undecided_by_form(claims));
     if undecided > 0 && few < FEWEST {
@@ -87,8 +87,8 @@ fn too_few(result: &StudyResult, few: u32, noun: &str) -> String {
     }
 }
 
-/// Says how many claims of the paper hold; `None` if no claim is one of a paper.
-pub(super) fn tally(claims: &[ClaimResult]) -> Option<String> {
+/// Says how many claims of the paper, or of several, hold; `None` if no claim is one of a paper.
+pub(super) fn tally(claims: &[ClaimResult], papers: usize) -> Option<String> {
     let of_paper: Vec<_> = claims.iter().filter(|claim| claim.source.is_some()).collect();
     let of = |answer| of_paper.iter().filter(|claim| claim.measured.answer == answer).count();
     let all = of_paper.len();
@@ -103,7 +103,8 @@ pub(super) fn tally(claims: &[ClaimResult]) -> Option<String> {
     let others: String =
         others.map(|(n, words)| format!(", {n} {}", words[usize::from(n > 1)])).collect();
     let verb = if holds == 1 { "holds" } else { "hold" };
-    (all > 0).then(|| format!("{holds} of {all} {noun} of the paper {verb}{others}"))
+    let papers = if papers == 1 { "paper" } else { "papers" };
+    (all > 0).then(|| format!("{holds} of {all} {noun} of the {papers} {verb}{others}"))
 }
 
 /// Returns the study's own sentence for the answer, else the claim with the answer.

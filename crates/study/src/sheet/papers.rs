@@ -1,7 +1,7 @@
 //! The claims of several studies together: which of the papers' claims still hold.
 
 use super::{claims, headline};
-use crate::study_result::{ClaimAnswer, StudyResult};
+use crate::study_result::{ClaimAnswer, ClaimResult, StudyResult};
 use sixmark_sheet::write::write_time;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting};
 
@@ -20,21 +20,14 @@ pub(super) fn papers_sheet(studies: &[StudyResult]) -> Sheet {
     }
 }
 
-/// Counts the answers to the claims of all papers.
+/// Counts the answers to the claims of all papers or, without any paper, the claims that hold.
 fn headline_of(studies: &[StudyResult]) -> String {
-    let of_papers: Vec<_> = studies.iter().flat_map(|study| &study.claims).cloned().collect();
-    let tally = headline::tally(&of_papers);
+    let claims: Vec<ClaimResult> =
+        studies.iter().flat_map(|study| &study.claims).cloned().collect();
     let papers = studies.iter().filter(|study| study.published.is_some()).count();
-    let noun = if papers == 1 { "paper" } else { "papers" };
-    let holds = |claim: &&_| is_held(claim);
-    match tally {
-        None => format!("{} claims hold.", of_papers.iter().filter(holds).count()),
-        Some(tally) => format!("{papers} {noun}: {tally}."),
-    }
-}
-
-fn is_held(claim: &crate::study_result::ClaimResult) -> bool {
-    claim.measured.answer == ClaimAnswer::Holds
+    let held = claims.iter().filter(|claim| claim.measured.answer == ClaimAnswer::Holds).count();
+    let said = || format!("{held} of {} claims hold", claims.len());
+    headline::tally(&claims, papers).unwrap_or_else(said) + "."
 }
 
 fn study_blocks(study: &StudyResult) -> Vec<Block> {
@@ -62,6 +55,8 @@ fn study_blocks(study: &StudyResult) -> Vec<Block> {
     let sentence = headline::study_headline(study).sentence;
     let mut blocks =
         vec![Block::Heading(heading.clone()), Block::Text(about + "."), Block::Text(sentence)];
-    blocks.extend(claims::claims_table(&study.claims));
+    // How each claim was tested is on the study's own page.
+    let table = claims::claims_table(&study.claims).into_iter();
+    blocks.extend(table.filter(|block| !matches!(block, Block::Folded(..))));
     blocks
 }

@@ -78,8 +78,8 @@ pub enum ClaimKind {
 pub struct ClaimEvidence {
     /// The answer.
     pub answer: ClaimAnswer,
-    /// Why the claim can't be decided or compared, in a clause without a full stop; null if it is
-    /// decided.
+    /// Why the claim can't be decided or compared, or that it does not hold because there is no
+    /// difference beyond the margin, in a clause without a full stop; null for other answers.
     pub why: Option<String>,
     /// The figures in words; empty if there are none.
     pub figures: String,
