@@ -1,0 +1,14 @@
+//! A fleet: one load from many machines, and one place that collects what they count.
+//!
+//! An *agent* is a machine that generates a share of a load. The *controller* splits a plan, starts
+//! all agents at the same time and merges their records. Between them is a server of NATS with
+//! JetStream, which `--hosts` starts for one command and which a standing fleet keeps running.
+//!
+//! Begin with [`names`], what agents and runs are called, and [`engine::transport`], which carries
+//! messages between both sides. Only [`engine`] uses sockets, files, threads and clocks.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
+pub mod engine;
+pub mod names;
