@@ -1,4 +1,4 @@
-//! Merging consecutive loads into one.
+//! Merging several loads into one.
 
 use sixmark_document::provenance::Ended;
 use sixmark_record::clocks::Clocks;
@@ -8,7 +8,7 @@ use sixmark_record::tally::Tally;
 use sixmark_record::truth::TruthBook;
 use sixmark_sys::usage::Usage;
 
-use super::Loaded;
+use super::{FleetLoad, Loaded, classify_in_flight, worst};
 
 /// Merges consecutive loads. The seconds of each load are numbered after those of the loads before
 /// it.
@@ -24,6 +24,7 @@ pub fn one_after_the_other<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loade
         one.lapses.add_later(&load.lapses);
         one.elapsed_ns += load.elapsed_ns;
         one.driver = load.driver;
+        one.fleet = joined_fleet(one.fleet.take(), load.fleet.as_deref());
         one.usage.user_s += load.usage.user_s;
         one.usage.system_s += load.usage.system_s;
         one.usage.peak_rss_bytes = one.usage.peak_rss_bytes.max(load.usage.peak_rss_bytes);
@@ -34,17 +35,56 @@ pub fn one_after_the_other<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loade
     one
 }
 
+/// Merges the shares of one load, which ran at the same time. `intervals` are the seconds of all
+/// shares together.
+pub fn at_the_same_time<'a>(
+    shares: impl Iterator<Item = &'a Loaded> + Clone,
+    intervals: Vec<Interval>,
+) -> Loaded {
+    let mut one =
+        Loaded { intervals, ended: worst(shares.clone().map(|share| share.ended)), ..nothing() };
+    for share in shares {
+        one.busiest = one.busiest.max(share.busiest);
+        one.tally += &share.tally;
+        one.clocks += &share.clocks;
+        one.lapses.add_worker(&share.lapses);
+        one.elapsed_ns = one.elapsed_ns.max(share.elapsed_ns);
+        one.driver = share.driver;
+        one.usage.user_s += share.usage.user_s;
+        one.usage.system_s += share.usage.system_s;
+        // Of several machines, that of the one that used the most memory.
+        one.usage.peak_rss_bytes = one.usage.peak_rss_bytes.max(share.usage.peak_rss_bytes);
+    }
+    classify_in_flight(&mut one);
+    one
+}
+
 fn nothing() -> Loaded {
     Loaded {
         tally: Tally::default(),
         intervals: Vec::new(),
         busiest: 0.0,
         elapsed_ns: 0,
+        begun_late_ns: 0,
         ended: Ended::Complete,
         driver: "none",
         clocks: Clocks::default(),
         lapses: Lapses::default(),
         usage: Usage::default(),
         book: TruthBook::default(),
+        fleet: None,
+    }
+}
+
+fn joined_fleet(
+    before: Option<Box<FleetLoad>>,
+    later: Option<&FleetLoad>,
+) -> Option<Box<FleetLoad>> {
+    match (before, later) {
+        (Some(mut before), Some(later)) => {
+            before.add_later(later);
+            Some(before)
+        }
+        (before, later) => before.or_else(|| later.map(|later| Box::new(later.clone()))),
     }
 }

@@ -9,6 +9,7 @@
 //! Begin with [`run_load`], which starts the workers and merges what they count. [`PreparedLoad`]
 //! contains what all of them read, and [`Worker`] is the loop of one thread.
 
+mod agent_load;
 mod builder;
 mod connection;
 mod errno;
@@ -23,13 +24,16 @@ mod reachability;
 mod recorder;
 mod scheduler;
 mod send_buffer;
+mod share;
 mod slot_list;
 mod threads;
 pub mod tls;
 mod worker;
 
-pub use joined::one_after_the_other;
+pub use agent_load::{AgentLoad, ClockOffset, FleetLoad};
+pub use joined::{at_the_same_time, one_after_the_other};
 pub use prepare::PreparedLoad;
+pub use share::LoadShare;
 pub use worker::{Report, Worker};
 
 use std::io;
@@ -66,7 +70,7 @@ const STALL: u64 = 1_000_000_000;
 const LONGEST_SILENCE: u64 = 10_000_000_000;
 
 /// The counts of all workers together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Loaded {
     /// The counts over the whole measurement.
     pub tally: Tally,
@@ -76,6 +80,8 @@ pub struct Loaded {
     pub busiest: f64,
     /// Nanoseconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_ns: u64,
+    /// How much later than planned the last worker began, in nanoseconds.
+    pub begun_late_ns: u64,
     /// Why it ended.
     pub ended: Ended,
     /// The name of the kernel interface.
@@ -88,6 +94,8 @@ pub struct Loaded {
     pub usage: Usage,
     /// Every connection and exchange. Empty unless they were asked for.
     pub book: TruthBook,
+    /// The agents that executed it; `None` if it was this process.
+    pub fleet: Option<Box<FleetLoad>>,
 }
 
 /// Executes a prepared load. `stop` ends it early. `watch` is called with each worker's counts
@@ -98,14 +106,31 @@ pub struct Loaded {
 pub fn run_load(
     prepared: PreparedLoad,
     stop: &Arc<AtomicBool>,
+    watch: impl FnMut(&Slice),
+) -> io::Result<Loaded> {
+    let share = LoadShare::all(prepared.plan());
+    let mut loaded = run_share(prepared, share, stop, watch)?;
+    classify_in_flight(&mut loaded);
+    Ok(loaded)
+}
+
+/// Executes a share of a prepared load. The exchanges in flight at its end are not classified yet,
+/// for which the counts of all shares are needed: [`at_the_same_time`] does both.
+///
+/// # Errors
+/// A worker can't be started.
+pub fn run_share(
+    prepared: PreparedLoad,
+    share: LoadShare,
+    stop: &Arc<AtomicBool>,
     mut watch: impl FnMut(&Slice),
 ) -> io::Result<Loaded> {
     let before = usage();
-    let prepared = Arc::new(prepared);
+    let prepared = Arc::new(prepared.of_share(&share));
     let plan = &prepared.plan;
     let (sender, receiver) = channel();
-    let workers = threads::start_workers(plan, &prepared, stop, sender)?;
-    let (mut seconds, mut busiest) = (SliceGatherer::new(plan.load.threads.get()), 0.0);
+    let (mut seconds, mut busiest) = (SliceGatherer::of(share.workers.clone()), 0.0);
+    let workers = threads::start_workers(share, &prepared, stop, sender)?;
     // Ends when every worker has dropped its sender.
     for slice in receiver {
         watch(&slice);
@@ -116,9 +141,7 @@ pub fn run_load(
         seconds.add(&slice);
     }
     let reports = join_workers(workers)?;
-    let mut loaded = merge(reports, seconds.end(), busiest, before);
-    classify_in_flight(&mut loaded);
-    Ok(loaded)
+    Ok(merge(reports, seconds.end(), busiest, before))
 }
 
 /// Returns the share of a second in which a worker was busy. It is 0 if the slice is too short, or
@@ -153,18 +176,20 @@ fn merge(
         intervals,
         busiest,
         elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
+        begun_late_ns: reports.iter().map(|report| report.begun_late_ns).max().unwrap_or(0),
         ended: worst(reports.iter().map(|report| report.ended)),
         driver: reports.first().map_or("none", |report| report.driver),
         clocks,
         lapses,
         usage: usage().since(before),
         book,
+        fleet: None,
     }
 }
 
 /// Classifies the exchanges that were in flight at the end, for which the counts of all workers are
 /// needed. They count for the last second.
-fn classify_in_flight(loaded: &mut Loaded) {
+pub(crate) fn classify_in_flight(loaded: &mut Loaded) {
     for family in Family::BOTH {
         let sent = loaded.tally[family].sent;
         let unanswered = loaded.tally[family].classify_in_flight();
@@ -177,7 +202,7 @@ fn classify_in_flight(loaded: &mut Loaded) {
 
 /// Returns the reason why the run ended. An interruption takes precedence; a run is hopeless only
 /// if every worker found it so.
-fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
+pub(crate) fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
     if ended.clone().any(|ended| ended == Ended::Interrupted) {
         return Ended::Interrupted;
     }

@@ -16,6 +16,7 @@ use sixmark_sys::driver::Message;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::reachability::Reachability;
+use super::share::LoadShare;
 use crate::tls;
 use sixmark_sys::command_error::CommandError;
 
@@ -40,6 +41,8 @@ pub struct PreparedLoad {
     pub(super) notes: bool,
     /// True if every connection and exchange is recorded individually.
     pub(super) told: bool,
+    /// True if each slice contains all counts so far.
+    pub(super) whole: bool,
     pub(super) tls: Option<tls::Setup>,
     pub(super) reachability: Reachability,
 }
@@ -121,6 +124,7 @@ impl PreparedLoad {
             names: RequestNames::new(&plan.requests).places(),
             notes: takes_notes(plan),
             told: false,
+            whole: false,
             reachability: Reachability::new(plan.load.threads.get()),
         };
         let requests = plan.targets.iter().map(|target| requests_of_target(plan, target));
@@ -147,6 +151,12 @@ impl PreparedLoad {
     /// one system call per connection, and memory.
     pub fn telling(self) -> PreparedLoad {
         PreparedLoad { told: true, ..self }
+    }
+
+    /// Returns the same load, of which only a share runs here.
+    pub(super) fn of_share(self, share: &LoadShare) -> PreparedLoad {
+        let reachability = Reachability::new(share.number());
+        PreparedLoad { whole: share.whole, reachability, ..self }
     }
 
     /// Returns the plan for which it was prepared.

@@ -13,6 +13,7 @@ use sixmark_sys::clock;
 use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring};
 
 use super::prepare::PreparedLoad;
+use super::share::LoadShare;
 use super::worker::{Report, Worker};
 use sixmark_sys::threads::no_thread;
 
@@ -24,34 +25,35 @@ pub(super) type Handle = JoinHandle<Report>;
 
 /// Starts the workers with the driver that the plan requires.
 pub(super) fn start_workers(
-    plan: &Plan,
+    share: LoadShare,
     prepared: &Arc<PreparedLoad>,
     stop: &Arc<AtomicBool>,
     slices: Sender<Slice>,
 ) -> io::Result<Vec<Handle>> {
+    let plan = &prepared.plan;
     // This precedes the drivers, whose clocks start when they are created: anything before this
     // time is warm-up.
     let begin = clock::now();
-    let threads = WorkerThreads { prepared, stop, slices, begin };
+    let number = share.number();
+    let threads = WorkerThreads { prepared, stop, slices, begin, share };
     match plan.load.driver {
-        plan::Driver::Epoll => threads.start_all(epolls(plan)?),
-        plan::Driver::Uring | plan::Driver::Auto => threads.start_all(urings(plan)?),
+        plan::Driver::Epoll => threads.start_all(epolls(plan, number)?),
+        plan::Driver::Uring | plan::Driver::Auto => threads.start_all(urings(plan, number)?),
     }
 }
 
-fn epolls(plan: &Plan) -> io::Result<Vec<Epoll>> {
+fn epolls(plan: &Plan, number: u32) -> io::Result<Vec<Epoll>> {
     let make = || match plan.load.timestamps {
         Timestamps::Kernel => Epoll::with_kernel_stamps(),
         Timestamps::User => Epoll::new(),
     };
-    (0..plan.load.threads.get()).map(|_| make()).collect()
+    (0..number).map(|_| make()).collect()
 }
 
-fn urings(plan: &Plan) -> io::Result<Vec<Uring>> {
-    let workers = plan.load.threads.get();
-    let most = plan.connection.most_open.get().div_ceil(workers);
+fn urings(plan: &Plan, number: u32) -> io::Result<Vec<Uring>> {
+    let most = plan.connection.most_open.get().div_ceil(plan.load.threads.get());
     let writes = if plan.http.streams.get() > 1 { PeerWrites::Several } else { PeerWrites::Single };
-    (0..workers).map(|_| Uring::new(most, writes)).collect()
+    (0..number).map(|_| Uring::new(most, writes)).collect()
 }
 
 /// What all workers are given.
@@ -60,6 +62,7 @@ struct WorkerThreads<'a> {
     stop: &'a Arc<AtomicBool>,
     slices: Sender<Slice>,
     begin: u64,
+    share: LoadShare,
 }
 
 /// The place where a worker that is ready waits for the others.
@@ -70,10 +73,10 @@ struct StartLine {
 
 impl WorkerThreads<'_> {
     /// Starts a thread for each driver. They begin together when all are ready.
-    fn start_all<D: Driver + Send + 'static>(self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
+    fn start_all<D: Driver + Send + 'static>(mut self, drivers: Vec<D>) -> io::Result<Vec<Handle>> {
         let (ready, told) = channel();
         let (mut workers, mut starts) = (Vec::new(), Vec::new());
-        for (driver, number) in drivers.into_iter().zip(0..) {
+        for (driver, number) in drivers.into_iter().zip(self.share.workers.clone()) {
             let (start, begin) = channel();
             let line = StartLine { ready: ready.clone(), begin };
             workers.push(self.spawn_worker(driver, number, line).map_err(|error| self.how(error))?);
@@ -82,7 +85,8 @@ impl WorkerThreads<'_> {
         drop(ready);
         // This needs a thread of its own, because the caller may want to show the number of open
         // connections meanwhile.
-        let start = move || start_together(&told, &starts);
+        let line = (self.share.ready.take(), self.share.begin.take());
+        let start = move || start_together(&told, &starts, line);
         let thread = std::thread::Builder::new().name("start".into()).spawn(start);
         thread.map_err(|error| self.how(no_thread(&error)))?;
         Ok(workers)
@@ -90,7 +94,7 @@ impl WorkerThreads<'_> {
 
     /// Returns the error, with advice if there are several workers.
     fn how(&self, error: io::Error) -> io::Error {
-        match self.prepared.plan.load.threads.get() {
+        match self.share.number() {
             1 => error,
             workers => io::Error::other(format!("{error}; lower -t, which is {workers}")),
         }
@@ -133,11 +137,25 @@ impl WorkerThreads<'_> {
     }
 }
 
-/// Lets all workers begin at the same time, once each is ready or has ended.
-fn start_together(ready: &Receiver<()>, starts: &[Sender<u64>]) {
+/// Lets all workers begin at the same time, once each is ready or has ended. If there is an `asker`,
+/// it is told so; if there is a `wanted`, it delivers the time.
+fn start_together(
+    ready: &Receiver<()>,
+    starts: &[Sender<u64>],
+    (asker, wanted): (Option<Sender<()>>, Option<Receiver<u64>>),
+) {
     ready.iter().take(starts.len()).for_each(drop);
-    // The time leaves enough room for all workers to receive it.
-    let begin = clock::now() + HEAD_START;
+    // An asker that is gone no longer wants to know.
+    asker.map(|asker| asker.send(()));
+    let begin = match wanted {
+        // The time leaves enough room for all workers to receive it.
+        None => clock::now() + HEAD_START,
+        Some(wanted) => match wanted.recv() {
+            Ok(begin) => begin,
+            // Nothing is to begin; the workers see that nobody will give them a time.
+            Err(_) => return,
+        },
+    };
     // An error means that the worker has ended, so it has nothing to begin.
     for start in starts {
         let _ = start.send(begin);

@@ -59,6 +59,7 @@ pub fn run() -> RunResult {
         sameness: None,
         gates: Vec::new(),
         vitals: None,
+        fleet: None,
     }
 }
 

@@ -21,6 +21,7 @@ pub mod family_result;
 pub mod find;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+pub mod fleet;
 pub mod gate_result;
 pub mod gate_text;
 pub mod generator;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calibration::Calibration;
 use crate::find::{FindMax, FoundRate};
+use crate::fleet::FleetSection;
 use crate::gate_result::GateResult;
 pub use crate::generator::Generator;
 use crate::plan::Plan;
@@ -104,6 +105,9 @@ pub struct RunResult {
     /// the kernel does not report it.
     #[serde(default)]
     pub vitals: Option<Vitals>,
+    /// The agents that generated the load; null if it was this machine.
+    #[serde(default)]
+    pub fleet: Option<FleetSection>,
 }
 
 impl RunResult {

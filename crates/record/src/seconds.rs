@@ -2,6 +2,7 @@
 //! on.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::interval::{Interval, interval};
 use crate::tally::{Slice, SliceTally};
@@ -14,6 +15,8 @@ use sixmark_units::family::PerFamily;
 pub struct SliceGatherer {
     /// The last second that each worker has reported.
     told: Vec<Option<u64>>,
+    /// The number of the first worker.
+    first: u32,
     open: BTreeMap<u64, (u64, PerFamily<SliceTally>)>,
     done: Vec<Interval>,
 }
@@ -21,8 +24,14 @@ pub struct SliceGatherer {
 impl SliceGatherer {
     /// Creates a gatherer for a run with `workers` workers.
     pub fn new(workers: u32) -> SliceGatherer {
+        SliceGatherer::of(0..workers)
+    }
+
+    /// Creates a gatherer for the workers with these numbers.
+    pub fn of(workers: Range<u32>) -> SliceGatherer {
         SliceGatherer {
-            told: vec![None; workers as usize],
+            told: vec![None; workers.len()],
+            first: workers.start,
             open: BTreeMap::new(),
             done: Vec::new(),
         }
@@ -33,7 +42,8 @@ impl SliceGatherer {
         let (length, families) = self.open.entry(slice.second).or_default();
         *length = (*length).max(slice.length_ns);
         *families += &slice.families;
-        if let Some(told) = self.told.get_mut(slice.worker as usize) {
+        let number = slice.worker.wrapping_sub(self.first);
+        if let Some(told) = self.told.get_mut(number as usize) {
             *told = Some(slice.second);
         }
         self.close();

@@ -360,6 +360,8 @@ pub struct Slice {
     /// The number of connections that the worker has opened so far. Set only in reports before the
     /// load begins, which cover no second of it.
     pub opened: Option<u64>,
+    /// All counts of the worker up to the end of this slice. Set only if the load asks for them.
+    pub whole: Option<Box<Tally>>,
 }
 
 /// The counts of one family in a slice.

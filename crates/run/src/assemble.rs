@@ -12,6 +12,7 @@ use sixmark_units::family::Family;
 use sixmark_vitals::section::Vitals;
 
 use super::BUSY;
+use super::fleet_section::fleet_section;
 use sixmark_load::Loaded;
 use sixmark_record::warnings as warning;
 
@@ -68,6 +69,7 @@ pub fn assemble(known: Circumstances, measured: Measured) -> RunResult {
     let elapsed_s = measured.elapsed_s();
     let Measured { plan, loaded, families, total, sameness, calibration, truth, .. } = measured;
     let (vitals, of_vitals) = measured.vitals.unzip();
+    let fleet = loaded.fleet.as_deref().map(|fleet| fleet_section(&plan, fleet));
     // Exchanges that began in the warm-up are excluded: the ratio applies to those begun in the
     // measurement.
     let sent = |family: Family| loaded.tally[family].sent - loaded.tally[family].carried;
@@ -94,6 +96,7 @@ pub fn assemble(known: Circumstances, measured: Measured) -> RunResult {
         sameness,
         gates: Vec::new(),
         vitals,
+        fleet,
         intervals: loaded.intervals,
         plan,
     };

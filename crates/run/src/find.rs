@@ -21,8 +21,8 @@ use sixmark_record::tally::FamilyTally;
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::{BUSY, Measured, Runnable};
-use sixmark_load::{self as load, Loaded, PreparedLoad};
+use crate::{BUSY, Measured, Runnable, run_load_on};
+use sixmark_load::{self as load, Loaded};
 use sixmark_sys::command_error::CommandError;
 
 /// The fewest exchanges due in a trial. With fewer, the quantiles of a trial are luck.
@@ -45,11 +45,10 @@ pub fn run_search(
 ) -> Result<RunResult, CommandError> {
     let before = usage();
     let (conditions, more_places) = (runnable.conditions().to_vec(), runnable.more_places);
+    let generators = runnable.generators().cloned();
     let (prepared, known) = runnable.begin();
     let plan = prepared.plan();
-    let load = |plan: &Plan| {
-        load::run_load(PreparedLoad::new(plan)?, stop, |_| {}).map_err(crate::cannot_start)
-    };
+    let load = |plan: &Plan| run_load_on(generators.as_ref(), plan, stop, |_| {});
     let sides = search(plan, &conditions, more_places, load, watch)?;
     let usage = usage().since(before);
     Ok(crate::assemble(known, assemble_search(plan, &conditions, sides, usage)))

@@ -7,6 +7,8 @@
 mod assemble;
 pub mod calibrate;
 pub mod find;
+mod fleet_section;
+mod generators;
 pub mod preflight;
 pub mod resolve;
 mod runnable;
@@ -14,6 +16,7 @@ mod runnable;
 mod warning_tests;
 
 pub use assemble::{Circumstances, Measured, assemble, generator};
+pub use generators::{AgentExtras, FleetSize, Generators, run_load_on};
 pub use runnable::{Draft, Runnable};
 
 use std::io;
@@ -44,6 +47,8 @@ pub struct Extras {
     pub truth: bool,
     /// The source of the server's vitals.
     pub vitals_from: Option<VitalsFrom>,
+    /// The same source as it was written, for agents of a fleet, which read it where they are.
+    pub vitals_from_text: Option<String>,
 }
 
 /// Runs the plan. Setting `stop` ends the run early; `watch` is called for every second of each
@@ -57,6 +62,9 @@ pub fn run_plan(
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
 ) -> Result<RunResult, CommandError> {
+    if let Some(fleet) = runnable.generators().cloned() {
+        return run_on_fleet(runnable, fleet.as_ref(), extras, stop, watch);
+    }
     let plan = runnable.plan().clone();
     let calibration = match extras.calibrate {
         true => calibrate::calibrate(&plan, stop)?,
@@ -81,6 +89,22 @@ pub fn run_plan(
         metered.section(&work_of_run(families, intervals, elapsed_s, began_us))
     });
     Ok(assemble(known, Measured { vitals, ..measured }))
+}
+
+/// Runs the plan on the agents of a fleet, which measure what else was asked for.
+fn run_on_fleet(
+    runnable: Runnable,
+    fleet: &dyn Generators,
+    extras: &Extras,
+    stop: &Arc<AtomicBool>,
+    mut watch: impl FnMut(&Slice),
+) -> Result<RunResult, CommandError> {
+    let plan = runnable.plan().clone();
+    let vitals_from = extras.vitals_from_text.clone();
+    let wanted = AgentExtras { truth: extras.truth, vitals_from };
+    let (_, known) = runnable.begin();
+    let loaded = fleet.load(&plan, &wanted, stop, &mut watch)?;
+    Ok(assemble(known, Measured::of(plan, loaded)))
 }
 
 /// Runs the load while packets are captured.

@@ -1,12 +1,13 @@
 //! Checks that turn options into a plan that this machine can run.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use sixmark_document::provenance::{Lookup, RouteTaken, Warning};
 use sixmark_record::condition::Condition;
 use sixmark_record::plan::Plan;
 
-use super::Circumstances;
+use super::{Circumstances, Generators};
 use crate::preflight;
 use sixmark_document::environment;
 use sixmark_load::PreparedLoad;
@@ -34,6 +35,7 @@ pub struct Draft {
 #[derive(Debug)]
 pub struct Runnable {
     prepared: PreparedLoad,
+    generators: Option<Arc<dyn Generators>>,
     find_max: Vec<Condition>,
     pub(crate) more_places: bool,
     /// The names that were looked up.
@@ -54,7 +56,21 @@ impl Draft {
     pub fn check(self) -> Result<Runnable, CommandError> {
         let Draft { plan, find_max, more_places, dns, warnings } = self;
         let (prepared, routes, doubts) = preflight::check_plan(plan)?;
-        Ok(Runnable { prepared, find_max, more_places, dns, warnings, routes, doubts })
+        let generators = None;
+        Ok(Runnable { prepared, generators, find_max, more_places, dns, warnings, routes, doubts })
+    }
+
+    /// Has the agents of a fleet check the plan, which they will carry out.
+    ///
+    /// # Errors
+    /// Returns an error that names what can't be done, and where.
+    pub fn check_on(self, generators: Arc<dyn Generators>) -> Result<Runnable, CommandError> {
+        let Draft { plan, find_max, more_places, dns, warnings } = self;
+        // Requests and certificates are checked here first, so that no agent is asked in vain.
+        let prepared = PreparedLoad::new(&plan)?;
+        let (routes, doubts) = generators.check(&plan)?;
+        let generators = Some(generators);
+        Ok(Runnable { prepared, generators, find_max, more_places, dns, warnings, routes, doubts })
     }
 }
 
@@ -62,6 +78,16 @@ impl Runnable {
     /// Returns the plan to run.
     pub fn plan(&self) -> &Plan {
         self.prepared.plan()
+    }
+
+    /// Returns the agents that carry it out; `None` if it is this process.
+    pub fn generators(&self) -> Option<&Arc<dyn Generators>> {
+        self.generators.as_ref()
+    }
+
+    /// Returns the load, prepared to be carried out in this process.
+    pub fn into_prepared(self) -> PreparedLoad {
+        self.prepared
     }
 
     /// Returns the conditions of a search for the highest rate; empty without a search.

@@ -42,12 +42,14 @@ fn result(tls: PlanTls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
         intervals: Vec::new(),
         busiest: 0.0,
         elapsed_ns: 1,
+        begun_late_ns: 0,
         ended: Ended::Complete,
         driver: "fake",
         clocks: Default::default(),
         lapses: Default::default(),
         usage: Default::default(),
         book: Default::default(),
+        fleet: None,
     };
     let started = "1970-01-02T00:00:00.000Z".to_owned();
     let known = Circumstances { started, ..Circumstances::default() };

@@ -12,6 +12,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Returns the processor time, in seconds.
+    pub fn cpu_s(self) -> f64 {
+        self.user_s + self.system_s
+    }
+
     /// Returns the processor time used since `before`, with the current peak of memory.
     pub fn since(self, before: Usage) -> Usage {
         let (user_s, system_s) = (self.user_s - before.user_s, self.system_s - before.system_s);

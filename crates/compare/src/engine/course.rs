@@ -21,8 +21,8 @@ use sixmark_units::family::PerFamily;
 use sixmark_vitals::cost::Work;
 
 use super::ComparisonEvent;
-use sixmark_load::{self as load, Loaded, PreparedLoad};
-use sixmark_run::{self, cannot_start};
+use sixmark_load::Loaded;
+use sixmark_run::{self, Generators, run_load_on};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::{Meter, Metered, VitalsFrom};
 
@@ -61,6 +61,8 @@ pub(super) struct ComparisonCourse<'a> {
     /// The load of each block, in the order of `blocks`.
     pub(super) loads: Vec<Loaded>,
     server: Option<&'a VitalsFrom>,
+    /// The agents that carry out the blocks; `None` if it is this process.
+    generators: Option<Arc<dyn Generators>>,
     /// Why the blocks are longer than requested, if they are.
     pub(super) lengthened: Option<Lengthened>,
 }
@@ -82,6 +84,7 @@ impl<'a> ComparisonCourse<'a> {
             blocks: Vec::new(),
             loads: Vec::new(),
             server: None,
+            generators: None,
             lengthened: None,
         }
     }
@@ -89,6 +92,11 @@ impl<'a> ComparisonCourse<'a> {
     /// Sets the source of the server's vitals.
     pub(super) fn looking_at(self, server: Option<&'a VitalsFrom>) -> ComparisonCourse<'a> {
         ComparisonCourse { server, ..self }
+    }
+
+    /// Sets the agents that carry out the blocks.
+    pub(super) fn on(self, generators: Option<Arc<dyn Generators>>) -> ComparisonCourse<'a> {
+        ComparisonCourse { generators, ..self }
     }
 
     /// Returns the next block; none if all are measured or `stop` is set.
@@ -116,8 +124,7 @@ impl<'a> ComparisonCourse<'a> {
         let seed = plan.seed.wrapping_add(turn.pair.map_or(0, |pair| u64::from(pair) + 1));
         let plan = Plan { seed, ..plan.clone() };
         let meter = Meter::start(self.server, plan.load.warmup)?;
-        let loaded =
-            load::run_load(PreparedLoad::new(&plan)?, stop, watch).map_err(cannot_start)?;
+        let loaded = run_load_on(self.generators.as_ref(), &plan, stop, watch)?;
         let ended_s = self.began.elapsed().as_secs_f64();
         let metered = meter.map(Meter::end);
         let mut block = block_of_turn(&plan, turn, ended_s, &loaded);
@@ -125,7 +132,10 @@ impl<'a> ComparisonCourse<'a> {
             let work = work(&loaded, &metered);
             let (client, server) = metered.used(&work);
             let seconds = |us: f64| us / 1e6;
-            block.cpu = BlockCpu { client_s: client.map(seconds), server_s: server.map(seconds) };
+            // On a fleet the agents are the clients, not this process.
+            let of_agents = self.generators.as_ref().map(|_| loaded.usage.cpu_s());
+            let client_s = of_agents.or(client.map(seconds));
+            block.cpu = BlockCpu { client_s, server_s: server.map(seconds) };
         }
         self.blocks.push(block);
         self.loads.push(loaded);
@@ -348,7 +358,7 @@ mod tests {
         }
         let tally = Tally { ipv6: of, ..Tally::default() };
         let elapsed_ns = (us * 1e6) as u64;
-        Loaded { tally, elapsed_ns, ..load::one_after_the_other([].iter()) }
+        Loaded { tally, elapsed_ns, ..sixmark_load::one_after_the_other([].iter()) }
     }
 
     /// Returns a comparison of sides whose exchanges take about `us` microseconds, A's first.

@@ -16,7 +16,7 @@ use sixmark_record::tally::Slice;
 
 use crate::warnings::{blocks_lengthened, too_few_blocks};
 use course::{ComparisonCourse, Lengthened, Measurement};
-use sixmark_run::Runnable;
+use sixmark_run::{Generators, Runnable};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
@@ -109,6 +109,11 @@ impl Comparing {
         of(&self.sides.a).max(of(&self.sides.b))
     }
 
+    /// Returns the agents that carry out the blocks; `None` if it is this process.
+    fn generators(&self) -> Option<Arc<dyn Generators>> {
+        self.sides.a.runnable.generators().cloned()
+    }
+
     fn plans(&self) -> ComparedSides<&Plan> {
         ComparedSides { a: self.sides.a.runnable.plan(), b: self.sides.b.runnable.plan() }
     }
@@ -132,7 +137,8 @@ pub fn run_comparison(
     };
     let mut course =
         ComparisonCourse::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
-            .looking_at(comparing.server.as_ref());
+            .looking_at(comparing.server.as_ref())
+            .on(comparing.generators());
     lengthened.into_iter().for_each(|lengthened| course.lengthen(lengthened));
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, false));
@@ -157,7 +163,8 @@ fn noise(
     let a = comparing.plans().a;
     let name = comparing.sides.a.name.as_str();
     let seed = comparing.settings.seed;
-    let mut course = ComparisonCourse::new(ComparedSides { a, b: a }, &comparing.schedule, seed);
+    let mut course = ComparisonCourse::new(ComparedSides { a, b: a }, &comparing.schedule, seed)
+        .on(comparing.generators());
     let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, true));

@@ -45,6 +45,8 @@ pub(crate) struct Recorder {
     /// The trace of each connection and exchange, if one is wanted.
     trace: Option<Box<Trace>>,
     slice: Slice,
+    /// True if each slice contains all counts so far.
+    whole: bool,
     worker: u32,
     /// The time at which the measurement begins.
     begin: u64,
@@ -77,6 +79,7 @@ impl Recorder {
             breach: None,
             trace: prepared.told.then(Box::default),
             slice,
+            whole: prepared.whole,
             worker,
             begin,
             second: 0,
@@ -273,6 +276,7 @@ impl Recorder {
             phases.wait += &of.wait;
             phases.response += &of.response;
         }
+        slice.whole = self.whole.then(|| Box::new(self.tally.clone()));
         (slice.worker, slice.second) = (self.worker, self.second);
         slice.length_ns = now.saturating_sub(self.slice_start);
         slice.busy_ns = slice.length_ns.saturating_sub(waited.saturating_sub(self.waited));

@@ -81,6 +81,8 @@ pub struct Report {
     pub tally: Tally,
     /// Nanoseconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_ns: u64,
+    /// How much later than planned it began, in nanoseconds.
+    pub begun_late_ns: u64,
     /// Why it ended.
     pub ended: Ended,
     /// The driver's name.
@@ -132,6 +134,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         // The driver last woke before the run; without this wait, exchanges started now would count
         // as warm-up.
         self.network.driver.wait(self.scheduler.begin());
+        let late = self.network.driver.woke().saturating_sub(self.scheduler.begin());
         // Connections that were opened beforehand may have ended since.
         while let Some(event) = self.network.driver.next() {
             self.handle(event);
@@ -148,7 +151,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.deal();
             self.keep_time(&mut slices);
         };
-        self.finish(ended, slices)
+        Report { begun_late_ns: late, ..self.finish(ended, slices) }
     }
 
     /// Processes all events, and starts an exchange whenever a permit may be free. The number of
@@ -265,6 +268,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         Report {
             clocks: Clocks { missing: missing + stamps.missing, inverted, steps: stamps.steps },
             elapsed_ns: last.saturating_sub(recorder.begin()),
+            begun_late_ns: 0,
             ended,
             driver: driver.name(),
             book: recorder.end_trace(last),

@@ -100,7 +100,8 @@ impl RunArgs {
     pub(super) fn extras(&self, host: Option<VitalsFrom>) -> Result<Extras, CommandError> {
         let (calibrate, truth) = (self.session.calibrate, self.truth);
         let vitals_from = vitals_from::elsewhere(&self.session)?.or(host);
-        Ok(Extras { calibrate, truth, vitals_from })
+        let vitals_from_text = self.session.vitals_from.clone();
+        Ok(Extras { calibrate, truth, vitals_from, vitals_from_text })
     }
 }
 

@@ -1,0 +1,81 @@
+//! The load of one agent of a fleet.
+
+use sixmark_document::provenance::{Environment, Warning};
+use sixmark_record::truth::Truth;
+use sixmark_vitals::section::Vitals;
+
+use super::Loaded;
+
+/// A load that a fleet generated.
+#[derive(Clone, Debug, Default)]
+pub struct FleetLoad {
+    /// The name under which its records are kept.
+    pub name: String,
+    /// The agents, in the order of their workers' numbers.
+    pub agents: Vec<AgentLoad>,
+    /// How often the server between agents and controller was started again meanwhile.
+    pub server_restarts: u32,
+    /// Records that arrived more than once and were counted once.
+    pub duplicates: u64,
+}
+
+impl FleetLoad {
+    /// Adds a later load of the same fleet. Agents are told by their names.
+    pub(crate) fn add_later(&mut self, later: &FleetLoad) {
+        self.server_restarts += later.server_restarts;
+        self.duplicates += later.duplicates;
+        for agent in &later.agents {
+            match self.agents.iter_mut().find(|known| known.name == agent.name) {
+                Some(known) => known.add_later(agent),
+                None => self.agents.push(agent.clone()),
+            }
+        }
+    }
+}
+
+/// The share of a load that one agent generated, with what is known about the agent.
+#[derive(Clone, Debug)]
+pub struct AgentLoad {
+    /// Its name within the fleet.
+    pub name: String,
+    /// The host on which it ran.
+    pub host: String,
+    /// Its machine, and its routes to the targets.
+    pub environment: Environment,
+    /// The number of its workers.
+    pub workers: u32,
+    /// What it counted.
+    pub loaded: Loaded,
+    /// The second from which on its counts are missing; `None` if they are complete.
+    pub incomplete_from: Option<u64>,
+    /// The difference of its clock from the controller's, and the most by which that may be wrong,
+    /// in nanoseconds.
+    pub clock: ClockOffset,
+    /// How much later than agreed it began, in nanoseconds.
+    pub late_ns: i64,
+    /// The check of its clock against packets, if it was asked for.
+    pub truth: Option<Truth>,
+    /// What the load cost, as seen from there, with the warnings about it.
+    pub vitals: Option<(Vitals, Vec<Warning>)>,
+}
+
+/// The difference between two clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockOffset {
+    /// How far the other clock is ahead, in nanoseconds.
+    pub offset_ns: i64,
+    /// The most by which `offset_ns` may be wrong, in nanoseconds.
+    pub bound_ns: u64,
+}
+
+impl AgentLoad {
+    /// Adds a later load of the same agent.
+    fn add_later(&mut self, later: &AgentLoad) {
+        self.loaded = super::one_after_the_other([&self.loaded, &later.loaded].into_iter());
+        self.incomplete_from = self.incomplete_from.or(later.incomplete_from);
+        if later.clock.bound_ns > self.clock.bound_ns {
+            self.clock = later.clock;
+        }
+        self.late_ns = self.late_ns.max(later.late_ns);
+    }
+}

@@ -1,0 +1,36 @@
+//! The part of a load that runs here. The workers of a load have numbers, by which connections,
+//! requests, arrivals and random numbers are divided exactly; those of a fleet are spread over its
+//! agents.
+
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender};
+
+use sixmark_record::plan::Plan;
+
+/// The workers of a load that run in this process.
+#[derive(Debug)]
+pub struct LoadShare {
+    /// The numbers of these workers, among the plan's `load.threads`.
+    pub workers: Range<u32>,
+    /// Delivers the time at which they begin, on the clock of `sixmark_sys::clock::now`. If the
+    /// sender is dropped, nothing begins. `None`: they begin as soon as all are ready.
+    pub begin: Option<Receiver<u64>>,
+    /// Is told when all workers are ready to begin. `None`: nobody wants to know.
+    pub ready: Option<Sender<()>>,
+    /// Whether each slice contains all counts so far ([`Slice::whole`]).
+    ///
+    /// [`Slice::whole`]: sixmark_record::tally::Slice::whole
+    pub whole: bool,
+}
+
+impl LoadShare {
+    /// Returns the share that is the whole load.
+    pub fn all(plan: &Plan) -> LoadShare {
+        LoadShare { workers: 0..plan.load.threads.get(), begin: None, ready: None, whole: false }
+    }
+
+    /// Returns the number of workers.
+    pub(crate) fn number(&self) -> u32 {
+        self.workers.end.saturating_sub(self.workers.start)
+    }
+}

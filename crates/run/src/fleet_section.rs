@@ -1,0 +1,66 @@
+//! The part of a result about the agents of a fleet.
+
+use sixmark_document::provenance::Environment;
+use sixmark_load::{AgentLoad, FleetLoad};
+use sixmark_record::family_result::Families;
+use sixmark_record::fleet::{AgentFamily, AgentResult, FleetSection};
+use sixmark_record::plan::Plan;
+use sixmark_record::result::families_of;
+use sixmark_units::family::Family;
+
+use super::BUSY;
+
+/// Returns the section of the agents that executed a load.
+pub(crate) fn fleet_section(plan: &Plan, fleet: &FleetLoad) -> FleetSection {
+    let sent = |agent: &AgentLoad| Family::BOTH.map(|family| agent.loaded.tally[family].sent);
+    let all: u64 = fleet.agents.iter().flat_map(sent).sum();
+    let share = |agent: &AgentLoad| {
+        let of_agent: u64 = sent(agent).into_iter().sum();
+        (all > 0).then(|| of_agent as f64 / all as f64)
+    };
+    FleetSection {
+        load: fleet.name.clone(),
+        agents: fleet.agents.iter().map(|agent| agent_result(plan, agent, share(agent))).collect(),
+        server_restarts: fleet.server_restarts,
+        duplicates: fleet.duplicates,
+    }
+}
+
+fn agent_result(plan: &Plan, agent: &AgentLoad, share: Option<f64>) -> AgentResult {
+    let loaded = &agent.loaded;
+    let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
+    let mut tally = loaded.tally.clone();
+    for family in Family::BOTH {
+        tally[family].classify_in_flight();
+    }
+    let (families, _) = families_of(plan, &tally, elapsed_s);
+    let [ipv6, ipv4] = Family::BOTH.map(|family| {
+        let mtu = lowest_mtu(&agent.environment, family);
+        families.of(family).map(|figures| AgentFamily::of(figures, mtu))
+    });
+    AgentResult {
+        name: agent.name.clone(),
+        host: agent.host.clone(),
+        environment: agent.environment.clone(),
+        driver: loaded.driver.to_owned(),
+        workers: agent.workers,
+        share,
+        incomplete_from: agent.incomplete_from,
+        clock_offset_s: agent.clock.offset_ns as f64 / 1e9,
+        clock_bound_s: agent.clock.bound_ns as f64 / 1e9,
+        start_late_s: agent.late_ns as f64 / 1e9,
+        busiest: loaded.busiest,
+        saturated: loaded.busiest > BUSY,
+        cpu_user_s: loaded.usage.user_s,
+        cpu_sys_s: loaded.usage.system_s,
+        peak_rss_bytes: loaded.usage.peak_rss_bytes,
+        families: Families { ipv6, ipv4 },
+        truth: agent.truth.clone(),
+        vitals: agent.vitals.as_ref().map(|(vitals, _)| vitals.clone()),
+    }
+}
+
+fn lowest_mtu(environment: &Environment, family: Family) -> Option<u32> {
+    let of_family = environment.routes.iter().filter(|route| Family::of(route.to.ip()) == family);
+    of_family.filter_map(|route| route.mtu).min()
+}
