@@ -6,6 +6,7 @@ use super::Comparison;
 use sixmark_document::provenance::Lookup;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::fleet::FleetSection;
 pub use sixmark_record::gate_result::GateResult;
 use sixmark_record::generator::Generator;
 use sixmark_record::plan::Plan;
@@ -53,6 +54,9 @@ pub struct ComparisonResult {
     pub warnings: Vec<Warning>,
     /// Figures of the load generator itself over all blocks.
     pub generator: Generator,
+    /// The agents that generated the load of all blocks; null if it was this machine.
+    #[serde(default)]
+    pub fleet: Option<FleetSection>,
 }
 
 /// How blocks follow one another.

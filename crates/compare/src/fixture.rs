@@ -48,6 +48,7 @@ pub fn comparison_result() -> ComparisonResult {
         environment: Environment::default(),
         warnings: Vec::new(),
         generator: generator(),
+        fleet: None,
     }
 }
 

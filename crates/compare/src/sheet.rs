@@ -8,7 +8,9 @@ use crate::Comparison;
 use crate::comparison_result::{BlockOrder, BlockSchedule, ComparedSide, ComparisonResult};
 
 use sixmark_record::sheet::side::{Side, Sides, shown};
-use sixmark_record::sheet::{families, figures, gates, outcomes, path, phases, planned, requests};
+use sixmark_record::sheet::{
+    families, figures, fleet, gates, outcomes, path, phases, planned, requests,
+};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 
@@ -25,6 +27,7 @@ pub fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
         outcomes::outcomes_part(&sides).map(Part::off_terminal),
         path::path_part(&sides).map(Part::off_terminal),
         noise(result.noise.as_ref()).map(Part::off_terminal),
+        fleet::fleet_part(result.fleet.as_ref()),
         setting::setting_part(setting_of_comparison(result)),
     ];
     Sheet {

@@ -48,6 +48,8 @@ pub struct AgentLoad {
     pub loaded: Loaded,
     /// The second from which on its counts are missing; `None` if they are complete.
     pub incomplete_from: Option<u64>,
+    /// Whether the sum of its seconds is what it counted in all.
+    pub adds_up: bool,
     /// The difference of its clock from the controller's, and the most by which that may be wrong,
     /// in nanoseconds.
     pub clock: ClockOffset,
@@ -73,6 +75,7 @@ impl AgentLoad {
     fn add_later(&mut self, later: &AgentLoad) {
         self.loaded = super::one_after_the_other([&self.loaded, &later.loaded].into_iter());
         self.incomplete_from = self.incomplete_from.or(later.incomplete_from);
+        self.adds_up &= later.adds_up;
         if later.clock.bound_ns > self.clock.bound_ns {
             self.clock = later.clock;
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::clocks::{TimestampResult, Timestamps};
 use crate::family_result::{Families, FamilyResult};
+use crate::fleet::{AgentFamily, AgentResult};
 use crate::outcome::{Failure, FailurePhase, Outcome};
 use crate::pace::Pace;
 use crate::plan::http::Http;
@@ -176,5 +177,32 @@ pub fn secure_plan(tls: PlanTls) -> Plan {
         tls: Some(tls),
         sources: Default::default(),
         seed: 0,
+    }
+}
+
+/// Returns an agent with this many complete responses per second over IPv6.
+pub fn agent(name: &str, requests_per_s: f64) -> AgentResult {
+    let mut of = AgentFamily::of(&silent(), Some(1500));
+    (of.sent, of.completed, of.requests_per_s) = (1_000, 1_000, requests_per_s);
+    AgentResult {
+        name: name.to_owned(),
+        host: format!("{name}.example"),
+        environment: Environment { kernel: "Linux 6.12".to_owned(), ..Environment::default() },
+        driver: "epoll".to_owned(),
+        workers: 1,
+        share: Some(0.5),
+        incomplete_from: None,
+        adds_up: true,
+        clock_offset_s: 0.001,
+        clock_bound_s: 0.0002,
+        start_late_s: 0.000_05,
+        busiest: 0.2,
+        saturated: false,
+        cpu_user_s: 0.1,
+        cpu_sys_s: 0.2,
+        peak_rss_bytes: 1,
+        families: Families { ipv6: Some(of), ipv4: None },
+        truth: None,
+        vitals: None,
     }
 }

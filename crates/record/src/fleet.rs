@@ -51,6 +51,8 @@ pub struct AgentResult {
     /// The second of the measurement from which on its counts are missing, because it ended or was
     /// lost; null: they are complete.
     pub incomplete_from: Option<u64>,
+    /// Whether the sum of its seconds, as collected, is what it counted in all.
+    pub adds_up: bool,
     /// The difference of its clock from the controller's, in seconds: above zero if it is ahead.
     pub clock_offset_s: f64,
     /// The most by which that offset may be wrong: half of the shortest round trip of the probes.

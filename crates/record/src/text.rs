@@ -4,6 +4,7 @@ mod agreed;
 mod answer;
 mod path;
 
+use crate::sheet::fleet::fleet_part;
 use crate::sheet::run::search_of;
 use sixmark_vitals::costs_sheet::costs_part;
 use std::collections::BTreeSet;
@@ -96,6 +97,7 @@ fn full_text(run: &RunResult) -> String {
     caution.into_iter().for_each(|caution| terminal::paragraph(&mut text, caution));
     columns.clocks(&mut text);
     crate::sheet::run::requests(run).iter().for_each(|part| terminal::write_part(&mut text, part));
+    fleet_part(run.fleet.as_ref()).iter().for_each(|part| terminal::write_part(&mut text, part));
     costs_part(run.vitals.as_ref()).iter().for_each(|part| terminal::write_part(&mut text, part));
     write_gates(&mut text, &run.gates);
     text

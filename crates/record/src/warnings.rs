@@ -12,6 +12,7 @@ use sixmark_units::quantity::{duration_us, write_count};
 mod before;
 mod certificates;
 pub mod family;
+mod fleet;
 mod lapses;
 mod search;
 mod truth;
@@ -23,6 +24,7 @@ pub use before::{
 use certificates::of_certificates;
 pub use family::most_failed;
 use family::of_family;
+pub use fleet::of_fleet;
 use lapses::{slow_checks, stood_still};
 use search::of_search;
 use truth::of_truth;
@@ -59,6 +61,7 @@ pub fn of_result(result: &RunResult) -> Vec<Warning> {
         .chain(of_certificates(result))
         .chain(found)
         .chain(families)
+        .chain(result.fleet.iter().flat_map(of_fleet))
         .chain(beside)
         .collect()
 }

@@ -11,7 +11,7 @@ use sixmark_units::family::Family;
 use super::BUSY;
 
 /// Returns the section of the agents that executed a load.
-pub(crate) fn fleet_section(plan: &Plan, fleet: &FleetLoad) -> FleetSection {
+pub fn fleet_section(plan: &Plan, fleet: &FleetLoad) -> FleetSection {
     let sent = |agent: &AgentLoad| Family::BOTH.map(|family| agent.loaded.tally[family].sent);
     let all: u64 = fleet.agents.iter().flat_map(sent).sum();
     let share = |agent: &AgentLoad| {
@@ -46,6 +46,7 @@ fn agent_result(plan: &Plan, agent: &AgentLoad, share: Option<f64>) -> AgentResu
         workers: agent.workers,
         share,
         incomplete_from: agent.incomplete_from,
+        adds_up: agent.adds_up,
         clock_offset_s: agent.clock.offset_ns as f64 / 1e9,
         clock_bound_s: agent.clock.bound_ns as f64 / 1e9,
         start_late_s: agent.late_ns as f64 / 1e9,

@@ -16,6 +16,7 @@ mod runnable;
 mod warning_tests;
 
 pub use assemble::{Circumstances, Measured, assemble, generator};
+pub use fleet_section::fleet_section;
 pub use generators::{AgentExtras, FleetSize, Generators, run_load_on};
 pub use runnable::{Draft, Runnable};
 

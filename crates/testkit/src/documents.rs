@@ -98,6 +98,7 @@ pub fn comparison() -> Value {
         environment: run.environment.clone(),
         warnings: vec![Warning { code: "few_samples".into(), message: "made by hand".into() }],
         generator: run.generator.clone(),
+        fleet: None,
     };
     serde_json::to_value(document).unwrap()
 }

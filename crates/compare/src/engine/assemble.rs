@@ -12,7 +12,7 @@ use super::{Comparing, Contender, without_repeats};
 use crate::warnings::{cut_short, of_comparison};
 use sixmark_document::environment;
 use sixmark_load as load;
-use sixmark_run::{self, Circumstances, Measured};
+use sixmark_run::{self, Circumstances, Measured, fleet_section};
 
 /// The mean size in bytes from which contents fill most packets.
 const LONG: u64 = 65_536;
@@ -55,6 +55,7 @@ pub(super) fn assemble_comparison(
         environment: known.environment,
         warnings: warnings(comparing, course, &results, &comparison),
         generator: sixmark_run::generator(course.plan(SideName::A), &all),
+        fleet: all.fleet.as_deref().map(|fleet| fleet_section(course.plan(SideName::A), fleet)),
         sides: ComparedSides {
             a: side(a, results.a, SideName::A),
             b: side(b, results.b, SideName::B),

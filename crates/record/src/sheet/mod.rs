@@ -4,6 +4,7 @@
 //! Begin with [`run`]. The other modules make tables from [`side`].
 pub mod families;
 pub mod figures;
+pub mod fleet;
 pub mod floor;
 pub mod gates;
 pub mod measured;

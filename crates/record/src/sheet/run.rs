@@ -6,7 +6,7 @@ use sixmark_units::family::Family;
 use super::measured::measured_parts;
 use super::requests::requests_part;
 use super::side::Sides;
-use super::{families, figures, floor, planned, search, truth};
+use super::{families, figures, fleet, floor, planned, search, truth};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
 use sixmark_vitals::costs_sheet as costs;
 
@@ -15,6 +15,7 @@ pub fn run_sheet(name: &str, result: &RunResult) -> Sheet {
     let measurement = result;
     let sides = Sides::of_families(measurement);
     let parts = search_of(result).into_iter().chain(measured_parts(measurement, &sides));
+    let parts = parts.chain(fleet::fleet_part(result.fleet.as_ref()));
     let parts = parts.chain(clock_checks(result));
     let parts = parts.chain(costs::costs_part(result.vitals.as_ref()));
     let parts = parts.chain(setting::setting_part(setting_of_run(result)));

@@ -183,6 +183,7 @@ fn every_warning_is_documented() {
         include_str!("../../../record/src/warnings/certificates.rs"),
         include_str!("../../../compare/src/warnings.rs"),
         include_str!("../../../record/src/warnings/family.rs"),
+        include_str!("../../../record/src/warnings/fleet.rs"),
         include_str!("../../../record/src/warnings/lapses.rs"),
         include_str!("../../../record/src/warnings/search.rs"),
         include_str!("../../../record/src/warnings/truth.rs"),
