@@ -4,6 +4,8 @@
 //! 100 instructions on each, because its layout is a run-time parameter. With a fixed layout,
 //! computing a position takes three.
 
+use std::ops::RangeInclusive;
+
 /// Values below this have one bucket each. Above it, the bucket width doubles with each doubling of
 /// the value.
 const EXACT: u64 = 2_048;
@@ -85,14 +87,9 @@ impl LogLinearBuckets {
         self.values_at([q]).map(|[value]| value)
     }
 
-    /// Returns the largest value of the last bucket that is not empty.
-    pub(crate) fn highest_recorded(&self) -> Option<u64> {
-        self.counts.iter().rposition(|count| *count > 0).map(highest)
-    }
-
     /// Returns the largest value and the count of each bucket that is not empty, in ascending
     /// order.
-    pub(crate) fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub(crate) fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + Clone {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(at, count)| (highest(at), *count))
     }
@@ -106,6 +103,21 @@ impl LogLinearBuckets {
             *count = count.saturating_add(*more);
         }
         self.total = self.total.saturating_add(other.total);
+    }
+
+    /// Returns what was counted since these counts were `earlier`.
+    pub(crate) fn since(&self, earlier: &LogLinearBuckets) -> LogLinearBuckets {
+        let before = earlier.counts.iter().chain(std::iter::repeat(&0));
+        let more = self.counts.iter().zip(before);
+        let counts = more.map(|(count, known)| count.saturating_sub(*known)).collect();
+        LogLinearBuckets { counts, total: self.total.saturating_sub(earlier.total) }
+    }
+
+    /// Returns the bounds of the first and of the last bucket that is not empty.
+    pub(crate) fn ends(&self) -> Option<[RangeInclusive<u64>; 2]> {
+        let first = self.counts.iter().position(|count| *count > 0)?;
+        let last = self.counts.iter().rposition(|count| *count > 0)?;
+        Some([first, last].map(bounds))
     }
 }
 
@@ -121,6 +133,12 @@ impl PartialEq for LogLinearBuckets {
 fn position(value: u64) -> usize {
     let cut = (u64::BITS - EXACT_BITS) - (value | (EXACT - 1)).leading_zeros();
     ((cut as usize) << STEP_BITS) + (value >> cut) as usize
+}
+
+/// Returns the values that belong to bucket `at`.
+fn bounds(at: usize) -> RangeInclusive<u64> {
+    let lowest = if at == 0 { 0 } else { highest(at - 1) + 1 };
+    lowest..=highest(at)
 }
 
 /// Returns the largest value that belongs to bucket `at`.
@@ -179,7 +197,7 @@ mod tests {
         let listed = theirs.iter_recorded();
         let listed = listed.map(|at| (at.value_iterated_to(), at.count_at_value()));
         assert!(ours.recorded().eq(listed));
-        assert_eq!(ours.highest_recorded(), Some(theirs.max()));
+        assert_eq!(ours.ends().map(|[_, last]| *last.end()), Some(theirs.max()));
         let shares = [0.0, 0.5, 0.5, 0.999, 1.0];
         assert_eq!(ours.values_at(shares), Some(shares.map(|q| ours.value_at(q).unwrap())));
     }

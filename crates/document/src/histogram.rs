@@ -1,24 +1,10 @@
 //! Reading the histograms of documents.
 
-use std::io::Read as _;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 
+use crate::hdr;
 use crate::timing::Summary;
 
-/// The largest decompressed histogram that is accepted, in bytes. Those of sixmark have at most
-/// 375,000 counters of three digits, nearly all of them empty.
-const LARGEST: u64 = 4 << 20;
-/// The size of the decompressed header: cookie, length of the counts, offset, digits, lowest,
-/// highest, ratio.
-const HEAD: usize = 40;
-/// The most significant digits that are accepted. More would take memory that no figure of sixmark
-/// needs.
-const MOST_DIGITS: u32 = 3;
 const NS_PER_US: f64 = 1e3;
 
 /// The distribution of durations, in microseconds.
@@ -37,7 +23,7 @@ impl Distribution {
     /// A short message: `hdr` does not have the format that sixmark writes.
     pub fn of(summary: &Summary) -> Result<Option<Distribution>, String> {
         let (Some(min_us), Some(max_us)) = (summary.min, summary.max) else { return Ok(None) };
-        let histogram = decode_histogram(&summary.hdr)?;
+        let histogram = hdr::decode(&summary.hdr)?;
         if histogram.is_empty() || min_us > max_us {
             return Err("a histogram and its figures contradict each other".into());
         }
@@ -91,31 +77,13 @@ impl Distribution {
     }
 }
 
-/// Decodes HdrHistogram's V2 encoding, compressed with deflate, in base64. The decompressed size
-/// and the allocation are limited because documents may be untrusted.
-fn decode_histogram(text: &str) -> Result<Histogram<u64>, String> {
-    let wrong = |why: &dyn std::fmt::Display| format!("a histogram can’t be read: {why}");
-    let bytes = STANDARD.decode(text).map_err(|error| wrong(&error))?;
-    let deflated = bytes.get(8..).ok_or_else(|| wrong(&"it is cut short"))?;
-    let mut plain = Vec::new();
-    let mut inflated = ZlibDecoder::new(deflated).take(LARGEST);
-    inflated.read_to_end(&mut plain).map_err(|error| wrong(&error))?;
-    let number = |at: usize| {
-        let four = plain.get(at..at + 4).and_then(|four| four.try_into().ok());
-        four.map_or(u32::MAX, u32::from_be_bytes)
-    };
-    if number(4) as usize > plain.len().saturating_sub(HEAD) || number(12) > MOST_DIGITS {
-        return Err(wrong(&"it is not in the form that sixmark writes"));
-    }
-    let mut histogram =
-        Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|error| wrong(&error))?;
-    histogram.auto(true);
-    Ok(histogram)
-}
-
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
     use super::*;
+    use crate::hdr::HEAD;
     use crate::timing::Timing;
 
     fn summary(values: impl IntoIterator<Item = u64>) -> Summary {

@@ -12,6 +12,7 @@ mod buckets;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod environment;
 pub mod fields;
+mod hdr;
 pub mod histogram;
 pub mod provenance;
 #[cfg(feature = "schema")]

@@ -1,21 +1,16 @@
 //! Durations of one kind: a histogram with an exact minimum, maximum and sum.
 
+mod carried;
+
 use std::ops::AddAssign;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
 use crate::buckets::LogLinearBuckets;
-
-/// The number of significant decimal digits of a quantile.
-const DIGITS: u8 = 3;
-/// The largest duration that the hdrhistogram crate can store, in nanoseconds: about 146 years.
-const MOST: u64 = 1 << 62;
+use crate::hdr;
 
 /// Durations in nanoseconds. Memory use depends on the largest value, not on the number of values.
+/// Sums stop at `u128::MAX`, which only the sums of a peer can reach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
     buckets: LogLinearBuckets,
@@ -41,7 +36,7 @@ impl Timing {
     pub fn record(&mut self, nanos: u64) {
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
-        self.sum += u128::from(nanos);
+        self.sum = self.sum.saturating_add(nanos.into());
         self.squares = self.squares.saturating_add(square(nanos));
         // Comes last, so that no value has to be preserved across a call that allocates.
         self.buckets.record(nanos);
@@ -62,9 +57,29 @@ impl Timing {
         self.buckets.record_many(nanos, times);
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
-        self.sum += u128::from(nanos) * u128::from(times);
+        self.sum = self.sum.saturating_add(u128::from(nanos) * u128::from(times));
         let squares = square(nanos).saturating_mul(times.into());
         self.squares = self.squares.saturating_add(squares);
+    }
+
+    /// Returns what was counted since these durations were `earlier`. Adding it to `earlier` results
+    /// in the same durations again.
+    ///
+    /// A new minimum or maximum is exact. Otherwise that of the difference is a bound, as narrow as
+    /// the buckets allow. The shortest lower bound is known only if it is new.
+    #[must_use]
+    pub fn since(&self, earlier: &Timing) -> Timing {
+        let buckets = self.buckets.since(&earlier.buckets);
+        let Some([first, last]) = buckets.ends() else { return Timing::default() };
+        let new = |now: u64, before: u64, bound: u64| if now == before { bound } else { now };
+        Timing {
+            min: new(self.min, earlier.min, self.min.max(*first.start())),
+            max: new(self.max, earlier.max, self.max.min(*last.end())),
+            sum: self.sum.saturating_sub(earlier.sum),
+            squares: self.squares.saturating_sub(earlier.squares),
+            at_least: new(self.at_least, earlier.at_least, u64::MAX),
+            buckets,
+        }
     }
 
     /// Returns the number of durations counted.
@@ -132,33 +147,8 @@ impl Timing {
             p999: quantile(4),
             max: some.then(|| us(self.max as f64)),
             at_least: (self.at_least < u64::MAX).then(|| us(self.at_least as f64)),
-            hdr: self.encode(),
+            hdr: hdr::encode(self.buckets.recorded()),
         }
-    }
-
-    /// Encodes the histogram in HdrHistogram's V2 log format: deflated, in base64, with values in
-    /// nanoseconds.
-    fn encode(&self) -> String {
-        let mut bytes = Vec::new();
-        match V2DeflateSerializer::new().serialize(&self.histogram(), &mut bytes) {
-            Ok(_) => STANDARD.encode(bytes),
-            Err(error) => unreachable!("writing to memory does not fail: {error}"),
-        }
-    }
-
-    /// Returns the same histogram in the form of the hdrhistogram crate, as large as its values
-    /// need. A value above the largest that the crate can count (2^62 ns) is counted as that; only
-    /// the exact maximum states it.
-    fn histogram(&self) -> Histogram<u64> {
-        let room = self.buckets.highest_recorded().unwrap_or(0).clamp(2, MOST);
-        let empty = Histogram::new_with_bounds(1, room, DIGITS);
-        let mut histogram = empty.unwrap_or_else(|why| unreachable!("{room} is in bounds: {why}"));
-        for (value, count) in self.buckets.recorded() {
-            if histogram.record_n(value, count).is_err() {
-                histogram.saturating_record_n(value, count);
-            }
-        }
-        histogram
     }
 }
 
@@ -167,7 +157,7 @@ impl AddAssign<&Timing> for Timing {
         self.buckets.add(&other.buckets);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.sum += other.sum;
+        self.sum = self.sum.saturating_add(other.sum);
         self.squares = self.squares.saturating_add(other.squares);
         self.at_least = self.at_least.min(other.at_least);
     }

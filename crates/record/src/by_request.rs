@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::{Failure, OutcomeCounts};
+use crate::peer::is_default;
 use crate::plan::Request;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
@@ -73,15 +74,20 @@ impl RequestNames {
 }
 
 /// The counts of the requests with one name.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RequestTally {
     /// Complete responses by their status.
+    #[serde(skip_serializing_if = "is_default")]
     pub status: Counts<u16>,
     /// The other exchanges, by the kind of failure.
+    #[serde(skip_serializing_if = "is_default")]
     pub failures: Counts<Failure>,
     /// The number of complete responses whose status is not accepted.
+    #[serde(skip_serializing_if = "is_default")]
     pub unaccepted: u64,
     /// Response times, except those excluded because of a stall.
+    #[serde(skip_serializing_if = "is_default")]
     pub response: Timing,
 }
 
@@ -109,7 +115,7 @@ impl AddAssign<&RequestTally> for RequestTally {
     fn add_assign(&mut self, other: &RequestTally) {
         self.status += &other.status;
         self.failures += &other.failures;
-        self.unaccepted += other.unaccepted;
+        self.unaccepted = self.unaccepted.saturating_add(other.unaccepted);
         self.response += &other.response;
     }
 }

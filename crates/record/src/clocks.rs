@@ -4,6 +4,8 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::peer::is_default;
+
 /// Who takes the timestamps of sending and receiving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -101,20 +103,24 @@ impl PhaseClocks {
 }
 
 /// Reasons to doubt the times of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Clocks {
     /// Times that this process took because the kernel provided none that are plausible.
+    #[serde(skip_serializing_if = "is_default")]
     pub missing: u64,
     /// Complete responses whose times are out of order (sent, first byte, last byte).
+    #[serde(skip_serializing_if = "is_default")]
     pub inverted: u64,
     /// How often the clock of the kernel's timestamps was stepped.
+    #[serde(skip_serializing_if = "is_default")]
     pub steps: u64,
 }
 
 impl AddAssign<&Clocks> for Clocks {
     fn add_assign(&mut self, other: &Clocks) {
-        self.missing += other.missing;
-        self.inverted += other.inverted;
+        self.missing = self.missing.saturating_add(other.missing);
+        self.inverted = self.inverted.saturating_add(other.inverted);
         // There is one clock, which every worker observes.
         self.steps = self.steps.max(other.steps);
     }

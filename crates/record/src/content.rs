@@ -11,8 +11,14 @@ use crate::check::Mismatch;
 /// The number of responses kept for each check: the first ones.
 pub const SAMPLES: usize = 3;
 
+/// The most checks that a peer may count.
+const MOST_CHECKS: usize = 4_096;
+/// The longest finding of a peer, in bytes: far above what sixmark writes.
+const LONGEST_FOUND: usize = 2_000;
+
 /// Counts and samples of the responses that did not pass each check.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<ContentResult>", into = "Vec<ContentResult>")]
 pub struct ContentTally(BTreeMap<Arc<str>, Failed>);
 
 /// The responses that did not pass one check.
@@ -21,6 +27,13 @@ struct Failed {
     count: u64,
     /// The first ones, in the order of their times.
     samples: Vec<ContentSample>,
+}
+
+impl Failed {
+    /// Sorts the samples by all fields, so that the result of merging does not depend on the order.
+    fn sort(&mut self) {
+        self.samples.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    }
 }
 
 /// A response that did not pass a check.
@@ -38,6 +51,13 @@ pub struct ContentSample {
     /// most.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[ -~]*$")))]
     pub found: String,
+}
+
+impl ContentSample {
+    fn is_plausible(&self) -> bool {
+        let shown = self.found.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        shown && self.found.len() <= LONGEST_FOUND && (100..=999).contains(&self.status)
+    }
 }
 
 /// The failures of one check in a result.
@@ -65,12 +85,13 @@ impl ContentTally {
         if failed.samples.len() < SAMPLES {
             let (at_s, request) = (at_ns as f64 / 1e9, request.to_owned());
             failed.samples.push(ContentSample { at_s, request, status, found: mismatch.found });
+            failed.sort();
         }
     }
 
     /// Returns the number of responses over all checks.
     pub fn count(&self) -> u64 {
-        self.0.values().map(|failed| failed.count).sum()
+        self.0.values().fold(0, |sum, failed| sum.saturating_add(failed.count))
     }
 
     /// Returns the counts and samples for a result, in the order of the checks' texts.
@@ -84,14 +105,42 @@ impl ContentTally {
     }
 }
 
+impl From<ContentTally> for Vec<ContentResult> {
+    fn from(tally: ContentTally) -> Vec<ContentResult> {
+        tally.result()
+    }
+}
+
+/// The counts of a peer, which is not trusted.
+impl TryFrom<Vec<ContentResult>> for ContentTally {
+    type Error = String;
+
+    fn try_from(read: Vec<ContentResult>) -> Result<ContentTally, String> {
+        if read.len() > MOST_CHECKS {
+            return Err(format!("{} checks failed, not {MOST_CHECKS} at most", read.len()));
+        }
+        let mut tally = ContentTally::default();
+        for ContentResult { check, count, samples } in read {
+            if samples.len() > SAMPLES || !samples.iter().all(ContentSample::is_plausible) {
+                return Err("a sample of a failed check is not as sixmark writes it".to_owned());
+            }
+            let mut failed = Failed { count, samples };
+            failed.sort();
+            if tally.0.insert(check.into(), failed).is_some() {
+                return Err("a failed check is counted twice in one list".to_owned());
+            }
+        }
+        Ok(tally)
+    }
+}
+
 impl AddAssign<&ContentTally> for ContentTally {
     fn add_assign(&mut self, other: &ContentTally) {
         for (check, more) in &other.0 {
             let failed = self.0.entry(Arc::clone(check)).or_default();
-            failed.count += more.count;
+            failed.count = failed.count.saturating_add(more.count);
             failed.samples.extend_from_slice(&more.samples);
-            // Sorts by all fields, so that the result of merging does not depend on the order.
-            failed.samples.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+            failed.sort();
             failed.samples.truncate(SAMPLES);
         }
     }

@@ -1,9 +1,15 @@
 //! Exchanges that were in flight when a load ended.
 
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use crate::by_request::MOST_NAMES;
 use crate::outcome::FailurePhase;
+use crate::peer::{self, MOST_ENDPOINTS};
 
 /// An exchange without a complete response at the end of a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InFlight {
     /// Nanoseconds since it was due (in a closed loop, since it began).
     pub age_ns: u64,
@@ -12,9 +18,49 @@ pub struct InFlight {
     /// The phase in which it was.
     pub phase: FailurePhase,
     /// The index of its endpoint in the plan.
+    #[serde(deserialize_with = "peer::below::<MOST_ENDPOINTS, _>")]
     pub endpoint: usize,
     /// The index of its request's name, if requests are counted by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "peer::below_or_none::<{ MOST_NAMES + 1 }, _>")]
     pub name: Option<usize>,
     /// False if it began in the warm-up and is not among those sent.
     pub counted: bool,
+}
+
+/// The exchanges that were in flight when a load ended. Their order has no meaning.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InFlightList(Vec<InFlight>);
+
+impl InFlightList {
+    /// Adds an exchange.
+    pub fn push(&mut self, exchange: InFlight) {
+        self.0.push(exchange);
+    }
+
+    /// Returns the exchanges.
+    pub fn into_vec(self) -> Vec<InFlight> {
+        self.0
+    }
+
+    /// Returns the exchanges in an order that depends on nothing but them.
+    fn sorted(&self) -> Vec<InFlight> {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        sorted
+    }
+}
+
+impl PartialEq for InFlightList {
+    /// Ignores the order: the result of merging must not depend on the order.
+    fn eq(&self, other: &InFlightList) -> bool {
+        self.0.len() == other.0.len() && self.sorted() == other.sorted()
+    }
+}
+
+impl AddAssign<&InFlightList> for InFlightList {
+    fn add_assign(&mut self, other: &InFlightList) {
+        self.0.extend_from_slice(&other.0);
+    }
 }

@@ -1,16 +1,25 @@
 //! Effects of the load generator on the times of exchanges: stalls, and time spent on the contents
 //! of some responses while others waited.
 
+use serde::{Deserialize, Serialize};
+
+use crate::peer::is_default;
+
 /// Stalls and checking times of one worker, or of all, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Lapses {
     /// How often the worker was stalled, or occupied by a single task for long.
+    #[serde(skip_serializing_if = "is_default")]
     pub stalls: u64,
     /// The total duration of stalls.
+    #[serde(skip_serializing_if = "is_default")]
     pub stalled_ns: u64,
     /// The total time spent on decoding and checking contents.
+    #[serde(skip_serializing_if = "is_default")]
     pub checking_ns: u64,
     /// The longest time spent on the content of one response.
+    #[serde(skip_serializing_if = "is_default")]
     pub longest_check_ns: u64,
 }
 
@@ -37,13 +46,13 @@ impl Lapses {
 
     /// Adds the lapses of a later load.
     pub fn add_later(&mut self, other: &Lapses) {
-        self.stalls += other.stalls;
-        self.stalled_ns += other.stalled_ns;
+        self.stalls = self.stalls.saturating_add(other.stalls);
+        self.stalled_ns = self.stalled_ns.saturating_add(other.stalled_ns);
         self.add_checks(other);
     }
 
     fn add_checks(&mut self, other: &Lapses) {
-        self.checking_ns += other.checking_ns;
+        self.checking_ns = self.checking_ns.saturating_add(other.checking_ns);
         self.longest_check_ns = self.longest_check_ns.max(other.longest_check_ns);
     }
 }

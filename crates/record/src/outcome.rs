@@ -227,26 +227,35 @@ pub struct OutcomeCounts<'a> {
 impl OutcomeCounts<'_> {
     /// Returns the number of exchanges with a complete response.
     pub fn completed(self) -> u64 {
-        self.status.iter().map(|(_, count)| count).sum()
+        sum(self.status.iter().map(|(_, count)| count))
     }
 
     /// Returns the number of exchanges that ended with `outcome`.
     pub fn outcome(self, outcome: Outcome) -> u64 {
         match outcome {
             Outcome::Normal => self.completed(),
-            _ => self.failures.iter().filter(|(f, _)| f.outcome == outcome).map(|(_, n)| n).sum(),
+            _ => {
+                let ended_so = self.failures.iter().filter(|(f, _)| f.outcome == outcome);
+                sum(ended_so.map(|(_, count)| count))
+            }
         }
+    }
+
+    /// Returns the number of exchanges without a complete response.
+    fn unfinished(self) -> u64 {
+        sum(self.failures.iter().map(|(_, count)| count))
     }
 
     /// Returns the number of exchanges that ended.
     pub fn ended(self) -> u64 {
-        self.completed() + self.failures.iter().map(|(_, count)| count).sum::<u64>()
+        self.completed().saturating_add(self.unfinished())
     }
 
     /// Returns the number of exchanges that failed: those without a complete response, except the
     /// ones that the end of the run cut off, and those with a status that is not accepted.
     pub fn failed(self) -> u64 {
-        self.ended() - self.completed() - self.outcome(Outcome::Abandoned) + self.unaccepted
+        let cut_off = self.outcome(Outcome::Abandoned);
+        (self.unfinished() - cut_off).saturating_add(self.unaccepted)
     }
 
     /// Returns the numbers of a result: NORMAL always, the others if they occurred.
@@ -255,6 +264,11 @@ impl OutcomeCounts<'_> {
         let shown = counted.into_iter().filter(|&(outcome, n)| n > 0 || outcome == Outcome::Normal);
         shown.map(|(outcome, n)| (outcome.name().to_owned(), n)).collect()
     }
+}
+
+/// Returns the sum of counts. It stops at `u64::MAX`, which only the counts of a peer can reach.
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::peer::is_default;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
@@ -54,26 +55,36 @@ pub struct QuicEnding {
 }
 
 /// The QUIC statistics of the connections of one family.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct QuicTally {
     /// The number of connections.
+    #[serde(skip_serializing_if = "is_default")]
     pub connections: u64,
     /// The number of connections for which the server sent a Retry packet.
+    #[serde(skip_serializing_if = "is_default")]
     pub retried: u64,
     /// Connections by version. The client offers only one version, so no other can be chosen.
+    #[serde(skip_serializing_if = "is_default")]
     pub versions: Counts<u32>,
     /// Connection attempts that the server answered with a list of other versions (Version
     /// Negotiation).
+    #[serde(skip_serializing_if = "is_default")]
     pub mismatched: u64,
     /// Packets sent.
+    #[serde(skip_serializing_if = "is_default")]
     pub sent: u64,
     /// Packets considered lost.
+    #[serde(skip_serializing_if = "is_default")]
     pub lost: u64,
     /// Datagrams dropped by this host.
+    #[serde(skip_serializing_if = "is_default")]
     pub dropped: u64,
     /// Connections by the largest UDP payload that their path carried, in bytes.
+    #[serde(skip_serializing_if = "is_default")]
     pub mtu: Counts<u16>,
     /// Round-trip times.
+    #[serde(skip_serializing_if = "is_default")]
     pub rtt: Timing,
 }
 
@@ -108,13 +119,13 @@ impl QuicTally {
 
 impl AddAssign<&QuicTally> for QuicTally {
     fn add_assign(&mut self, other: &QuicTally) {
-        self.connections += other.connections;
-        self.retried += other.retried;
+        self.connections = self.connections.saturating_add(other.connections);
+        self.retried = self.retried.saturating_add(other.retried);
         self.versions += &other.versions;
-        self.mismatched += other.mismatched;
-        self.sent += other.sent;
-        self.lost += other.lost;
-        self.dropped += other.dropped;
+        self.mismatched = self.mismatched.saturating_add(other.mismatched);
+        self.sent = self.sent.saturating_add(other.sent);
+        self.lost = self.lost.saturating_add(other.lost);
+        self.dropped = self.dropped.saturating_add(other.dropped);
         self.mtu += &other.mtu;
         self.rtt += &other.rtt;
     }

@@ -4,14 +4,19 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::peer::{self, is_default};
 use sixmark_stats::Moments;
 
 /// Sizes of contents, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Sizes {
+    #[serde(skip_serializing_if = "is_default")]
     count: u64,
+    #[serde(skip_serializing_if = "is_default")]
     sum: u64,
     /// The sum of squares, an integer so that the result does not depend on the order of addition.
+    #[serde(skip_serializing_if = "is_default", with = "peer::digits")]
     squares: u128,
 }
 
@@ -79,7 +84,7 @@ impl SizesResult {
 
 impl AddAssign<&Sizes> for Sizes {
     fn add_assign(&mut self, other: &Sizes) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.squares = self.squares.saturating_add(other.squares);
     }

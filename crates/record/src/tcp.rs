@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::peer::is_default;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
@@ -38,18 +39,24 @@ pub enum Handshake {
 }
 
 /// The TCP handshakes of one family whose times were requested from the kernel.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct HandshakeTally {
     /// The number of handshakes.
+    #[serde(skip_serializing_if = "is_default")]
     pub asked: u64,
     /// Handshakes among these whose SYN was retransmitted.
+    #[serde(skip_serializing_if = "is_default")]
     pub sent_again: u64,
     /// Other handshakes for which the kernel reported no time.
+    #[serde(skip_serializing_if = "is_default")]
     pub untimed: u64,
     /// The durations of all other handshakes by the kernel's clock.
+    #[serde(skip_serializing_if = "is_default")]
     pub kernel: Timing,
     /// The durations of the same handshakes by the client's clock, from the connect call to
     /// established.
+    #[serde(skip_serializing_if = "is_default")]
     pub client: Timing,
 }
 
@@ -80,35 +87,45 @@ impl HandshakeTally {
 
 impl AddAssign<&HandshakeTally> for HandshakeTally {
     fn add_assign(&mut self, other: &HandshakeTally) {
-        self.asked += other.asked;
-        self.sent_again += other.sent_again;
-        self.untimed += other.untimed;
+        self.asked = self.asked.saturating_add(other.asked);
+        self.sent_again = self.sent_again.saturating_add(other.sent_again);
+        self.untimed = self.untimed.saturating_add(other.untimed);
         self.kernel += &other.kernel;
         self.client += &other.client;
     }
 }
 
 /// The TCP statistics of the connections of one family that were read.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TcpTally {
     /// The number of connections read.
+    #[serde(skip_serializing_if = "is_default")]
     pub read: u64,
     /// The smoothed round-trip times.
+    #[serde(skip_serializing_if = "is_default")]
     pub rtt: Timing,
     /// The shortest round-trip times.
+    #[serde(skip_serializing_if = "is_default")]
     pub min_rtt: Timing,
     /// Segments retransmitted.
+    #[serde(skip_serializing_if = "is_default")]
     pub retransmitted: u64,
     /// Retransmitted segments that the peers had already received; `None` if no kernel reported
     /// them.
+    #[serde(skip_serializing_if = "is_default")]
     pub spurious: Option<u64>,
     /// Connections with a retransmission.
+    #[serde(skip_serializing_if = "is_default")]
     pub retransmitting: u64,
     /// Segments that the peers acknowledged; `None` if no kernel reported them.
+    #[serde(skip_serializing_if = "is_default")]
     pub delivered: Option<u64>,
     /// Connections by maximum segment size, in bytes.
+    #[serde(skip_serializing_if = "is_default")]
     pub mss: Counts<u32>,
     /// The handshakes whose times were requested from the kernel.
+    #[serde(skip_serializing_if = "is_default")]
     pub handshake: HandshakeTally,
 }
 
@@ -148,12 +165,12 @@ impl TcpTally {
 
 impl AddAssign<&TcpTally> for TcpTally {
     fn add_assign(&mut self, other: &TcpTally) {
-        self.read += other.read;
+        self.read = self.read.saturating_add(other.read);
         self.rtt += &other.rtt;
         self.min_rtt += &other.min_rtt;
-        self.retransmitted += other.retransmitted;
+        self.retransmitted = self.retransmitted.saturating_add(other.retransmitted);
         self.spurious = sum(self.spurious, other.spurious);
-        self.retransmitting += other.retransmitting;
+        self.retransmitting = self.retransmitting.saturating_add(other.retransmitting);
         self.delivered = sum(self.delivered, other.delivered);
         self.mss += &other.mss;
         self.handshake += &other.handshake;
@@ -162,7 +179,7 @@ impl AddAssign<&TcpTally> for TcpTally {
 
 fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     match (one, other) {
-        (Some(one), Some(other)) => Some(one + other),
+        (Some(one), Some(other)) => Some(one.saturating_add(other)),
         (one, other) => one.or(other),
     }
 }

@@ -8,6 +8,8 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names;
+use crate::peer::is_default;
 use crate::plan::tls::PlanTls;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
@@ -37,7 +39,7 @@ pub struct Facts {
 }
 
 /// A server's certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Certificate {
     /// The SHA-256 digest of its DER encoding.
     pub sha256: [u8; 32],
@@ -105,33 +107,47 @@ impl fmt::Display for Reason {
 }
 
 /// The TLS handshakes of one family.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TlsTally {
     /// The durations of full handshakes, from connected to finished.
+    #[serde(skip_serializing_if = "is_default")]
     pub full: Timing,
     /// The durations of handshakes that resumed a session.
+    #[serde(skip_serializing_if = "is_default")]
     pub resumed: Timing,
     /// Full handshakes that finished but have no duration, because the generator was stalled.
+    #[serde(skip_serializing_if = "is_default")]
     pub untimed_full: u64,
     /// Handshakes that resumed a session but have no duration, because the generator was stalled.
+    #[serde(skip_serializing_if = "is_default")]
     pub untimed_resumed: u64,
     /// Finished handshakes in which the client offered a session for resumption.
+    #[serde(skip_serializing_if = "is_default")]
     pub offered: u64,
     /// Finished handshakes in which the server requested another ClientHello.
+    #[serde(skip_serializing_if = "is_default")]
     pub retried: u64,
     /// Handshakes that did not finish, including those that were cut off.
+    #[serde(skip_serializing_if = "is_default")]
     pub failed: u64,
     /// TLS failures, in handshakes and after them.
+    #[serde(skip_serializing_if = "is_default")]
     pub causes: Counts<Cause>,
     /// Finished handshakes by TLS version.
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "names::read_counts")]
     pub versions: Counts<&'static str>,
     /// Finished handshakes by cipher suite.
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "names::read_counts")]
     pub ciphers: Counts<&'static str>,
     /// Finished handshakes by group of the key exchange.
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "names::read_counts")]
     pub groups: Counts<&'static str>,
     /// Finished handshakes by application protocol.
+    #[serde(skip_serializing_if = "is_default")]
     pub alpn: Counts<Option<u8>>,
     /// Finished handshakes by the server's certificate.
+    #[serde(skip_serializing_if = "is_default")]
     pub certificates: Counts<Certificate>,
 }
 
@@ -225,11 +241,11 @@ impl AddAssign<&TlsTally> for TlsTally {
     fn add_assign(&mut self, other: &TlsTally) {
         self.full += &other.full;
         self.resumed += &other.resumed;
-        self.untimed_full += other.untimed_full;
-        self.untimed_resumed += other.untimed_resumed;
-        self.offered += other.offered;
-        self.retried += other.retried;
-        self.failed += other.failed;
+        self.untimed_full = self.untimed_full.saturating_add(other.untimed_full);
+        self.untimed_resumed = self.untimed_resumed.saturating_add(other.untimed_resumed);
+        self.offered = self.offered.saturating_add(other.offered);
+        self.retried = self.retried.saturating_add(other.retried);
+        self.failed = self.failed.saturating_add(other.failed);
         self.causes += &other.causes;
         self.versions += &other.versions;
         self.ciphers += &other.ciphers;

@@ -7,7 +7,7 @@
 
 use crate::in_flight::InFlight;
 use crate::outcome::{Failure, Outcome};
-use crate::tally::FamilyTally;
+use crate::tally::{FamilyTally, WaitingTime};
 
 /// An unanswered exchange is more than this many times as old as the longest duration of a
 /// completed exchange of its family.
@@ -26,7 +26,7 @@ impl FamilyTally {
     pub fn classify_in_flight(&mut self) -> u64 {
         let longest = self.phases.response.max().unwrap_or(0);
         let explained = longest.saturating_mul(FACTOR).max(YOUNGEST_NS);
-        let mut in_flight = std::mem::take(&mut self.in_flight);
+        let mut in_flight = std::mem::take(&mut self.in_flight).into_vec();
         in_flight.retain(|exchange| exchange.age_ns > explained);
         in_flight.iter().for_each(|exchange| self.count_unanswered(exchange));
         in_flight.len() as u64
@@ -35,8 +35,9 @@ impl FamilyTally {
     /// Adds an exchange that began in the warm-up and had no response in the measurement to those
     /// sent.
     pub fn carry_over(&mut self) {
-        self.sent += 1;
-        self.carried += 1;
+        // Not `+=`: see the merging of tallies.
+        self.sent = self.sent.wrapping_add(1);
+        self.carried = self.carried.saturating_add(1);
         self.warm_up.sent = self.warm_up.sent.saturating_sub(1);
     }
 
@@ -54,7 +55,8 @@ impl FamilyTally {
         }
         self.failures.reclassify(abandoned, unanswered, 1);
         self.endpoint(exchange.endpoint).failures.reclassify(abandoned, unanswered, 1);
-        self.endpoint(exchange.endpoint).waiting.silent_ns += exchange.silent_ns;
+        let silent = WaitingTime { silent_ns: exchange.silent_ns, ..WaitingTime::default() };
+        self.endpoint(exchange.endpoint).waiting += silent;
         self.phases.response.record_at_least(exchange.age_ns);
         if let Some(name) = exchange.name {
             let of = self.request(name);

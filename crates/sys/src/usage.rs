@@ -1,7 +1,9 @@
 //! Resources that this process has used.
 
+use serde::{Deserialize, Serialize};
+
 /// Processor time and memory of the whole process since its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Processor time in user mode, seconds.
     pub user_s: f64,

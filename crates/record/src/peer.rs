@@ -1,0 +1,82 @@
+//! Data that another process sends, which is not trusted: forms and limits of its parts.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+/// The highest number of an endpoint, and the most endpoints, that a peer may count. Lists are
+/// indexed by such numbers, and grow up to them.
+pub(crate) const MOST_ENDPOINTS: usize = 65_536;
+
+/// Returns true if `value` is the default, so that it need not be written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Reads a list of at most `MOST` entries.
+pub(crate) fn short<'de, const MOST: usize, T, D>(from: D) -> Result<Vec<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    let list = Vec::deserialize(from)?;
+    match list.len() <= MOST {
+        true => Ok(list),
+        false => {
+            Err(D::Error::custom(format!("a list has {} entries, not {MOST} at most", list.len())))
+        }
+    }
+}
+
+/// Reads a number below `MOST`.
+pub(crate) fn below<'de, const MOST: usize, D>(from: D) -> Result<usize, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let number = usize::deserialize(from)?;
+    limited::<MOST, D::Error>(number)
+}
+
+/// Reads a number below `MOST`, or none.
+pub(crate) fn below_or_none<'de, const MOST: usize, D>(from: D) -> Result<Option<usize>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let number = Option::<usize>::deserialize(from)?;
+    number.map(limited::<MOST, D::Error>).transpose()
+}
+
+fn limited<const MOST: usize, E: serde::de::Error>(number: usize) -> Result<usize, E> {
+    match number < MOST {
+        true => Ok(number),
+        false => Err(E::custom(format!("number {number} is not below {MOST}"))),
+    }
+}
+
+/// A count that may decrease, as a signed number. In memory it is unsigned, and differences wrap
+/// around: the sum of all differences is then the count again.
+pub(crate) mod signed {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(count: &u64, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_i64(count.cast_signed())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+        i64::deserialize(from).map(i64::cast_unsigned)
+    }
+}
+
+/// A sum of 128 bits as decimal digits: JSON's numbers end at 64 bits.
+pub(crate) mod digits {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(sum: &u128, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(sum)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(|_| D::Error::custom("a sum is not a whole number of 128 bits"))
+    }
+}
