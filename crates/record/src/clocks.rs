@@ -126,6 +126,18 @@ impl AddAssign<&Clocks> for Clocks {
     }
 }
 
+impl Clocks {
+    /// Returns what was counted since these counts were `earlier`: of the steps only a new maximum.
+    #[must_use]
+    pub fn since(&self, earlier: &Clocks) -> Clocks {
+        Clocks {
+            missing: self.missing.saturating_sub(earlier.missing),
+            inverted: self.inverted.saturating_sub(earlier.inverted),
+            steps: if self.steps > earlier.steps { self.steps } else { 0 },
+        }
+    }
+}
+
 /// The clocks of a run in a result document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -30,6 +30,18 @@ struct Failed {
 }
 
 impl Failed {
+    fn since(&self, earlier: &Failed) -> Failed {
+        let (mut known, mut samples) = (earlier.samples.clone(), self.samples.clone());
+        samples.retain(|sample| match known.iter().position(|before| before == sample) {
+            Some(at) => {
+                known.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        Failed { count: self.count.saturating_sub(earlier.count), samples }
+    }
+
     /// Sorts the samples by all fields, so that the result of merging does not depend on the order.
     fn sort(&mut self) {
         self.samples.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
@@ -92,6 +104,18 @@ impl ContentTally {
     /// Returns the number of responses over all checks.
     pub fn count(&self) -> u64 {
         self.0.values().fold(0, |sum, failed| sum.saturating_add(failed.count))
+    }
+
+    /// Returns what was counted since these counts were `earlier`. The samples are those that
+    /// `earlier` does not have.
+    #[must_use]
+    pub fn since(&self, earlier: &ContentTally) -> ContentTally {
+        let more = self.0.iter().filter_map(|(check, all)| match earlier.0.get(check) {
+            None => Some((Arc::clone(check), all.clone())),
+            Some(before) if before == all => None,
+            Some(before) => Some((Arc::clone(check), all.since(before))),
+        });
+        ContentTally(more.collect())
     }
 
     /// Returns the counts and samples for a result, in the order of the checks' texts.

@@ -39,6 +39,18 @@ impl InFlightList {
         self.0.push(exchange);
     }
 
+    /// Returns the exchanges that are not in `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &InFlightList) -> InFlightList {
+        let mut known = earlier.sorted().into_iter().peekable();
+        let mut more = self.sorted();
+        more.retain(|exchange| {
+            while known.next_if(|before| before < exchange).is_some() {}
+            known.next_if_eq(exchange).is_none()
+        });
+        InFlightList(more)
+    }
+
     /// Returns the exchanges.
     pub fn into_vec(self) -> Vec<InFlight> {
         self.0

@@ -51,6 +51,19 @@ impl Lapses {
         self.add_checks(other);
     }
 
+    /// Returns what was counted since these lapses were `earlier`, for
+    /// [`add_later`](Lapses::add_later): of the longest check only a new maximum.
+    #[must_use]
+    pub fn since(&self, earlier: &Lapses) -> Lapses {
+        let longest = self.longest_check_ns;
+        Lapses {
+            stalls: self.stalls.saturating_sub(earlier.stalls),
+            stalled_ns: self.stalled_ns.saturating_sub(earlier.stalled_ns),
+            checking_ns: self.checking_ns.saturating_sub(earlier.checking_ns),
+            longest_check_ns: if longest > earlier.longest_check_ns { longest } else { 0 },
+        }
+    }
+
     fn add_checks(&mut self, other: &Lapses) {
         self.checking_ns = self.checking_ns.saturating_add(other.checking_ns);
         self.longest_check_ns = self.longest_check_ns.max(other.longest_check_ns);
@@ -76,5 +89,8 @@ mod tests {
         let all = |of: Lapses| [of.stalls, of.stalled_ns, of.checking_ns, of.longest_check_ns];
         assert_eq!(all(beside), [2, 6, 10, 7]);
         assert_eq!(all(after), [3, 11, 10, 7]);
+        let mut again = one;
+        again.add_later(&after.since(&one));
+        assert_eq!(all(again), all(after));
     }
 }

@@ -29,6 +29,16 @@ impl Sizes {
         self.squares = self.squares.saturating_add(u128::from(bytes) * u128::from(bytes));
     }
 
+    /// Returns what was counted since these sizes were `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Sizes) -> Sizes {
+        Sizes {
+            count: self.count.saturating_sub(earlier.count),
+            sum: self.sum.saturating_sub(earlier.sum),
+            squares: self.squares.saturating_sub(earlier.squares),
+        }
+    }
+
     /// Returns the figures for a document, or `None` if nothing was counted.
     pub fn result(&self) -> Option<SizesResult> {
         let stddev = self.moments().map_or(0.0, |found| found.variance.sqrt());

@@ -1,8 +1,10 @@
 //! The counts of a worker. Each worker owns its tally; tallies are merged once, with `+=`.
 
 mod merge;
+mod since;
 mod slice;
 
+pub use since::Since;
 pub use slice::{Slice, SliceTally};
 
 use serde::{Deserialize, Serialize};

@@ -273,6 +273,47 @@ fn sums_of_what_peers_count_stop_at_the_largest_number() {
     all.ipv6.failed();
 }
 
+/// Returns the sum of what several workers have counted.
+fn merged(workers: &[Tally]) -> Tally {
+    sum(&workers.iter().collect::<Vec<_>>())
+}
+
+#[test]
+fn the_earlier_and_what_came_since_are_the_whole() {
+    let mut random = Random::new(4, 0);
+    for _ in 0..20 {
+        let mut workers = [(); 3].map(|()| Tally::default());
+        let (mut earlier, mut differences) = (Tally::default(), Vec::new());
+        for step in 0..5 {
+            for tally in &mut workers {
+                Family::BOTH.iter().for_each(|&family| count(&mut tally[family], &mut random));
+                if step == 4 {
+                    Family::BOTH.iter().for_each(|&family| end(&mut tally[family], &mut random));
+                }
+            }
+            let all = merged(&workers);
+            let since = all.since(&earlier);
+            assert_eq!(carry(&since), since);
+            earlier += &since;
+            assert_eq!(earlier, all);
+            assert_eq!(all.since(&all).ipv6.phases, Phases::default());
+            differences.insert(random.below(step + 1) as usize, since);
+        }
+        assert_eq!(merged(&differences), earlier);
+    }
+}
+
+#[test]
+fn a_count_that_decreases_has_a_negative_difference() {
+    let of = |sent| FamilyTally { sent, followed: sent, ..FamilyTally::default() };
+    let since = of(3).since(&of(5));
+    let written = serde_json::to_value(&since).unwrap();
+    assert_eq!(written, serde_json::json!({"sent": -2, "followed": -2}));
+    let mut whole = of(5);
+    whole += &carry(&since);
+    assert_eq!(whole, of(3));
+}
+
 fn sample(seed: u64) -> FamilyTally {
     let mut tally = FamilyTally { sent: 3 + seed, ..FamilyTally::default() };
     tally.status.add(200, 1 + seed);
