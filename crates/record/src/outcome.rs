@@ -242,7 +242,7 @@ impl OutcomeCounts<'_> {
     }
 
     /// Returns the number of exchanges without a complete response.
-    fn unfinished(self) -> u64 {
+    pub fn unfinished(self) -> u64 {
         sum(self.failures.iter().map(|(_, count)| count))
     }
 

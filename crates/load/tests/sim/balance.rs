@@ -138,6 +138,9 @@ pub(crate) fn slices(ran: &Ran, family: Family) {
     let (completed, body) = (tally.completed(), tally.bytes.body);
     let timed = completed - tally.untimed;
     assert_eq!(found, (tally.sent, completed, failed, body, timed), "{family}: slices");
+    // A load that ends before its measurement tells of no second, though connections were opened.
+    let same = sum == SliceTally::of(tally) || ran.slices.is_empty();
+    assert!(same, "{family}: slices and the figures of the tally");
     let seconds: Vec<_> = ran.slices.iter().map(|slice| slice.second).collect();
     assert!(seconds.is_sorted_by(|a, b| a < b), "{seconds:?}");
     assert!(ran.slices.iter().all(|slice| slice.busy_ns <= slice.length_ns));

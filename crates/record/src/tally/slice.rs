@@ -4,7 +4,8 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::Tally;
+use super::{FamilyTally, Tally};
+use crate::outcome::Outcome;
 use crate::peer::is_default;
 use sixmark_document::timing::Timing;
 use sixmark_units::family::PerFamily;
@@ -69,6 +70,28 @@ pub struct SliceTally {
     /// Response times of complete responses.
     #[serde(skip_serializing_if = "is_default")]
     pub response: Timing,
+}
+
+impl SliceTally {
+    /// Returns the figures of a second, of which `counted` is the whole tally: the difference of two
+    /// cumulative ones. `sent` is 0 if more exchanges were moved to the other family than started.
+    pub fn of(counted: &FamilyTally) -> SliceTally {
+        let outcomes = counted.outcome_counts();
+        let phases = &counted.phases;
+        let mut tls = counted.tls.full.clone();
+        tls += &counted.tls.resumed;
+        SliceTally {
+            sent: counted.sent.cast_signed().max(0).cast_unsigned(),
+            completed: outcomes.completed(),
+            failed: outcomes.unfinished().saturating_sub(outcomes.outcome(Outcome::Abandoned)),
+            unaccepted: counted.unaccepted,
+            body: counted.bytes.body,
+            connect: phases.connect.clone(),
+            tls,
+            wait: phases.wait.clone(),
+            response: phases.response.clone(),
+        }
+    }
 }
 
 impl AddAssign<&SliceTally> for SliceTally {

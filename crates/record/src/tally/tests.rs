@@ -312,6 +312,21 @@ fn a_count_that_decreases_has_a_negative_difference() {
     let mut whole = of(5);
     whole += &carry(&since);
     assert_eq!(whole, of(3));
+    assert_eq!(SliceTally::of(&since).sent, 0);
+}
+
+#[test]
+fn the_figures_of_a_second_are_those_of_its_difference() {
+    let mut random = Random::new(5, 0);
+    for _ in 0..50 {
+        let tally = random_tally(&mut random).ipv6;
+        let slice = SliceTally::of(&tally);
+        let abandoned = tally.outcome(Outcome::Abandoned);
+        assert_eq!(slice.completed + slice.failed + abandoned, tally.ended());
+        assert_eq!((slice.body, slice.unaccepted), (tally.bytes.body, tally.unaccepted));
+        assert_eq!(slice.tls.count(), tally.tls.full.count() + tally.tls.resumed.count());
+        assert_eq!((&slice.connect, &slice.wait), (&tally.phases.connect, &tally.phases.wait));
+    }
 }
 
 fn sample(seed: u64) -> FamilyTally {
