@@ -35,6 +35,11 @@ impl ListLines {
         self.lines.len()
     }
 
+    /// Returns true if the columns have been parsed.
+    pub(super) fn has_columns(&self) -> bool {
+        !self.first.is_empty()
+    }
+
     /// Parses the columns, unless that has already been done.
     pub(super) fn read_columns(&mut self) {
         if !self.first.is_empty() {

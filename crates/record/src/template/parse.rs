@@ -121,7 +121,7 @@ impl<'a> Reading<'a> {
         let file = self.file(name)?;
         let of_file = |error| format!("{name}: {error}");
         let lines = &mut self.files[file].1;
-        if column.is_some() {
+        if column.is_some() && !lines.has_columns() {
             // Templates parsed earlier keep the lines without columns, since they don't use any.
             Arc::make_mut(lines).read_columns();
         }
