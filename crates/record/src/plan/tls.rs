@@ -44,6 +44,20 @@ pub struct PlanTls {
     pub early_data: bool,
 }
 
+impl PlanTls {
+    /// Returns the names of the files that the settings refer to: cacert, cert and key, as far as
+    /// they are given.
+    pub fn files(&self) -> Vec<&str> {
+        [&self.cacert, &self.cert, &self.key].into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// Replaces the name of each of these files by what `rename` returns for it.
+    pub fn rename_files(&mut self, mut rename: impl FnMut(&str) -> String) {
+        let names = [&mut self.cacert, &mut self.cert, &mut self.key];
+        names.into_iter().flatten().for_each(|name| *name = rename(name));
+    }
+}
+
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -113,6 +127,19 @@ impl fmt::Display for Millionths {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_files_of_the_settings_can_be_elsewhere() {
+        let mut tls = PlanTls {
+            cacert: Some("a".into()),
+            key: Some("k".into()),
+            sni: Some("s".into()),
+            ..PlanTls::default()
+        };
+        assert_eq!(tls.files(), ["a", "k"]);
+        tls.rename_files(|name| format!("there/{name}"));
+        assert_eq!((tls.files(), tls.sni.as_deref()), (vec!["there/a", "there/k"], Some("s")));
+    }
 
     #[test]
     fn a_share_is_from_nothing_to_all() {
