@@ -11,7 +11,7 @@ mod timetable;
 pub use curve::Curve;
 pub use dues::{Due, Dues, first_at};
 pub use rate::RequestRate;
-pub use timetable::{Speed, Timetable};
+pub use timetable::{CarriedTimetable, Speed, Timetable};
 
 use std::fmt;
 use std::sync::Arc;

@@ -52,7 +52,7 @@ impl Timetable {
             return Err("there is nothing to replay".to_owned());
         };
         if (last - first) as f64 / speed > LONGEST_NS {
-            return Err("the replay would last longer than 100 years".to_owned());
+            return Err(TOO_LONG.to_owned());
         }
         let due = |&(at, _): &(u64, u32)| match speed {
             // Integer arithmetic loses no digits.
@@ -92,9 +92,64 @@ impl Timetable {
     }
 }
 
+/// The most entries of a timetable that another process sends.
+const MOST_ENTRIES: usize = 50_000_000;
+
+/// A timetable with all its entries, for another process that replays it.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct CarriedTimetable {
+    speed: Speed,
+    /// The nanoseconds from the entry before, as replayed.
+    gaps: Vec<u64>,
+    /// The index of the request of each entry.
+    requests: Vec<u32>,
+}
+
+impl Timetable {
+    /// Returns the timetable with its entries as data.
+    pub fn carried(&self) -> CarriedTimetable {
+        let before = std::iter::once(&0).chain(&self.at);
+        let gaps = self.at.iter().zip(before).map(|(at, before)| at - before).collect();
+        CarriedTimetable { speed: self.speed(), gaps, requests: self.request.clone() }
+    }
+}
+
+impl CarriedTimetable {
+    /// Returns the timetable, whose entries refer to `requests` requests.
+    ///
+    /// # Errors
+    /// It has no entries or too many, lasts too long, or refers to a request that there is not.
+    pub fn timetable(self, requests: usize) -> Result<Timetable, String> {
+        let CarriedTimetable { speed, gaps, requests: request } = self;
+        let number = gaps.len();
+        if number != request.len() || !(1..=MOST_ENTRIES).contains(&number) {
+            return Err(format!("a timetable has {number} entries, not 1 to {MOST_ENTRIES}"));
+        }
+        if !(speed > 0.0 && speed.is_finite()) {
+            return Err(format!("speed {speed} of a timetable is not a number above 0"));
+        }
+        if request.iter().any(|&request| request as usize >= requests) {
+            return Err(format!("a timetable refers to a request beyond the {requests} there are"));
+        }
+        let mut now = 0_u64;
+        let times = gaps.into_iter().map(|gap| {
+            now = now.saturating_add(gap);
+            now
+        });
+        let at: Vec<u64> = times.collect();
+        if now as f64 > LONGEST_NS {
+            return Err(TOO_LONG.to_owned());
+        }
+        let document = TimetableForm { entries: number as u64, span_s: now as f64 / 1e9, speed };
+        Ok(Timetable { document, at, request })
+    }
+}
+
 /// The longest replay, in nanoseconds: 100 years. Times on the clock of a longer one might not fit
 /// into 64 bits.
 const LONGEST_NS: f64 = 100.0 * 365.0 * 24.0 * 3600.0 * 1e9;
+
+const TOO_LONG: &str = "the replay would last longer than 100 years";
 
 impl From<TimetableForm> for Timetable {
     fn from(document: TimetableForm) -> Timetable {
@@ -151,6 +206,27 @@ mod tests {
         assert_eq!((fast.get(3), fast.entries(), fast.span_s()), (Some((1_000, 2)), 4, 1e-6));
         assert!(Timetable::new(Vec::new(), 1.0).is_err());
         assert!(Timetable::new(vec![(0, 0), (u64::MAX, 0)], 0.01).is_err());
+    }
+
+    #[test]
+    fn entries_are_carried_as_they_are_replayed() {
+        let entries = vec![(1_000, 0), (1_001, 2), (1_001, 1), (9_007_199_254_740_993, 0)];
+        for speed in [1.0, 3.0, 0.7] {
+            let table = Timetable::new(entries.clone(), speed).unwrap();
+            let text = serde_json::to_string(&table.carried()).unwrap();
+            let read: CarriedTimetable = serde_json::from_str(&text).unwrap();
+            assert_eq!(read.timetable(3).unwrap(), table);
+        }
+        for (wrong, part) in [
+            (r#"{"speed":1,"gaps":[],"requests":[]}"#, "0 entries"),
+            (r#"{"speed":1,"gaps":[0],"requests":[0,0]}"#, "1 entries"),
+            (r#"{"speed":1,"gaps":[0],"requests":[3]}"#, "beyond the 3"),
+            (r#"{"speed":0,"gaps":[0],"requests":[0]}"#, "speed 0"),
+            (r#"{"speed":1,"gaps":[0,18446744073709551615,9],"requests":[0,0,0]}"#, "100 years"),
+        ] {
+            let read: CarriedTimetable = serde_json::from_str(wrong).unwrap();
+            assert!(read.timetable(3).unwrap_err().contains(part), "{wrong}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! plan.
 
 pub mod accept;
+pub mod carried;
 mod filled;
 pub mod http;
 pub mod list;

@@ -35,6 +35,11 @@ impl ListLines {
         self.lines.len()
     }
 
+    /// Returns the text of the file.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// Returns true if the columns have been parsed.
     pub(super) fn has_columns(&self) -> bool {
         !self.first.is_empty()

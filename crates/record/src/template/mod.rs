@@ -2,10 +2,12 @@
 //!
 //! A template is parsed once, before the load begins.
 
+mod carried;
 mod lines;
 mod parse;
 mod values;
 
+pub use carried::{CarriedFile, CarriedFiles, CarriedTemplate};
 pub use lines::ListLines;
 pub use parse::{Reading, TemplatePlace};
 pub use values::TemplateValues;
@@ -42,7 +44,8 @@ enum BraceValue {
 }
 
 /// How a value is encoded in its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Encoding {
     /// Unchanged.
     Plain,

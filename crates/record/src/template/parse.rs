@@ -171,7 +171,7 @@ fn column_number(text: &str) -> Result<usize, String> {
 }
 
 /// Checks a value of a line. Only values that would be invalid even when encoded are refused.
-fn fits(value: &[u8], place: TemplatePlace, encoding: Encoding) -> Result<(), String> {
+pub(super) fn fits(value: &[u8], place: TemplatePlace, encoding: Encoding) -> Result<(), String> {
     let control = |byte: &u8| *byte != b'\t' && (*byte < b' ' || *byte == 0x7f);
     match place {
         TemplatePlace::Header if value.iter().any(control) => {
@@ -184,7 +184,7 @@ fn fits(value: &[u8], place: TemplatePlace, encoding: Encoding) -> Result<(), St
     }
 }
 
-fn check_pieces(pieces: &[TemplatePiece], place: TemplatePlace) -> Result<(), String> {
+pub(super) fn check_pieces(pieces: &[TemplatePiece], place: TemplatePlace) -> Result<(), String> {
     let texts = || {
         pieces.iter().filter_map(|piece| match piece {
             TemplatePiece::Text(text) => Some(text.as_str()),
