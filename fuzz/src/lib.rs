@@ -7,8 +7,10 @@ pub mod gate;
 pub mod http1_response;
 pub mod http2_response;
 pub mod http3_response;
+pub mod plan;
 pub mod requests;
 pub mod study;
+pub mod tally;
 pub mod traffic_script;
 pub mod wire;
 pub mod x509;
@@ -17,15 +19,17 @@ pub mod x509;
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("capture_file", capture_file::check),
     ("flow", flow::check),
     ("gate", gate::check),
     ("http1_response", http1_response::check),
     ("http2_response", http2_response::check),
     ("http3_response", http3_response::check),
+    ("plan", plan::check),
     ("requests", requests::check),
     ("study", study::check),
+    ("tally", tally::check),
     ("traffic_script", traffic_script::check),
     ("wire", wire::check),
     ("x509", x509::check),
