@@ -35,6 +35,7 @@ mod server;
 pub mod study;
 pub mod times;
 pub mod traffic;
+pub mod transport;
 pub mod vitals;
 pub mod watch;
 pub mod web_server;

@@ -1,3 +1,5 @@
 //! The parts of a fleet that use sockets, files, threads and clocks.
 
+pub mod in_process;
+pub mod nats;
 pub mod transport;

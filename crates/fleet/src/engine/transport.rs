@@ -11,6 +11,9 @@ use std::time::Duration;
 
 use crate::names::{AgentName, LoadName};
 
+/// The longest message that a transport must carry, in bytes. A longer one is refused.
+pub const LONGEST_MESSAGE: usize = 8 << 20;
+
 /// Why a message could not be carried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TransportError {

@@ -1,0 +1,71 @@
+//! The addresses of a server's name, in the order in which they are tried.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::address::{NatsAddress, ServerHost};
+
+/// How long a lookup may take. The system's resolver waits longer for servers that are silent, and
+/// can't be interrupted: its thread is left to itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Returns the addresses of a server, IPv6 first, then families in turn (RFC 8305, section 4).
+pub(super) async fn look_up(server: &NatsAddress) -> Result<Vec<SocketAddr>, String> {
+    let name = match &server.host {
+        ServerHost::Address(address) => return Ok(vec![SocketAddr::new(*address, server.port)]),
+        ServerHost::Name(name) => name.clone(),
+    };
+    let ask = (name.clone(), server.port);
+    let lookup = spawn_blocking(move || ask.to_socket_addrs().map(Iterator::collect::<Vec<_>>));
+    let failed = |why: &str| format!("can't find the addresses of {name} ({why})");
+    match timeout(PATIENCE, lookup).await {
+        Err(_) => Err(failed(&format!("no answer within {} s", PATIENCE.as_secs()))),
+        Ok(Err(error)) => Err(failed(&error.to_string())),
+        Ok(Ok(Err(error))) => Err(failed(&error.to_string())),
+        Ok(Ok(Ok(found))) if found.is_empty() => Err(failed("it has none")),
+        Ok(Ok(Ok(found))) => Ok(interleave(found)),
+    }
+}
+
+/// Orders addresses: the first of IPv6, the first of IPv4, the second of IPv6 and so on, each once.
+fn interleave(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let mut once: Vec<SocketAddr> = Vec::with_capacity(found.len());
+    for address in found {
+        if !once.contains(&address) {
+            once.push(address);
+        }
+    }
+    let (v6, v4): (Vec<_>, Vec<_>) = once.into_iter().partition(SocketAddr::is_ipv6);
+    let longest = v6.len().max(v4.len());
+    let turn = |at: usize| [v6.get(at).copied(), v4.get(at).copied()];
+    (0..longest).flat_map(turn).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(texts: &[&str]) -> Vec<SocketAddr> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn families_take_turns_and_ipv6_is_first() {
+        for (found, ordered) in [
+            (
+                &["1.1.1.1:1", "1.1.1.2:1", "[::1]:1"][..],
+                &["[::1]:1", "1.1.1.1:1", "1.1.1.2:1"][..],
+            ),
+            (&["[::1]:1", "[::2]:1", "[::1]:1"], &["[::1]:1", "[::2]:1"]),
+            (
+                &["[::1]:1", "[::2]:1", "1.1.1.1:1", "1.1.1.2:1"],
+                &["[::1]:1", "1.1.1.1:1", "[::2]:1", "1.1.1.2:1"],
+            ),
+        ] {
+            assert_eq!(interleave(addresses(found)), addresses(ordered));
+        }
+    }
+}
