@@ -24,6 +24,7 @@ pub mod figures;
 pub mod forms;
 pub mod incomparable;
 pub mod lab;
+pub mod nats;
 pub mod nginx;
 mod origin;
 pub mod pair;

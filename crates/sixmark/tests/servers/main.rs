@@ -9,6 +9,8 @@ mod apache;
 mod caddy;
 mod clients;
 mod everyday;
+mod fleet;
+mod fleet_server;
 mod matrix;
 mod mgen;
 mod mixes;

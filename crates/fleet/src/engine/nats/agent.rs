@@ -95,12 +95,14 @@ impl Drop for NatsAgent {
         if Handle::try_current().is_ok() {
             return;
         }
-        let _ = self.threads.run(timeout(LAST_WORDS, async {
+        let last_words = async {
             drop(self.answering.lock().await);
             if let Ok(session) = self.sessions.current(end_of(Duration::ZERO)).await {
                 round_trip(&session.nats).await;
             }
-        }));
+        };
+        // If there is not enough time, they are lost.
+        let _ = self.threads.run(async { timeout(LAST_WORDS, last_words).await });
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use async_nats::{ConnectError, ConnectErrorKind};
 
 use super::address::NatsAddress;
-use crate::engine::transport::TransportError;
+use crate::engine::transport::{LONGEST_MESSAGE, TransportError};
 
 /// Why an attempt at an operation failed.
 #[derive(Debug)]
@@ -71,12 +71,13 @@ pub(super) fn check_length(
     content: &[u8],
     more: usize,
 ) -> Result<(), TransportError> {
-    let (length, most) = (content.len() + more, nats.max_payload());
+    let (length, most) = (content.len(), nats.max_payload().saturating_sub(more));
+    let most = most.min(LONGEST_MESSAGE);
     if length <= most {
         return Ok(());
     }
     Err(TransportError::Refused(format!(
-        "a message of {length} bytes is too long: the NATS server takes at most {most} \
-         (max_payload in its configuration)"
+        "a message of {length} bytes is too long: at most {most} bytes can be sent \
+         (also by max_payload in the NATS server's configuration)"
     )))
 }

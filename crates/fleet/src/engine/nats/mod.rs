@@ -2,19 +2,25 @@
 //!
 //! Begin with [`controller::NatsController`] and [`agent::NatsAgent`], the two sides. `client` keeps
 //! the connection of either: it finds the server ([`address`], `race`), checks it (`greeting`, `tls`),
-//! proves who it is ([`credentials`]), and connects anew for as long as it takes.
+//! proves who it is ([`credentials`]), and connects anew for as long as it takes. [`server`] starts a
+//! server for one command, and [`init`] writes what a standing one needs.
 
 pub mod address;
 pub mod agent;
 mod client;
+mod configuration;
 pub mod controller;
 pub mod credentials;
 mod failure;
 mod greeting;
+mod guard;
+pub mod init;
 mod kept;
 mod lease;
 mod lookup;
+mod program;
 mod race;
 mod records;
+pub mod server;
 mod subjects;
 mod tls;

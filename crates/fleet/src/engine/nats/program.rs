@@ -1,0 +1,84 @@
+//! Where the program nats-server is.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::greeting::{OLDEST, is_new_enough};
+
+const PROGRAM: &str = "nats-server";
+const INSTALL: &str = "go install github.com/nats-io/nats-server/v2@v2.15.2";
+
+/// Returns the first nats-server that is new enough, from `folder` or the folders of `path`.
+pub(super) fn find_program(folder: Option<&Path>, path: Option<&str>) -> Result<PathBuf, String> {
+    let [major, minor] = OLDEST;
+    let folders = folder.map(Path::to_owned).into_iter();
+    let all = folders.chain(path.into_iter().flat_map(env::split_paths));
+    let mut old = None;
+    for candidate in all.map(|folder| folder.join(PROGRAM)).filter(|file| file.is_file()) {
+        match read_version(&candidate) {
+            Ok(version) if is_new_enough(&version) => return Ok(candidate),
+            Ok(version) => old = old.or(Some((candidate, format!("is version {version}")))),
+            Err(why) => old = old.or(Some((candidate, format!("can't be used ({why})")))),
+        }
+    }
+    let what = match old {
+        Some((candidate, what)) => format!("{} {what}", candidate.display()),
+        None => "there is no nats-server in PATH".to_owned(),
+    };
+    Err(format!("{what}; sixmark needs {major}.{minor} or later: {INSTALL}"))
+}
+
+/// The version that a program says it is: `nats-server: v2.15.2`.
+fn read_version(program: &Path) -> Result<String, String> {
+    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let version = text.trim().rsplit(['v', ' ']).next().unwrap_or_default();
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
+    if version.is_empty() || !version.chars().all(fits) {
+        return Err("it does not say its version".to_owned());
+    }
+    Ok(version.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// A folder with a program that says this.
+    fn folder(says: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(PROGRAM);
+        fs::write(&file, format!("#!/bin/sh\necho '{says}'\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        folder
+    }
+
+    #[test]
+    fn an_old_or_absent_server_is_refused_with_what_to_do() {
+        let (old, strange) = (folder("nats-server: v2.9.10"), folder("hello, world"));
+        for (folder, said) in [
+            (Some(old.path()), "nats-server is version 2.9.10; sixmark needs 2.14 or later"),
+            (Some(strange.path()), "can't be used (it does not say its version)"),
+            (None, "there is no nats-server in PATH; sixmark"),
+        ] {
+            let line = find_program(folder, None).unwrap_err();
+            assert!(
+                line.contains(said) && line.ends_with(INSTALL) && !line.contains('\n'),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_first_that_is_new_enough_is_taken() {
+        let (old, new) = (folder("nats-server: v2.9.10"), folder("nats-server: v2.14.0"));
+        let path = env::join_paths([old.path(), new.path()]).unwrap();
+        let found = find_program(Some(old.path()), path.to_str()).unwrap();
+        assert_eq!(found, new.path().join(PROGRAM));
+    }
+}
