@@ -188,7 +188,7 @@ async fn ask(
             Err(_) => return Err(does_not_answer()),
         }
         if Instant::now() >= end {
-            return Err(TransportError::Silent(format!("agent {agent} is not there")));
+            return Err(TransportError::Silent(format!("agent {agent} is not connected")));
         }
         sleep_until(end.min(Instant::now() + PAUSE)).await;
     }

@@ -74,7 +74,7 @@ pub fn write_fleet(folder: &Path, names: &[String], port: u16) -> Result<(), Str
 
 fn is_there(path: &Path) -> String {
     format!(
-        "{} is there already: name another folder, or remove what agents may still use",
+        "{} already exists: name another folder, or remove the files of the earlier fleet",
         path.display()
     )
 }
@@ -138,7 +138,7 @@ mod tests {
         }
         let before = fs::read(folder.join(AGENT)).unwrap();
         let line = write_fleet(&folder, &names, 4222).unwrap_err();
-        assert!(line.contains("server.conf is there already"), "{line}");
+        assert!(line.contains("server.conf already exists"), "{line}");
         fs::remove_file(folder.join(CONFIGURATION)).unwrap();
         assert!(write_fleet(&folder, &names, 4222).is_err());
         assert_eq!(fs::read(folder.join(AGENT)).unwrap(), before);

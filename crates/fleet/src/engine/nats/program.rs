@@ -11,12 +11,21 @@ const INSTALL: &str = "go install github.com/nats-io/nats-server/v2@v2.15.2";
 
 /// Returns the first nats-server that is new enough, from `folder` or the folders of `path`.
 pub(super) fn find_program(folder: Option<&Path>, path: Option<&str>) -> Result<PathBuf, String> {
+    find_by(folder, path, run_for_version)
+}
+
+/// The same, with what a program says of its version.
+fn find_by(
+    folder: Option<&Path>,
+    path: Option<&str>,
+    ask: impl Fn(&Path) -> Result<String, String>,
+) -> Result<PathBuf, String> {
     let [major, minor] = OLDEST;
     let folders = folder.map(Path::to_owned).into_iter();
     let all = folders.chain(path.into_iter().flat_map(env::split_paths));
     let mut old = None;
     for candidate in all.map(|folder| folder.join(PROGRAM)).filter(|file| file.is_file()) {
-        match read_version(&candidate) {
+        match ask(&candidate).and_then(|text| read_version(&text)) {
             Ok(version) if is_new_enough(&version) => return Ok(candidate),
             Ok(version) => old = old.or(Some((candidate, format!("is version {version}")))),
             Err(why) => old = old.or(Some((candidate, format!("can't be used ({why})")))),
@@ -29,14 +38,17 @@ pub(super) fn find_program(folder: Option<&Path>, path: Option<&str>) -> Result<
     Err(format!("{what}; sixmark needs {major}.{minor} or later: {INSTALL}"))
 }
 
-/// The version that a program says it is: `nats-server: v2.15.2`.
-fn read_version(program: &Path) -> Result<String, String> {
+fn run_for_version(program: &Path) -> Result<String, String> {
     let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
     let output = output.map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The version in a text such as `nats-server: v2.15.2`.
+fn read_version(text: &str) -> Result<String, String> {
     let version = text.trim().rsplit(['v', ' ']).next().unwrap_or_default();
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
-    if version.is_empty() || !version.chars().all(fits) {
+    if !version.starts_with(|c: char| c.is_ascii_digit()) || !version.chars().all(fits) {
         return Err("it does not say its version".to_owned());
     }
     Ok(version.to_owned())
@@ -45,40 +57,43 @@ fn read_version(program: &Path) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
-    /// A folder with a program that says this.
+    /// A folder with a program that says this when [`ask`] asks it.
     fn folder(says: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join(PROGRAM);
-        fs::write(&file, format!("#!/bin/sh\necho '{says}'\n")).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(folder.path().join(PROGRAM), says).unwrap();
         folder
+    }
+
+    fn ask(program: &Path) -> Result<String, String> {
+        fs::read_to_string(program).map_err(|error| error.to_string())
     }
 
     #[test]
     fn an_old_or_absent_server_is_refused_with_what_to_do() {
-        let (old, strange) = (folder("nats-server: v2.9.10"), folder("hello, world"));
+        let (old, strange) = (folder("nats-server: v2.9.10\n"), folder("hello, world\n"));
         for (folder, said) in [
             (Some(old.path()), "nats-server is version 2.9.10; sixmark needs 2.14 or later"),
             (Some(strange.path()), "can't be used (it does not say its version)"),
             (None, "there is no nats-server in PATH; sixmark"),
         ] {
-            let line = find_program(folder, None).unwrap_err();
+            let line = find_by(folder, None, ask).unwrap_err();
             assert!(
                 line.contains(said) && line.ends_with(INSTALL) && !line.contains('\n'),
                 "{line}"
             );
         }
+        // A file that can't be executed.
+        assert!(find_program(Some(old.path()), None).unwrap_err().contains("can't be used"));
     }
 
     #[test]
     fn the_first_that_is_new_enough_is_taken() {
         let (old, new) = (folder("nats-server: v2.9.10"), folder("nats-server: v2.14.0"));
         let path = env::join_paths([old.path(), new.path()]).unwrap();
-        let found = find_program(Some(old.path()), path.to_str()).unwrap();
+        let found = find_by(Some(old.path()), path.to_str(), ask).unwrap();
         assert_eq!(found, new.path().join(PROGRAM));
     }
 }
