@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn any_text_makes_a_name() {
-        for (text, name) in [("web.example", "web-example"), ("", "agent"), ("u@[::1]", "u-----1-")]
+        for (text, name) in [("web.example", "web-example"), ("", "agent"), ("u@[::1]", "u----1-")]
         {
             assert_eq!(AgentName::made_from(text).as_str(), name);
         }
