@@ -11,4 +11,8 @@
 
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
+pub mod load_note;
+pub mod loaded;
+pub mod messages;
+pub mod hosts;
 pub mod names;

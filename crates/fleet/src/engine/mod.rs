@@ -2,4 +2,6 @@
 
 pub mod in_process;
 pub mod nats;
+pub mod spool;
+pub mod placement;
 pub mod transport;
