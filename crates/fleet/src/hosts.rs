@@ -72,7 +72,7 @@ impl FromStr for HostName {
             return Err("a host is missing: expected HOST,HOST,...".into());
         }
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            return Err(format!("'{}': no space may be part of a host", text.escape_debug()));
+            return Err(format!("'{}': a host has no spaces", text.escape_debug()));
         }
         match text.strip_prefix(IN_LAB) {
             Some(rest) => read_lab(rest),
@@ -197,8 +197,8 @@ mod tests {
         for (text, said) in [
             ("", "missing"),
             ("a,,b", "missing"),
-            ("a b", "no space"),
-            ("a\u{1b}[1m", "no space"),
+            ("a b", "no spaces"),
+            ("a\u{1b}[1m", "no spaces"),
             ("-oProxyCommand=x", "begin with -"),
             ("u@-oProxyCommand=x", "begin with -"),
             ("ssh://-oProxyCommand=x", "begin with -"),

@@ -126,8 +126,9 @@ fn pass(tell: &Tell, line: &[u8]) {
 
 /// Returns the last line that is not empty and not for this program alone, safe to show.
 pub(super) fn last_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let last = lines.filter(|line| !line.starts_with(MARK)).last().unwrap_or_default();
+    let lines = text.lines().rev().map(str::trim);
+    let mut theirs = lines.filter(|line| !line.is_empty() && !line.starts_with(MARK));
+    let last = theirs.next().unwrap_or_default();
     let last = last.strip_prefix("sixmark: ").unwrap_or(last);
     visible(&last.chars().take(400).collect::<String>()).into_owned()
 }

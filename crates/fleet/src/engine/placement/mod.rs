@@ -11,6 +11,7 @@ mod placed;
 mod remote;
 pub mod ssh;
 mod start;
+mod stream;
 mod streams;
 mod terms;
 pub mod tunnel;

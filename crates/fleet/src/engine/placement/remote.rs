@@ -68,9 +68,9 @@ fn check_machine() -> String {
     }
 }
 
-/// Returns what the host reported for the controller, first line only.
+/// Returns what the host reported for the controller, its last line.
 pub(super) fn marked(text: &str) -> Option<&str> {
-    text.lines().filter_map(|line| line.strip_prefix(MARK)).map(str::trim).last()
+    text.lines().filter_map(|line| line.strip_prefix(MARK)).map(str::trim).next_back()
 }
 
 fn split(words: &[String]) -> Result<(String, &[String]), String> {

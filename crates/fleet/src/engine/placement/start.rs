@@ -146,25 +146,34 @@ impl Starting {
 
     fn explain(&mut self, failing: Failing) -> String {
         let host = &self.host;
-        let ended = match failing {
-            Failing::Tunnel(TunnelError::Gone) => self.process.wait(PARTING).ok().flatten(),
-            _ => None,
+        let error = match failing {
+            Failing::Late(patience) => {
+                let _ = self.process.stop(TERM);
+                return format!("{host} did not answer within {} s", patience.as_secs_f64());
+            }
+            Failing::Tunnel(error) => error,
         };
-        // It still runs, or what it wrote is no agent's.
-        let Some(exit) = ended else {
-            let _ = self.process.stop(TERM);
-            return match failing {
-                Failing::Late(patience) => {
-                    format!("{host} did not answer within {} s", patience.as_secs_f64())
-                }
-                Failing::Tunnel(error) => format!("can't place an agent on {host}: {error}"),
-            };
+        let patience = match error {
+            TunnelError::Gone => PARTING,
+            // Also a process that printed something before it failed.
+            TunnelError::Stranger(_) => TERM,
+            _ => Duration::ZERO,
         };
-        let text = self.words.text(LAST_WORDS);
-        match host {
-            HostName::Ssh(_) => ssh::explain_end(host, exit.status.code(), &text),
-            HostName::Lab { .. } => lab::explain_end(host, exit.status.code(), &text),
+        let ended = self.process.wait(patience).ok().flatten();
+        let text = ended.map_or_else(String::new, |_| self.words.text(LAST_WORDS));
+        match (ended, host) {
+            (Some(_), _) if matches!(error, TunnelError::Stranger(_)) && text.trim().is_empty() => {
+            }
+            (Some(exit), HostName::Ssh(_)) => {
+                return ssh::explain_end(host, exit.status.code(), &text);
+            }
+            (Some(exit), HostName::Lab { .. }) => {
+                return lab::explain_end(host, exit.status.code(), &text);
+            }
+            // It still runs, but what it wrote is no agent's.
+            (None, _) => drop(self.process.stop(TERM)),
         }
+        format!("can't place an agent on {host}: {error}")
     }
 }
 

@@ -14,14 +14,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use super::frames::{Frame, LONGEST_DATA, TunnelError};
+use super::stream::{Stream, WINDOW, lock};
 
-/// The bytes of a stream that may be on their way in one direction.
-pub(super) const WINDOW: usize = 512 * 1024;
 /// The bytes after which the sender is told that they were passed on.
 const STEP: usize = WINDOW / 4;
 /// The largest number of open streams.
@@ -53,35 +52,6 @@ struct Table {
 struct End {
     reason: Option<String>,
     call: Option<Closure>,
-}
-
-/// One stream. Its socket is absent while its connection is being established.
-#[derive(Default)]
-struct Stream {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    socket: Option<TcpStream>,
-    /// The bytes that may be sent.
-    credit: usize,
-    /// What was received and not yet passed on.
-    queue: Vec<u8>,
-    /// No more will be received.
-    closed: bool,
-    /// The tunnel ended.
-    ended: bool,
-}
-
-/// Returns what a mutex protects. A thread that panicked in here left nothing half-done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn wait<'a, T>(changed: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Streams {
@@ -134,12 +104,7 @@ impl Streams {
         self.end_changed.notify_all();
         self.close_pipe();
         for stream in std::mem::take(&mut lock(&self.table).streams).into_values() {
-            let mut state = lock(&stream.state);
-            state.ended = true;
-            if let Some(socket) = &state.socket {
-                let _ = socket.shutdown(Shutdown::Both);
-            }
-            stream.changed.notify_all();
+            stream.end();
         }
         if let Some(call) = call {
             call(reason);
@@ -269,8 +234,7 @@ impl Streams {
             }
             Frame::Close(number) => {
                 if let Some(stream) = stream(number)? {
-                    lock(&stream.state).closed = true;
-                    stream.changed.notify_all();
+                    stream.take_close();
                 }
                 Ok(())
             }
@@ -328,7 +292,7 @@ impl Streams {
             match socket.read(&mut buffer[..most]) {
                 Ok(0) => break,
                 Ok(length) => {
-                    lock(&stream.state).credit -= length;
+                    stream.spend(length);
                     if !self.send(&Frame::Data(number, buffer[..length].to_vec())) {
                         return;
                     }
@@ -362,74 +326,6 @@ impl Streams {
         }
         if let Some(socket) = socket {
             let _ = socket.shutdown(Shutdown::Write);
-        }
-    }
-}
-
-impl Stream {
-    fn new() -> Arc<Stream> {
-        let stream = Stream::default();
-        lock(&stream.state).credit = WINDOW;
-        Arc::new(stream)
-    }
-
-    /// Keeps another handle of the socket, by which the end of the tunnel ends it.
-    fn set_socket(&self, socket: Option<&TcpStream>) {
-        let mut state = lock(&self.state);
-        state.socket = socket.and_then(|socket| socket.try_clone().ok());
-        if state.ended
-            && let Some(socket) = socket
-        {
-            let _ = socket.shutdown(Shutdown::Both);
-        }
-    }
-
-    fn take_data(&self, number: u32, bytes: &[u8]) -> Result<(), String> {
-        let mut state = lock(&self.state);
-        if state.closed {
-            return Err(format!("bytes of stream {number} after its end"));
-        }
-        if state.queue.len() + bytes.len() > WINDOW {
-            return Err(format!("more bytes of stream {number} than it may"));
-        }
-        state.queue.extend(bytes);
-        self.changed.notify_all();
-        Ok(())
-    }
-
-    fn take_credit(&self, number: u32, bytes: u32) -> Result<(), String> {
-        let mut state = lock(&self.state);
-        state.credit = state.credit.saturating_add(bytes as usize);
-        if state.credit > WINDOW {
-            return Err(format!("too much credit for stream {number}"));
-        }
-        self.changed.notify_all();
-        Ok(())
-    }
-
-    /// Waits until bytes may be sent and returns how many; `None` if the tunnel has ended.
-    fn wait_for_credit(&self) -> Option<usize> {
-        let mut state = lock(&self.state);
-        while state.credit == 0 && !state.ended {
-            state = wait(&self.changed, state);
-        }
-        (!state.ended).then_some(state.credit)
-    }
-
-    /// Waits for the next bytes that were received; `None` after the last ones.
-    fn next_bytes(&self) -> Option<Vec<u8>> {
-        let mut state = lock(&self.state);
-        loop {
-            if state.ended {
-                return None;
-            }
-            if !state.queue.is_empty() {
-                return Some(std::mem::take(&mut state.queue));
-            }
-            if state.closed {
-                return None;
-            }
-            state = wait(&self.changed, state);
         }
     }
 }

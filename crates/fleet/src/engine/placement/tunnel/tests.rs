@@ -4,7 +4,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Barrier, LazyLock};
 use std::thread::{JoinHandle, spawn};
 
-use super::super::streams::{MOST_STREAMS, WINDOW};
+use super::super::stream::WINDOW;
+use super::super::streams::MOST_STREAMS;
 use super::*;
 
 /// A deadline that only a broken build reaches.
