@@ -33,6 +33,7 @@ mod program;
 mod raw;
 mod result;
 mod server;
+pub mod ssh;
 pub mod study;
 pub mod times;
 pub mod traffic;

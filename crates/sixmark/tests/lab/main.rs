@@ -3,7 +3,8 @@
 //!
 //! They need root (many of them user namespaces at least), and the programs that hosts run;
 //! `SIXMARK_SKIP=netns` leaves all out but those that become another account (`setpriv`) or open very many
-//! files (`nofile`); `bird2`, `tayga`, `unbound`, `nftables`, `nginx`, `curl` and `fio` those that need these packages.
+//! files (`nofile`); `bird2`, `tayga`, `unbound`, `nftables`, `nginx`, `curl` and `fio` those that need these packages,
+//! `openssh` those that need openssh-server and openssh-client.
 #![cfg(test)]
 
 mod bare;
@@ -25,6 +26,7 @@ mod nat;
 mod nat64;
 mod netem;
 mod ordinary;
+mod placement;
 mod refusals;
 mod signals;
 mod slow_loopback;
