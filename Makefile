@@ -11,7 +11,7 @@ export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
-	verdicts traffic watch-bench accuracy reproductions
+	verdicts traffic watch-bench fleet-bench accuracy reproductions
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -86,6 +86,11 @@ watch-bench: build ## watch beside tshark on 1 GB, and live; as root; WATCH="--b
 	$(CARGO) build --release -p sixmark-wire --example make-capture
 	$(CARGO) build --release -p sixmark-watch --example replay
 	benches/watch --sixmark $(SIXMARK) --examples $(TARGET_DIR)/release/examples $(WATCH)
+
+fleet-bench: ## 1,000 simulated agents at a NATS server: records acknowledged, collector, memory; FLEET="100 60"
+	scripts/install-nats-server
+	$(CARGO) build --release -p sixmark-fleet --example thousand-agents
+	$(TARGET_DIR)/release/examples/thousand-agents $(TARGET_DIR)/peers/bin $(FLEET)
 
 accuracy: build ## clock against packets (run --truth), into docs/accuracy.md; as root
 	scripts/accuracy --sixmark $(SIXMARK) docs/accuracy.md $(ACCURACY)

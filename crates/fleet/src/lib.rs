@@ -4,15 +4,22 @@
 //! all agents at the same time and merges their records. Between them is a server of NATS with
 //! JetStream, which `--hosts` starts for one command and which a standing fleet keeps running.
 //!
-//! Begin with [`names`], what agents and runs are called, and [`engine::transport`], which carries
-//! messages between both sides. Only [`engine`] uses sockets, files, threads and clocks.
+//! Begin with [`messages`] and [`records`], what both sides exchange, and [`engine::transport`],
+//! which carries it. [`split`] divides a load, [`second_gatherer`] makes the records, [`collector`]
+//! reads them. Only [`engine`] uses sockets, files, threads and clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod allow;
+pub mod clock_offset;
+pub mod collector;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
+pub mod hosts;
 pub mod load_note;
 pub mod loaded;
 pub mod messages;
-pub mod hosts;
 pub mod names;
+pub mod records;
+pub mod second_gatherer;
+pub mod split;

@@ -2,7 +2,7 @@
 
 use sixmark_document::provenance::{Environment, Warning};
 use sixmark_record::truth::Truth;
-use sixmark_vitals::section::Vitals;
+use sixmark_vitals::section::{MachineRole, Vitals};
 
 use super::Loaded;
 
@@ -13,24 +13,12 @@ pub struct FleetLoad {
     pub name: String,
     /// The agents, in the order of their workers' numbers.
     pub agents: Vec<AgentLoad>,
+    /// What the load cost its server, with the warnings about it, if an agent read its vitals.
+    pub server: Option<(MachineRole, Vec<Warning>)>,
     /// How often the server between agents and controller was started again meanwhile.
     pub server_restarts: u32,
     /// Records that arrived more than once and were counted once.
     pub duplicates: u64,
-}
-
-impl FleetLoad {
-    /// Adds a later load of the same fleet. Agents are told by their names.
-    pub(crate) fn add_later(&mut self, later: &FleetLoad) {
-        self.server_restarts += later.server_restarts;
-        self.duplicates += later.duplicates;
-        for agent in &later.agents {
-            match self.agents.iter_mut().find(|known| known.name == agent.name) {
-                Some(known) => known.add_later(agent),
-                None => self.agents.push(agent.clone()),
-            }
-        }
-    }
 }
 
 /// The share of a load that one agent generated, with what is known about the agent.
@@ -68,17 +56,4 @@ pub struct ClockOffset {
     pub offset_ns: i64,
     /// The most by which `offset_ns` may be wrong, in nanoseconds.
     pub bound_ns: u64,
-}
-
-impl AgentLoad {
-    /// Adds a later load of the same agent.
-    fn add_later(&mut self, later: &AgentLoad) {
-        self.loaded = super::one_after_the_other([&self.loaded, &later.loaded].into_iter());
-        self.incomplete_from = self.incomplete_from.or(later.incomplete_from);
-        self.adds_up &= later.adds_up;
-        if later.clock.bound_ns > self.clock.bound_ns {
-            self.clock = later.clock;
-        }
-        self.late_ns = self.late_ns.max(later.late_ns);
-    }
 }

@@ -8,7 +8,7 @@ use sixmark_record::tally::Tally;
 use sixmark_record::truth::TruthBook;
 use sixmark_sys::usage::Usage;
 
-use super::{FleetLoad, Loaded, classify_in_flight, worst};
+use super::{AgentLoad, FleetLoad, Loaded, classify_in_flight, worst};
 
 /// Merges consecutive loads. The seconds of each load are numbered after those of the loads before
 /// it.
@@ -76,15 +76,31 @@ fn nothing() -> Loaded {
     }
 }
 
+/// Returns the fleet of consecutive loads. Agents are told by their names.
 fn joined_fleet(
     before: Option<Box<FleetLoad>>,
     later: Option<&FleetLoad>,
 ) -> Option<Box<FleetLoad>> {
-    match (before, later) {
-        (Some(mut before), Some(later)) => {
-            before.add_later(later);
-            Some(before)
+    let Some(later) = later else { return before };
+    let Some(mut fleet) = before else { return Some(Box::new(later.clone())) };
+    fleet.server_restarts += later.server_restarts;
+    fleet.duplicates += later.duplicates;
+    for agent in &later.agents {
+        match fleet.agents.iter_mut().find(|known| known.name == agent.name) {
+            Some(known) => add_later_share(known, agent),
+            None => fleet.agents.push(agent.clone()),
         }
-        (before, later) => before.or_else(|| later.map(|later| Box::new(later.clone()))),
     }
+    Some(fleet)
+}
+
+/// Adds a later share of the same agent.
+fn add_later_share(agent: &mut AgentLoad, later: &AgentLoad) {
+    agent.loaded = one_after_the_other([&agent.loaded, &later.loaded].into_iter());
+    agent.incomplete_from = agent.incomplete_from.or(later.incomplete_from);
+    agent.adds_up &= later.adds_up;
+    if later.clock.bound_ns > agent.clock.bound_ns {
+        agent.clock = later.clock;
+    }
+    agent.late_ns = agent.late_ns.max(later.late_ns);
 }

@@ -54,6 +54,7 @@ pub struct AgentResult {
     /// Whether the sum of its seconds, as collected, is what it counted in all.
     pub adds_up: bool,
     /// The difference of its clock from the controller's, in seconds: above zero if it is ahead.
+    #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub clock_offset_s: f64,
     /// The most by which that offset may be wrong: half of the shortest round trip of the probes.
     pub clock_bound_s: f64,

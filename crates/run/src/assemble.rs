@@ -12,7 +12,7 @@ use sixmark_units::family::Family;
 use sixmark_vitals::section::Vitals;
 
 use super::BUSY;
-use super::fleet_section::fleet_section;
+use super::fleet_section::{fleet_section, fleet_vitals};
 use sixmark_load::Loaded;
 use sixmark_record::warnings as warning;
 
@@ -69,6 +69,11 @@ pub fn assemble(known: Circumstances, measured: Measured) -> RunResult {
     let elapsed_s = measured.elapsed_s();
     let Measured { plan, loaded, families, total, sameness, calibration, truth, .. } = measured;
     let (vitals, of_vitals) = measured.vitals.unzip();
+    let of_fleet = loaded.fleet.as_deref().map(fleet_vitals);
+    let (vitals, of_vitals) = match of_fleet {
+        Some((of_fleet, doubts)) => (of_fleet, Some(doubts)),
+        None => (vitals, of_vitals),
+    };
     let fleet = loaded.fleet.as_deref().map(|fleet| fleet_section(&plan, fleet));
     // Exchanges that began in the warm-up are excluded: the ratio applies to those begun in the
     // measurement.

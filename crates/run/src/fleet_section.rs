@@ -1,12 +1,13 @@
 //! The part of a result about the agents of a fleet.
 
-use sixmark_document::provenance::Environment;
+use sixmark_document::provenance::{Environment, Warning};
 use sixmark_load::{AgentLoad, FleetLoad};
 use sixmark_record::family_result::Families;
 use sixmark_record::fleet::{AgentFamily, AgentResult, FleetSection};
 use sixmark_record::plan::Plan;
 use sixmark_record::result::families_of;
 use sixmark_units::family::Family;
+use sixmark_vitals::section::Vitals;
 
 use super::BUSY;
 
@@ -24,6 +25,24 @@ pub fn fleet_section(plan: &Plan, fleet: &FleetLoad) -> FleetSection {
         server_restarts: fleet.server_restarts,
         duplicates: fleet.duplicates,
     }
+}
+
+/// Returns what the load cost the first agent, and its server if an agent read the server's vitals,
+/// with the warnings of all agents.
+pub(crate) fn fleet_vitals(fleet: &FleetLoad) -> (Option<Vitals>, Vec<Warning>) {
+    let of_agent = |agent: &AgentLoad| {
+        let (_, doubts) = agent.vitals.clone().unzip();
+        let named = |doubt: Warning| Warning {
+            message: format!("agent {}: {}", agent.name, doubt.message),
+            ..doubt
+        };
+        doubts.unwrap_or_default().into_iter().map(named).collect::<Vec<_>>()
+    };
+    let mut doubts: Vec<Warning> = fleet.agents.iter().flat_map(of_agent).collect();
+    let (server, of_server) = fleet.server.clone().unzip();
+    doubts.extend(of_server.unwrap_or_default());
+    let first = fleet.agents.first().and_then(|agent| agent.vitals.clone());
+    (first.map(|(vitals, _)| Vitals { server, ..vitals }), doubts)
 }
 
 fn agent_result(plan: &Plan, agent: &AgentLoad, share: Option<f64>) -> AgentResult {

@@ -93,6 +93,7 @@ fn a_run_over_one_family() {
 fn a_run_with_failures() {
     whole("run-failing", &documents::recorded("run-failing"));
     whole("run-crowded", &documents::crowded());
+    whole("run-fleet", &documents::of_a_fleet());
     without_page("run-silent", &documents::silent());
 }
 

@@ -21,6 +21,7 @@ pub mod document_schema;
 pub mod documents;
 pub mod events;
 pub mod figures;
+pub mod fleet_loads;
 pub mod forms;
 pub mod incomparable;
 pub mod lab;

@@ -4,6 +4,7 @@ use crate::fleet::{AgentFamily, AgentResult, FleetSection};
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 use sixmark_units::family::Family;
+use sixmark_units::quantity::counted;
 
 use super::truth::truth_part;
 
@@ -33,8 +34,8 @@ fn covered(fleet: &FleetSection) -> String {
         false => format!("Totals cover {complete} of {all} agents to the end, the others in part."),
     };
     if fleet.server_restarts > 0 {
-        let times = fleet.server_restarts;
-        said.push_str(&format!(" The server between them was started again {times} times."));
+        let times = counted(fleet.server_restarts.into(), "time", "times");
+        said.push_str(&format!(" The server between them was started again {times}."));
     }
     said
 }
@@ -134,7 +135,7 @@ fn machines(fleet: &FleetSection) -> Table {
         Column::words("Kernel"),
         Column::words("Driver"),
         Column::number("Workers"),
-        Column::number("Processor time"),
+        Column::number("CPU time"),
     ];
     let rows = fleet.agents.iter().map(|agent| {
         let cpu_us = (agent.cpu_user_s + agent.cpu_sys_s) * 1e6;

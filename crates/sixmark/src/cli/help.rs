@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands with their examples. The short help shows only the options named here; `--help` shows
 /// all.
-const EXAMPLES: [CommandExamples; 11] = [
+const EXAMPLES: [CommandExamples; 13] = [
     CommandExamples {
         command: &["run"],
         options: &[
@@ -18,6 +18,7 @@ const EXAMPLES: [CommandExamples; 11] = [
             ("http2", "sixmark run --http2 --streams 10 https://www.example.net/"),
             ("header", "sixmark run -H 'Accept: text/html' https://www.example.net/"),
             ("html", "sixmark run --html report.html https://www.example.net/"),
+            ("hosts", "sixmark run --hosts a.example.net,b.example.net https://www.example.net/"),
         ],
     },
     CommandExamples {
@@ -117,6 +118,21 @@ const EXAMPLES: [CommandExamples; 11] = [
             ("text", "sixmark report --text 17"),
             ("csv", "sixmark report --csv before.json after.json"),
         ],
+    },
+    CommandExamples {
+        command: &["agent"],
+        options: &[
+            (
+                "allow",
+                "sixmark agent --nats tls://nats.example.net --creds agent.creds --allow \
+                 2001:db8::/32",
+            ),
+            ("name", "sixmark agent --name paris --nats nats://[::1] --creds agent.creds"),
+        ],
+    },
+    CommandExamples {
+        command: &["fleet", "init"],
+        options: &[("names", "sixmark fleet init fleet --server nats.example.net")],
     },
     CommandExamples { command: &["demo"], options: &[("duration", "sixmark demo -d 10s")] },
 ];

@@ -4,6 +4,7 @@ mod compare;
 mod demo;
 mod detail;
 mod files;
+mod fleet;
 mod gates;
 mod help;
 mod history;
@@ -57,6 +58,8 @@ enum SixmarkCommand {
     Traffic(traffic::TrafficArgs),
     Watch(Box<watch::WatchArgs>),
     Vitals(Box<vitals::VitalsArgs>),
+    Agent(Box<fleet::agent::AgentArgs>),
+    Fleet(fleet::FleetCommandArgs),
     Demo(demo::DemoArgs),
 }
 
@@ -81,6 +84,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         SixmarkCommand::Traffic(args) => traffic::main(&args),
         SixmarkCommand::Watch(args) => watch::main(&args),
         SixmarkCommand::Vitals(args) => vitals::main(&args),
+        SixmarkCommand::Agent(args) => fleet::agent::main(&args),
+        SixmarkCommand::Fleet(args) => fleet::main(args),
         SixmarkCommand::Demo(args) => demo::main(&args),
     };
     match done {
@@ -151,6 +156,8 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("traffic") => "sixmark traffic --help",
         Some("watch") => "sixmark watch --help",
         Some("vitals") => "sixmark vitals --help",
+        Some("agent") => "sixmark agent --help",
+        Some("fleet") => "sixmark fleet --help",
         Some("demo") => "sixmark demo --help",
         _ => "sixmark --help",
     }

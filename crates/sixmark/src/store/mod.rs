@@ -21,7 +21,7 @@ use rusqlite::{
 use serde::Serialize;
 
 pub use list::{ListFilter, ListPage, Listed};
-pub use place::{StorePlace, VARIABLE, ignored_data_home};
+pub use place::{StorePlace, VARIABLE, agent_folder, ignored_data_home};
 use schema::FoundStore;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output;

@@ -16,6 +16,8 @@ const DATA_HOME: &str = "XDG_DATA_HOME";
 const NONE: &str = "none";
 /// The default file, relative to the folder for the user's data.
 const USUAL: &str = "sixmark/results.sqlite";
+/// The default folder of what agents keep, relative to the folder for the user's data.
+const AGENT: &str = "sixmark/agent";
 
 /// The place where results are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,9 +99,25 @@ pub fn ignored_data_home(
 /// Returns the default file. Relative paths are ignored, as the XDG Base Directory Specification
 /// requires.
 fn usual(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    data_home(var).map(|data| data.join(USUAL))
+}
+
+/// Returns the folder for the user's data.
+fn data_home(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || absolute("HOME").map(|home| home.join(".local/share"));
-    absolute(DATA_HOME).or_else(home).map(|data| data.join(USUAL))
+    absolute(DATA_HOME).or_else(home)
+}
+
+/// Returns the default folder of what an agent keeps until a controller has it.
+///
+/// # Errors
+/// The folder for the user's data is unknown.
+pub fn agent_folder(var: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, CommandError> {
+    data_home(var).map(|data| data.join(AGENT)).ok_or_else(|| {
+        let line = "neither XDG_DATA_HOME nor HOME is set, so records have no place; use --spool";
+        CommandError::Usage(line.to_owned())
+    })
 }
 
 #[cfg(test)]

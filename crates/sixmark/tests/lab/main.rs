@@ -14,6 +14,7 @@ mod dell;
 mod doors;
 mod dropped;
 mod emulator;
+mod fleets;
 mod foreign_link;
 mod fragments;
 mod in_labs;

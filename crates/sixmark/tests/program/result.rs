@@ -72,6 +72,20 @@ fn secure_sample() -> Value {
     document
 }
 
+/// A result of two agents.
+fn fleet_sample() -> Value {
+    let agents = ["a", "b"].map(|name| sixmark_record::fixture::agent(name, 1_000.0));
+    let fleet = sixmark_record::fleet::FleetSection {
+        load: "load-1".to_owned(),
+        agents: agents.into(),
+        server_restarts: 0,
+        duplicates: 0,
+    };
+    let mut document = sample();
+    put(&mut document, "/fleet", serde_json::to_value(fleet).unwrap());
+    document
+}
+
 #[test]
 fn the_schema_refuses_what_is_not_a_result() {
     let validator = RESULT.validator();
@@ -126,7 +140,8 @@ const FREE: [&str; 8] =
 /// Takes each field of each object away, and adds one.
 #[test]
 fn the_schema_knows_every_field() {
-    let all = [sample(), open_sample(), search_sample(), secure_sample(), mix_sample()];
+    let all =
+        [sample(), open_sample(), search_sample(), secure_sample(), mix_sample(), fleet_sample()];
     all.iter().for_each(is_known);
 }
 
@@ -138,7 +153,7 @@ fn is_known(good: &Value) {
 
 #[test]
 fn a_document_survives_being_read() {
-    for document in [sample(), open_sample(), search_sample(), secure_sample()] {
+    for document in [sample(), open_sample(), search_sample(), secure_sample(), fleet_sample()] {
         let result: RunResult = serde_json::from_value(document.clone()).unwrap();
         assert_eq!(serde_json::to_value(result).unwrap(), document);
     }

@@ -7,6 +7,8 @@ use sixmark_compare::{Comparison, HeaderCorrected};
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_record::fixture;
+use sixmark_record::fleet::FleetSection;
+use sixmark_record::warnings;
 use sixmark_study::study_result::StudyResult;
 
 /// A document of a run on loopback.
@@ -54,6 +56,28 @@ pub(crate) fn crowded() -> Document {
             "code": null, "count": 15}]})
     });
     run["families"]["ipv4"]["by_address"] = addresses.collect();
+    read(run)
+}
+
+/// A run that three agents generated, one of which was lost, one slow, and one with an uncertain
+/// clock.
+pub(crate) fn of_a_fleet() -> Document {
+    let mut run: Value = serde_json::from_str(text_of("run-both")).unwrap();
+    let mut agents = [("berlin", 1_000.0), ("paris", 500.0), ("rome", 990.0)]
+        .map(|(name, per_s)| fixture::agent(name, per_s));
+    agents[1].share = Some(0.25);
+    agents[2].incomplete_from = Some(7);
+    agents[0].clock_bound_s = 0.02;
+    let fleet = FleetSection {
+        load: "20260102T030405Z-abcdef-1".to_owned(),
+        agents: agents.into(),
+        server_restarts: 1,
+        duplicates: 2,
+    };
+    let warnings = warnings::of_fleet(&fleet);
+    let before = run["warnings"].as_array_mut().unwrap();
+    before.extend(warnings.iter().map(|warning| serde_json::to_value(warning).unwrap()));
+    run["fleet"] = serde_json::to_value(fleet).unwrap();
     read(run)
 }
 

@@ -10,6 +10,7 @@ mod caddy;
 mod clients;
 mod everyday;
 mod fleet;
+mod fleet_loads;
 mod fleet_server;
 mod matrix;
 mod mgen;

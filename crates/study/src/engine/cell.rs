@@ -31,7 +31,7 @@ use super::stage::Stage;
 use super::work::Work;
 use crate::browser::Browsers;
 use crate::engine::cell_warnings as doubts;
-use sixmark_run::{self, find};
+use sixmark_run::{self, Generators, find};
 use sixmark_sys::clock;
 use sixmark_sys::command_error::CommandError;
 use sixmark_watch::capture::Capture;
@@ -50,6 +50,8 @@ pub(super) struct Bench<'a> {
     pub(super) browsers: &'a Browsers,
     /// The study's folder.
     pub(super) folder: &'a std::path::Path,
+    /// The agents that carry out the cells that sixmark itself loads; `None` if it is this process.
+    pub(super) fleet: Option<&'a Arc<dyn Generators>>,
     pub(super) stop: &'a Arc<AtomicBool>,
 }
 
@@ -163,7 +165,7 @@ impl Bench<'_> {
         let read = self.options.of(cell.number);
         let read =
             read.ok_or_else(|| CommandError::Usage("its options were not read".to_owned()))?;
-        let (runnable, extras) = read.runnable(&place.urls, seed, &folder)?;
+        let (runnable, extras) = read.runnable(&place.urls, seed, &folder, self.fleet)?;
         let result = match runnable.searches() {
             true => find::run_search(runnable, self.stop, |_, _| {})?,
             false => sixmark_run::run_plan(runnable, &extras, self.stop, |_| {})?,

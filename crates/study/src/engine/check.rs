@@ -13,7 +13,7 @@ use crate::spec::cells::cells;
 use crate::spec::command_line::{CellTarget, option, options};
 
 use super::Commands;
-use sixmark_run::{Extras, Runnable};
+use sixmark_run::{Extras, Generators, Runnable};
 use sixmark_sys::command_error::CommandError;
 
 /// A URL with which an option can be tried.
@@ -27,7 +27,7 @@ pub trait CellOptions: Debug + Send + Sync {
     /// Returns a one-line description of the mistake, in the words of `sixmark run`.
     fn check(&self, urls: &[String]) -> Result<(), String>;
 
-    /// Returns the run with these URLs and its extras. `seed` applies to a cell that sets none;
+    /// Returns the run with these URLs and its extras. `fleet` carries it out if it is given. `seed` applies to a cell that sets none;
     /// `folder` resolves the folders in braces.
     ///
     /// # Errors
@@ -37,6 +37,7 @@ pub trait CellOptions: Debug + Send + Sync {
         urls: &[String],
         seed: u64,
         folder: &dyn Fn(&str) -> Option<String>,
+        fleet: Option<&Arc<dyn Generators>>,
     ) -> Result<(Runnable, Extras), CommandError>;
 }
 

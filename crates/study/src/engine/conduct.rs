@@ -15,7 +15,6 @@ use crate::spec::Study;
 use crate::spec::cells::{cells, schedule};
 use crate::study_result::{CellResult, StudyComparison, StudyResult};
 use sixmark_document::provenance::Ended;
-use sixmark_sys::enclosure::Rights;
 
 use super::cell::{Bench, id};
 use super::check::OptionsOfCells;
@@ -121,7 +120,7 @@ pub fn run_cells(
         true => Ok(Ended::Complete),
         false => {
             let mut course = StudyCourse::new(study, &cells, &folder, &mut document);
-            course.carry_out(&left, &source.here(), options.rights, of_cells, stop, tell)
+            course.carry_out(&left, &source.here(), options, of_cells, stop, tell)
         }
     };
     finish(study, &mut document, carried.as_ref().ok().copied());
@@ -199,11 +198,12 @@ impl<'a> StudyCourse<'a> {
         &mut self,
         left: &[(usize, u32)],
         here: &Path,
-        rights: Option<Rights>,
+        options: &Options,
         of_cells: &OptionsOfCells,
         stop: &Arc<AtomicBool>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, CommandError> {
+        let rights = options.rights;
         let work = Work::new(self.folder, &temporary(rights))?;
         files::make(self.study, self.cells, &work)?;
         // Services inherit the limit, since thousands of connections may arrive. If it can't be
@@ -228,6 +228,7 @@ impl<'a> StudyCourse<'a> {
             seed: self.document.seed,
             browsers: &browsers,
             folder: self.folder.path(),
+            fleet: options.fleet.as_ref(),
             stop,
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);

@@ -1,7 +1,9 @@
 //! The options of a study run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use sixmark_run::Generators;
 use sixmark_sys::enclosure::Rights;
 
 /// The options of a study run.
@@ -17,4 +19,7 @@ pub struct Options {
     pub force: bool,
     /// The rights in the enclosure of this process, which a study in a lab needs.
     pub rights: Option<Rights>,
+    /// The agents that generate the load of the cells that sixmark itself loads; this process if
+    /// absent.
+    pub fleet: Option<Arc<dyn Generators>>,
 }

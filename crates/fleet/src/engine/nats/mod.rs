@@ -13,7 +13,6 @@ pub mod controller;
 pub mod credentials;
 mod failure;
 mod greeting;
-mod guard;
 pub mod init;
 mod kept;
 mod lease;

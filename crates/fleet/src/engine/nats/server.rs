@@ -17,8 +17,8 @@ use sixmark_sys::threads::no_thread;
 use super::address::{NatsAddress, ServerHost};
 use super::configuration::{Settings, configure};
 use super::credentials::Credentials;
-use super::guard::GuardedFolder;
 use super::program::find_program;
+use crate::engine::guard::GuardedFolder;
 
 /// How long a server may take until it listens, and to end.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -69,7 +69,7 @@ impl NatsServer {
     /// One line: there is no such program, it is too old, or it does not start.
     pub fn start(folder: Option<&Path>, loopback: IpAddr) -> Result<NatsServer, String> {
         let program = find_program(folder, std::env::var("PATH").ok().as_deref())?;
-        let folder = GuardedFolder::create();
+        let folder = GuardedFolder::create("sixmark-nats-");
         let folder = folder.map_err(|error| format!("no folder for a NATS server: {error}"))?;
         let [(controller, first), (agents, second)] = [(); 2].map(|()| Credentials::generate(None));
         let recipe = Recipe {

@@ -11,6 +11,8 @@ mod sides;
 pub(super) use args::{CompareArgs, adapt};
 pub(super) use lacks::of_comparison as explain_lack;
 
+use std::sync::Arc;
+
 use crate::report::documents::Document;
 use crate::report::headline::ListHeadline;
 use crate::report::junit;
@@ -29,6 +31,7 @@ use asked::Asked;
 use compare_progress::LiveComparison;
 use sixmark_compare::engine as compare;
 use sixmark_compare::engine::{Comparing, ComparisonEvent};
+use sixmark_run::Generators;
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
@@ -38,9 +41,12 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let quiet = *quiet;
     check_files(args)?;
+    let sides = sides::workloads(args);
+    run::check_session(&args.session, sides.iter().chain([args.shared.workload()]))?;
     let host = vitals_from::host(&args.session)?;
     args.session.inside.go()?;
-    let comparing = comparing(args, host)?;
+    let fleet = args.session.fleet.take(&args.session.inside, stop_flag()?.as_ref())?;
+    let comparing = comparing(args, host, fleet.as_ref())?;
     let (a, b) = comparing.names();
     let gates = demanded.gates(&GateNames::of_comparison(a, b))?;
     let mut keeper = Keeper::open(keep)?;
@@ -97,11 +103,15 @@ fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), CommandErr
     keeper.save(&headline, &encoded(so_far)?)
 }
 
-fn comparing(args: &CompareArgs, host: Option<VitalsFrom>) -> Result<Comparing, CommandError> {
+fn comparing(
+    args: &CompareArgs,
+    host: Option<VitalsFrom>,
+    fleet: Option<&Arc<dyn Generators>>,
+) -> Result<Comparing, CommandError> {
     let [a, b] = asked::sides_asked(args)?;
     // Both sides have the same seed, so that both get the same arrivals.
     let seed = args.session.seed.unwrap_or_else(run::random_seed);
-    let side = |asked: &Asked<'_>| sides::contender(asked, args, seed);
+    let side = |asked: &Asked<'_>| sides::contender(asked, args, seed, fleet);
     let mut sides = ComparedSides { a: side(&a)?, b: side(&b)? };
     if sides.a.name == sides.b.name {
         sides.a.name.push_str(" (a)");

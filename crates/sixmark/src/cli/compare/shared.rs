@@ -15,6 +15,11 @@ pub(in crate::cli) struct SharedWorkload {
 }
 
 impl SharedWorkload {
+    /// Returns the workload of both sides, without their own options.
+    pub(super) fn workload(&self) -> &WorkloadArgs {
+        &self.workload
+    }
+
     /// Returns a side's workload: the shared one, with its values replaced by those of the side's
     /// own options. Values of repeatable options are added to the shared ones; URLs and target
     /// lists replace them.

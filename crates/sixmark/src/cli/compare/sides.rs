@@ -1,10 +1,13 @@
 //! What a side loads, from its own options and the shared ones.
 
+use std::sync::Arc;
+
 use super::super::run::{self, CourseArgs, PlanOptions, WorkloadArgs};
 use super::args::CompareArgs;
 use super::asked::Asked;
 use crate::cli::compare::side_options::words;
 use sixmark_compare::engine::Contender;
+use sixmark_run::Generators;
 use sixmark_sys::command_error::CommandError;
 
 /// Creates a side from the shared options and its own, which take precedence. Its URLs replace the
@@ -16,6 +19,7 @@ pub(super) fn contender(
     asked: &Asked<'_>,
     args: &CompareArgs,
     seed: u64,
+    fleet: Option<&Arc<dyn Generators>>,
 ) -> Result<Contender, CommandError> {
     let said =
         |why: String| CommandError::Usage(format!("{} '{}': {why}", asked.place, asked.text));
@@ -40,11 +44,16 @@ pub(super) fn contender(
         },
         seed,
         keep_secrets: keep.keeps_secrets(),
+        fleet: fleet.map(|fleet| fleet.size()),
     });
+    let draft = draft.map_err(|error| of_side(asked, error))?;
     Ok(Contender {
         name: asked.name.unwrap_or(&options).trim().to_owned(),
         options,
-        runnable: draft.map_err(|error| of_side(asked, error))?.check()?,
+        runnable: match fleet {
+            Some(fleet) => draft.check_on(Arc::clone(fleet))?,
+            None => draft.check()?,
+        },
     })
 }
 

@@ -1,6 +1,7 @@
 //! `sixmark run`.
 
 mod args;
+mod fleet_options;
 mod inputs;
 mod options;
 mod pace;
@@ -15,6 +16,7 @@ mod values;
 pub(super) mod vitals_from;
 
 pub(super) use args::{CourseArgs, RunArgs, SessionArgs, WorkloadArgs};
+pub(super) use fleet_options::check_session;
 pub(super) use options::PlanOptions;
 pub(super) use plan::{draft, only_family, random_seed};
 pub(super) use run_progress::figures_of_slice;
@@ -35,7 +37,7 @@ use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 
 use run_progress::LiveRun;
-use sixmark_run::{Draft, Extras, Runnable};
+use sixmark_run::{Draft, Extras, FleetSize, Runnable};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
@@ -46,11 +48,16 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let (csv, quiet) = (&args.csv, *quiet);
     let files = args.session.files().document("--csv", csv.as_ref());
     files.inputs(args.workload.inputs()).check()?;
+    fleet_options::check_options(args)?;
     let host = vitals_from::host(&args.session)?;
     args.session.inside.go()?;
-    let draft = args.draft()?;
+    let draft = args.draft(None)?;
     let extras = args.extras(host)?;
-    let runnable = draft.check()?;
+    let fleet = args.session.fleet.take(&args.session.inside, stop_flag()?.as_ref())?;
+    let runnable = match fleet {
+        Some(fleet) => args.draft(Some(fleet.size()))?.check_on(fleet)?,
+        None => draft.check()?,
+    };
     let gates = demanded.gates(&GateNames::of_run(runnable.plan().families()))?;
     let mut keeper = Keeper::open(keep)?;
     let already_shown = runnable.doubts().len();
@@ -79,16 +86,18 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
 }
 
 impl RunArgs {
-    /// Creates the plan that the options describe.
+    /// Creates the plan that the options describe. `fleet` are the agents that carry it out, if it is
+    /// not this process.
     ///
     /// # Errors
     /// See [`draft`].
-    pub(super) fn draft(&self) -> Result<Draft, CommandError> {
+    pub(super) fn draft(&self, fleet: Option<FleetSize>) -> Result<Draft, CommandError> {
         draft(&PlanOptions {
             workload: &self.workload,
             course: &self.course,
             seed: self.session.seed.unwrap_or_else(random_seed),
             keep_secrets: self.session.keep.keeps_secrets(),
+            fleet,
         })
     }
 
@@ -99,7 +108,10 @@ impl RunArgs {
     /// The server's vitals are not available from the given source.
     pub(super) fn extras(&self, host: Option<VitalsFrom>) -> Result<Extras, CommandError> {
         let (calibrate, truth) = (self.session.calibrate, self.truth);
-        let vitals_from = vitals_from::elsewhere(&self.session)?.or(host);
+        let vitals_from = match self.session.fleet.is_given() {
+            true => None,
+            false => vitals_from::elsewhere(&self.session)?.or(host),
+        };
         let vitals_from_text = self.session.vitals_from.clone();
         Ok(Extras { calibrate, truth, vitals_from, vitals_from_text })
     }

@@ -1,5 +1,7 @@
 //! The options from which a plan is made.
 
+use sixmark_run::FleetSize;
+
 use super::args::{CourseArgs, WorkloadArgs};
 
 /// The options from which a plan is made, whichever command they belong to.
@@ -13,4 +15,6 @@ pub(in crate::cli) struct PlanOptions<'a> {
     pub(in crate::cli) seed: u64,
     /// True if credentials may be written to the document.
     pub(in crate::cli) keep_secrets: bool,
+    /// The agents that carry it out; `None` if it is this process.
+    pub(in crate::cli) fleet: Option<FleetSize>,
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion;
 use sixmark_http::url::{Scheme, Url};
-use sixmark_record::pace::{OpenLoop, Timetable};
+use sixmark_record::pace::{OpenLoop, Pace, Timetable};
 use sixmark_record::plan::http::Http;
 use sixmark_record::plan::list::{self, ListEntry};
 use sixmark_record::plan::ratio::PlanRatio;
@@ -230,10 +230,7 @@ fn load_plan(
 ) -> Result<LoadPlan, CommandError> {
     let (args, connections) = (&options.workload.load, connections(options));
     let pace = pace::pace(options, timetable)?;
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-    let usual = if pace.open().is_some() { cores.min(connections.get() / PLACES) } else { cores };
-    let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
-    let threads = args.threads.unwrap_or(usual).min(most_threads(connections, ratio));
+    let threads = threads(options, &pace, ratio)?;
     let of_stages = pace.open().and_then(OpenLoop::duration);
     let usual = args.count.is_none().then_some(DURATION);
     Ok(LoadPlan {
@@ -250,6 +247,31 @@ fn load_plan(
         timestamps: options.workload.timestamps,
         linger: args.linger,
     })
+}
+
+/// Returns the number of threads. Of a fleet, all agents have the same number, and at least one
+/// connection each.
+fn threads(
+    options: &PlanOptions<'_>,
+    pace: &Pace,
+    ratio: PlanRatio,
+) -> Result<NonZeroU32, CommandError> {
+    let here = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let connections = connections(options);
+    let (machines, cores) = match options.fleet {
+        Some(fleet) => (fleet.agents, fleet.cores.get()),
+        None => (NonZeroU32::MIN, here()),
+    };
+    let of_each = NonZeroU32::new(connections.get() / machines).ok_or_else(|| {
+        CommandError::Usage(format!(
+            "-c {connections} is too few for {machines} agents: each needs a connection; use -c \
+             {machines} or more, or fewer agents"
+        ))
+    })?;
+    let usual = if pace.open().is_some() { cores.min(of_each.get() / PLACES) } else { cores };
+    let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
+    let asked = options.workload.load.threads.unwrap_or(usual);
+    Ok(asked.min(most_threads(of_each, ratio)).saturating_mul(machines))
 }
 
 /// Returns the maximum number of threads, so that each has at least one connection of each family,

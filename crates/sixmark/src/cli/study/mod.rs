@@ -22,6 +22,8 @@ use sixmark_study::spec::Study;
 use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 
 use super::files::CommandFiles;
+use super::fleet::args::FleetArgs;
+use super::inside::InsideArgs;
 use super::keep::{self, Keeper};
 use super::out::{self, OutputPlace, complain, print};
 use super::progress::can_repaint;
@@ -101,6 +103,9 @@ struct StudyRunArgs {
     /// report.html
     #[arg(long, value_name = "FILE|-")]
     html: Option<OutputPlace>,
+
+    #[command(flatten)]
+    fleet: FleetArgs,
 
     #[command(flatten)]
     keep: keep::KeepArgs,
@@ -198,8 +203,10 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
         out: args.out.clone(),
         resume: args.resume.clone(),
         force: args.force,
+        fleet: None,
     };
     let stop = stop_flag()?;
+    let options = Options { fleet: args.fleet.take(&InsideArgs::default(), &stop)?, ..options };
     let mut live = LiveStudy::new(!args.quiet, can_repaint());
     let done =
         study::run_cells(&source, &study, &options, &of_cells, &stop, &mut |event| live.see(event));

@@ -7,7 +7,7 @@ use clap::{Args as _, FromArgMatches as _, Id};
 
 use super::super::one_line;
 use crate::cli::run::{RunArgs, vitals_from};
-use sixmark_run::{Extras, Runnable};
+use sixmark_run::{Extras, Generators, Runnable};
 use sixmark_study::engine::{CellOptions, Commands};
 use sixmark_sys::command_error::CommandError;
 
@@ -53,7 +53,7 @@ impl OptionsAsTyped {
 impl CellOptions for OptionsAsTyped {
     fn check(&self, urls: &[String]) -> Result<(), String> {
         let args = self.over(urls);
-        match args.draft().and_then(|_| args.extras(None)) {
+        match args.draft(None).and_then(|_| args.extras(None)) {
             // A name that can't be resolved here and now is no mistake in the file.
             Ok(_) | Err(CommandError::Measure(_) | CommandError::Interrupted(_)) => Ok(()),
             Err(CommandError::Usage(line)) => Err(line),
@@ -65,6 +65,7 @@ impl CellOptions for OptionsAsTyped {
         urls: &[String],
         seed: u64,
         folder: &dyn Fn(&str) -> Option<String>,
+        fleet: Option<&Arc<dyn Generators>>,
     ) -> Result<(Runnable, Extras), CommandError> {
         let mut args = self.over(urls);
         args.fill_braces(folder);
@@ -74,8 +75,12 @@ impl CellOptions for OptionsAsTyped {
                         (server_cpu_per_request); omit the option";
             return Err(CommandError::Usage(line.into()));
         }
-        let draft = args.draft()?;
+        let draft = args.draft(fleet.map(|fleet| fleet.size()))?;
         let extras = args.extras(None)?;
-        Ok((draft.check()?, extras))
+        let runnable = match fleet {
+            Some(fleet) => draft.check_on(Arc::clone(fleet))?,
+            None => draft.check()?,
+        };
+        Ok((runnable, extras))
     }
 }

@@ -29,7 +29,8 @@ pub(in crate::cli) struct LoadArgs {
     pub(in crate::cli) connections: Option<NonZeroU32>,
 
     /// Worker threads, which share the connections of -c [default: one per core, in an open loop at
-    /// most -c / 16]; limited so that each has a connection of each family
+    /// most -c / 16]; limited so that each has a connection of each family; of a fleet, the threads
+    /// of each agent
     #[arg(short, long, value_name = "N", value_parser = positive::<NonZeroU32>,
           help_heading = "Load")]
     pub(in crate::cli) threads: Option<NonZeroU32>,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::cli::files::CommandFiles;
+use crate::cli::fleet::args::FleetArgs;
 use crate::cli::gates::GateArgs;
 use crate::cli::inside::InsideArgs;
 use crate::cli::keep::KeepArgs;
@@ -15,6 +16,9 @@ use crate::cli::out::OutputPlace;
 pub(in crate::cli) struct SessionArgs {
     #[command(flatten)]
     pub(in crate::cli) inside: InsideArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) fleet: FleetArgs,
 
     /// First measure the time that sixmark itself adds, with its own server on loopback over
     /// HTTP/1.1 without TLS
@@ -59,6 +63,7 @@ impl SessionArgs {
             .document("--html", self.html.as_ref())
             // A URL or `lab:HOST` does not match the name of any file.
             .input("--vitals-from", self.vitals_from.as_deref().map(Path::new))
+            .input("--creds", self.fleet.creds())
             .store(self.keep.store())
     }
 }

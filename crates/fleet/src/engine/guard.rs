@@ -23,10 +23,9 @@ pub(super) struct GuardedFolder {
 }
 
 impl GuardedFolder {
-    pub(super) fn create() -> io::Result<GuardedFolder> {
+    pub(super) fn create(prefix: &str) -> io::Result<GuardedFolder> {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        let folder =
-            tempfile::Builder::new().prefix("sixmark-nats-").permissions(mode).tempdir()?;
+        let folder = tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir()?;
         let (reader, writer) = pipe()?;
         let mut command = Command::new("/bin/sh");
         command
@@ -69,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_private_and_removed_with_what_is_in_it() {
-        let folder = GuardedFolder::create().unwrap();
+        let folder = GuardedFolder::create("sixmark-guard-").unwrap();
         let path = folder.path().to_owned();
         let mode =
             std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());

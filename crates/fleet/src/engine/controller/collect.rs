@@ -1,0 +1,275 @@
+//! Collects the records of a load until every agent's are complete, or an agent is lost.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use sixmark_document::provenance::Warning;
+use sixmark_load::Loaded;
+use sixmark_record::plan::Plan;
+use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::tally::{FamilyTally, Slice, SliceTally};
+use sixmark_run::AgentExtras;
+use sixmark_sys::command_error::CommandError;
+use sixmark_units::family::PerFamily;
+use sixmark_vitals::section::MachineRole;
+
+use super::members::{Member, ask};
+use super::{FleetController, LEASE};
+use crate::collector::RecordCollector;
+use crate::engine::transport::{RecordSource, TransportError};
+use crate::load_note::{LoadNote, NotedAgent};
+use crate::loaded::{Collected, loaded_of};
+use crate::messages::{AgentAnswer, AskedOfAgent, LoadWork, ShareState};
+use crate::names::AgentName;
+use crate::records::SecondRecord;
+
+/// How long to wait for a record before other things are looked at.
+const WAIT: Duration = Duration::from_millis(100);
+/// An agent from which nothing has come for this long is asked how far it is.
+const QUIET: Duration = Duration::from_secs(3);
+/// How long to wait for the records that are still under way of an agent that is known to be gone,
+/// or to have published all.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+/// How long an agent may take to say how far it is.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Collects a load that has begun. Setting `stop` ends it early.
+pub(super) fn collect(
+    fleet: &FleetController,
+    plan: &Plan,
+    note: &LoadNote,
+    extras: &AgentExtras,
+    stop: &Arc<AtomicBool>,
+    watch: &mut dyn FnMut(&Slice),
+) -> Result<Loaded, CommandError> {
+    let restarts = fleet.watch.server_restarts();
+    let mut collecting = Collecting::new(fleet, plan, note);
+    let mut source = None;
+    while !collecting.is_over() {
+        match next_record(fleet, note, &mut source) {
+            Some(content) => collecting.add(&content, watch),
+            None => collecting.look_after_agents(),
+        }
+        if stop.load(Ordering::Relaxed) || fleet.lease.is_lost() {
+            collecting.end_load();
+        }
+    }
+    let restarts = fleet.watch.server_restarts() - restarts;
+    let complete = collecting.complete_members();
+    let mut loaded = loaded_of(plan, note, collecting.collected, restarts);
+    let server = extras.vitals_from.as_ref().and_then(|_| server_cost(fleet, note, &loaded));
+    if let Some(fleet) = &mut loaded.fleet {
+        fleet.server = server;
+    }
+    seal(fleet, note, &complete);
+    Ok(loaded)
+}
+
+/// Returns what the load cost its server, as the first agent saw it.
+fn server_cost(
+    fleet: &FleetController,
+    note: &LoadNote,
+    loaded: &Loaded,
+) -> Option<(MachineRole, Vec<Warning>)> {
+    let of = |number: fn(&FamilyTally) -> u64| PerFamily {
+        ipv6: number(&loaded.tally.ipv6),
+        ipv4: number(&loaded.tally.ipv4),
+    };
+    let whole = loaded.intervals.iter().filter(|second| second.length_s > 0.999);
+    let seconds = whole.map(|second| PerFamily {
+        ipv6: second.families.ipv6.completed,
+        ipv4: second.families.ipv4.completed,
+    });
+    let work = LoadWork {
+        requests: of(FamilyTally::completed),
+        bytes: of(|tally| tally.bytes.received + tally.bytes.sent),
+        seconds: seconds.collect(),
+        elapsed_s: loaded.elapsed_ns as f64 / 1e9,
+    };
+    let request = AskedOfAgent::ServerCost { load: note.load.clone(), work };
+    match ask(fleet.side.as_ref(), fleet.members.first()?, &request, PATIENCE) {
+        Ok(AgentAnswer::ServerCost(cost)) => cost.map(|cost| *cost),
+        _ => None,
+    }
+}
+
+/// Tells the agents whose records are complete that they need not keep them.
+fn seal(fleet: &FleetController, note: &LoadNote, complete: &[Member]) {
+    let seal = |_| AskedOfAgent::Seal(note.load.clone());
+    // Records that stay do no harm: `fleet status` lists them.
+    drop(super::members::ask_each(fleet.side.as_ref(), complete, seal, PATIENCE));
+}
+
+/// Returns the next record, or `None` if none arrived for a while. A server that is gone for now
+/// may come back: agents keep what they counted.
+fn next_record(
+    fleet: &FleetController,
+    note: &LoadNote,
+    source: &mut Option<Box<dyn RecordSource>>,
+) -> Option<Vec<u8>> {
+    if source.is_none() {
+        *source = fleet.side.records(&note.load).ok();
+    }
+    let next = source.as_mut().map(|source| source.next(WAIT));
+    match next {
+        Some(Ok(content)) => content,
+        Some(Err(TransportError::Silent(_) | TransportError::Refused(_))) | None => {
+            *source = None;
+            std::thread::sleep(WAIT);
+            None
+        }
+    }
+}
+
+/// What is collected so far.
+struct Collecting<'a> {
+    fleet: &'a FleetController,
+    note: &'a LoadNote,
+    collected: Collected,
+    agents: BTreeMap<AgentName, AgentWatch>,
+    ended: bool,
+    looked: Instant,
+}
+
+/// What is known about whether an agent still counts.
+struct AgentWatch {
+    /// When something last came from it.
+    heard: Instant,
+    /// When it became known that no new records will come, although the last one is missing.
+    over: Option<Instant>,
+    /// True if its records are no longer waited for.
+    given_up: bool,
+}
+
+impl<'a> Collecting<'a> {
+    fn new(fleet: &'a FleetController, plan: &Plan, note: &'a LoadNote) -> Collecting<'a> {
+        let heard = Instant::now();
+        let watch = || AgentWatch { heard, over: None, given_up: false };
+        // Agents without workers count nothing, but report their end like the others.
+        let agents = note.agents.iter().map(|agent| (agent.name.clone(), watch())).collect();
+        let collected = Collected::new(plan, note);
+        Collecting { fleet, note, collected, agents, ended: false, looked: heard }
+    }
+
+    fn is_over(&self) -> bool {
+        self.collected.records.all().all(|(name, series)| {
+            series.is_complete() || self.agents.get(name).is_none_or(|agent| agent.given_up)
+        })
+    }
+
+    fn add(&mut self, content: &[u8], watch: &mut dyn FnMut(&Slice)) {
+        for (name, second) in self.collected.records.add(content) {
+            if let Some(agent) = self.agents.get_mut(&name) {
+                (agent.heard, agent.over) = (Instant::now(), None);
+            }
+            if let Some(agent) = self.note.agents.iter().find(|agent| agent.name == name) {
+                for slice in slices(agent, &second) {
+                    self.collected.seconds.add(&slice);
+                    watch(&slice);
+                }
+            }
+        }
+        if self.looked.elapsed() > WAIT {
+            self.look_after_agents();
+        }
+    }
+
+    /// Asks quiet agents how far they are, has missing records sent again, and gives up those that
+    /// are gone.
+    fn look_after_agents(&mut self) {
+        self.looked = Instant::now();
+        let (fleet, note) = (self.fleet, self.note);
+        for member in &fleet.members {
+            let name = &member.card.name;
+            let Some(agent) = self.agents.get_mut(name).filter(|agent| !agent.given_up) else {
+                continue;
+            };
+            let Some(series) = self.collected.records.of(name).filter(|of| !of.is_complete())
+            else {
+                continue;
+            };
+            if let Some(over) = agent.over {
+                agent.given_up = over.elapsed() > LAST_WAIT;
+                continue;
+            }
+            if fleet.watch.lost(name).is_some() {
+                agent.over = Some(Instant::now());
+                continue;
+            }
+            if agent.heard.elapsed() < QUIET && series.missing().is_none() {
+                continue;
+            }
+            let state =
+                ask(fleet.side.as_ref(), member, &AskedOfAgent::State(note.load.clone()), PATIENCE);
+            let resend = AskedOfAgent::Resend {
+                load: note.load.clone(),
+                incarnation: member.card.incarnation,
+                from: series.counted(),
+            };
+            match state {
+                Ok(AgentAnswer::State(ShareState::Published)) => {
+                    // Everything was published and yet something is missing.
+                    let sent = ask(fleet.side.as_ref(), member, &resend, PATIENCE);
+                    agent.over = sent.is_ok().then(Instant::now);
+                }
+                Ok(AgentAnswer::State(ShareState::Unknown | ShareState::Failed(_))) => {
+                    agent.over = Some(Instant::now());
+                }
+                Ok(_) => agent.heard = Instant::now(),
+                // It may be out of reach for a while, like the server between.
+                Err(_) => agent.given_up = agent.heard.elapsed() > LEASE + QUIET,
+            }
+        }
+    }
+
+    /// Ends the load early, once: agents report what they have counted.
+    fn end_load(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) {
+            let load = &self.note.load;
+            // An agent that does not answer ends by itself when the lease is over.
+            drop(self.fleet.ask_each(|_| AskedOfAgent::End(load.clone())));
+        }
+    }
+
+    /// Returns the agents all of whose records have arrived.
+    fn complete_members(&self) -> Vec<Member> {
+        let complete = |member: &&Member| {
+            let series = self.collected.records.of(&member.card.name);
+            series.is_some_and(|series| series.is_complete())
+        };
+        self.fleet.members.iter().filter(complete).cloned().collect()
+    }
+}
+
+/// Returns the slices of an agent's workers for a second: the first has its counts, so that those
+/// who wait for every worker need not know of agents.
+pub(super) fn slices(agent: &NotedAgent, second: &SecondRecord) -> Vec<Slice> {
+    let families = PerFamily {
+        ipv6: SliceTally::of(&second.tally.ipv6),
+        ipv4: SliceTally::of(&second.tally.ipv4),
+    };
+    let empty = |worker| Slice {
+        worker,
+        second: second.second,
+        length_ns: second.length_ns,
+        ..Slice::default()
+    };
+    let mut slices: Vec<Slice> = agent.workers.clone().map(empty).collect();
+    if let Some(first) = slices.first_mut() {
+        (first.families, first.busy_ns) = (families, second.busy_ns);
+    }
+    slices
+}
+
+impl Collected {
+    /// Creates what is collected of a load before its first record.
+    pub(super) fn new(plan: &Plan, note: &LoadNote) -> Collected {
+        let agents = note.agents.iter().map(|agent| (agent.name.clone(), agent.incarnation));
+        Collected {
+            records: RecordCollector::new(note.load.clone(), agents),
+            seconds: SliceGatherer::new(plan.load.threads.get()),
+        }
+    }
+}

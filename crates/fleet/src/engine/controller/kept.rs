@@ -1,0 +1,142 @@
+//! What a controller that comes later finds: agents, loads whose records are kept, their results.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use sixmark_document::environment;
+use sixmark_record::plan::Plan;
+use sixmark_record::result::RunResult;
+use sixmark_run::{Circumstances, Measured, assemble};
+use sixmark_sys::command_error::CommandError;
+
+use super::collect::slices;
+use super::members::{Member, ask, ask_each, ask_for_cards};
+use crate::engine::transport::{ControllerSide, TransportError};
+use crate::load_note::LoadNote;
+use crate::loaded::{Collected, loaded_of};
+use crate::messages::{AgentCard, AskedOfAgent, AskedOfAll};
+use crate::names::LoadName;
+
+/// How long to wait for records that may still come.
+const QUIET: Duration = Duration::from_secs(3);
+/// How long agents may take to say that they are there.
+const GATHERING: Duration = Duration::from_secs(2);
+/// How often a signal is looked for.
+const WAIT: Duration = Duration::from_millis(100);
+
+/// Returns the agents that answer within `patience`, by name.
+///
+/// # Errors
+/// The transport can't be used.
+pub fn list_agents(
+    side: &dyn ControllerSide,
+    patience: Duration,
+) -> Result<Vec<AgentCard>, CommandError> {
+    ask_for_cards(side, None, patience)
+}
+
+/// Ends every load of a fleet, whoever began it. What was counted is kept.
+///
+/// # Errors
+/// The transport can't be used.
+pub fn abort_all(side: &dyn ControllerSide) -> Result<(), CommandError> {
+    let message = serde_json::to_vec(&AskedOfAll::Abort).unwrap_or_default();
+    side.announce(&message).map_err(|error| cannot(&error))
+}
+
+/// Makes the result of a load from the records that are kept of it. Agents that still have records
+/// of it publish them again; those whose records have all arrived need not keep them any longer.
+/// Setting `stop` ends it with what has arrived.
+///
+/// # Errors
+/// There is no such load, its controller is still at work, or the transport can't be used.
+pub fn collect_kept(
+    side: Arc<dyn ControllerSide>,
+    load: &LoadName,
+    stop: &AtomicBool,
+) -> Result<RunResult, CommandError> {
+    let side = side.as_ref();
+    let note = note_of(side, load)?;
+    let agents = list_agents(side, GATHERING)?;
+    if let Some(busy) = agents.iter().find(|card| card.busy.as_ref() == Some(load)) {
+        let line = format!("agent {} is still generating load {load}", busy.name);
+        return Err(CommandError::Measure(line));
+    }
+    let plan = note.plan.clone();
+    let keeping: Vec<Member> = agents
+        .into_iter()
+        .filter(|card| card.kept.contains(load))
+        .map(|card| Member { card })
+        .collect();
+    let collected = gather(side, &plan, &note, &keeping, stop)?;
+    let complete = |member: &&Member| {
+        collected.records.of(&member.card.name).is_some_and(|series| series.is_complete())
+    };
+    let whole: Vec<Member> = keeping.iter().filter(complete).cloned().collect();
+    // Records that stay do no harm.
+    drop(ask_each(side, &whole, |_| AskedOfAgent::Seal(load.clone()), QUIET));
+    let loaded = loaded_of(&plan, &note, collected, 0);
+    let environment = environment::environment(Vec::new());
+    let known = Circumstances { started: note.started, environment, ..Circumstances::default() };
+    Ok(assemble(known, Measured::of(plan, loaded)))
+}
+
+fn note_of(side: &dyn ControllerSide, load: &LoadName) -> Result<LoadNote, CommandError> {
+    let note = side.note(load).map_err(|error| cannot(&error))?;
+    let note = note.ok_or_else(|| {
+        let line = format!("no records of load {load} are kept; `sixmark fleet status` lists them");
+        CommandError::Usage(line)
+    })?;
+    serde_json::from_slice(&note)
+        .map_err(|error| CommandError::Measure(format!("can't read the note of {load}: {error}")))
+}
+
+/// Gathers the records until all are there, or no more come.
+fn gather(
+    side: &dyn ControllerSide,
+    plan: &Plan,
+    note: &LoadNote,
+    keeping: &[Member],
+    stop: &AtomicBool,
+) -> Result<Collected, CommandError> {
+    let mut collected = Collected::new(plan, note);
+    let mut source = side.records(&note.load).map_err(|error| cannot(&error))?;
+    let (mut news, mut asked) = (Instant::now(), false);
+    while !collected.records.is_complete() && !stop.load(Ordering::Relaxed) {
+        if let Some(content) = source.next(WAIT).map_err(|error| cannot(&error))? {
+            news = Instant::now();
+            for (name, second) in collected.records.add(&content) {
+                let agent = note.agents.iter().find(|agent| agent.name == name);
+                for slice in agent.iter().flat_map(|agent| slices(agent, &second)) {
+                    collected.seconds.add(&slice);
+                }
+            }
+        } else if !asked {
+            // What is in the transport has been read.
+            asked = true;
+            keeping.iter().for_each(|member| resend(side, member, note, &collected));
+            news = Instant::now();
+        } else if news.elapsed() > QUIET {
+            break;
+        }
+    }
+    Ok(collected)
+}
+
+/// Has an agent publish again what is missing.
+fn resend(side: &dyn ControllerSide, member: &Member, note: &LoadNote, collected: &Collected) {
+    let name = &member.card.name;
+    let noted = note.agents.iter().find(|agent| agent.name == *name);
+    let series = collected.records.of(name).filter(|series| !series.is_complete());
+    if let (Some(agent), Some(series)) = (noted, series) {
+        let (load, incarnation) = (note.load.clone(), agent.incarnation);
+        let request = AskedOfAgent::Resend { load, incarnation, from: series.counted() };
+        // An agent that does not answer has no more records for us.
+        let _ = ask(side, member, &request, QUIET);
+    }
+}
+
+fn cannot(error: &TransportError) -> CommandError {
+    CommandError::Measure(error.to_string())
+}

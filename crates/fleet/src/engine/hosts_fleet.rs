@@ -1,0 +1,126 @@
+//! `--hosts`: a fleet for one command. A NATS server runs beside this process, and an agent on each
+//! host ends with it.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sixmark_sys::command_error::CommandError;
+
+use super::controller::{FleetController, FleetWatch, Wanted};
+use super::nats::address::{NatsAddress, ServerHost};
+use super::nats::controller::NatsController;
+use super::nats::server::NatsServer;
+use super::placed_agent::PlacedOrder;
+use super::placement::ssh::SshCommand;
+use super::placement::{AgentProgram, LineSink, Placed, PlacementTerms, end_all, place_all};
+use super::standing::controller_name;
+use crate::hosts::HostList;
+use crate::names::AgentName;
+
+/// How long a host may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long agents may take to end.
+const END: Duration = Duration::from_secs(5);
+
+/// How a fleet is placed on hosts.
+pub struct HostsOrder {
+    /// Whether hosts that ssh reaches get a copy of this program.
+    pub copied: bool,
+    /// What is done with lines that agents write to standard error.
+    pub lines: LineSink,
+}
+
+impl fmt::Debug for HostsOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostsOrder").field("copied", &self.copied).finish_non_exhaustive()
+    }
+}
+
+/// Starts a server and places an agent on each host. All of it ends with the value that is
+/// returned, or with the calling thread: it must be the main one.
+///
+/// # Errors
+/// The server can't be started, or an agent can't be placed. Nothing is left then.
+pub fn take_hosts(
+    hosts: &HostList,
+    order: &HostsOrder,
+    stop: &AtomicBool,
+) -> Result<FleetController, CommandError> {
+    let ssh = SshCommand::from_environment()?;
+    let server = NatsServer::start(beside().as_deref(), loopback());
+    let server = server.map_err(CommandError::Measure)?;
+    let terms = PlacementTerms {
+        program: AgentProgram::this_one(order.copied),
+        ssh,
+        server: socket_of(server.address())?,
+        patience: PATIENCE,
+        lines: Arc::clone(&order.lines),
+    };
+    let credentials = server.agent_credentials().to_text();
+    let hello = |name: &AgentName| PlacedOrder::new(name.clone(), credentials.clone()).to_bytes();
+    let placed = place_all(hosts, hello, &terms, stop)?;
+    let agents = PlacedAgents { placed: Mutex::new(placed), server };
+    let server = &agents.server;
+    let side = NatsController::connect(server.address(), server.controller_credentials());
+    let side = side.map_err(|error| CommandError::Measure(error.to_string()))?;
+    let names = hosts.hosts().iter().map(|(_, name)| name.clone()).collect();
+    FleetController::take(
+        Arc::new(side),
+        &controller_name(),
+        Wanted::Named(names),
+        Box::new(agents),
+    )
+}
+
+/// Returns a loopback address of this host, which may have IPv6 alone.
+fn loopback() -> IpAddr {
+    let ipv4 = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    match TcpListener::bind((ipv4, 0)) {
+        Ok(_) => ipv4,
+        Err(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+    }
+}
+
+/// Returns the folder of this program, where a nats-server may be beside it.
+fn beside() -> Option<PathBuf> {
+    std::env::current_exe().ok()?.parent().map(Path::to_owned)
+}
+
+/// Returns the socket address of a server on loopback.
+fn socket_of(address: &NatsAddress) -> Result<SocketAddr, CommandError> {
+    match &address.host {
+        ServerHost::Address(host) => Ok(SocketAddr::new(*host, address.port)),
+        ServerHost::Name(name) => {
+            Err(CommandError::Measure(format!("the server's address is a name: {name}")))
+        }
+    }
+}
+
+/// The agents, and the server between them and the controller. They end when this is dropped.
+#[derive(Debug)]
+struct PlacedAgents {
+    placed: Mutex<Vec<Placed>>,
+    server: NatsServer,
+}
+
+impl FleetWatch for PlacedAgents {
+    fn lost(&self, agent: &AgentName) -> Option<String> {
+        let mut placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        placed.iter_mut().find(|one| one.name() == agent)?.loss()
+    }
+
+    fn server_restarts(&self) -> u32 {
+        u32::try_from(self.server.restarts()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Drop for PlacedAgents {
+    fn drop(&mut self) {
+        let placed = std::mem::take(self.placed.get_mut().unwrap_or_else(PoisonError::into_inner));
+        end_all(placed, END);
+    }
+}

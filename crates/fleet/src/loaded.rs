@@ -1,0 +1,119 @@
+//! What a fleet counted, as one load.
+
+use sixmark_document::provenance::{Ended, Environment};
+use sixmark_load::{
+    AgentLoad, ClockOffset, FleetLoad, Loaded, at_the_same_time, one_after_the_other,
+};
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::plan::Plan;
+use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::tally::{FamilyTally, Tally};
+use sixmark_sys::usage::Usage;
+use sixmark_units::family::Family;
+
+use crate::collector::{RecordCollector, RecordSeries};
+use crate::load_note::{LoadNote, NotedAgent};
+use crate::records::EndRecord;
+
+/// The records of a load, and its seconds so far.
+#[derive(Debug)]
+pub struct Collected {
+    /// The records of each agent.
+    pub records: RecordCollector,
+    /// The seconds of all agents together.
+    pub seconds: SliceGatherer,
+}
+
+/// Merges what the agents counted. `server_restarts` is how often the server between was started
+/// again meanwhile.
+pub fn loaded_of(
+    plan: &Plan,
+    note: &LoadNote,
+    collected: Collected,
+    server_restarts: u32,
+) -> Loaded {
+    let Collected { records, seconds } = collected;
+    let agents: Vec<AgentLoad> = note
+        .agents
+        .iter()
+        .filter_map(|agent| Some(agent_load(plan, agent, records.of(&agent.name)?)))
+        .collect();
+    let mut all = at_the_same_time(agents.iter().map(|agent| &agent.loaded), seconds.end());
+    all.fleet = Some(Box::new(FleetLoad {
+        name: note.load.to_string(),
+        agents,
+        server: None,
+        server_restarts,
+        duplicates: records.duplicates,
+    }));
+    all
+}
+
+fn agent_load(plan: &Plan, agent: &NotedAgent, series: &RecordSeries) -> AgentLoad {
+    let (loaded, incomplete_from) = match series.end.as_deref() {
+        Some(end) => (loaded_of_end(end), None),
+        None => {
+            (loaded_of_seconds(plan, series), Some(series.last_second.map_or(0, |last| last + 1)))
+        }
+    };
+    let end = series.end.as_deref();
+    AgentLoad {
+        name: agent.name.to_string(),
+        host: agent.host.clone(),
+        environment: Environment { routes: agent.routes.clone(), ..agent.environment.clone() },
+        workers: agent.workers.len() as u32,
+        loaded,
+        incomplete_from,
+        adds_up: series.adds_up(),
+        clock: ClockOffset { offset_ns: agent.clock_offset_ns, bound_ns: agent.clock_bound_ns },
+        late_ns: end.map_or(0, |end| i64::try_from(end.late_ns).unwrap_or(i64::MAX)),
+        truth: end.and_then(|end| end.truth.clone()),
+        vitals: end.and_then(|end| end.vitals.clone()),
+    }
+}
+
+fn loaded_of_end(end: &EndRecord) -> Loaded {
+    Loaded {
+        tally: end.tally.clone(),
+        busiest: end.busiest,
+        elapsed_ns: end.elapsed_ns,
+        begun_late_ns: end.late_ns,
+        ended: end.ended,
+        driver: driver_name(&end.driver),
+        clocks: end.clocks,
+        lapses: end.lapses,
+        usage: Usage {
+            user_s: end.cpu_user_s,
+            system_s: end.cpu_sys_s,
+            peak_rss_bytes: end.peak_rss_bytes,
+        },
+        ..one_after_the_other([].into_iter())
+    }
+}
+
+/// Returns the load of an agent that was lost. What was in flight when its records end was cut off.
+fn loaded_of_seconds(plan: &Plan, series: &RecordSeries) -> Loaded {
+    let mut tally: Tally = series.sum.clone();
+    Family::BOTH.into_iter().for_each(|family| cut_off(&mut tally[family]));
+    let longest = plan.load.duration.map_or(u64::MAX, |of| of.as_nanos() as u64);
+    Loaded {
+        tally,
+        busiest: series.busiest,
+        elapsed_ns: series.length_ns.min(longest),
+        // The load went on without it. The section of the fleet says so.
+        ended: Ended::Complete,
+        ..one_after_the_other([].into_iter())
+    }
+}
+
+fn cut_off(tally: &mut FamilyTally) {
+    let in_flight = tally.sent.saturating_sub(tally.ended());
+    if in_flight > 0 {
+        tally.failures.add(Failure::new(Outcome::Abandoned, FailurePhase::Wait), in_flight);
+    }
+}
+
+/// Returns the name of a kernel interface as this program knows it.
+fn driver_name(name: &str) -> &'static str {
+    ["uring", "epoll", "none"].into_iter().find(|known| *known == name).unwrap_or("other")
+}

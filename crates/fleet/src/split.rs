@@ -1,0 +1,34 @@
+//! How a load is divided among agents: each gets a range of its workers, whose numbers divide
+//! connections, requests, arrivals, families and random numbers exactly.
+
+use std::ops::Range;
+
+use sixmark_record::mix::share_of_worker;
+
+/// Returns the workers of each of `agents` agents, as evenly as possible. With fewer workers than
+/// agents, the last ones get none.
+pub fn worker_ranges(workers: u32, agents: u32) -> Vec<Range<u32>> {
+    let range = |agent: u32| {
+        let (first, number) = share_of_worker(workers.into(), agents.into(), agent.into());
+        first as u32..(first + number) as u32
+    };
+    (0..agents).map(range).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_are_the_whole_and_differ_by_one_at_most() {
+        for workers in 1..40 {
+            for agents in 1..12 {
+                let ranges = worker_ranges(workers, agents);
+                let all: Vec<u32> = ranges.iter().cloned().flatten().collect();
+                assert_eq!(all, (0..workers).collect::<Vec<_>>(), "{workers} {agents}");
+                let lengths = || ranges.iter().map(ExactSizeIterator::len);
+                assert!(lengths().max() <= lengths().min().map(|least| least + 1));
+            }
+        }
+    }
+}

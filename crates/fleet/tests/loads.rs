@@ -1,0 +1,110 @@
+//! Loads that a fleet carries out within this process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sixmark_fleet::engine::controller::{FleetController, Unwatched, Wanted};
+use sixmark_fleet::engine::in_process::{InProcess, InProcessController};
+use sixmark_fleet::engine::transport::{ControllerSide, RecordSource, TransportError};
+use sixmark_fleet::names::{AgentName, LoadName};
+use sixmark_testkit::Origin;
+use sixmark_testkit::fleet_loads::{AgentThreads, conform, timed, together};
+
+#[test]
+fn a_fleet_in_one_process_counts_what_one_process_counts() {
+    let board = InProcess::new();
+    conform(&|| Arc::new(board.controller()), &|| Arc::new(board.agent()));
+}
+
+/// How far the agents' clocks are ahead, in nanoseconds.
+const AHEAD_NS: [i64; 3] = [3_000_000_000, -7_000_000_000, 0];
+
+#[test]
+fn agents_whose_clocks_are_wrong_begin_together_behind_an_uneven_delay() {
+    let (board, folder, origin) = (InProcess::new(), tempfile::tempdir().unwrap(), Origin::start());
+    let _agents = AgentThreads::start(folder.path(), &AHEAD_NS, || Arc::new(board.agent()));
+    let (there, back) = (Duration::from_millis(12), Duration::from_millis(2));
+    let side = Delayed { side: board.controller(), there, back };
+    let wanted = Wanted::Number(AHEAD_NS.len());
+    let fleet =
+        FleetController::take(Arc::new(side), "clocks", wanted, Box::new(Unwatched)).unwrap();
+    let mut plan = timed(&origin, 300.0, Duration::from_secs(1));
+    plan.load.threads = 3.try_into().unwrap();
+    let loaded = together(&fleet, &plan);
+    for (agent, ahead_ns) in loaded.fleet.unwrap().agents.iter().zip(AHEAD_NS) {
+        // All agents have one clock here, so that the true difference is known. The start of a load
+        // is wrong by as much as the difference is.
+        let wrong_by = (agent.clock.offset_ns - ahead_ns).unsigned_abs();
+        assert!(wrong_by <= agent.clock.bound_ns, "{ahead_ns}: {:?}", agent.clock);
+        // The delay is longer in one direction, which no probe can see.
+        assert!(wrong_by >= 4_000_000, "{ahead_ns}: {:?}", agent.clock);
+        assert!(agent.clock.bound_ns >= 7_000_000, "{ahead_ns}: {:?}", agent.clock);
+    }
+}
+
+/// A controller's side behind a network that takes its time, longer in one direction.
+#[derive(Debug)]
+struct Delayed {
+    side: InProcessController,
+    there: Duration,
+    back: Duration,
+}
+
+impl ControllerSide for Delayed {
+    fn ask_all(
+        &self,
+        question: &[u8],
+        expected: Option<usize>,
+        patience: Duration,
+    ) -> Result<Vec<Vec<u8>>, TransportError> {
+        self.side.ask_all(question, expected, patience)
+    }
+
+    fn ask(
+        &self,
+        agent: &AgentName,
+        request: &[u8],
+        patience: Duration,
+    ) -> Result<Vec<u8>, TransportError> {
+        std::thread::sleep(self.there);
+        let answer = self.side.ask(agent, request, patience);
+        std::thread::sleep(self.back);
+        answer
+    }
+
+    fn announce(&self, message: &[u8]) -> Result<(), TransportError> {
+        self.side.announce(message)
+    }
+
+    fn take_lease(
+        &self,
+        holder: &str,
+        length: Duration,
+    ) -> Result<Result<(), String>, TransportError> {
+        self.side.take_lease(holder, length)
+    }
+
+    fn give_up_lease(&self, holder: &str) -> Result<(), TransportError> {
+        self.side.give_up_lease(holder)
+    }
+
+    fn keep_note(&self, load: &LoadName, content: &[u8]) -> Result<(), TransportError> {
+        self.side.keep_note(load, content)
+    }
+
+    fn note(&self, load: &LoadName) -> Result<Option<Vec<u8>>, TransportError> {
+        self.side.note(load)
+    }
+
+    fn loads(&self) -> Result<Vec<LoadName>, TransportError> {
+        self.side.loads()
+    }
+
+    fn records(&self, load: &LoadName) -> Result<Box<dyn RecordSource>, TransportError> {
+        self.side.records(load)
+    }
+
+    fn forget(&self, load: &LoadName) -> Result<(), TransportError> {
+        self.side.forget(load)
+    }
+}

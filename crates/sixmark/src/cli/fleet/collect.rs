@@ -1,0 +1,28 @@
+//! `sixmark fleet collect`.
+
+use sixmark_fleet::engine::controller::collect_kept;
+use sixmark_record::text as shown;
+use sixmark_record::text::Detail;
+use sixmark_sys::command_error::CommandError;
+
+use super::CollectArgs;
+use crate::cli::keep::Keeper;
+use crate::cli::out::{self, OutputPlace, encoded, print, warn};
+use crate::cli::stop_flag;
+use crate::report::headline::ListHeadline;
+
+/// Makes the result of a load whose records are kept, shows it and stores it.
+pub(super) fn collect_load(args: &CollectArgs) -> Result<u8, CommandError> {
+    let stop = stop_flag()?;
+    let side = args.server.connect()?;
+    let mut keeper = Keeper::open(&args.keep)?;
+    let result = collect_kept(std::sync::Arc::new(side), &args.load, &stop)?;
+    let shown = !args.quiet && args.json != Some(OutputPlace::Standard);
+    let printed = if shown { print(&shown::run_text(&result, Detail::Answer)) } else { Ok(()) };
+    warn(result.warnings.iter());
+    let text = encoded(&result)?;
+    let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&text));
+    let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
+    let kept = keeper.finish(&ListHeadline::of_run(&result), &text, elsewhere, args.quiet);
+    out::do_all([printed, written, kept]).map(|()| 0)
+}

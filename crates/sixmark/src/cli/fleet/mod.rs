@@ -1,0 +1,134 @@
+//! `sixmark fleet` and `sixmark agent`, and the options of commands that load from a fleet.
+
+pub(super) mod agent;
+pub(super) mod args;
+mod collect;
+mod status;
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use sixmark_fleet::engine::controller::abort_all;
+use sixmark_fleet::engine::nats::address::NatsAddress;
+use sixmark_fleet::engine::nats::controller::NatsController;
+use sixmark_fleet::engine::nats::credentials::Credentials;
+use sixmark_fleet::engine::nats::init::write_fleet;
+use sixmark_fleet::engine::standing;
+use sixmark_fleet::names::LoadName;
+use sixmark_sys::command_error::CommandError;
+
+use super::keep::KeepArgs;
+use super::out::{OutputPlace, complain, print};
+
+/// Set up, look after and clean up a standing fleet.
+///
+/// A standing fleet is a NATS server and agents (`sixmark agent`) that wait for loads. For one
+/// command on a few hosts, `sixmark run --hosts` needs none of this.
+#[derive(Debug, clap::Args)]
+pub(super) struct FleetCommandArgs {
+    #[command(subcommand)]
+    command: FleetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum FleetCommand {
+    /// Write the configuration of a NATS server, its certificate, and the credentials of its users
+    Init(InitArgs),
+    /// List the agents, what they do, and the loads whose records are kept
+    Status(StatusArgs),
+    /// End every load that the agents are generating; what they counted is kept
+    Abort(ServerArgs),
+    /// Make the result of a load from its records, when its controller is gone
+    Collect(CollectArgs),
+}
+
+/// The server of a fleet.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ServerArgs {
+    /// NATS server of the fleet: nats://HOST[:PORT] or tls://HOST[:PORT]
+    #[arg(long, value_name = "URL")]
+    fleet: NatsAddress,
+
+    /// Credentials of the controller
+    #[arg(long, value_name = "FILE")]
+    creds: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+struct InitArgs {
+    /// Folder to write to, which must be new or empty
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    /// Name or address of the server, as agents and controllers will write it; repeatable
+    #[arg(long = "server", value_name = "NAME", required = true)]
+    names: Vec<String>,
+
+    /// Port of the server
+    #[arg(long, value_name = "PORT", default_value = "4222")]
+    port: u16,
+}
+
+#[derive(Debug, clap::Args)]
+struct StatusArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct CollectArgs {
+    /// Name of the load; `sixmark fleet status` lists them
+    #[arg(value_name = "LOAD")]
+    load: LoadName,
+
+    #[command(flatten)]
+    server: ServerArgs,
+
+    /// Write the result document (sixmark.result/1)
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<OutputPlace>,
+
+    #[command(flatten)]
+    keep: KeepArgs,
+
+    /// Print only warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl ServerArgs {
+    fn connect(&self) -> Result<NatsController, CommandError> {
+        let credentials = Credentials::read(&self.creds).map_err(CommandError::Usage)?;
+        standing::connect(&self.fleet, &credentials)
+    }
+}
+
+/// Runs the given subcommand.
+pub(super) fn main(args: FleetCommandArgs) -> Result<u8, CommandError> {
+    match args.command {
+        FleetCommand::Init(args) => init(&args),
+        FleetCommand::Status(args) => status::show_status(&args.server.connect()?),
+        FleetCommand::Abort(args) => {
+            abort_all(&args.connect()?)?;
+            complain("told all agents to end their loads");
+            Ok(0)
+        }
+        FleetCommand::Collect(args) => collect::collect_load(&args),
+    }
+}
+
+fn init(args: &InitArgs) -> Result<u8, CommandError> {
+    write_fleet(&args.folder, &args.names, args.port).map_err(CommandError::Usage)?;
+    let folder = args.folder.display();
+    let (name, port) = (&args.names[0], args.port);
+    let name = if name.contains(':') { format!("[{name}]") } else { name.clone() };
+    print(&format!(
+        "start the server:    nats-server -c {folder}/server.conf\n\
+         start each agent:    sixmark agent --nats tls://{name}:{port} --creds agent.creds --allow \
+         CIDR\n\
+         generate a load:     sixmark run --fleet tls://{name}:{port} --creds controller.creds URL\n\
+         Copy {folder}/agent.creds to the agents alone, controller.creds to nobody who may not load \
+         what they allow.\n"
+    ))
+    .map(|()| 0)
+}

@@ -1,0 +1,62 @@
+//! `sixmark fleet status`.
+
+use std::time::Duration;
+
+use sixmark_fleet::engine::controller::list_agents;
+use sixmark_fleet::engine::transport::ControllerSide;
+use sixmark_fleet::messages::AgentCard;
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::{Block, Part, terminal};
+use sixmark_sys::command_error::CommandError;
+
+use crate::cli::out::print;
+
+/// How long agents may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Prints the agents, and the loads whose records are kept.
+pub(super) fn show_status(side: &dyn ControllerSide) -> Result<u8, CommandError> {
+    let agents = list_agents(side, PATIENCE)?;
+    let cannot = |error: &dyn std::fmt::Display| CommandError::Measure(error.to_string());
+    let mut loads = side.loads().map_err(|error| cannot(&error))?;
+    loads.sort();
+    let mut text = String::new();
+    let blocks = vec![match agents.is_empty() {
+        true => Block::Text("No agent answered.".to_owned()),
+        false => Block::Table(table_of(&agents)),
+    }];
+    Part::new("Agents", blocks).iter().for_each(|part| terminal::write_part(&mut text, part));
+    let names = loads.iter().map(|load| Block::Text(load.to_string())).collect();
+    Part::new("Loads with records", names)
+        .iter()
+        .for_each(|part| terminal::write_part(&mut text, part));
+    print(&text).map(|()| 0)
+}
+
+fn table_of(agents: &[AgentCard]) -> Table {
+    let columns = [
+        Column::words("Agent"),
+        Column::words("Host"),
+        Column::words("Version"),
+        Column::number("Cores"),
+        Column::words("Load"),
+        Column::words("May load"),
+        Column::number("Unconfirmed"),
+    ];
+    let rows = agents.iter().map(|agent| {
+        let allowed: Vec<String> = agent.allowed.iter().map(ToString::to_string).collect();
+        let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") };
+        let load = agent.busy.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+        let number = |of: usize| SheetCell::Number(of.to_string(), of as f64);
+        let cells = vec![
+            SheetCell::Text(agent.host.clone()),
+            SheetCell::Text(agent.version.clone()),
+            number(agent.environment.cores),
+            SheetCell::Text(load),
+            SheetCell::Text(allowed),
+            number(agent.kept.len()),
+        ];
+        Row::new(agent.name.to_string(), cells)
+    });
+    Table::new("Agents that answered", columns.into(), rows.collect())
+}
