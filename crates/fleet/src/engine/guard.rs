@@ -23,9 +23,16 @@ pub(super) struct GuardedFolder {
 }
 
 impl GuardedFolder {
+    /// Creates a folder below the one for temporary files.
     pub(super) fn create(prefix: &str) -> io::Result<GuardedFolder> {
+        GuardedFolder::create_in(&std::env::temp_dir(), prefix)
+    }
+
+    /// Creates a folder below this one.
+    pub(super) fn create_in(parent: &Path, prefix: &str) -> io::Result<GuardedFolder> {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        let folder = tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir()?;
+        let folder =
+            tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(parent)?;
         let (reader, writer) = pipe()?;
         let mut command = Command::new("/bin/sh");
         command

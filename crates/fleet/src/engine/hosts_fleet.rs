@@ -16,7 +16,9 @@ use super::nats::controller::NatsController;
 use super::nats::server::NatsServer;
 use super::placed_agent::PlacedOrder;
 use super::placement::ssh::SshCommand;
-use super::placement::{AgentProgram, LineSink, Placed, PlacementTerms, end_all, place_all};
+use super::placement::{
+    AgentProgram, LineSink, Placed, PlacementTerms, StartInLab, end_all, place_all,
+};
 use super::standing::controller_name;
 use crate::hosts::HostList;
 use crate::names::AgentName;
@@ -26,17 +28,37 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long agents may take to end.
 const END: Duration = Duration::from_secs(5);
 
+/// A lab that this process has built, in whose hosts agents are placed.
+#[derive(Clone, Copy)]
+pub struct OwnLab<'a> {
+    /// How a program is started in a host.
+    pub start: StartInLab<'a>,
+    /// The folder of temporary files that are gone when the lab is.
+    pub temporary: &'a Path,
+}
+
+impl fmt::Debug for OwnLab<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnLab").field("temporary", &self.temporary).finish_non_exhaustive()
+    }
+}
+
 /// How a fleet is placed on hosts.
-pub struct HostsOrder {
+pub struct HostsOrder<'a> {
     /// Whether hosts that ssh reaches get a copy of this program.
     pub copied: bool,
+    /// The lab that this process has built. Without it, hosts of labs are those of running labs.
+    pub own_lab: Option<OwnLab<'a>>,
     /// What is done with lines that agents write to standard error.
     pub lines: LineSink,
 }
 
-impl fmt::Debug for HostsOrder {
+impl fmt::Debug for HostsOrder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostsOrder").field("copied", &self.copied).finish_non_exhaustive()
+        f.debug_struct("HostsOrder")
+            .field("copied", &self.copied)
+            .field("own_lab", &self.own_lab)
+            .finish_non_exhaustive()
     }
 }
 
@@ -47,16 +69,22 @@ impl fmt::Debug for HostsOrder {
 /// The server can't be started, or an agent can't be placed. Nothing is left then.
 pub fn take_hosts(
     hosts: &HostList,
-    order: &HostsOrder,
+    order: &HostsOrder<'_>,
     stop: &AtomicBool,
 ) -> Result<FleetController, CommandError> {
     let ssh = SshCommand::from_environment()?;
-    let server = NatsServer::start(beside().as_deref(), loopback());
+    let (beside, loopback) = (beside(), loopback());
+    let server = match order.own_lab {
+        // Whatever ends the lab also ends what guards a folder elsewhere.
+        Some(lab) => NatsServer::start_in(beside.as_deref(), loopback, lab.temporary),
+        None => NatsServer::start(beside.as_deref(), loopback),
+    };
     let server = server.map_err(CommandError::Measure)?;
     let terms = PlacementTerms {
         program: AgentProgram::this_one(order.copied),
         ssh,
         server: socket_of(server.address())?,
+        own_lab: order.own_lab.map(|lab| lab.start),
         patience: PATIENCE,
         lines: Arc::clone(&order.lines),
     };

@@ -109,17 +109,18 @@ fn site() -> SshSite {
     SshSite::start(&[v6, v4, v6])
 }
 
-fn terms(ssh: &str, server: SocketAddr) -> PlacementTerms {
+fn terms(ssh: &str, server: SocketAddr) -> PlacementTerms<'static> {
     PlacementTerms {
         program: AgentProgram::this_one(false),
         ssh: ssh.parse().unwrap(),
         server,
+        own_lab: None,
         patience: DEADLINE,
         lines: Arc::new(|_, _| {}),
     }
 }
 
-fn place(hosts: &str, terms: &PlacementTerms) -> Result<Vec<Placed>, CommandError> {
+fn place(hosts: &str, terms: &PlacementTerms<'_>) -> Result<Vec<Placed>, CommandError> {
     let hello = |name: &_| format!("hello {name}").into_bytes();
     place_all(&hosts.parse().unwrap(), hello, terms, &AtomicBool::new(false))
 }

@@ -68,8 +68,20 @@ impl NatsServer {
     /// # Errors
     /// One line: there is no such program, it is too old, or it does not start.
     pub fn start(folder: Option<&Path>, loopback: IpAddr) -> Result<NatsServer, String> {
+        NatsServer::start_in(folder, loopback, &std::env::temp_dir())
+    }
+
+    /// As [`start`](NatsServer::start), with its files below the folder `temporary`.
+    ///
+    /// # Errors
+    /// One line: there is no such program, it is too old, or it does not start.
+    pub fn start_in(
+        folder: Option<&Path>,
+        loopback: IpAddr,
+        temporary: &Path,
+    ) -> Result<NatsServer, String> {
         let program = find_program(folder, std::env::var("PATH").ok().as_deref())?;
-        let folder = GuardedFolder::create("sixmark-nats-");
+        let folder = GuardedFolder::create_in(temporary, "sixmark-nats-");
         let folder = folder.map_err(|error| format!("no folder for a NATS server: {error}"))?;
         let [(controller, first), (agents, second)] = [(); 2].map(|()| Credentials::generate(None));
         let recipe = Recipe {

@@ -1,4 +1,5 @@
-//! Placement in a host of a running lab: this program itself, which enters the host.
+//! Placement in a host of a lab: this program itself. It enters the host if the lab is one that another
+//! process has built.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,16 +7,23 @@ use std::process::Command;
 use super::last_words::last_line;
 use crate::hosts::HostName;
 
-/// Returns the command that starts the agent, a program with these words, in a host of a lab.
-/// `executable` takes the place of the first word.
+/// Returns the command that is the agent, a program with these words. `executable` takes the place of
+/// the first word.
+pub(super) fn start_here(executable: &Path, words: &[String]) -> Command {
+    let mut command = Command::new(executable);
+    command.args(words.iter().skip(1));
+    command
+}
+
+/// Returns the same command, which enters a host of a running lab first.
 pub(super) fn start_in_lab(
     executable: &Path,
     words: &[String],
     lab: Option<&str>,
     host: &str,
 ) -> Command {
-    let mut command = Command::new(executable);
-    command.args(words.iter().skip(1)).args(["--in", host]);
+    let mut command = start_here(executable, words);
+    command.args(["--in", host]);
     command.args(lab.iter().flat_map(|lab| ["--lab", lab]));
     command
 }
@@ -41,6 +49,8 @@ mod tests {
             let command = start_in_lab(Path::new("/x/sixmark"), &words, lab, "client");
             format!("{command:?}").replace('"', "")
         };
+        let here = format!("{:?}", start_here(Path::new("/x/sixmark"), &words));
+        assert_eq!(here.replace('"', ""), "/x/sixmark agent --stdio");
         assert_eq!(shown(None), "/x/sixmark agent --stdio --in client");
         assert_eq!(shown(Some("l")), "/x/sixmark agent --stdio --in client --lab l");
     }

@@ -26,7 +26,7 @@ use crate::hosts::HostList;
 use crate::names::AgentName;
 pub use placed::{Placed, end_all};
 use start::{Event, Starting};
-pub use terms::{AgentProgram, LineSink, PlacementTerms};
+pub use terms::{AgentProgram, LineSink, PlacementTerms, StartInLab};
 
 /// How often a waiting command looks whether a signal asked it to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -44,7 +44,7 @@ const HASTE: Duration = Duration::from_secs(5);
 pub fn place_all(
     hosts: &HostList,
     hello: impl Fn(&AgentName) -> Vec<u8>,
-    terms: &PlacementTerms,
+    terms: &PlacementTerms<'_>,
     stop: &AtomicBool,
 ) -> Result<Vec<Placed>, CommandError> {
     let (sender, events) = channel();

@@ -71,12 +71,12 @@ impl Starting {
         host: &HostName,
         name: &AgentName,
         hello: Vec<u8>,
-        terms: &PlacementTerms,
+        terms: &PlacementTerms<'_>,
         tell: impl Fn(Event) + Send + 'static,
     ) -> Result<Starting, String> {
         let cannot = |error: io::Error| format!("can't place an agent on {host}: {error}");
         let (command, file) = command(host, terms)?;
-        let (process, pipes) = start(command).map_err(|error| match host {
+        let (process, pipes) = start(command, host, terms).map_err(|error| match host {
             HostName::Ssh(_) => terms.ssh.explain_start(&error),
             HostName::Lab { .. } => cannot(error),
         })?;
@@ -178,10 +178,13 @@ impl Starting {
 }
 
 /// Returns what starts the agent, and the file that is sent to it first.
-fn command(host: &HostName, terms: &PlacementTerms) -> Result<(Command, Option<File>), String> {
+fn command(host: &HostName, terms: &PlacementTerms<'_>) -> Result<(Command, Option<File>), String> {
     let program = &terms.program;
     let (words, executable) = (&program.words, &program.executable);
     match host {
+        HostName::Lab { .. } if terms.own_lab.is_some() => {
+            Ok((lab::start_here(executable, words), None))
+        }
         HostName::Lab { lab, host } => {
             Ok((lab::start_in_lab(executable, words, lab.as_deref(), host), None))
         }
@@ -195,12 +198,19 @@ fn command(host: &HostName, terms: &PlacementTerms) -> Result<(Command, Option<F
     }
 }
 
-fn start(mut command: Command) -> io::Result<(Running, Pipes)> {
+fn start(
+    mut command: Command,
+    host: &HostName,
+    terms: &PlacementTerms<'_>,
+) -> io::Result<(Running, Pipes)> {
     let (its_input, input) = io::pipe()?;
     let (output, its_output) = io::pipe()?;
     let (errors, its_errors) = io::pipe()?;
     command.stdin(its_input).stdout(its_output).stderr(its_errors);
-    let process = Running::start(&mut command)?;
+    let process = match (host, terms.own_lab) {
+        (HostName::Lab { host, .. }, Some(start)) => start(host, &mut command)?,
+        _ => Running::start(&mut command)?,
+    };
     // With the command go this program's copies of the other ends.
     drop(command);
     Ok((process, Pipes { input, output, errors }))

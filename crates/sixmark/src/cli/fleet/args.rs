@@ -75,7 +75,7 @@ impl FleetArgs {
             }
             let lines =
                 Arc::new(|agent: &_, line: &str| complain(&format!("agent {agent}: {line}")));
-            let order = HostsOrder { copied: self.copy_sixmark, lines };
+            let order = HostsOrder { copied: self.copy_sixmark, own_lab: None, lines };
             let fleet = take_hosts(hosts, &order, stop)?;
             return Ok(Some(Arc::new(fleet)));
         }
