@@ -14,6 +14,7 @@
 mod keeper;
 mod signals;
 
+use crate::rtnetlink::Netlink;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -61,7 +62,7 @@ pub enum Side {
 }
 
 /// Continues inside an enclosure, which has its own PID, mount, IPC and network namespaces and,
-/// unless the caller is root, its own user namespace. The network has only a loopback interface,
+/// unless the caller is root, its own user namespace. The network has only a loopback interface, which is up,
 /// /proc shows only the processes inside, and /dev/shm is a tmpfs of its own. All other files are
 /// those of the host.
 ///
@@ -101,6 +102,8 @@ fn inside(
     if rights == Rights::User {
         ids.map().map_err(Refused::at("map accounts in a user namespace"))?;
     }
+    let up = Netlink::open().and_then(|mut netlink| netlink.up("lo"));
+    up.map_err(Refused::at("set its loopback interface up"))?;
     furnish().map_err(Refused::at("mount its own file systems"))?;
     match fork().map_err(Refused::at("fork"))? {
         Some(child) => {
