@@ -6,9 +6,8 @@ use std::time::Duration;
 use sixmark_sheet::terminal::{WIDTH, hanging, wrapped};
 use sixmark_study::client::Client;
 use sixmark_study::setting::SettingValue;
-use sixmark_study::spec::PlannedCell;
-use sixmark_study::spec::Study;
 use sixmark_study::spec::cells::cells;
+use sixmark_study::spec::{Level, PlannedCell, Study};
 use sixmark_study::study_result::CellOrder;
 use sixmark_units::quantity::write_count;
 
@@ -71,7 +70,11 @@ pub(super) fn describe(study: &Study) -> String {
         let line = format!("{:<14}{}{more}", factor.name, names.join(", "));
         let _ = writeln!(text, "{}", hanging(&line, WIDTH));
     }
-    for option in &study.options {
+    let varied = |key: &str| {
+        let sets = |level: &Level| level.settings.iter().any(|setting| setting.key == key);
+        study.factors.iter().any(|factor| factor.levels.iter().all(sets))
+    };
+    for option in study.options.iter().filter(|option| !varied(&option.key)) {
         let value = match &option.value {
             SettingValue::Flag(flag) => flag.to_string(),
             SettingValue::Text(text) => text.clone(),
