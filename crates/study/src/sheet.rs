@@ -11,6 +11,8 @@ mod papers;
 mod published;
 mod turned;
 
+use std::collections::BTreeSet;
+
 use crate::levels::label_level;
 use crate::study_result::{
     At, CellOrder, CellResult, ComparisonEntry, MeanRatio, PrintedFigure, RatioFinding,
@@ -81,6 +83,7 @@ fn describe_study(result: &StudyResult) -> Vec<String> {
         repetitions,
         order.to_owned(),
     ];
+    said.push(describe_fleet(result));
     said.extend(result.factors.iter().map(|f| format!("{}: {}", f.name, f.levels.join(", "))));
     said.extend(result.ended.map(|ended| setting::describe_end(ended).to_owned()));
     said.retain(|phrase| !phrase.is_empty());
@@ -313,6 +316,7 @@ fn setting_of_study(result: &StudyResult) -> Vec<Block> {
         ("SHA-256 of the file", result.file.sha256.clone()),
         ("Seed", result.seed.to_string()),
         ("Last change", setting::when(&result.updated)),
+        ("Load of sixmark", describe_fleet(result)),
     ];
     let mut blocks = vec![Block::Table(Table::facts("Settings", facts))];
     blocks.extend(setting::machine(&result.environment, Vec::new(), &result.tool));
@@ -325,6 +329,18 @@ fn setting_of_study(result: &StudyResult) -> Vec<Block> {
     }
     blocks.extend(resumed(result));
     blocks
+}
+
+/// Returns how many agents generated the load, and where they are; empty without a fleet.
+fn describe_fleet(result: &StudyResult) -> String {
+    let numbers: BTreeSet<u32> = result.cells.iter().filter_map(|cell| cell.agents).collect();
+    let places = result.fleet.join(", ");
+    match (numbers.first(), numbers.last()) {
+        (Some(1), Some(1)) => format!("1 agent ({places})"),
+        (Some(few), Some(many)) if few == many => format!("{many} agents ({places})"),
+        (Some(few), Some(many)) => format!("{few} to {many} agents ({places})"),
+        _ => places,
+    }
 }
 
 fn resumed(result: &StudyResult) -> Option<Block> {

@@ -102,6 +102,10 @@ pub struct StudyResult {
     /// The machine that generated the load.
     #[cfg_attr(feature = "schema", schemars(extend("properties" = { "routes": { "maxItems": 0 } })))]
     pub environment: Environment,
+    /// Where the agents are that generated the load of the cells of sixmark itself: hosts (`--hosts`),
+    /// or the server that they wait at (`--fleet`); empty if this machine generated it.
+    #[serde(default)]
+    pub fleet: Vec<String>,
     /// The lab that it was carried out in; null if there was none.
     #[serde(default)]
     pub lab: Option<LabUsed>,
@@ -187,6 +191,10 @@ pub struct CellResult {
     /// The client that generated the load.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = crate::client::Client::NAMES)))]
     pub client: String,
+    /// The number of agents that generated the load together; null if the client ran once.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub agents: Option<u32>,
     /// The words of the command: for sixmark those after `sixmark run`.
     pub command: Vec<String>,
     /// When the cell began, RFC 3339 in UTC.

@@ -50,8 +50,6 @@ pub(super) struct Bench<'a> {
     pub(super) browsers: &'a Browsers,
     /// The study's folder.
     pub(super) folder: &'a std::path::Path,
-    /// The agents that carry out the cells that sixmark itself loads; `None` if it is this process.
-    pub(super) fleet: Option<&'a Arc<dyn Generators>>,
     pub(super) stop: &'a Arc<AtomicBool>,
 }
 
@@ -79,7 +77,7 @@ impl Bench<'_> {
         let used = || Some((stage.up()?.cpu_of(server?)?, Instant::now()));
         let (before, began_us) = (used(), clock::real() / 1_000);
         let here = || match cell.client() {
-            Client::Sixmark => self.own(cell, repetition, &place),
+            Client::Sixmark => self.own(cell, repetition, &place, stage.fleet()),
             client => self.other(client, cell, repetition, &place),
         };
         let mut kept = match stage.host(cell)? {
@@ -160,25 +158,30 @@ impl Bench<'_> {
         cell: &PlannedCell<'_>,
         repetition: u32,
         place: &CellTarget,
+        fleet: Option<&Arc<dyn Generators>>,
     ) -> Result<Option<KeptCell>, CommandError> {
         let (seed, folder) = (self.seed_of(cell, repetition), |name: &str| self.value(name));
         let read = self.options.of(cell.number);
         let read =
             read.ok_or_else(|| CommandError::Usage("its options were not read".to_owned()))?;
-        let (runnable, extras) = read.runnable(&place.urls, seed, &folder, self.fleet)?;
+        let (runnable, extras) = read.runnable(&place.urls, seed, &folder, fleet)?;
         let result = match runnable.searches() {
-            true => find::run_search(runnable, self.stop, |_, _| {})?,
-            false => sixmark_run::run_plan(runnable, &extras, self.stop, |_| {})?,
+            true => find::run_search(runnable, self.stop, |_, _| {}),
+            false => sixmark_run::run_plan(runnable, &extras, self.stop, |_| {}),
         };
-        if result.ended == Ended::Interrupted {
-            return Ok(None);
-        }
+        let result = match result {
+            // Agents agree on a time to begin: a load can be stopped before that.
+            Err(CommandError::Interrupted(_)) => return Ok(None),
+            Ok(result) if result.ended == Ended::Interrupted => return Ok(None),
+            result => result?,
+        };
         let mut words = words(self.study, cell, place, folder);
         if cell.setting("seed").is_none() {
             words.insert(0, format!("--seed={seed}"));
         }
         let mut measured = self.empty(cell, repetition, Client::Sixmark, words);
         measured.ended = result.ended;
+        measured.agents = result.fleet.as_ref().map(|fleet| fleet.agents.len() as u32);
         measured.families = figures_of_families(&result);
         measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
@@ -224,6 +227,7 @@ impl Bench<'_> {
             repetition,
             levels: cell.at(),
             client: client.name().to_owned(),
+            agents: None,
             command: command.iter().map(|word| redact(word)).collect(),
             started: String::new(),
             took_s: 0.0,

@@ -1,7 +1,10 @@
 //! Warnings about a study's figures.
 
+use std::collections::BTreeSet;
+
 use crate::client::{Answer, Client};
 use crate::spec::Study;
+use crate::spec::cells::cells;
 use crate::study_result::{CellOrder, Resumed};
 use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
@@ -15,8 +18,9 @@ pub(super) fn doubt(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
 }
 
-/// Returns the warnings about the study as a whole.
-pub(super) fn of_study(study: &Study, resumed: &[Resumed]) -> Vec<Warning> {
+/// Returns the warnings about the study as a whole. `by_fleet`: whether a fleet generates the load of
+/// the cells that sixmark itself loads.
+pub(super) fn of_study(study: &Study, resumed: &[Resumed], by_fleet: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let repetitions = study.repetitions.get();
     if repetitions < FEWEST {
@@ -36,6 +40,17 @@ pub(super) fn of_study(study: &Study, resumed: &[Resumed]) -> Vec<Warning> {
             "cells are measured in the file's order: any drift looks like an effect".to_owned(),
         ));
     }
+    let others = others(study);
+    if by_fleet && !others.is_empty() {
+        doubts.push(doubt(
+            "fleet_partly",
+            format!(
+                "the fleet loads the cells of sixmark alone; those of {} are loaded by one machine: \
+                 don't compare these clients",
+                others.join(", ")
+            ),
+        ));
+    }
     if resumed.iter().any(|resumed| !resumed.changes.is_empty()) {
         doubts.push(doubt(
             "environment_changed",
@@ -43,6 +58,13 @@ pub(super) fn of_study(study: &Study, resumed: &[Resumed]) -> Vec<Warning> {
         ));
     }
     doubts
+}
+
+/// Returns the names of the other clients, which no fleet runs.
+fn others(study: &Study) -> Vec<&'static str> {
+    let others = cells(study).into_iter().map(|cell| cell.client());
+    let others = others.filter(|client| *client != Client::Sixmark).map(Client::name);
+    others.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Returns the warnings of a run of sixmark, and of families without a response.

@@ -11,6 +11,8 @@ pub(super) struct Now<'a> {
     pub(super) programs: &'a BTreeMap<String, String>,
     pub(super) sha256: &'a str,
     pub(super) version: &'a str,
+    /// Where the agents are; empty without a fleet.
+    pub(super) fleet: &'a [String],
 }
 
 /// Returns everything that differs from when the document was written.
@@ -26,6 +28,11 @@ pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<SetupChange> {
     };
     compare("the study's file (SHA-256)", &before.file.sha256, now.sha256);
     compare("sixmark", &before.tool.version, now.version);
+    let places = |fleet: &[String]| match fleet {
+        [] => "this machine".to_owned(),
+        places => places.join(","),
+    };
+    compare("what generates the load", &places(&before.fleet), &places(now.fleet));
     compare("kernel", &old.kernel, &new.kernel);
     compare("processor", &old.cpu, &new.cpu);
     compare("processors", &old.cores.to_string(), &new.cores.to_string());

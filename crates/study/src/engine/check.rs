@@ -27,8 +27,8 @@ pub trait CellOptions: Debug + Send + Sync {
     /// Returns a one-line description of the mistake, in the words of `sixmark run`.
     fn check(&self, urls: &[String]) -> Result<(), String>;
 
-    /// Returns the run with these URLs and its extras. `fleet` carries it out if it is given. `seed` applies to a cell that sets none;
-    /// `folder` resolves the folders in braces.
+    /// Returns the run with these URLs and its extras. `fleet` carries it out if it is given. `seed`
+    /// applies to a cell that sets none; `folder` resolves the folders in braces.
     ///
     /// # Errors
     /// Returns an error if the run is impossible on this machine.

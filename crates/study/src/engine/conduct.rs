@@ -101,7 +101,7 @@ pub fn run_cells(
 ) -> Result<Finished, CommandError> {
     let programs = versions(study)?;
     let (folder, mut document, complete) = match &options.resume {
-        Some(path) => resume(path, source, study, options.force, &programs)?,
+        Some(path) => resume(path, source, study, options, &programs)?,
         None => {
             let (folder, document) = begin_study(source, study, options, programs)?;
             (folder, document, None)
@@ -203,8 +203,7 @@ impl<'a> StudyCourse<'a> {
         stop: &Arc<AtomicBool>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, CommandError> {
-        let rights = options.rights;
-        let work = Work::new(self.folder, &temporary(rights))?;
+        let work = Work::new(self.folder, &temporary(options.rights))?;
         files::make(self.study, self.cells, &work)?;
         // Services inherit the limit, since thousands of connections may arrive. If it can't be
         // raised, that shows in what fails.
@@ -213,7 +212,7 @@ impl<'a> StudyCourse<'a> {
         if !self.study.instruments.is_empty() {
             self.folder.make_instruments()?;
         }
-        let Some(mut stage) = Stage::open(self.study, self.folder, &work, rights, stop)? else {
+        let Some(mut stage) = Stage::open(self.study, self.folder, &work, options, stop)? else {
             return Ok(Ended::Interrupted);
         };
         let hook = Hook { study: &self.study.name, cell: None, www: &www, stop: Some(stop) };
@@ -228,7 +227,6 @@ impl<'a> StudyCourse<'a> {
             seed: self.document.seed,
             browsers: &browsers,
             folder: self.folder.path(),
-            fleet: options.fleet.as_ref(),
             stop,
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);

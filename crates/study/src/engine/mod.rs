@@ -24,6 +24,7 @@ mod program;
 mod source;
 mod stage;
 mod start;
+mod study_fleet;
 mod work;
 
 pub use check::{CellOptions, OptionsOfCells, WrongOption, read_options};
@@ -32,6 +33,7 @@ pub use folder::{check_begun, files_of_folder};
 pub use options::Options;
 pub use program::{Need, needs};
 pub use source::{Form, Source, builtin_names};
+pub use study_fleet::StudyFleet;
 
 use std::sync::Arc;
 

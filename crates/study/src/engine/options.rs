@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sixmark_run::Generators;
 use sixmark_sys::enclosure::Rights;
+
+use super::study_fleet::StudyFleet;
 
 /// The options of a study run.
 #[derive(Clone, Debug, Default)]
@@ -21,5 +22,5 @@ pub struct Options {
     pub rights: Option<Rights>,
     /// The agents that generate the load of the cells that sixmark itself loads; this process if
     /// absent.
-    pub fleet: Option<Arc<dyn Generators>>,
+    pub fleet: Option<Arc<dyn StudyFleet>>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::spec::PlannedCell;
@@ -11,13 +12,16 @@ use sixmark_lab::plan::parse_lab;
 use sixmark_sys::enclosure::Rights;
 
 use super::folder::Folder;
+use super::options::Options;
+use super::study_fleet::StudyFleet;
 use super::work::Work;
 use crate::browser::Browsers;
 use sixmark_lab::service::{ServiceGround, Services};
 use sixmark_lab::{self as lab, Host, Up};
+use sixmark_run::Generators;
 use sixmark_sys::command_error::CommandError;
 
-/// The running services, and the lab that they run in.
+/// The running services, the lab that they run in, and the agents that load them.
 pub(super) struct Stage<'a> {
     study: &'a Study,
     logs: PathBuf,
@@ -25,8 +29,11 @@ pub(super) struct Stage<'a> {
     dirs: PathBuf,
     rights: Option<Rights>,
     stop: &'a AtomicBool,
+    // The order of these fields is the order in which they are dropped.
+    fleet: Option<Arc<dyn Generators>>,
     services: Services,
     up: Option<(WantedLab, Up)>,
+    wanted_fleet: Option<Arc<dyn StudyFleet>>,
 }
 
 /// The requirements that a lab is built for: the chosen variants, and the on-demand service that
@@ -38,13 +45,13 @@ struct WantedLab {
 }
 
 impl<'a> Stage<'a> {
-    /// Prepares the stage, and starts the services of a study without a lab. Returns `None` if the
-    /// study is to stop.
+    /// Prepares the stage, and starts the services and agents of a study without a lab. Returns
+    /// `None` if the study is to stop.
     pub(super) fn open(
         study: &'a Study,
         folder: &Folder,
         work: &Work,
-        rights: Option<Rights>,
+        options: &Options,
         stop: &'a AtomicBool,
     ) -> Result<Option<Stage<'a>>, CommandError> {
         let mut stage = Stage {
@@ -52,10 +59,12 @@ impl<'a> Stage<'a> {
             logs: folder.logs(),
             www: work.www(),
             dirs: work.path().to_owned(),
-            rights,
+            rights: options.rights,
             stop,
+            fleet: None,
             services: Services::default(),
             up: None,
+            wanted_fleet: options.fleet.clone(),
         };
         if study.lab.is_none() {
             let ground = stage.ground();
@@ -63,6 +72,9 @@ impl<'a> Stage<'a> {
                 return Ok(None);
             };
             stage.services = services;
+            if !stage.take_fleet()? {
+                return Ok(None);
+            }
         }
         Ok(Some(stage))
     }
@@ -92,12 +104,24 @@ impl<'a> Stage<'a> {
         {
             return up.check().map(|()| true);
         }
-        // The old lab, with the browsers in its hosts, is removed before the next is built.
+        // The old lab, with the browsers and agents in its hosts, is removed before the next is built.
         browsers.end();
+        self.fleet = None;
         self.up = None;
         let up = self.build(lab, &wanted)?;
         self.up = up.map(|up| (wanted, up));
-        Ok(self.up.is_some())
+        Ok(self.up.is_some() && self.take_fleet()?)
+    }
+
+    /// Takes the agents, if any are wanted. Returns false if the study is to stop.
+    fn take_fleet(&mut self) -> Result<bool, CommandError> {
+        let Some(wanted) = &self.wanted_fleet else { return Ok(true) };
+        match wanted.take(self.up(), self.stop) {
+            Ok(fleet) => self.fleet = Some(fleet),
+            Err(CommandError::Interrupted(_)) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        Ok(true)
     }
 
     fn wanted(&self, cell: &PlannedCell<'_>) -> WantedLab {
@@ -142,6 +166,11 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Returns the agents that generate the load; `None` if this process does.
+    pub(super) fn fleet(&self) -> Option<&Arc<dyn Generators>> {
+        self.fleet.as_ref()
+    }
+
     /// Returns the running lab.
     pub(super) fn up(&self) -> Option<&Up> {
         self.up.as_ref().map(|(_, up)| up)
@@ -157,6 +186,7 @@ impl<'a> Stage<'a> {
 
     /// Ends everything, in the reverse order of its beginning.
     pub(super) fn close(mut self) -> Result<(), CommandError> {
+        self.fleet = None;
         self.up = None;
         self.services.stop()
     }

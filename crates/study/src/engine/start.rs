@@ -92,9 +92,15 @@ fn begin_document(
         environment: environment::environment(Vec::new()),
         programs,
         lab: study.lab.as_ref().map(|lab| lab_used(lab, options.rights)),
+        fleet: places(options),
         resumed: Vec::new(),
-        warnings: doubts::of_study(study, &[]),
+        warnings: doubts::of_study(study, &[], options.fleet.is_some()),
     }
+}
+
+/// Returns where the agents are.
+fn places(options: &Options) -> Vec<String> {
+    options.fleet.as_ref().map_or(Vec::new(), |fleet| fleet.places())
 }
 
 fn lab_used(lab: &InLab, rights: Option<Rights>) -> LabUsed {
@@ -108,7 +114,7 @@ pub(super) fn resume(
     path: &Path,
     source: &Source,
     study: &Study,
-    force: bool,
+    options: &Options,
     programs: &BTreeMap<String, String>,
 ) -> Result<(Folder, StudyResult, Option<StudyResult>), CommandError> {
     let folder = Folder::open(path)?;
@@ -117,9 +123,11 @@ pub(super) fn resume(
     let environment = environment::environment(Vec::new());
     let sha256 = source.sha256();
     let version = env!("CARGO_PKG_VERSION");
-    let now_is = Now { environment: &environment, programs, sha256: &sha256, version };
+    let fleet = places(options);
+    let now_is =
+        Now { environment: &environment, programs, sha256: &sha256, version, fleet: &fleet };
     let found = changes::changes(&document, &now_is);
-    if !found.is_empty() && !force {
+    if !found.is_empty() && !options.force {
         return Err(CommandError::Usage(format!(
             "changed since '{}' was started: {}; use --force to resume anyway",
             path.display(),
@@ -131,7 +139,8 @@ pub(super) fn resume(
     let cells = document.cells.len() as u32;
     document.resumed.push(Resumed { at: now(), cells, changes: found });
     document.ended = None;
-    document.warnings = doubts::of_study(study, &document.resumed);
+    document.fleet = fleet;
+    document.warnings = doubts::of_study(study, &document.resumed, options.fleet.is_some());
     Ok((folder, document, complete))
 }
 

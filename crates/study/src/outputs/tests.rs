@@ -66,6 +66,7 @@ pub(crate) fn measured(
                 repetition,
                 levels: cell.at(),
                 client: "sixmark".into(),
+                agents: None,
                 command: Vec::new(),
                 started: String::new(),
                 took_s: 1.0,

@@ -1,16 +1,19 @@
 //! The options of commands that load from a fleet.
 
+use std::io;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use sixmark_fleet::engine::controller::Wanted;
-use sixmark_fleet::engine::hosts_fleet::{HostsOrder, take_hosts};
+use sixmark_fleet::engine::hosts_fleet::{HostsOrder, OwnLab, take_hosts};
 use sixmark_fleet::engine::nats::address::NatsAddress;
 use sixmark_fleet::engine::nats::credentials::Credentials;
 use sixmark_fleet::engine::standing::take_standing;
 use sixmark_fleet::hosts::{HostList, HostName};
+use sixmark_lab::{TEMPORARY, Up};
 use sixmark_run::Generators;
 use sixmark_sys::command_error::CommandError;
 
@@ -23,7 +26,7 @@ use crate::cli::out::complain;
 #[command(next_help_heading = "Fleet")]
 pub(in crate::cli) struct FleetArgs {
     /// Generate the load from these hosts together, in equal shares: destinations of ssh(1)
-    /// (server, user@server), or hosts of a running lab (lab:HOST)
+    /// (server, user@server), or hosts of a running lab, in a study with a lab of that (lab:HOST)
     #[arg(long, value_name = "HOST,…", conflicts_with = "fleet")]
     pub(in crate::cli) hosts: Option<HostList>,
 
@@ -73,15 +76,41 @@ impl FleetArgs {
                             omit --in";
                 return Err(CommandError::Usage(line.to_owned()));
             }
-            let lines =
-                Arc::new(|agent: &_, line: &str| complain(&format!("agent {agent}: {line}")));
-            let order = HostsOrder { copied: self.copy_sixmark, own_lab: None, lines };
-            let fleet = take_hosts(hosts, &order, stop)?;
-            return Ok(Some(Arc::new(fleet)));
+            return self.place(hosts, None, stop).map(Some);
         }
         let (Some(server), Some(creds)) = (&self.fleet, &self.creds) else { return Ok(None) };
         let credentials = Credentials::read(creds).map_err(CommandError::Usage)?;
         let wanted = self.agents.map_or(Wanted::All, |number| Wanted::Number(number.get()));
         Ok(Some(Arc::new(take_standing(server, &credentials, wanted)?)))
+    }
+
+    /// Places agents in hosts of a lab that this process has built. Returns `None` if no hosts are
+    /// named. The agents end with the calling thread: it must be the main one.
+    ///
+    /// # Errors
+    /// The lab has no such host, or an agent can't be placed.
+    pub(in crate::cli) fn take_in(
+        &self,
+        lab: &Up,
+        stop: &AtomicBool,
+    ) -> Result<Option<Arc<dyn Generators>>, CommandError> {
+        let start = |host: &str, command: &mut Command| {
+            let host = lab.hosts().get(host).map_err(io::Error::other)?;
+            host.start(command, None)
+        };
+        let own = OwnLab { start: &start, temporary: Path::new(TEMPORARY) };
+        let place = |hosts| self.place(hosts, Some(own), stop);
+        self.hosts.as_ref().map(place).transpose()
+    }
+
+    fn place(
+        &self,
+        hosts: &HostList,
+        own_lab: Option<OwnLab<'_>>,
+        stop: &AtomicBool,
+    ) -> Result<Arc<dyn Generators>, CommandError> {
+        let lines = Arc::new(|agent: &_, line: &str| complain(&format!("agent {agent}: {line}")));
+        let order = HostsOrder { copied: self.copy_sixmark, own_lab, lines };
+        Ok(Arc::new(take_hosts(hosts, &order, stop)?))
     }
 }

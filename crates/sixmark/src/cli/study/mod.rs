@@ -1,5 +1,6 @@
 //! `sixmark study`.
 
+mod placed_fleet;
 mod run_options;
 mod show;
 mod study_progress;
@@ -23,7 +24,6 @@ use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 
 use super::files::CommandFiles;
 use super::fleet::args::FleetArgs;
-use super::inside::InsideArgs;
 use super::keep::{self, Keeper};
 use super::out::{self, OutputPlace, complain, print};
 use super::progress::can_repaint;
@@ -189,6 +189,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
     let (source, form) = wanted(args)?;
     check_files(args, &source)?;
     let (study, of_cells) = checked_study(&source, form, commands)?;
+    let fleet = placed_fleet::fleet_for(&args.fleet, &study)?;
     // This comes first: open files and running threads would otherwise be both inside and outside
     // of the lab.
     let rights = match study.lab.as_ref().map(|_| lab::enclose()).transpose()? {
@@ -203,10 +204,9 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
         out: args.out.clone(),
         resume: args.resume.clone(),
         force: args.force,
-        fleet: None,
+        fleet,
     };
     let stop = stop_flag()?;
-    let options = Options { fleet: args.fleet.take(&InsideArgs::default(), &stop)?, ..options };
     let mut live = LiveStudy::new(!args.quiet, can_repaint());
     let done =
         study::run_cells(&source, &study, &options, &of_cells, &stop, &mut |event| live.see(event));
@@ -324,9 +324,13 @@ fn show_outcome(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandE
         return Ok(0);
     }
     let (done, all) = (document.cells.len(), document.cells_planned);
+    let hosts = match &args.fleet.hosts {
+        Some(_) => format!(" --hosts {}", document.fleet.join(",")),
+        None => String::new(),
+    };
     Err(CommandError::Interrupted(format!(
         "interrupted: {done} of {all} cells are kept in '{folder}'; continue with: sixmark study \
-         run --resume {folder}"
+         run --resume {folder}{hosts}"
     )))
 }
 

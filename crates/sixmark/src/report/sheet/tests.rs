@@ -15,6 +15,7 @@ pub(crate) fn empty_study() -> StudyResult {
         quick: false,
         in_lab: false,
         lab: None,
+        fleet: Vec::new(),
         seed: 1,
         order: CellOrder::Random,
         repetitions: 1,

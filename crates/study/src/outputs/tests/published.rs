@@ -86,6 +86,7 @@ fn measured(study: &Study) -> Vec<CellResult> {
             repetition: 1,
             levels: cell.at(),
             client: "sixmark".into(),
+            agents: None,
             command: Vec::new(),
             started: String::new(),
             took_s: 1.0,
