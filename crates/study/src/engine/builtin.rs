@@ -32,7 +32,7 @@ macro_rules! study {
 /// All built-in studies.
 pub(super) const BUILTIN: [Builtin; 7] = [
     study!("anma", "published.toml", "lab.toml"),
-    study!("apache", "published.toml"),
+    study!("apache", "published.toml", "lab.toml"),
     study!("blackhole", "lab.toml"),
     study!("dell", "published.toml", "lab.toml"),
     study!("nat64", "lab.toml"),
