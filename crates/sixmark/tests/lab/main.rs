@@ -32,6 +32,7 @@ mod refusals;
 mod signals;
 mod slow_loopback;
 mod studies;
+mod study_fleets;
 mod traces;
 mod traffic;
 mod tutorials;
