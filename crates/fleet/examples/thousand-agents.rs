@@ -46,7 +46,7 @@ fn main() -> Result<(), String> {
     let sides = (0..CONNECTIONS)
         .map(|_| NatsAgent::connect(server.address(), server.agent_credentials()).map_err(said));
     let sides = sides.collect::<Result<Vec<_>, _>>()?;
-    let (acknowledged, slowest_us) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let acks: Arc<Acknowledgements> = Arc::default();
     let begin = Barrier::new(CONNECTIONS + 1);
     let mut collector = RecordCollector::new(load.clone(), names.iter().map(|n| (n.clone(), 0)));
     let mut source = controller.records(&load).map_err(said)?;
@@ -54,23 +54,10 @@ fn main() -> Result<(), String> {
     let (took, memory) = scope(|scope| {
         for (connection, side) in sides.iter().enumerate() {
             let own: Vec<&AgentName> = names.iter().skip(connection).step_by(CONNECTIONS).collect();
-            let (acknowledged, slowest_us) = (Arc::clone(&acknowledged), Arc::clone(&slowest_us));
-            let (begin, load) = (&begin, &load);
+            let (acks, begin, load) = (Arc::clone(&acks), &begin, &load);
             scope.spawn(move || {
                 begin.wait();
-                let start = Instant::now();
-                for second in 0..seconds {
-                    for agent in &own {
-                        let sent = Instant::now();
-                        if side.publish(&record(load, agent, second), PATIENCE).is_ok() {
-                            acknowledged.fetch_add(1, Ordering::Relaxed);
-                        }
-                        let us = sent.elapsed().as_micros() as u64;
-                        slowest_us.fetch_max(us, Ordering::Relaxed);
-                    }
-                    let next = start + Duration::from_secs(second + 1);
-                    sleep(next.saturating_duration_since(Instant::now()));
-                }
+                publish_seconds(side, load, &own, seconds, &acks);
             });
         }
         begin.wait();
@@ -88,13 +75,42 @@ fn main() -> Result<(), String> {
     });
     let sent: u64 = collector.all().map(|(_, series)| series.sum.ipv6.sent).sum();
     println!("agents             {agents}, a record a second each for {seconds} s");
-    println!("acknowledged       {} of {wanted}", acknowledged.load(Ordering::Relaxed));
-    println!("slowest ack        {:.1} ms", slowest_us.load(Ordering::Relaxed) as f64 / 1e3);
+    println!("acknowledged       {} of {wanted}", acks.number.load(Ordering::Relaxed));
+    println!("slowest ack        {:.1} ms", acks.slowest_us.load(Ordering::Relaxed) as f64 / 1e3);
     println!("collected          {sent} of {} exchanges", wanted * EXCHANGES);
     println!("duplicates         {}", collector.duplicates);
     println!("collector behind   {:.2} s", took.as_secs_f64() - (seconds - 1) as f64);
     println!("server's memory    {:.0} MB", memory as f64 * 1_024.0 / 1e6);
     Ok(())
+}
+
+/// The records that the server has acknowledged.
+#[derive(Default)]
+struct Acknowledgements {
+    number: AtomicU64,
+    slowest_us: AtomicU64,
+}
+
+/// Publishes a record of each agent in each second.
+fn publish_seconds(
+    side: &NatsAgent,
+    load: &LoadName,
+    agents: &[&AgentName],
+    seconds: u64,
+    acks: &Acknowledgements,
+) {
+    let start = Instant::now();
+    for second in 0..seconds {
+        for agent in agents {
+            let sent = Instant::now();
+            if side.publish(&record(load, agent, second), PATIENCE).is_ok() {
+                acks.number.fetch_add(1, Ordering::Relaxed);
+            }
+            acks.slowest_us.fetch_max(sent.elapsed().as_micros() as u64, Ordering::Relaxed);
+        }
+        let next = start + Duration::from_secs(second + 1);
+        sleep(next.saturating_duration_since(Instant::now()));
+    }
 }
 
 /// A record as an agent under load makes it.

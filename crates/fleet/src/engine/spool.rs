@@ -147,7 +147,7 @@ mod tests {
         assert!(first.begin(&load).is_err());
         let second = SpoolFolder::open(&path).unwrap();
         assert_eq!((first.incarnation(), second.incarnation()), (0, 1));
-        assert_eq!(second.kept(), [file.clone()]);
+        assert_eq!(second.kept(), std::slice::from_ref(&file));
         let text = |from| {
             let records = file.records_from(from).unwrap();
             records.into_iter().map(|r| String::from_utf8(r).unwrap()).collect::<Vec<_>>()

@@ -96,7 +96,7 @@ fn gather_cards(side: &dyn ControllerSide, number: usize) -> Result<Vec<AgentCar
     loop {
         let left = end.saturating_duration_since(Instant::now());
         let cards = ask_for_cards(side, Some(number), patience.min(left))?;
-        if cards.len() >= number || left.is_zero() {
+        if cards.len() >= number || patience >= left {
             return Ok(cards);
         }
         // Agents of a large fleet may take longer to answer.

@@ -50,7 +50,7 @@ pub(super) struct StudyArgs {
 #[derive(Debug, Subcommand)]
 enum StudyCommand {
     /// Run or resume a study
-    Run(StudyRunArgs),
+    Run(Box<StudyRunArgs>),
     /// List the built-in studies
     List,
     /// Show a study's factors, number of cells, duration and requirements; given a result's folder
