@@ -1,14 +1,20 @@
 //! Loads that a fleet carries out within this process.
+#![cfg(test)]
 
+use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sixmark_document::provenance::Ended;
 use sixmark_fleet::engine::controller::{FleetController, Unwatched, Wanted};
 use sixmark_fleet::engine::in_process::{InProcess, InProcessController};
 use sixmark_fleet::engine::transport::{ControllerSide, RecordSource, TransportError};
+use sixmark_fleet::messages::{AskedOfAgent, CarriedLoad, ShareOrder};
 use sixmark_fleet::names::{AgentName, LoadName};
-use sixmark_testkit::Origin;
-use sixmark_testkit::fleet_loads::{AgentThreads, conform, timed, together};
+use sixmark_fleet::records::{AgentRecord, RecordContent};
+use sixmark_record::plan::carried::CarriedPlan;
+use sixmark_testkit::fleet_loads::{AgentThreads, conform, kept, timed, together};
+use sixmark_testkit::{DEADLINE, Origin};
 
 #[test]
 fn a_fleet_in_one_process_counts_what_one_process_counts() {
@@ -40,6 +46,46 @@ fn agents_whose_clocks_are_wrong_begin_together_behind_an_uneven_delay() {
         assert!(wrong_by >= 4_000_000, "{ahead_ns}: {:?}", agent.clock);
         assert!(agent.clock.bound_ns >= 7_000_000, "{ahead_ns}: {:?}", agent.clock);
     }
+}
+
+#[test]
+fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
+    let (board, folder, origin) = (InProcess::new(), tempfile::tempdir().unwrap(), Origin::start());
+    let _agents = AgentThreads::start(folder.path(), &[0], || Arc::new(board.agent()));
+    let (side, load) = (board.controller(), LoadName::from_str("left").unwrap());
+    let plan = timed(&origin, 100.0, Duration::from_secs(3_600));
+    let order = ShareOrder {
+        load: load.clone(),
+        controller: "gone".to_owned(),
+        lease_s: 1,
+        what: CarriedLoad { plan: CarriedPlan::of(&plan), files: Vec::new() },
+        workers: 0..plan.load.threads.get(),
+        truth: false,
+        vitals_from: None,
+    };
+    assert_answer(&side, &AskedOfAgent::Prepare(Box::new(order)), "done");
+    let at_ns = sixmark_sys::clock::real() + 500_000_000;
+    assert_answer(&side, &AskedOfAgent::Begin { load: load.clone(), at_ns }, "done");
+    // Nobody says that the controller is alive: the last record comes by itself.
+    let mut source = side.records(&load).unwrap();
+    let end = loop {
+        let content = source.next(DEADLINE).unwrap().unwrap();
+        let record: AgentRecord = serde_json::from_slice(&content).unwrap();
+        if let RecordContent::End(end) = record.content {
+            break end;
+        }
+    };
+    assert_eq!(end.ended, Ended::Interrupted);
+    assert!(end.tally.ipv6.sent > 0);
+    assert_eq!(kept(folder.path()).len(), 1, "nobody has confirmed it");
+    assert_answer(&side, &AskedOfAgent::Seal(load), "done");
+    assert!(kept(folder.path()).is_empty());
+}
+
+fn assert_answer(side: &InProcessController, request: &AskedOfAgent, answer: &str) {
+    let request = serde_json::to_vec(request).unwrap();
+    let said = side.ask(&"a0".parse().unwrap(), &request, DEADLINE).unwrap();
+    assert_eq!(String::from_utf8(said).unwrap(), format!("\"{answer}\""));
 }
 
 /// A controller's side behind a network that takes its time, longer in one direction.

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_are_well_get_no_warning() {
+    fn agents_that_are_well_raise_no_doubt() {
         assert_eq!(codes(vec![agent("a", 1_000.0), agent("b", 900.0)]), [""; 0]);
     }
 

@@ -16,7 +16,7 @@ use std::thread;
 use sixmark_testkit::Origin;
 
 /// Commands that another test carries out, by how they begin: they need root, a lab, other programs or another machine.
-const ELSEWHERE: [(&str, &str); 23] = [
+const ELSEWHERE: [(&str, &str); 24] = [
     ("make ", "Makefile"),
     ("cargo ", ".ci/run"),
     ("sixmark lab up", "crates/sixmark/tests/lab/many.rs"),
@@ -34,6 +34,7 @@ const ELSEWHERE: [(&str, &str); 23] = [
     ("sixmark run --truth", "crates/sixmark/tests/packets/exchanges.rs"),
     ("sixmark traffic --listen", "crates/sixmark/tests/program/traffic/mixes.rs"),
     ("sixmark traffic --to", "crates/sixmark/tests/program/traffic/mixes.rs"),
+    ("sixmark study run apache --in-lab --hosts", "crates/sixmark/tests/lab/study_fleets.rs"),
     ("sixmark run --hosts", "crates/sixmark/tests/lab/fleets.rs"),
     ("sixmark run --fleet", "crates/sixmark/tests/servers/fleet_loads.rs"),
     ("sixmark agent", "crates/sixmark/tests/servers/fleet_loads.rs"),
