@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn each_doubt_about_an_agent_has_its_warning() {
+    fn each_doubt_about_an_agent_is_said() {
         let with = |change: fn(&mut AgentResult)| {
             let mut changed = agent("b", 1_000.0);
             change(&mut changed);

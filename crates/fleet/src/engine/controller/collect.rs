@@ -63,7 +63,7 @@ pub(super) fn collect(
     if let Some(fleet) = &mut loaded.fleet {
         fleet.server = server;
     }
-    seal(fleet, note, &complete);
+    fleet.confirm_later(note.load.clone(), complete);
     Ok(loaded)
 }
 
@@ -93,13 +93,6 @@ fn server_cost(
         Ok(AgentAnswer::ServerCost(cost)) => cost.map(|cost| *cost),
         _ => None,
     }
-}
-
-/// Tells the agents whose records are complete that they need not keep them.
-fn seal(fleet: &FleetController, note: &LoadNote, complete: &[Member]) {
-    let seal = |_| AskedOfAgent::Seal(note.load.clone());
-    // Records that stay do no harm: `fleet status` lists them.
-    drop(super::members::ask_each(fleet.side.as_ref(), complete, seal, PATIENCE));
 }
 
 /// Returns the next record, or `None` if none arrived for a while. A server that is gone for now

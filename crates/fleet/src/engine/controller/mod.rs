@@ -72,6 +72,8 @@ pub struct FleetController {
     /// The routes of each agent to the targets of the last plan that was checked.
     routes: Mutex<Vec<Vec<RouteTaken>>>,
     clocks: Mutex<clocks::FleetClocks>,
+    /// The loads that have been collected, with the agents whose records are complete.
+    collected: Mutex<Vec<(LoadName, Vec<Member>)>>,
     watch: Box<dyn FleetWatch>,
 }
 
@@ -99,7 +101,8 @@ impl FleetController {
         let clocks = Mutex::new(clocks::FleetClocks::measure(side.as_ref(), &members)?);
         let routes = Mutex::new(vec![Vec::new(); members.len()]);
         let (name, next) = (name.to_owned(), AtomicU32::new(1));
-        Ok(FleetController { side, members, watch, name, next, routes, clocks, lease })
+        let collected = Mutex::default();
+        Ok(FleetController { side, members, watch, name, next, routes, clocks, collected, lease })
     }
 
     /// Returns the agents, in the order of their shares.
@@ -130,9 +133,36 @@ impl FleetController {
         all_or_error(refused.collect())
     }
 
+    /// Notes that a load has been collected. Agents keep its records until whoever asked for the
+    /// load had the time to write its result: until the next load, or the end of this controller.
+    fn confirm_later(&self, load: LoadName, complete: Vec<Member>) {
+        self.collected.lock().unwrap_or_else(PoisonError::into_inner).push((load, complete));
+    }
+
+    /// Tells the agents that they need not keep the records of the loads that have been collected.
+    /// What the transport keeps of a load is removed too, unless an agent's records are incomplete,
+    /// which may still come.
+    fn confirm_collected(&self) {
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        for (load, complete) in collected.drain(..) {
+            let seal = |_| AskedOfAgent::Seal(load.clone());
+            // Records that stay do no harm: `fleet status` lists them.
+            drop(members::ask_each(self.side.as_ref(), &complete, seal, PATIENCE));
+            if complete.len() == self.members.len() {
+                let _ = self.side.forget(&load);
+            }
+        }
+    }
+
     fn next_load(&self) -> Result<LoadName, CommandError> {
         let number = self.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         format!("{}-{number}", self.name).parse().map_err(CommandError::Usage)
+    }
+}
+
+impl Drop for FleetController {
+    fn drop(&mut self) {
+        self.confirm_collected();
     }
 }
 
@@ -171,6 +201,7 @@ impl Generators for FleetController {
         stop: &Arc<AtomicBool>,
         watch: &mut dyn FnMut(&Slice),
     ) -> Result<Loaded, CommandError> {
+        self.confirm_collected();
         course::carry_out(self, plan, extras, stop, watch)
     }
 }

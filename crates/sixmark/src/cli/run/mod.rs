@@ -54,6 +54,8 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let draft = args.draft(None)?;
     let extras = args.extras(host)?;
     let fleet = args.session.fleet.take(&args.session.inside, stop_flag()?.as_ref())?;
+    // Agents keep what they counted until this is dropped, after the result was written.
+    let _held = fleet.clone();
     let runnable = match fleet {
         Some(fleet) => args.draft(Some(fleet.size()))?.check_on(fleet)?,
         None => draft.check()?,
