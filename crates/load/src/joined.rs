@@ -1,6 +1,6 @@
 //! Merging several loads into one.
 
-use sixmark_document::provenance::Ended;
+use sixmark_document::provenance::{Ended, RouteTaken};
 use sixmark_record::clocks::Clocks;
 use sixmark_record::interval::Interval;
 use sixmark_record::lapses::Lapses;
@@ -99,6 +99,11 @@ fn add_later_share(agent: &mut AgentLoad, later: &AgentLoad) {
     agent.loaded = one_after_the_other([&agent.loaded, &later.loaded].into_iter());
     agent.incomplete_from = agent.incomplete_from.or(later.incomplete_from);
     agent.adds_up &= later.adds_up;
+    // The sides of a comparison have different targets.
+    let known = agent.environment.routes.clone();
+    let is_new = |route: &&RouteTaken| known.iter().all(|known| known.to != route.to);
+    let new = later.environment.routes.iter().filter(is_new).cloned();
+    agent.environment.routes.extend(new);
     if later.clock.bound_ns > agent.clock.bound_ns {
         agent.clock = later.clock;
     }

@@ -145,6 +145,9 @@ fn a_comparison_has_blocks_of_the_whole_fleet() {
         families.into_iter().flatten().sum::<u64>()
     };
     assert_eq!(agents.iter().map(sent).collect::<Vec<_>>(), [700, 700]);
+    // Each side has the path of its own family.
+    let mtu = |agent: &Value| ["ipv6", "ipv4"].map(|of| agent["families"][of]["mtu"].as_u64());
+    assert!(agents.iter().all(|agent| mtu(agent) == [Some(1500); 2]), "{agents:?}");
 }
 
 /// Three hosts with the real sixmark.

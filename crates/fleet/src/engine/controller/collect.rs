@@ -32,6 +32,8 @@ const QUIET: Duration = Duration::from_secs(3);
 /// How long to wait for the records that are still under way of an agent that is known to be gone,
 /// or to have published all.
 const LAST_WAIT: Duration = Duration::from_secs(2);
+/// How long to wait before agents are told again to end.
+const AGAIN: Duration = Duration::from_secs(2);
 /// How long an agent may take to say how far it is.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -122,7 +124,8 @@ struct Collecting<'a> {
     note: &'a LoadNote,
     collected: Collected,
     agents: BTreeMap<AgentName, AgentWatch>,
-    ended: bool,
+    /// When the agents were last told to end the load early.
+    ended: Option<Instant>,
     looked: Instant,
 }
 
@@ -143,7 +146,7 @@ impl<'a> Collecting<'a> {
         // Agents without workers count nothing, but report their end like the others.
         let agents = note.agents.iter().map(|agent| (agent.name.clone(), watch())).collect();
         let collected = Collected::new(plan, note);
-        Collecting { fleet, note, collected, agents, ended: false, looked: heard }
+        Collecting { fleet, note, collected, agents, ended: None, looked: heard }
     }
 
     fn is_over(&self) -> bool {
@@ -217,12 +220,14 @@ impl<'a> Collecting<'a> {
         }
     }
 
-    /// Ends the load early, once: agents report what they have counted.
+    /// Ends the load early: agents report what they have counted. They are told again until they
+    /// have done so, since the server between may be gone for a while.
     fn end_load(&mut self) {
-        if !std::mem::replace(&mut self.ended, true) {
+        if self.ended.is_none_or(|last| last.elapsed() > AGAIN) {
             let load = &self.note.load;
             // An agent that does not answer ends by itself when the lease is over.
             drop(self.fleet.ask_each(|_| AskedOfAgent::End(load.clone())));
+            self.ended = Some(Instant::now());
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use sixmark_document::provenance::RouteTaken;
 use sixmark_load::Loaded;
 use sixmark_record::plan::Plan;
 use sixmark_record::tally::Slice;
@@ -105,6 +106,8 @@ impl LoadCourse<'_> {
         clocks.refresh(fleet.side.as_ref(), &fleet.members)?;
         let routes = fleet.routes.lock().unwrap_or_else(PoisonError::into_inner);
         let number = fleet.members.len() as u32;
+        let targets = self.plan.all_endpoints();
+        let is_target = |route: &&RouteTaken| targets.iter().any(|of| of.address == route.to);
         let ranges = worker_ranges(self.plan.load.threads.get(), number);
         let agents = fleet.members.iter().zip(ranges).zip(clocks.offsets.iter().zip(routes.iter()));
         let agents = agents.map(|((member, workers), (clock, routes))| NotedAgent {
@@ -112,7 +115,7 @@ impl LoadCourse<'_> {
             incarnation: member.card.incarnation,
             host: member.card.host.clone(),
             environment: member.card.environment.clone(),
-            routes: routes.clone(),
+            routes: routes.iter().filter(is_target).cloned().collect(),
             workers,
             clock_offset_ns: clock.offset_ns,
             clock_bound_ns: clock.bound_ns,

@@ -69,7 +69,8 @@ pub struct FleetController {
     name: String,
     /// The number of the next load.
     next: AtomicU32,
-    /// The routes of each agent to the targets of the last plan that was checked.
+    /// The routes of each agent to the targets of all plans that were checked: the sides of a
+    /// comparison have different ones.
     routes: Mutex<Vec<Vec<RouteTaken>>>,
     clocks: Mutex<clocks::FleetClocks>,
     /// The loads that have been collected, with the agents whose records are complete.
@@ -190,7 +191,11 @@ impl Generators for FleetController {
         }
         all_or_error(refused)?;
         let each_once = loads::routes_of_all(&routes);
-        *self.routes.lock().unwrap_or_else(PoisonError::into_inner) = routes;
+        let mut known = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        for (known, found) in known.iter_mut().zip(routes) {
+            known.retain(|route| found.iter().all(|newer| newer.to != route.to));
+            known.extend(found);
+        }
         Ok((each_once, doubts))
     }
 
