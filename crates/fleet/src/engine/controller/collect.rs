@@ -15,7 +15,7 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_units::family::PerFamily;
 use sixmark_vitals::section::MachineRole;
 
-use super::members::{Member, ask};
+use super::members::{Member, ask, ask_each};
 use super::{FleetController, LEASE};
 use crate::collector::RecordCollector;
 use crate::engine::transport::{RecordSource, TransportError};
@@ -33,7 +33,7 @@ const QUIET: Duration = Duration::from_secs(3);
 /// or to have published all.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 /// How long to wait before agents are told again to end.
-const AGAIN: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_secs(5);
 /// How long an agent may take to say how far it is.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -50,9 +50,15 @@ pub(super) fn collect(
     let mut collecting = Collecting::new(fleet, plan, note);
     let mut source = None;
     while !collecting.is_over() {
+        if std::mem::take(&mut collecting.reread) {
+            source = None;
+        }
         match next_record(fleet, note, &mut source) {
             Some(content) => collecting.add(&content, watch),
-            None => collecting.look_after_agents(),
+            None => {
+                collecting.drained = Instant::now();
+                collecting.look_after_agents();
+            }
         }
         if stop.load(Ordering::Relaxed) || fleet.lease.is_lost() {
             collecting.end_load();
@@ -126,6 +132,12 @@ struct Collecting<'a> {
     agents: BTreeMap<AgentName, AgentWatch>,
     /// When the agents were last told to end the load early.
     ended: Option<Instant>,
+    /// When there was last no record that had arrived and was not read yet. Only then is an agent
+    /// given up: what has not been read may be its own.
+    drained: Instant,
+    /// True if the records are to be read from the first one again: a server that lost the last
+    /// ones when it was killed counts others at their places.
+    reread: bool,
     looked: Instant,
 }
 
@@ -135,6 +147,8 @@ struct AgentWatch {
     heard: Instant,
     /// When it became known that no new records will come, although the last one is missing.
     over: Option<Instant>,
+    /// When it was last asked how far it is.
+    asked: Option<Instant>,
     /// True if its records are no longer waited for.
     given_up: bool,
 }
@@ -142,11 +156,20 @@ struct AgentWatch {
 impl<'a> Collecting<'a> {
     fn new(fleet: &'a FleetController, plan: &Plan, note: &'a LoadNote) -> Collecting<'a> {
         let heard = Instant::now();
-        let watch = || AgentWatch { heard, over: None, given_up: false };
+        let watch = || AgentWatch { heard, over: None, asked: None, given_up: false };
         // Agents without workers count nothing, but report their end like the others.
         let agents = note.agents.iter().map(|agent| (agent.name.clone(), watch())).collect();
         let collected = Collected::new(plan, note);
-        Collecting { fleet, note, collected, agents, ended: None, looked: heard }
+        Collecting {
+            fleet,
+            note,
+            collected,
+            agents,
+            ended: None,
+            drained: heard,
+            reread: false,
+            looked: heard,
+        }
     }
 
     fn is_over(&self) -> bool {
@@ -167,16 +190,20 @@ impl<'a> Collecting<'a> {
                 }
             }
         }
-        if self.looked.elapsed() > WAIT {
+        if self.looked.elapsed() > QUIET {
             self.look_after_agents();
         }
     }
 
     /// Asks quiet agents how far they are, has missing records sent again, and gives up those that
-    /// are gone.
+    /// are gone. Waits for the answer of one silent agent at most, so that records are read.
     fn look_after_agents(&mut self) {
+        self.look_at_each();
         self.looked = Instant::now();
-        let (fleet, note) = (self.fleet, self.note);
+    }
+
+    fn look_at_each(&mut self) {
+        let (fleet, note, drained) = (self.fleet, self.note, self.drained);
         for member in &fleet.members {
             let name = &member.card.name;
             let Some(agent) = self.agents.get_mut(name).filter(|agent| !agent.given_up) else {
@@ -187,16 +214,18 @@ impl<'a> Collecting<'a> {
                 continue;
             };
             if let Some(over) = agent.over {
-                agent.given_up = over.elapsed() > LAST_WAIT;
+                agent.given_up = drained > over + LAST_WAIT;
                 continue;
             }
             if fleet.watch.lost(name).is_some() {
                 agent.over = Some(Instant::now());
                 continue;
             }
-            if agent.heard.elapsed() < QUIET && series.missing().is_none() {
+            let is_quiet = agent.heard.elapsed() > QUIET || series.missing().is_some();
+            if !is_quiet || agent.asked.is_some_and(|asked| asked.elapsed() < QUIET) {
                 continue;
             }
+            agent.asked = Some(Instant::now());
             let state =
                 ask(fleet.side.as_ref(), member, &AskedOfAgent::State(note.load.clone()), PATIENCE);
             let resend = AskedOfAgent::Resend {
@@ -209,13 +238,17 @@ impl<'a> Collecting<'a> {
                     // Everything was published and yet something is missing.
                     let sent = ask(fleet.side.as_ref(), member, &resend, PATIENCE);
                     agent.over = sent.is_ok().then(Instant::now);
+                    self.reread = true;
                 }
                 Ok(AgentAnswer::State(ShareState::Unknown | ShareState::Failed(_))) => {
                     agent.over = Some(Instant::now());
                 }
                 Ok(_) => agent.heard = Instant::now(),
                 // It may be out of reach for a while, like the server between.
-                Err(_) => agent.given_up = agent.heard.elapsed() > LEASE + QUIET,
+                Err(_) => {
+                    agent.given_up = drained > agent.heard + LEASE + QUIET;
+                    return;
+                }
             }
         }
     }
@@ -224,9 +257,9 @@ impl<'a> Collecting<'a> {
     /// have done so, since the server between may be gone for a while.
     fn end_load(&mut self) {
         if self.ended.is_none_or(|last| last.elapsed() > AGAIN) {
-            let load = &self.note.load;
+            let end = |_| AskedOfAgent::End(self.note.load.clone());
             // An agent that does not answer ends by itself when the lease is over.
-            drop(self.fleet.ask_each(|_| AskedOfAgent::End(load.clone())));
+            drop(ask_each(self.fleet.side.as_ref(), &self.fleet.members, end, PATIENCE));
             self.ended = Some(Instant::now());
         }
     }
