@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::path::Path;
+use std::path::absolute;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread::{scope, sleep};
@@ -36,7 +36,8 @@ fn main() -> Result<(), String> {
     let wrong = |error| format!("not a number: {error}");
     let agents = number(1, 1_000).map_err(wrong)?;
     let seconds = number(2, 20).map_err(wrong)? as u64;
-    let server = NatsServer::start(Some(Path::new(folder)), IpAddr::V6(Ipv6Addr::LOCALHOST))?;
+    let folder = absolute(folder).map_err(|error| error.to_string())?;
+    let server = NatsServer::start(Some(&folder), IpAddr::V6(Ipv6Addr::LOCALHOST))?;
     let load: LoadName = "thousand".parse()?;
     let names: Vec<AgentName> =
         (0..agents).map(|n| format!("agent-{n}").parse()).collect::<Result<_, _>>()?;
