@@ -58,6 +58,9 @@ use crate::plan::generated::Generated;
 use crate::plan::services::Service;
 use sixmark_units::family::Family;
 
+/// The beginning of the names of placeholders for texts.
+const TEXTS: &str = "texts.";
+
 /// A validated lab: everything that it refers to exists, and it can be built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lab {
@@ -75,6 +78,8 @@ pub struct Lab {
     pub links: Vec<LabLink>,
     /// Host names and their addresses, for the hosts files and the name servers.
     pub names: BTreeMap<String, Vec<IpAddr>>,
+    /// Texts for the placeholders `texts.NAME` of services, which variants may replace.
+    pub texts: BTreeMap<String, String>,
     /// Programs that run while the lab is up.
     pub services: Vec<Service>,
     /// Files generated in `{www}`.
@@ -117,8 +122,11 @@ impl Lab {
     }
 
     /// Returns the value of a placeholder: `client.ipv6` or `client.ipv4` for a host `client` with
-    /// an address of that family.
+    /// an address of that family, `texts.NAME` for a text.
     pub fn value(&self, name: &str) -> Option<String> {
+        if let Some(text) = name.strip_prefix(TEXTS) {
+            return self.texts.get(text).cloned();
+        }
         let (host, family) = name.rsplit_once('.')?;
         let family = Family::BOTH.into_iter().find(|known| known.word() == family)?;
         self.address(self.host(host)?, family).map(|address| address.to_string())

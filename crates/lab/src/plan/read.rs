@@ -5,15 +5,15 @@ use std::net::IpAddr;
 
 use toml::de::DeTable;
 
-use super::Lab;
 use super::host::{LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number_addresses;
 use super::variants::{Overlays, Variants};
+use super::{Lab, TEXTS};
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{Service, Surroundings, services};
 use sixmark_document::braces::is_name;
-use sixmark_document::fields::{FileFields, FileMistake, FileText};
+use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use sixmark_units::family::Family;
 
 /// The default seed.
@@ -107,6 +107,7 @@ fn read_whole(book: &FileText<'_>, table: &DeTable<'_>, variants: Variants) -> O
         bridges,
         links,
         names: BTreeMap::new(),
+        texts: fields.table("texts").map_or(BTreeMap::new(), read_texts),
         services: Vec::new(),
         files: Vec::new(),
         variants,
@@ -192,10 +193,25 @@ fn read_names(mut fields: FileFields<'_>, lab: &Lab) -> BTreeMap<String, Vec<IpA
     found
 }
 
+/// Reads the texts for placeholders of services.
+fn read_texts(mut fields: FileFields<'_>) -> BTreeMap<String, String> {
+    let text = |field: FileField<'_>| {
+        if !is_name(&field.name) {
+            field.wrong("is not a valid name of a text: use lower-case letters, digits, - and _");
+        }
+        match field.scalar()? {
+            Scalar::Text(text) => Some((field.name.clone(), text)),
+            Scalar::Flag(flag) => Some((field.name.clone(), flag.to_string())),
+        }
+    };
+    fields.rest().into_iter().filter_map(text).collect()
+}
+
 fn around(fields: &mut FileFields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generated>) {
     let hosts: Vec<String> = lab.hosts.iter().map(|host| host.name.clone()).collect();
     let all = hosts.iter().flat_map(|host| ["ipv6", "ipv4"].map(|f| format!("{host}.{f}")));
-    let known = all.filter(|name| lab.value(name).is_some());
+    let texts = lab.texts.keys().map(|name| format!("{TEXTS}{name}"));
+    let known = all.filter(|name| lab.value(name).is_some()).chain(texts);
     // A service may also run at a bridge, for example one with its own Ethernet interface.
     let bridges = lab.bridges.iter().map(|bridge| bridge.name.clone());
     let places = hosts.iter().cloned().chain(bridges).collect();

@@ -79,6 +79,20 @@ fn variants_lay_their_tables_over_the_rest() {
 }
 
 #[test]
+fn variants_replace_texts_of_services() {
+    let text = FIRST.replace(
+        "[variants.offload",
+        "[texts]\nqueue = 4096\n[variants.queue.\"5\".texts]\nqueue = 5\n[variants.offload",
+    );
+    let of = |chosen: &BTreeMap<String, String>| {
+        parse_lab(&text, None, chosen).unwrap().value("texts.queue")
+    };
+    assert_eq!(of(&BTreeMap::new()).as_deref(), Some("4096"));
+    let chosen = BTreeMap::from([("queue".to_owned(), "5".to_owned())]);
+    assert_eq!(of(&chosen).as_deref(), Some("5"));
+}
+
+#[test]
 fn whatever_is_wrong_is_told_with_its_place() {
     let cases = [
         ("name = \"a\"\n[hosts.x]\ncolour = 1", "3: hosts.x.colour: unknown key; allowed:"),
