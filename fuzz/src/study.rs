@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use sixmark_study::client::{Blocks, Client, Job, ProgramOutput};
+use sixmark_study::form::Form;
 use sixmark_study::outputs::{claims, outputs, published_claims};
 use sixmark_study::spec::cells::{cells, schedule};
 use sixmark_study::spec::command_line::{CellTarget, words};
@@ -25,13 +26,12 @@ pub fn check(input: &[u8]) {
 /// The published figures stand behind the first NUL.
 fn study(text: &str) {
     let (text, published) = text.split_once('\0').unwrap_or((text, ""));
-    for quick in [false, true] {
+    let short = Form { quick: true, in_lab: true, ..Form::default() };
+    for form in [Form::default(), short, Form { full: true, ..Form::default() }] {
         let mut open = |_: &str| Ok(published.to_owned());
         let has_option = |name: &str| name.len() > 3;
-        match parse_study(
-            text,
-            &mut ReadContext { quick, in_lab: quick, has_option: &has_option, open: &mut open },
-        ) {
+        match parse_study(text, &mut ReadContext { form, has_option: &has_option, open: &mut open })
+        {
             Ok(study) => {
                 let all = cells(&study);
                 assert!(!all.is_empty());
@@ -42,7 +42,7 @@ fn study(text: &str) {
                     for cell in &all {
                         let urls = |_: &str| Some(vec!["http://[::1]:1".to_owned()]);
                         if let Ok(place) = CellTarget::new(&study, cell, urls) {
-                            drop(words(&study, cell, &place, |_| None));
+                            drop(words(&study, cell, &place, None, |_| None));
                         }
                     }
                     drop(outputs(&study, &[]));

@@ -252,6 +252,11 @@ impl<'a> FileField<'a> {
         matches!(self.value, DeValue::Table(_))
     }
 
+    /// Returns true if the value is this string.
+    pub fn is_text(&self, text: &str) -> bool {
+        matches!(self.value, DeValue::String(own) if own.as_ref() == text)
+    }
+
     /// Returns the value as a string.
     pub fn text(&self) -> Option<String> {
         match self.value {

@@ -20,7 +20,9 @@ mod sides;
 mod tested;
 mod units;
 
-use crate::observation::{Observation, observations};
+use crate::form::Form;
+use crate::group_view::GroupViews;
+use crate::observation::Observation;
 use crate::spec::{ClaimSpec, ClaimTest, PublishedFigures, SideLevels, Study};
 use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimResult};
 use figures::FigureSet;
@@ -30,14 +32,15 @@ use units::ClaimUnits;
 
 /// Tests the claims of a study on its cells and on the published figures.
 pub(super) fn test_claims(study: &Study, cells: &[CellResult]) -> Vec<ClaimResult> {
-    let seen = observations(cells);
+    let views = GroupViews::new(study, cells);
     let claims = &study.outputs.claims;
-    let measured = claims.iter().map(|spec| test_measured(study, spec, &seen)).collect();
+    let measured = claims.iter().map(|spec| test_in_group(study, spec, &views)).collect();
     let measured = answers::answer_all(measured, "repetition");
     let published = test_published(claims, study.published.as_ref());
     let all = claims.iter().zip(measured).zip(published);
     let result = |((spec, measured), published): ((&ClaimSpec, ClaimEvidence), _)| {
-        let said = sentence::say(spec, &measured, &seen);
+        let seen = views.of(spec.group.as_deref()).map_or(&[][..], |view| view.seen.as_slice());
+        let said = sentence::say(spec, &measured, seen);
         ClaimResult { said, ..describe(spec, published, measured) }
     };
     all.map(result).collect()
@@ -78,6 +81,22 @@ fn describe(
         published,
         measured,
         said: None,
+    }
+}
+
+/// Tests a claim on the cells of its group.
+fn test_in_group(study: &Study, spec: &ClaimSpec, views: &GroupViews<'_>) -> TestedClaim {
+    let group = spec.group.as_deref();
+    match (views.of(group), &spec.not_here) {
+        (Some(view), _) => test_measured(&view.study, spec, &view.seen),
+        (None, Some(why)) => TestedClaim::untested(why.clone()),
+        (None, None) => {
+            let form = form_in_words(study);
+            TestedClaim::untested(format!(
+                "{form} omits the cells of {}",
+                group.unwrap_or_default()
+            ))
+        }
     }
 }
 
@@ -153,12 +172,18 @@ fn describe_omitted(study: &Study, spec: &ClaimSpec) -> Option<String> {
             omitted.push(format!("{factor} {}", gone.join(", ")));
         }
     }
-    let form = match (study.quick, study.in_lab) {
-        (true, _) => "--quick",
-        (false, true) => "--in-lab",
-        (false, false) => "the study",
-    };
+    let form = form_in_words(study);
     (!omitted.is_empty()).then(|| format!("{form} omits {}", omitted.join(" and ")))
+}
+
+/// Returns the form of the study that omits levels.
+fn form_in_words(study: &Study) -> &'static str {
+    match study.form {
+        Form { quick: true, .. } => "--quick",
+        Form { full: true, .. } => "--full",
+        Form { in_lab: true, .. } => "--in-lab",
+        _ => "the study",
+    }
 }
 
 /// Returns the factors and levels that a claim names.

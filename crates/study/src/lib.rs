@@ -17,6 +17,8 @@ pub mod client;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod figures;
+pub mod form;
+mod group_view;
 mod instruments;
 pub mod levels;
 mod observation;

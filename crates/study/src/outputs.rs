@@ -11,9 +11,11 @@ use super::average::{Average, average, entry};
 use super::claims::{test_claims, test_published_claims};
 use super::levels::{label_level, label_levels};
 use super::unlike;
+use crate::group_view::GroupViews;
 use crate::observation::Observation;
-use crate::observation::observations;
-use crate::spec::{ColumnSpec, ComparisonSpec, FAMILY, PublishedFigures, Study, TableSpec};
+use crate::spec::{
+    ChartSpec, ColumnSpec, ComparisonSpec, FAMILY, Outputs, PublishedFigures, Study, TableSpec,
+};
 use crate::study_result::{
     At, CellResult, Chart, ClaimResult, ComparisonEntry, Published, RatioFinding, Row, Statistic,
     StudyComparison, Table, TableColumn, TableValue,
@@ -27,14 +29,20 @@ pub fn outputs(
     study: &Study,
     cells: &[CellResult],
 ) -> (Vec<Table>, Vec<Chart>, Vec<StudyComparison>) {
-    let seen = observations(cells);
+    let views = GroupViews::new(study, cells);
     let published = study.published.as_ref();
-    let outputs = &study.outputs;
-    let tables =
-        outputs.tables.iter().flat_map(|spec| tables(study, spec, &seen, published)).collect();
-    let charts =
-        outputs.charts.iter().map(|spec| charts::chart(study, spec, &seen, published)).collect();
-    (tables, charts, comparisons(study, cells))
+    let Outputs { tables: of_tables, charts, .. } = &study.outputs;
+    let table = |spec: &TableSpec| {
+        let view = views.of(spec.group.as_deref());
+        view.map_or(Vec::new(), |view| tables(&view.study, spec, &view.seen, published))
+    };
+    let chart = |spec: &ChartSpec| {
+        let view = views.of(spec.group.as_deref())?;
+        Some(charts::chart(&view.study, spec, &view.seen, published))
+    };
+    let all =
+        (of_tables.iter().flat_map(table).collect(), charts.iter().filter_map(chart).collect());
+    (all.0, all.1, compare_all(study, &views))
 }
 
 /// Tests the claims of a study on its cells and on the published figures.
@@ -49,10 +57,16 @@ pub fn published_claims(study: &Study) -> Vec<ClaimResult> {
 
 /// Returns only the comparisons of a study.
 pub fn comparisons(study: &Study, cells: &[CellResult]) -> Vec<StudyComparison> {
-    let seen = observations(cells);
+    compare_all(study, &GroupViews::new(study, cells))
+}
+
+fn compare_all(study: &Study, views: &GroupViews<'_>) -> Vec<StudyComparison> {
     let again = study.published.as_ref().map(analyse::published);
-    let specs = study.outputs.comparisons.iter();
-    specs.map(|spec| compare_levels(study, spec, &seen, again.as_ref())).collect()
+    let compare = |spec: &ComparisonSpec| {
+        let view = views.of(spec.group.as_deref())?;
+        Some(compare_levels(&view.study, spec, &view.seen, again.as_ref()))
+    };
+    study.outputs.comparisons.iter().filter_map(compare).collect()
 }
 
 /// Returns all combinations of the levels of some factors, in the order of the file.

@@ -52,7 +52,11 @@ pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
     ];
     Sheet {
         name: name.to_owned(),
-        kind: if result.quick { "Study, quick form" } else { "Study" },
+        kind: match (result.quick, result.full) {
+            (true, _) => "Study, quick form",
+            (_, true) => "Study, full form",
+            _ => "Study",
+        },
         title: result.title.clone(),
         when: setting::when(&result.started),
         about: describe_study(result),

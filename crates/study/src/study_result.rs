@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::form::Form;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::family_result::Families;
@@ -64,6 +65,9 @@ pub struct StudyResult {
     pub file: StudyFile,
     /// True for the short form (`--quick`).
     pub quick: bool,
+    /// True for the long form (`--full`).
+    #[serde(default)]
+    pub full: bool,
     /// True for the form for a lab (`--in-lab`).
     #[serde(default)]
     pub in_lab: bool,
@@ -240,6 +244,13 @@ pub struct CellTraffic {
     pub lost: u64,
     /// The number of segments that TCP retransmitted.
     pub retransmitted: u64,
+}
+
+impl StudyResult {
+    /// Returns the form that ran.
+    pub fn form(&self) -> Form {
+        Form { quick: self.quick, full: self.full, in_lab: self.in_lab }
+    }
 }
 
 impl CellResult {

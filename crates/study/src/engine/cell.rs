@@ -1,5 +1,6 @@
 //! One measurement of one cell.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
@@ -23,7 +24,7 @@ use sixmark_units::random::Random;
 
 use super::background::{self, Background};
 use super::captured;
-use super::check::OptionsOfCells;
+use super::check::{CellUrls, OptionsOfCells};
 use super::external;
 use super::folder::KeptCell;
 use super::instruments::{Beside, InstrumentPlace};
@@ -164,7 +165,9 @@ impl Bench<'_> {
         let read = self.options.of(cell.number);
         let read =
             read.ok_or_else(|| CommandError::Usage("its options were not read".to_owned()))?;
-        let (runnable, extras) = read.runnable(&place.urls, seed, &folder, fleet)?;
+        let list = self.address_list(cell, place)?;
+        let targets = list.as_deref().map_or(CellUrls::Given(&place.urls), CellUrls::Listed);
+        let (runnable, extras) = read.runnable(targets, seed, &folder, fleet)?;
         let result = match runnable.searches() {
             true => find::run_search(runnable, self.stop, |_, _| {}),
             false => sixmark_run::run_plan(runnable, &extras, self.stop, |_| {}),
@@ -175,7 +178,8 @@ impl Bench<'_> {
             Ok(result) if result.ended == Ended::Interrupted => return Ok(None),
             result => result?,
         };
-        let mut words = words(self.study, cell, place, folder);
+        let list = list.map(|list| list.display().to_string());
+        let mut words = words(self.study, cell, place, list.as_deref(), folder);
         if cell.setting("seed").is_none() {
             words.insert(0, format!("--seed={seed}"));
         }
@@ -186,6 +190,20 @@ impl Bench<'_> {
         measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
         Ok(Some(KeptCell { cell: measured, result: Some(result), output: None }))
+    }
+
+    /// Writes the address list file of a cell that reads one.
+    fn address_list(
+        &self,
+        cell: &PlannedCell<'_>,
+        place: &CellTarget,
+    ) -> Result<Option<PathBuf>, CommandError> {
+        let Some(list) = cell.address_list() else { return Ok(None) };
+        let path = self.work.file("address-list");
+        std::fs::write(&path, list.text(&place.urls)).map_err(|error| {
+            CommandError::Measure(format!("can't write the address list file: {error}"))
+        })?;
+        Ok(Some(path))
     }
 
     fn other(

@@ -26,7 +26,8 @@ pub(super) fn of_study(study: &Study, resumed: &[Resumed], by_fleet: bool) -> Ve
     if repetitions < FEWEST {
         let times = if repetitions == 1 { "once" } else { "twice" };
         // Comparisons over several cells have intervals all the same.
-        let cure = if study.quick { "run without --quick" } else { "set repetitions to 3 or more" };
+        let cure =
+            if study.form.quick { "run without --quick" } else { "set repetitions to 3 or more" };
         doubts.push(doubt(
             "few_repetitions",
             format!(

@@ -4,6 +4,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::client::Client;
@@ -19,6 +20,15 @@ use sixmark_sys::command_error::CommandError;
 /// A URL with which an option can be tried.
 const NOWHERE: &str = "http://[::1]:1/";
 
+/// The URLs of a cell.
+#[derive(Clone, Copy, Debug)]
+pub enum CellUrls<'a> {
+    /// The URLs themselves.
+    Given(&'a [String]),
+    /// An address list file that contains them.
+    Listed(&'a Path),
+}
+
 /// The parsed options of a cell, without its URLs.
 pub trait CellOptions: Debug + Send + Sync {
     /// Checks them with these URLs.
@@ -27,14 +37,14 @@ pub trait CellOptions: Debug + Send + Sync {
     /// Returns a one-line description of the mistake, in the words of `sixmark run`.
     fn check(&self, urls: &[String]) -> Result<(), String>;
 
-    /// Returns the run with these URLs and its extras. `fleet` carries it out if it is given. `seed`
+    /// Returns the run with these targets and its extras. `fleet` carries it out if it is given. `seed`
     /// applies to a cell that sets none; `folder` resolves the folders in braces.
     ///
     /// # Errors
     /// Returns an error if the run is impossible on this machine.
     fn runnable(
         &self,
-        urls: &[String],
+        targets: CellUrls<'_>,
         seed: u64,
         folder: &dyn Fn(&str) -> Option<String>,
         fleet: Option<&Arc<dyn Generators>>,

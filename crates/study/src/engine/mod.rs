@@ -27,12 +27,12 @@ mod start;
 mod study_fleet;
 mod work;
 
-pub use check::{CellOptions, OptionsOfCells, WrongOption, read_options};
+pub use check::{CellOptions, CellUrls, OptionsOfCells, WrongOption, read_options};
 pub use conduct::{Finished, StudyEvent, run_cells};
 pub use folder::{check_begun, files_of_folder};
 pub use options::Options;
 pub use program::{Need, needs};
-pub use source::{Form, Source, builtin_names};
+pub use source::{Source, builtin_names};
 pub use study_fleet::StudyFleet;
 
 use std::sync::Arc;

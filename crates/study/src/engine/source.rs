@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::digest;
+use crate::form::Form;
 use crate::spec::{ReadContext, Study, parse_study};
 use sixmark_document::fields::FileMistake;
 
@@ -16,15 +17,6 @@ const PUBLISHED: &str = "published.toml";
 
 /// The files of labs that may lie beside a study.
 const LABS: [&str; 2] = ["lab.toml", "in-lab.toml"];
-
-/// The requested form of a study.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Form {
-    /// Whether the short form is requested.
-    pub quick: bool,
-    /// Whether the form for a lab is requested.
-    pub in_lab: bool,
-}
 
 /// The text of a study and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,9 +80,8 @@ impl Source {
     /// Returns all mistakes in it.
     pub fn read(&self, form: Form, commands: &Commands<'_>) -> Result<Study, Vec<FileMistake>> {
         let mut open = |name: &str| self.open(name);
-        let Form { quick, in_lab } = form;
         let has_option = commands.has_option;
-        parse_study(&self.text, &mut ReadContext { quick, in_lab, has_option, open: &mut open })
+        parse_study(&self.text, &mut ReadContext { form, has_option, open: &mut open })
     }
 
     /// Returns the identity of the study: the SHA-256 of its text, of the published figures and of

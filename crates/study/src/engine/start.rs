@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::analyse::published;
+use crate::form::Form;
 use crate::spec::Study;
 use crate::spec::cells::cells;
 use crate::spec::lab::InLab;
@@ -48,9 +49,10 @@ pub(super) fn begin_study(
 fn usual_folder(study: &Study) -> PathBuf {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let now: String = now.chars().filter(|c| !matches!(c, ':' | 'Z')).collect();
-    let quick = if study.quick { "-quick" } else { "" };
-    let lab = if study.in_lab { "-in-lab" } else { "" };
-    PathBuf::from(format!("{}{lab}{quick}-{now}", study.name))
+    let Form { quick, full, in_lab } = study.form;
+    let parts = [(in_lab, "-in-lab"), (quick, "-quick"), (full, "-full")];
+    let form: String = parts.iter().filter(|(is, _)| *is).map(|(_, part)| *part).collect();
+    PathBuf::from(format!("{}{form}-{now}", study.name))
 }
 
 fn begin_document(
@@ -73,8 +75,9 @@ fn begin_document(
         description: study.description.clone(),
         differences: study.differences.clone(),
         file: StudyFile { name: source.name.clone(), sha256: source.sha256() },
-        quick: study.quick,
-        in_lab: study.in_lab,
+        quick: study.form.quick,
+        full: study.form.full,
+        in_lab: study.form.in_lab,
         seed,
         order: study.order,
         repetitions: study.repetitions.get(),

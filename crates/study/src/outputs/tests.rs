@@ -3,6 +3,7 @@
 mod published;
 
 use super::*;
+use crate::form::Form;
 use crate::spec::cells::cells;
 use crate::spec::published::family_name;
 use crate::spec::{ReadContext, parse_study};
@@ -41,8 +42,11 @@ fn study_form(more: &str, quick: bool) -> Study {
     );
     let mut open = |_: &str| Ok(PUBLISHED.to_owned());
     let has_option = |name: &str| ["ratio", "count"].contains(&name);
-    let mut context =
-        ReadContext { quick, in_lab: false, has_option: &has_option, open: &mut open };
+    let mut context = ReadContext {
+        form: Form { quick, ..Form::default() },
+        has_option: &has_option,
+        open: &mut open,
+    };
     parse_study(&text, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
 }
 

@@ -34,14 +34,9 @@ fn study_blocks(study: &StudyResult) -> Vec<Block> {
     let heading = study.published.as_ref().map_or(&study.title, |of| &of.title);
     let source = study.published.iter().map(|of| of.source.clone());
     let took_s: f64 = study.cells.iter().map(|cell| cell.took_s).sum();
-    let form = match (study.quick, study.in_lab) {
-        (false, false) => "full form",
-        (true, false) => "--quick",
-        (false, true) => "--in-lab",
-        (true, true) => "--quick --in-lab",
-    };
+    let form = study.form().options();
     let facts = [
-        format!("sixmark study run {} ({form})", study.name),
+        format!("sixmark study run {} {form}", study.name).trim_end().to_owned(),
         setting::when(&study.started),
         study.environment.kernel.clone(),
         format!(

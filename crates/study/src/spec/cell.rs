@@ -1,5 +1,6 @@
 //! Cells: combinations of levels, with their settings.
 
+use super::address_list::{ADDRESS_LIST, AddressList};
 use super::{Level, Together};
 use crate::client::Client;
 use crate::setting::{Setting, SettingValue};
@@ -51,6 +52,11 @@ impl<'a> PlannedCell<'a> {
             SettingValue::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Returns the address list file that it reads its targets from, if it does.
+    pub fn address_list(&self) -> Option<AddressList> {
+        self.text(ADDRESS_LIST)?.parse().ok()
     }
 
     /// Returns the client that generates the load.

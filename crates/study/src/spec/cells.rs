@@ -1,6 +1,6 @@
 //! The cells of a study, and the order in which they are measured.
 
-use super::{Factor, Level, Study};
+use super::{CellGroup, Factor, Level, Study};
 use crate::client::{Blocks, Client, Job};
 use crate::setting::Setting;
 use crate::spec::PlannedCell;
@@ -8,6 +8,7 @@ use crate::spec::cell::is_at;
 use crate::spec::command_line::CellTarget;
 use crate::study_result::CellOrder;
 use sixmark_units::random::Random;
+use std::collections::HashSet;
 
 /// The maximum number of cells, and of cells times repetitions.
 const MOST_CELLS: u64 = 100_000;
@@ -18,8 +19,16 @@ const MOST_MEASURED: u64 = 1_000_000;
 /// # Errors
 /// Returns a message if there are too many.
 pub fn count_cells(study: &Study) -> Result<u32, String> {
-    let levels = study.factors.iter().map(|factor| factor.levels.len() as u64);
-    let product = levels.fold(1, u64::saturating_mul);
+    let of_factors = study.factors.iter().map(|factor| factor.levels.len() as u64);
+    let of_group = |group: &CellGroup| -> u64 {
+        let sizes = group.levels.iter().map(|(_, levels)| levels.len() as u64);
+        sizes.fold(1, u64::saturating_mul)
+    };
+    let of_groups = study.groups.iter().map(of_group).fold(0, u64::saturating_add);
+    let product = match study.groups.is_empty() {
+        true => of_factors.fold(1, u64::saturating_mul),
+        false => of_groups,
+    };
     let repetitions = u64::from(study.repetitions.get());
     if product > MOST_CELLS || product.saturating_mul(repetitions) > MOST_MEASURED {
         return Err(format!(
@@ -32,10 +41,10 @@ pub fn count_cells(study: &Study) -> Result<u32, String> {
 
 /// Returns the cells in the written order: the last factor changes fastest.
 pub fn cells(study: &Study) -> Vec<PlannedCell<'_>> {
-    let mut all: Vec<Vec<(&str, &Level)>> = vec![Vec::new()];
-    for factor in &study.factors {
-        all = all.iter().flat_map(|levels| with(levels, factor)).collect();
-    }
+    let mut all: Vec<Vec<(&str, &Level)>> = match study.groups.is_empty() {
+        true => combine(&study.factors, |_, _| true),
+        false => union(study),
+    };
     all.retain(|levels| !study.exclude.iter().any(|out| is_at(levels, out)));
     let cell = |(number, levels)| PlannedCell {
         number,
@@ -46,10 +55,37 @@ pub fn cells(study: &Study) -> Vec<PlannedCell<'_>> {
     (1..).zip(all).map(cell).collect()
 }
 
-/// Returns the levels with each level of another factor appended.
-fn with<'a>(levels: &[(&'a str, &'a Level)], factor: &'a Factor) -> Vec<Vec<(&'a str, &'a Level)>> {
-    let next = factor.levels.iter().map(|level| (factor.name.as_str(), level));
-    next.map(|next| levels.iter().copied().chain([next]).collect()).collect()
+/// A level of each factor.
+type Combination<'a> = Vec<(&'a str, &'a Level)>;
+
+/// Returns the combinations of all groups, each of them once, in the order of the groups.
+fn union(study: &Study) -> Vec<Combination<'_>> {
+    let mut seen: HashSet<Vec<&str>> = HashSet::new();
+    let of_group =
+        |group: &CellGroup| combine(&study.factors, |factor, level| group.includes(factor, level));
+    let mut all: Vec<Combination<'_>> = study.groups.iter().flat_map(of_group).collect();
+    all.retain(|levels| {
+        let names: Vec<&str> = levels.iter().map(|(_, level)| level.name.as_str()).collect();
+        seen.insert(names)
+    });
+    all
+}
+
+/// Returns all combinations of those levels of the factors that `is_wanted` accepts.
+fn combine<'a>(
+    factors: &'a [Factor],
+    is_wanted: impl Fn(&str, &str) -> bool,
+) -> Vec<Combination<'a>> {
+    let mut all: Vec<Combination<'a>> = vec![Vec::new()];
+    for factor in factors {
+        let here = || factor.levels.iter().filter(|level| is_wanted(&factor.name, &level.name));
+        let with = |levels: &Combination<'a>| -> Vec<Combination<'a>> {
+            let next = here().map(|level| (factor.name.as_str(), level));
+            next.map(|next| levels.iter().copied().chain([next]).collect()).collect()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all
 }
 
 /// Returns the order of measurement: indices into the list of cells, each with its repetition,

@@ -54,6 +54,8 @@ pub struct ClaimSpec {
     pub measure: Metric,
     /// What is tested.
     pub test: ClaimTest,
+    /// The group of cells that it is tested on; `None` for all cells.
+    pub group: Option<String>,
     /// The cells to which it is restricted.
     pub only: SideLevels,
     /// The published figures that are tested in the same way.
@@ -93,6 +95,7 @@ fn read_claim(
     let kind = fields.need("kind").and_then(|field| field.one_of(&KINDS));
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let published = read_published(&mut fields, names);
+    let group = names.group(fields.take("group"));
     let names = ClaimNames::new(names, not_here.is_some(), published.as_ref());
     let only = fields.take("where").map_or(Vec::new(), |field| names.read_side(&field));
     let (kind, measure) = (kind?, measure?);
@@ -112,6 +115,7 @@ fn read_claim(
         kind,
         measure,
         test,
+        group,
         only,
         published,
         not_here,

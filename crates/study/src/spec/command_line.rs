@@ -94,6 +94,14 @@ fn families_of_cell(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio
         Some("ipv4") => Some(Family::Ipv4),
         _ => None,
     };
+    if let Some(list) = cell.address_list() {
+        return match (family, cell.text("ratio")) {
+            (None, None) => Ok((None, list.ratio())),
+            _ => Err("has an address list, which determines families and ratio: omit family and \
+                      ratio"
+                .to_owned()),
+        };
+    }
     let ratio = match cell.text("ratio") {
         Some(_) if family.is_some() => {
             return Err("has a ratio and one family: omit one of them".to_owned());
@@ -104,15 +112,20 @@ fn families_of_cell(cell: &PlannedCell<'_>) -> Result<(Option<Family>, PlanRatio
     Ok((family, ratio))
 }
 
-/// Returns the arguments of `sixmark run` for a cell: its options, then its URLs.
+/// Returns the arguments of `sixmark run` for a cell: its options, then its URLs, or the name of its
+/// address list file.
 pub fn words(
     study: &Study,
     cell: &PlannedCell<'_>,
     place: &CellTarget,
+    list: Option<&str>,
     folder: impl Fn(&str) -> Option<String>,
 ) -> Vec<String> {
     let mut words = options(study, cell, place, folder);
-    words.extend(place.urls.iter().cloned());
+    match list {
+        Some(list) => words.push(format!("--targets={list}")),
+        None => words.extend(place.urls.iter().cloned()),
+    }
     words
 }
 

@@ -85,16 +85,6 @@ fn omitted_levels(usual: &[Factor], now: &[Factor]) -> Vec<String> {
     usual.iter().filter_map(of_factor).collect()
 }
 
-/// Returns the name of a form; `None` for the full one.
-pub(super) fn form_name(quick: bool, in_lab: bool) -> Option<&'static str> {
-    match (quick, in_lab) {
-        (false, false) => None,
-        (true, false) => Some("quick form"),
-        (false, true) => Some("form for a lab"),
-        (true, true) => Some("quick form for a lab"),
-    }
-}
-
 /// Names the factors of the published tables that the study does not vary, with their levels; `None`
 /// if there are none.
 pub(super) fn held_fixed(published: &PublishedFigures, factors: &[Factor]) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Parsing of factors, levels and settings.
 
+use super::address_list::{ADDRESS_LIST, AddressList};
 use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Level};
 use crate::client::Client;
@@ -8,7 +9,7 @@ use sixmark_document::braces::is_name;
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 
 /// The keys of a study that are not options of `sixmark run`.
-pub(super) const OWN: [&str; 11] = [
+pub(super) const OWN: [&str; 12] = [
     "family",
     "server",
     "client",
@@ -16,6 +17,7 @@ pub(super) const OWN: [&str; 11] = [
     "concurrency",
     "size",
     "path",
+    ADDRESS_LIST,
     "engine",
     "operation",
     "block",
@@ -133,6 +135,7 @@ fn check_setting(setting: Setting, field: &FileField<'_>, known: &Known<'_>) -> 
         }
         ("concurrency", _) => Some("is not a whole number of 1 or more".to_owned()),
         ("size", SettingValue::Text(_)) => None,
+        (ADDRESS_LIST, SettingValue::Text(text)) => text.parse::<AddressList>().err(),
         ("path", SettingValue::Text(text)) if text.starts_with('/') => None,
         ("size" | "path", _) => Some("is a number for size, for path a text with / before".into()),
         _ => known.lab.and_then(|lab| lab.wrong(&setting)),

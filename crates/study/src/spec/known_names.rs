@@ -1,6 +1,7 @@
 //! The names that outputs may use.
 
 use super::column::LevelFilter;
+use super::groups::CellGroup;
 use super::published::{PublishedFigures, PublishedOf};
 use super::{FAMILY, Factor};
 use crate::study_result::At;
@@ -12,6 +13,8 @@ pub(super) struct KnownNames<'a> {
     pub(super) factors: &'a [Factor],
     /// The factors with the levels of all forms.
     pub(super) long: &'a [Factor],
+    /// The groups of cells; empty if the file has none.
+    pub(super) groups: &'a [CellGroup],
     pub(super) published: Option<&'a PublishedFigures>,
 }
 
@@ -35,6 +38,20 @@ impl KnownNames<'_> {
         found
     }
 
+    /// Parses the group of cells that an output is computed from; default: the first one. `None` if
+    /// the study has no groups.
+    pub(super) fn group(&self, field: Option<FileField<'_>>) -> Option<String> {
+        let first = || self.groups.first().map(|group| group.name.clone());
+        let Some(field) = field else { return first() };
+        let name = field.text()?;
+        if !self.groups.iter().any(|group| group.name == name) {
+            let known: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).collect();
+            let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
+            field.wrong(&format!("'{name}' is not a group of cells: {known}"));
+        }
+        Some(name)
+    }
+
     /// Returns the names of a factor's levels in all forms of the study.
     pub(super) fn long_levels(&self, factor: &str) -> Vec<&str> {
         levels(self.long, factor)
@@ -42,6 +59,16 @@ impl KnownNames<'_> {
 
     pub(super) fn levels(&self, factor: &str) -> Vec<&str> {
         levels(self.factors, factor)
+    }
+
+    /// Returns the names of a factor's levels in a group; if it has no cells, those of the study.
+    pub(super) fn levels_in(&self, group: Option<&str>, factor: &str) -> Vec<&str> {
+        let group = self.groups.iter().find(|known| Some(known.name.as_str()) == group);
+        let of_group = group.and_then(|group| group.levels_of(factor)).unwrap_or_default();
+        match of_group.is_empty() {
+            true => self.levels(factor),
+            false => of_group.iter().map(String::as_str).collect(),
+        }
     }
 
     pub(super) fn factor(&self, field: &FileField<'_>) -> Option<String> {

@@ -14,6 +14,7 @@
 //! size = [1000, 100000]
 //! ```
 
+mod address_list;
 mod around;
 mod cell;
 pub mod cells;
@@ -22,6 +23,8 @@ mod column;
 pub mod command_line;
 mod differences;
 mod factors;
+mod forms;
+mod groups;
 pub mod instruments;
 mod known_names;
 pub mod lab;
@@ -29,11 +32,14 @@ mod outputs;
 pub(crate) mod published;
 mod read;
 pub mod traffic;
+mod varied;
 
+use crate::form::Form;
 use crate::setting::Setting;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+pub use address_list::AddressList;
 pub use around::Hooks;
 pub use sixmark_lab::plan::services::{ReadyCheck, Service};
 
@@ -43,6 +49,7 @@ pub use claims::{
     OrderTest, OrderedLevels, Relation, ShareTest, SideLevels, SidesTest, TrendShape, TrendTest,
 };
 pub use column::{ColumnSpec, LevelFilter};
+pub use groups::CellGroup;
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
 pub use published::{
@@ -67,12 +74,12 @@ pub struct Study {
     pub differences: Vec<String>,
     /// About how long it lasts, if the file says so.
     pub takes: Option<Duration>,
-    /// Whether this is the short form.
-    pub quick: bool,
-    /// Whether this is the form for a lab.
-    pub in_lab: bool,
+    /// Its form.
+    pub form: Form,
     /// Whether the file has a short form.
     pub has_quick: bool,
+    /// Whether the file has a long form.
+    pub has_full: bool,
     /// Whether the file has a form for a lab.
     pub has_lab_form: bool,
     /// Keys that are not options of `sixmark run`, but only replace their names in braces.
@@ -97,6 +104,8 @@ pub struct Study {
     pub factors: Vec<Factor>,
     /// The settings of combinations of levels.
     pub together: Vec<Together>,
+    /// The groups whose union are the cells; empty if the cells are all combinations of levels.
+    pub groups: Vec<CellGroup>,
     /// The combinations of levels that are omitted.
     pub exclude: Vec<LevelFilter>,
     /// The programs that run during the study.

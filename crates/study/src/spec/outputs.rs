@@ -60,6 +60,8 @@ pub struct TableSpec {
     pub measures: Vec<ColumnSpec>,
     /// The statistic over repetitions.
     pub statistic: Statistic,
+    /// The group of cells that it is computed from; `None` for all cells.
+    pub group: Option<String>,
     /// The levels to which it is restricted.
     pub only: LevelFilter,
     /// Two levels of a factor of the rows. A row shows by how much one is better than the other.
@@ -87,6 +89,8 @@ pub struct ChartSpec {
     pub logarithmic: [bool; 2],
     /// The statistic over repetitions.
     pub statistic: Statistic,
+    /// The group of cells that it is computed from; `None` for all cells.
+    pub group: Option<String>,
     /// The levels to which it is restricted.
     pub only: LevelFilter,
     /// The unit of the factor's numbers, for people; may be empty.
@@ -117,6 +121,8 @@ pub struct ComparisonSpec {
     pub interaction: Option<Levels>,
     /// The difference that does not matter, in percent.
     pub margin_percent: f64,
+    /// The group of cells that it is computed from; `None` for all cells.
+    pub group: Option<String>,
     /// The levels to which it is restricted.
     pub only: LevelFilter,
     /// The title of an analysis of the published figures about the same, which is shown below it.

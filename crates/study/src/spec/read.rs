@@ -4,14 +4,16 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::around::{Hooks, hooks};
-use super::differences::{FormExtent, NamedTexts, form_name, held_fixed, named_texts, put_texts};
-use super::factors::{Known, factors, settings};
+use super::differences::{FormExtent, NamedTexts, held_fixed, named_texts, put_texts};
+use super::forms::{Forms, OfLab, StudyForm, amount, form, labs};
 use super::instruments::instruments;
-use super::lab::{InLab, in_lab};
+use super::lab::InLab;
 use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
-use super::{FAMILY, Factor, Study, Together, cells};
+use super::varied::{Varied, varied};
+use super::{FAMILY, Factor, Study, cells};
+use crate::form::Form;
 use crate::setting::{Setting, SettingValue};
 use crate::spec::column::{LevelFilter, column_name};
 use crate::spec::known_names::KnownNames;
@@ -29,10 +31,8 @@ const OF_STUDY: [&str; 2] = ["www", "sixmark"];
 
 /// The requested form of a study, and the functions that parsing its file needs.
 pub struct ReadContext<'a> {
-    /// Whether the short form is requested.
-    pub quick: bool,
-    /// Whether the form for a lab is requested.
-    pub in_lab: bool,
+    /// The requested form. A long form that a study has only in a lab requests the lab too.
+    pub form: Form,
     /// Whether `sixmark run` has a long option of this name.
     pub has_option: &'a dyn Fn(&str) -> bool,
     /// Reads a file in the study's folder.
@@ -54,17 +54,6 @@ pub fn parse_study(text: &str, context: &mut ReadContext<'_>) -> Result<Study, V
     }
 }
 
-/// What a form replaces in a study: the short form, or the form for a lab.
-#[derive(Default)]
-struct StudyForm<'a> {
-    there: bool,
-    repetitions: Option<NonZeroU32>,
-    takes: Option<Duration>,
-    options: Option<FileFields<'a>>,
-    factors: Option<FileFields<'a>>,
-    differences: NamedTexts,
-}
-
 fn read_whole(
     book: &FileText<'_>,
     mut fields: FileFields<'_>,
@@ -72,16 +61,24 @@ fn read_whole(
 ) -> Option<Study> {
     let head = read_head(&mut fields);
     let StudyGround { lab, made, mut forms, services, traffic } = stage(book, &mut fields, context);
-    let (has_quick, has_lab_form) = (forms.quick.there, forms.lab.there);
+    let has = [&forms.quick, &forms.full, &forms.lab].map(|form| form.there);
+    let [has_quick, has_full, has_lab_form] = has;
     let published = published(book, &mut fields, context);
     let instruments = instruments(fields.take("instruments"));
-    let (takes, repetitions) = amount(book, &head, &forms, context);
+    let (takes, repetitions) = amount(book, &head, &mut forms, context.form);
     let named = differences(book, &head, &mut forms, published.is_some(), context);
-    let Varied { texts, options, factors, long, together, full } =
-        varied(book, &mut fields, forms, &services, (lab.as_ref(), traffic.as_ref()), context);
-    let Around { path, targets, files, hooks } = around(&mut fields, &options, &factors);
-    let names = KnownNames { factors: &factors, long: &long, published: published.as_ref() };
-    let exclude = exclude(fields.tables("exclude"), &names);
+    let Varied { texts, options, factors, long, together, groups, full } =
+        varied(book, &mut fields, &mut forms, &services, (lab.as_ref(), traffic.as_ref()), context);
+    let Around { path, targets, files, hooks } =
+        around(&mut fields, forms.wanted(context.form), (&options, &factors));
+    let published_figures = published.as_ref();
+    let names = KnownNames {
+        factors: &factors,
+        long: &long,
+        groups: &groups,
+        published: published_figures,
+    };
+    let exclude = exclude(&mut fields, forms.wanted(context.form), &names);
     let outputs = outputs_of(&mut fields, made, &names, context);
     end_fields(fields, services.is_empty() == targets.is_empty());
     let extent = FormExtent { repetitions, options, factors };
@@ -90,8 +87,7 @@ fn read_whole(
         describe_form(&head, named, (&extent, &full), published.as_ref(), context);
     let FormExtent { options, factors, .. } = extent;
     let study = Study {
-        quick: context.quick,
-        in_lab: context.in_lab,
+        form: context.form,
         title: head.title.or_else(|| head.name.clone()).unwrap_or_default(),
         name: head.name?,
         description,
@@ -101,6 +97,7 @@ fn read_whole(
         path: path?,
         takes,
         has_quick,
+        has_full,
         has_lab_form,
         lab,
         traffic,
@@ -110,6 +107,7 @@ fn read_whole(
         options,
         factors,
         together,
+        groups,
         exclude,
         services,
         files,
@@ -157,80 +155,32 @@ fn stage<'a>(
     fields: &mut FileFields<'a>,
     context: &mut ReadContext<'_>,
 ) -> StudyGround<'a> {
-    let (lab, OfLab { form: lab_form, quick: lab_quick, made }) = labs(book, fields, context);
-    let usual = form(fields.table("quick"));
-    let quick = if context.in_lab && lab_quick.there { lab_quick } else { usual };
+    let [usual_quick, usual_full] = ["quick", "full"].map(|name| form(fields.table(name)));
+    let (lab, of_lab) = labs(book, fields, context, usual_full.there);
+    let OfLab { form: lab_form, quick: lab_quick, full: lab_full, made } = of_lab;
+    let of = |of_lab: StudyForm<'a>, usual| match context.form.in_lab && of_lab.there {
+        true => of_lab,
+        false => usual,
+    };
+    let (quick, full) = (of(lab_quick, usual_quick), of(lab_full, usual_full));
     let of_file = services(fields.table("services"), &Surroundings::default());
-    if lab.is_some() && !of_file.is_empty() && !context.in_lab {
+    if lab.is_some() && !of_file.is_empty() && !context.form.in_lab {
         fields.wrong("the services of a study in a lab are in the lab's file, each in its host");
     }
     let services = lab.as_ref().map_or(of_file, |lab| lab.lab.services.clone());
     let traffic = fields.table("traffic");
     let traffic = traffic.and_then(|table| traffic::traffic(table, lab.as_ref().map(|l| &l.lab)));
-    StudyGround { lab, made, forms: Forms { quick, lab: lab_form }, services, traffic }
+    StudyGround { lab, made, forms: Forms { quick, full, lab: lab_form }, services, traffic }
 }
 
-fn exclude(tables: Vec<FileFields<'_>>, names: &KnownNames<'_>) -> Vec<LevelFilter> {
-    tables.into_iter().map(|fields| names.only(Some(fields))).collect()
-}
-
-/// The forms besides the default one.
-struct Forms<'a> {
-    quick: StudyForm<'a>,
-    lab: StudyForm<'a>,
-}
-
-/// Returns about how long the study takes and how often each cell is measured, in the requested
-/// form. Reports a requested form that the file lacks.
-fn amount(
-    book: &FileText<'_>,
-    head: &StudyHead,
-    forms: &Forms<'_>,
-    context: &ReadContext<'_>,
-) -> (Option<Duration>, Option<NonZeroU32>) {
-    let (mut takes, mut repetitions) = (head.takes, head.repetitions);
-    let wanted = [(context.in_lab, &forms.lab), (context.quick, &forms.quick)];
-    for (_, form) in wanted.into_iter().filter(|(wanted, _)| *wanted) {
-        (takes, repetitions) = (form.takes.or(takes), form.repetitions.or(repetitions));
-    }
-    if context.quick && !forms.quick.there {
-        book.wrong_line(0, "quick", "--quick needs a table [quick] in the study's file");
-    }
-    if context.in_lab && !forms.lab.there {
-        book.wrong_line(0, "in-lab", "--in-lab needs a table [in-lab] in the study's file");
-    }
-    (takes, repetitions)
-}
-
-/// The form for a lab.
-#[derive(Default)]
-struct OfLab<'a> {
-    form: StudyForm<'a>,
-    /// Its own short form.
-    quick: StudyForm<'a>,
-    /// The fields with its own outputs, if the file has this form.
-    made: Option<FileFields<'a>>,
-}
-
-/// Parses the lab of the study, if any, and its form for a lab. Returns the lab of the requested
-/// form.
-fn labs<'a>(
-    book: &FileText<'_>,
+fn exclude<'a>(
     fields: &mut FileFields<'a>,
-    context: &mut ReadContext<'_>,
-) -> (Option<InLab>, OfLab<'a>) {
-    let mut always = fields.table("lab");
-    let lab = always.as_mut().and_then(|fields| in_lab(book, fields, context.open));
-    if let Some(fields) = always {
-        fields.end();
-    }
-    let Some(mut sometimes) = fields.table("in-lab") else { return (lab, OfLab::default()) };
-    // The form is parsed even if it is not requested, so that its mistakes are reported.
-    let other = in_lab(book, &mut sometimes, context.open);
-    let quick = form(sometimes.table("quick"));
-    let form = form_of(&mut sometimes);
-    let of_lab = OfLab { form, quick, made: Some(sometimes) };
-    (if context.in_lab { other } else { lab }, of_lab)
+    forms: Vec<&mut StudyForm<'a>>,
+    names: &KnownNames<'_>,
+) -> Vec<LevelFilter> {
+    let mut tables = fields.tables("exclude");
+    forms.into_iter().for_each(|form| tables.append(&mut form.exclude));
+    tables.into_iter().map(|fields| names.only(Some(fields))).collect()
 }
 
 /// Parses the outputs of the form for a lab. If it is not requested they are skipped, because the
@@ -240,7 +190,7 @@ fn made_in_lab(
     names: &KnownNames<'_>,
     context: &ReadContext<'_>,
 ) -> Outputs {
-    let found = match context.in_lab {
+    let found = match context.form.in_lab {
         true => outputs(&mut made, names),
         false => {
             for name in ["tables", "figures", "comparisons", "claims"] {
@@ -261,14 +211,14 @@ fn end_fields(fields: FileFields<'_>, nowhere: bool) {
 }
 
 /// The name, texts, duration, order and repetitions of a study.
-struct StudyHead {
+pub(super) struct StudyHead {
     name: Option<String>,
     title: Option<String>,
     description: String,
     differences: NamedTexts,
-    takes: Option<Duration>,
+    pub(super) takes: Option<Duration>,
     order: CellOrder,
-    repetitions: Option<NonZeroU32>,
+    pub(super) repetitions: Option<NonZeroU32>,
 }
 
 fn read_head(fields: &mut FileFields<'_>) -> StudyHead {
@@ -284,18 +234,6 @@ fn read_head(fields: &mut FileFields<'_>) -> StudyHead {
     }
 }
 
-/// The settings and factors of a study.
-struct Varied {
-    texts: Vec<String>,
-    options: Vec<Setting>,
-    factors: Vec<Factor>,
-    /// The factors with the levels of all forms.
-    long: Vec<Factor>,
-    together: Vec<Together>,
-    /// The settings and factors of the full form.
-    full: FormExtent,
-}
-
 /// Returns the description, and how the study differs from the published one. What its form has less
 /// of is one of these differences; without a published study it is at the end of the description.
 fn describe_form(
@@ -305,8 +243,7 @@ fn describe_form(
     published: Option<&PublishedFigures>,
     context: &ReadContext<'_>,
 ) -> (String, Vec<String>) {
-    let name = form_name(context.quick, context.in_lab);
-    let less = name.and_then(|name| extent.less_than(full, name));
+    let less = context.form.name().and_then(|name| extent.less_than(full, &name));
     let Some(published) = published else {
         let whole = [Some(head.description.trim().to_owned()), less].into_iter().flatten();
         let whole: Vec<String> = whole.filter(|text| !text.is_empty()).collect();
@@ -326,81 +263,16 @@ fn differences(
     context: &ReadContext<'_>,
 ) -> NamedTexts {
     let mut all = head.differences.clone();
-    let [lab, quick] = [&mut forms.lab, &mut forms.quick].map(|form| &mut form.differences);
-    let has_texts = [&all, &*lab, &*quick].iter().any(|texts| !texts.is_empty());
+    let of_forms = [&forms.lab, &forms.full, &forms.quick].map(|form| &form.differences);
+    let has_texts = [&all].into_iter().chain(of_forms).any(|texts| !texts.is_empty());
     if has_texts && !has_published {
         let message = "there is no published study to differ from: published = \"FILE\"";
         book.wrong_line(0, "differences", message);
     }
-    for (wanted, texts) in [(context.in_lab, lab), (context.quick, quick)] {
-        if wanted {
-            put_texts(&mut all, std::mem::take(texts));
-        }
+    for form in forms.wanted(context.form) {
+        put_texts(&mut all, std::mem::take(&mut form.differences));
     }
     all
-}
-
-fn varied(
-    book: &FileText<'_>,
-    fields: &mut FileFields<'_>,
-    forms: Forms<'_>,
-    services: &[Service],
-    (lab, traffic): (Option<&InLab>, Option<&Traffic>),
-    context: &ReadContext<'_>,
-) -> Varied {
-    let placeholders = placeholders(fields.text_of_file());
-    let only_text = |name: &&String| !(context.has_option)(name);
-    let texts = placeholders.iter().filter(only_text).cloned().collect();
-    let services = services.iter().map(|service| service.name.clone()).collect();
-    let traffic = traffic.map_or(Vec::new(), |t| t.mixes.keys().cloned().collect());
-    let known = Known { has_option: context.has_option, services, placeholders, lab, traffic };
-    let mut options = settings(fields.table("options"), &known);
-    let mut all = factors(fields.table("factors"), &known);
-    let full = FormExtent { repetitions: None, options: options.clone(), factors: all.clone() };
-    // Without the lab, the hosts that its form names do not exist.
-    if context.in_lab {
-        shorten(&mut options, settings(forms.lab.options, &known));
-        for factor in factors(forms.lab.factors, &known) {
-            all.retain(|known| known.name != factor.name);
-            all.push(factor);
-        }
-    }
-    // The short form is parsed even if it is not requested, so that its mistakes are reported.
-    let shorter = (settings(forms.quick.options, &known), factors(forms.quick.factors, &known));
-    let mut long = all.clone();
-    lengthen(&mut long, &shorter.1);
-    lengthen(&mut long, &full.factors);
-    let together = together(fields, &long, &known);
-    if context.quick {
-        shorten(&mut options, shorter.0);
-        shorten_factors(book, &mut all, shorter.1);
-    }
-    Varied { texts, options, factors: all, long, together, full }
-}
-
-/// Parses the settings of combinations of levels: `[[settings]]`.
-fn together(fields: &mut FileFields<'_>, long: &[Factor], known: &Known<'_>) -> Vec<Together> {
-    let names = KnownNames { factors: long, long, published: None };
-    let one = |mut fields: FileFields<'_>| {
-        let at = fields.table("where");
-        if at.is_none() {
-            fields.wrong("say for which levels: where = { FACTOR = \"LEVEL\" }");
-        }
-        Together { at: names.only(at), settings: settings(Some(fields), known) }
-    };
-    fields.tables("settings").into_iter().map(one).collect()
-}
-
-/// Adds the levels of another form, so that they may be named even if a form omits them.
-fn lengthen(long: &mut [Factor], other: &[Factor]) {
-    for factor in long {
-        let others = other.iter().filter(|other| other.name == factor.name);
-        for level in others.flat_map(|other| &other.levels) {
-            if !factor.levels.iter().any(|known| known.name == level.name) {
-                factor.levels.push(level.clone());
-            }
-        }
-    }
 }
 
 /// The path, targets, files and hooks of a study.
@@ -411,18 +283,29 @@ struct Around {
     hooks: Hooks,
 }
 
-fn around(fields: &mut FileFields<'_>, options: &[Setting], factors: &[Factor]) -> Around {
+fn around<'a>(
+    fields: &mut FileFields<'a>,
+    forms: Vec<&mut StudyForm<'a>>,
+    (options, factors): (&[Setting], &[Factor]),
+) -> Around {
     let names = cell_names(options, factors);
     let of_cell: Vec<&str> = names.iter().map(String::as_str).collect();
     let with: Vec<&str> = of_cell.iter().copied().chain(OF_STUDY).collect();
+    let (mut of_files, mut of_hooks) = (fields.tables("files"), fields.table("hooks"));
+    for form in forms {
+        of_hooks = form.hooks.take().or(of_hooks);
+        if !form.files.is_empty() {
+            of_files = std::mem::take(&mut form.files);
+        }
+    }
     Around {
         path: match fields.take("path") {
             Some(field) => path(&field, &of_cell),
             None => Some("/".to_owned()),
         },
         targets: fields.texts("targets"),
-        files: generated(fields.tables("files"), &of_cell),
-        hooks: hooks(fields.table("hooks"), &with, &OF_STUDY),
+        files: generated(of_files, &of_cell),
+        hooks: hooks(of_hooks, &with, &OF_STUDY),
     }
 }
 
@@ -437,49 +320,13 @@ fn path(field: &FileField<'_>, of_cell: &[&str]) -> Option<String> {
 
 /// Parses how often each cell is measured; default: 1.
 fn repetitions(fields: &mut FileFields<'_>) -> Option<NonZeroU32> {
-    match fields.take("repetitions") {
-        None => Some(NonZeroU32::MIN),
-        Some(field) => {
-            let number = field.whole(1, MOST_REPETITIONS)?;
-            u32::try_from(number).ok().and_then(NonZeroU32::new)
-        }
-    }
+    fields.take("repetitions").map_or(Some(NonZeroU32::MIN), |field| read_repetitions(&field))
 }
 
-fn form(fields: Option<FileFields<'_>>) -> StudyForm<'_> {
-    let Some(mut fields) = fields else { return StudyForm::default() };
-    let form = form_of(&mut fields);
-    fields.end();
-    form
-}
-
-fn form_of<'a>(fields: &mut FileFields<'a>) -> StudyForm<'a> {
-    let there = fields.take("repetitions");
-    let repetitions = there.and_then(|field| field.whole(1, MOST_REPETITIONS));
-    let repetitions = repetitions.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);
-    let takes = fields.take("takes").and_then(|field| field.time());
-    let [options, factors] = ["options", "factors"].map(|name| fields.table(name));
-    let differences = named_texts(fields.table("differences"));
-    StudyForm { there: true, repetitions, takes, options, factors, differences }
-}
-
-fn shorten(options: &mut Vec<Setting>, quick: Vec<Setting>) {
-    for setting in quick {
-        options.retain(|option| option.key != setting.key);
-        options.push(setting);
-    }
-}
-
-fn shorten_factors(book: &FileText<'_>, all: &mut [Factor], quick: Vec<Factor>) {
-    for factor in quick {
-        match all.iter_mut().find(|known| known.name == factor.name) {
-            Some(known) => known.levels = factor.levels,
-            None => {
-                let key = format!("quick.factors.{}", factor.name);
-                book.wrong_line(0, &key, "the study has no such factor");
-            }
-        }
-    }
+/// Parses how often each cell is measured.
+pub(super) fn read_repetitions(field: &FileField<'_>) -> Option<NonZeroU32> {
+    let number = field.whole(1, MOST_REPETITIONS)?;
+    u32::try_from(number).ok().and_then(NonZeroU32::new)
 }
 
 fn published(
@@ -500,7 +347,7 @@ fn published(
 }
 
 /// Returns all names in braces in the text, except those of services. They may be used as settings.
-fn placeholders(text: &str) -> Vec<String> {
+pub(super) fn placeholders(text: &str) -> Vec<String> {
     let mut all: Vec<String> = names_in_braces(text).into_iter().map(str::to_owned).collect();
     all.retain(|name| !OF_SERVICE.contains(&name.as_str()));
     all

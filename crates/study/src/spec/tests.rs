@@ -1,5 +1,6 @@
 #![cfg(test)]
 
+mod groups;
 mod in_lab;
 
 use super::cells::{cells, schedule};
@@ -31,13 +32,17 @@ fn read(text: &str, quick: bool) -> Result<Study, Vec<FileMistake>> {
 }
 
 fn read_as(text: &str, quick: bool, in_lab: bool) -> Result<Study, Vec<FileMistake>> {
+    read_form(text, Form { quick, full: false, in_lab })
+}
+
+fn read_form(text: &str, form: Form) -> Result<Study, Vec<FileMistake>> {
     let mut open = |name: &str| match name {
         "published.toml" => Ok(PUBLISHED.to_owned()),
         "lab.toml" => Ok(LAB.to_owned()),
         _ => Err("no such file".to_owned()),
     };
     let has_option = |name: &str| OPTIONS.contains(&name);
-    parse_study(text, &mut ReadContext { quick, in_lab, has_option: &has_option, open: &mut open })
+    parse_study(text, &mut ReadContext { form, has_option: &has_option, open: &mut open })
 }
 
 const LAB: &str = r#"
@@ -162,7 +167,7 @@ fn a_cell_is_the_words_of_a_run() {
     let urls = |_: &str| Some(vec!["http://[::1]:6/".to_owned(), "http://127.0.0.1:4".to_owned()]);
     let of = |number: usize| {
         let place = CellTarget::new(&study, &all[number], urls).unwrap();
-        words(&study, &all[number], &place, |_| None)
+        words(&study, &all[number], &place, None, |_| None)
     };
     assert_eq!(all[0].client(), Client::Sixmark);
     assert_eq!(

@@ -15,6 +15,7 @@ use clap::Subcommand;
 use sixmark_document::fields::FileMistake;
 use sixmark_document::provenance::Ended;
 use sixmark_study::analyse::published;
+use sixmark_study::form::Form;
 use sixmark_study::outputs::published_claims;
 use sixmark_study::sheet::{
     papers_markdown, papers_text, published_markdown, published_text, study_markdown, study_text,
@@ -30,9 +31,7 @@ use super::progress::can_repaint;
 use super::stop_flag;
 use sixmark_lab as lab;
 use sixmark_study::engine as study;
-use sixmark_study::engine::{
-    Commands, Finished, Form, Options, OptionsOfCells, Source, WrongOption,
-};
+use sixmark_study::engine::{Commands, Finished, Options, OptionsOfCells, Source, WrongOption};
 use sixmark_sys::command_error::CommandError;
 use study_progress::LiveStudy;
 
@@ -74,6 +73,10 @@ struct StudyRunArgs {
     /// Short form, about a minute
     #[arg(long, conflicts_with = "resume")]
     quick: bool,
+
+    /// Long form, as the paper's authors did it, if the study has such a form; it may take hours
+    #[arg(long, conflicts_with_all = ["resume", "quick"])]
+    full: bool,
 
     /// Run in a lab, with delay or a narrow link, if the study has such a form
     #[arg(long, conflicts_with = "resume")]
@@ -124,6 +127,10 @@ struct ShowArgs {
     /// Show the short form
     #[arg(long)]
     quick: bool,
+
+    /// Show the long form
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
 
     /// Show the form for a lab
     #[arg(long)]
@@ -253,16 +260,16 @@ fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result
 fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), CommandError> {
     let Some(folder) = &args.resume else {
         let name = args.study.as_deref().unwrap_or_default();
-        let form = Form { quick: args.quick, in_lab: args.in_lab };
+        let form = Form { quick: args.quick, full: args.full, in_lab: args.in_lab };
         return Source::find(name).map(|source| (source, form));
     };
     study::check_begun(folder)?;
     let before = document_in_folder(folder)?;
+    let form = before.form();
     let name = args.study.clone().unwrap_or(before.file.name);
     // If the file is gone, its copy in the folder serves: it has the same digest.
     let copy = folder.join("study.toml");
     let source = Source::find(&name).or_else(|_| Source::file(&copy));
-    let form = Form { quick: before.quick, in_lab: before.in_lab };
     source.map(|source| (source, form))
 }
 
@@ -341,7 +348,7 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
         return print(&written(&document_in_folder(path)?)).map(|()| 0);
     }
     let source = Source::find(&args.study)?;
-    let form = Form { quick: args.quick, in_lab: args.in_lab };
+    let form = Form { quick: args.quick, full: args.full, in_lab: args.in_lab };
     let (study, _) = checked_study(&source, form, commands)?;
     print(&show::describe(&study)).map(|()| 0)
 }
@@ -353,16 +360,23 @@ fn show_claims(args: &ClaimsArgs) -> Result<u8, CommandError> {
     print(&written(&studies)).map(|()| 0)
 }
 
+/// Returns the forms of a study besides the default one.
+fn other_forms(study: &Study) -> Vec<Form> {
+    let labs: &[bool] = if study.has_lab_form { &[false, true] } else { &[false] };
+    let lengths =
+        [(true, false, false), (study.has_quick, true, false), (study.has_full, false, true)];
+    let there = lengths.into_iter().filter(|(there, ..)| *there);
+    let all = there
+        .flat_map(|(_, quick, full)| labs.iter().map(move |&in_lab| Form { quick, full, in_lab }));
+    all.filter(|form| *form != Form::default()).collect()
+}
+
 fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let source = Source::find(&args.study)?;
     let (study, _) = checked_study(&source, Form::default(), commands)?;
     // The other forms have levels of their own.
-    let forms = [(study.has_quick, false), (false, study.has_lab_form), (true, true)];
-    let all = study.has_quick && study.has_lab_form;
-    for (quick, in_lab) in forms {
-        if quick != in_lab || all {
-            checked_study(&source, Form { quick, in_lab }, commands)?;
-        }
+    for form in other_forms(&study) {
+        checked_study(&source, form, commands)?;
     }
     print(&format!("{}: no mistakes found; {}\n", source.name, show::amount(&study))).map(|()| 0)
 }

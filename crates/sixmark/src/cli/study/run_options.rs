@@ -8,7 +8,7 @@ use clap::{Args as _, FromArgMatches as _, Id};
 use super::super::one_line;
 use crate::cli::run::{RunArgs, vitals_from};
 use sixmark_run::{Extras, Generators, Runnable};
-use sixmark_study::engine::{CellOptions, Commands};
+use sixmark_study::engine::{CellOptions, CellUrls, Commands};
 use sixmark_sys::command_error::CommandError;
 
 /// Calls `use_them` with the options of `sixmark run` and a parser for them.
@@ -62,12 +62,18 @@ impl CellOptions for OptionsAsTyped {
 
     fn runnable(
         &self,
-        urls: &[String],
+        targets: CellUrls<'_>,
         seed: u64,
         folder: &dyn Fn(&str) -> Option<String>,
         fleet: Option<&Arc<dyn Generators>>,
     ) -> Result<(Runnable, Extras), CommandError> {
-        let mut args = self.over(urls);
+        let mut args = match targets {
+            CellUrls::Given(urls) => self.over(urls),
+            CellUrls::Listed(_) => self.over(&[]),
+        };
+        if let CellUrls::Listed(file) = targets {
+            args.workload.target.targets = Some(file.into());
+        }
         args.fill_braces(folder);
         args.session.seed.get_or_insert(seed);
         if vitals_from::host(&args.session)?.is_some() {

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use sixmark_sheet::terminal::{WIDTH, hanging, wrapped};
 use sixmark_study::client::Client;
+use sixmark_study::form::Form;
 use sixmark_study::setting::SettingValue;
 use sixmark_study::spec::cells::cells;
-use sixmark_study::spec::{Level, PlannedCell, Study};
+use sixmark_study::spec::{CellGroup, Level, PlannedCell, Study};
 use sixmark_study::study_result::CellOrder;
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
-use sixmark_study::engine::{Commands, Form, Source, builtin_names, needs};
+use sixmark_study::engine::{Commands, Source, builtin_names, needs};
 use sixmark_sys::command_error::CommandError;
 
 /// Maximum number of levels shown for a factor.
@@ -70,6 +71,9 @@ pub(super) fn describe(study: &Study) -> String {
         let line = format!("{:<14}{}{more}", factor.name, names.join(", "));
         let _ = writeln!(text, "{}", hanging(&line, WIDTH));
     }
+    for group in study.groups.iter().filter(|group| group.has_cells()) {
+        let _ = writeln!(text, "{}", hanging(&describe_group(study, group), WIDTH));
+    }
     let varied = |key: &str| {
         let sets = |level: &Level| level.settings.iter().any(|setting| setting.key == key);
         study.factors.iter().any(|factor| factor.levels.iter().all(sets))
@@ -100,6 +104,17 @@ pub(super) fn describe(study: &Study) -> String {
         };
     }
     text
+}
+
+/// Returns the factors that a group varies, with the levels if they are not all.
+fn describe_group(study: &Study, group: &CellGroup) -> String {
+    let varied = group.levels.iter().filter(|(_, levels)| levels.len() > 1);
+    let factor = |(name, levels): &(String, Vec<String>)| match study.level_names(name).len() {
+        all if all == levels.len() => name.clone(),
+        _ => format!("{name} ({})", levels.join(", ")),
+    };
+    let varied: Vec<String> = varied.map(factor).collect();
+    format!("{:<14}varies {}", format!("group {}", group.name), varied.join(", "))
 }
 
 /// Returns how long the study takes: according to its file, or else the sum over its cells.

@@ -13,6 +13,7 @@ pub(crate) fn empty_study() -> StudyResult {
         differences: Vec::new(),
         file: StudyFile { name: "none.toml".into(), sha256: String::new() },
         quick: false,
+        full: false,
         in_lab: false,
         lab: None,
         fleet: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::super::*;
 use crate::analyse::published_figures;
+use crate::form::Form;
 use crate::spec::cells::cells;
 use crate::spec::{ReadContext, parse_study};
 use crate::study_result::PrintedFigure;
@@ -67,7 +68,8 @@ impl PaperStudy {
             _ => Ok(self.lab.to_owned()),
         };
         let has_option = |name: &str| OPTIONS.contains(&name);
-        let mut context = ReadContext { quick, in_lab, has_option: &has_option, open: &mut open };
+        let form = Form { quick, full: false, in_lab };
+        let mut context = ReadContext { form, has_option: &has_option, open: &mut open };
         parse_study(self.study, &mut context).unwrap_or_else(|wrongs| panic!("{wrongs:?}"))
     }
 }
@@ -202,8 +204,8 @@ fn every_form_says_how_it_differs_from_its_paper() {
         let (name, all) = (&study.name, study.differences.join(" "));
         let machines = if study.lab.is_some() { "namespaces" } else { "loopback" };
         assert!(all.contains(machines), "{name}: {all}");
-        assert_eq!(all.contains("The quick form"), study.quick, "{name}: {all}");
-        let is_less = study.in_lab && (study.quick || name == "regensburg");
+        assert_eq!(all.contains("The quick form"), study.form.quick, "{name}: {all}");
+        let is_less = study.form.in_lab && (study.form.quick || name == "regensburg");
         assert_eq!(all.contains("for a lab"), is_less, "{name}: {all}");
     }
     let differences = |number: usize| STUDIES[number].form(false, true).differences.join(" ");

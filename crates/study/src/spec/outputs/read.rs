@@ -44,6 +44,7 @@ fn read_table(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<Tabl
     let measures = fields.need("measures").map_or(Vec::new(), |field| field.items());
     let measures: Vec<_> = measures.iter().filter_map(column).collect();
     let statistic = statistic(&mut fields);
+    let group = names.group(fields.take("group"));
     let only = names.only(fields.table("where"));
     let improvement = improvement(&mut fields, names, &rows, statistic);
     let published = names.published(fields.take("published"));
@@ -68,6 +69,7 @@ fn read_table(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<Tabl
         columns,
         measures,
         statistic,
+        group,
         only,
         improvement,
         published,
@@ -116,6 +118,7 @@ fn chart(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ChartSpec
     let mut flag = |name| fields.take(name).and_then(|field| field.flag()).unwrap_or(false);
     let logarithmic = [flag("log_x"), flag("log_y")];
     let statistic = statistic(&mut fields);
+    let group = names.group(fields.take("group"));
     let only = names.only(fields.table("where"));
     let x_unit = fields.text("x_unit").unwrap_or_default();
     let published = names.published(fields.take("published"));
@@ -126,7 +129,19 @@ fn chart(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ChartSpec
         series.push(FAMILY.to_owned());
     }
     let title = title.unwrap_or_else(|| name.clone());
-    Some(ChartSpec { name, title, x, y, series, logarithmic, statistic, only, x_unit, published })
+    Some(ChartSpec {
+        name,
+        title,
+        x,
+        y,
+        series,
+        logarithmic,
+        statistic,
+        group,
+        only,
+        x_unit,
+        published,
+    })
 }
 
 fn read_comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ComparisonSpec> {
@@ -139,6 +154,7 @@ fn read_comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let sides = [fields.take("a"), fields.take("b")];
     let by = names.several(fields.take("by"));
+    let group = names.group(fields.take("group"));
     let only = names.only(fields.table("where"));
     let interaction = interaction(&mut fields, names, &factor, &by, &only);
     let published = fields.take("published").and_then(|field| published_analysis(&field, names));
@@ -146,7 +162,8 @@ fn read_comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option
     if by.contains(&factor) || only.iter().any(|at| at.factor == factor) {
         fields.wrong(&format!("{factor} is compared, so it can't be in by or where"));
     }
-    let [a, b] = two_sides(&sides, names, &factor, &mut fields);
+    let usual = names.levels_in(group.as_deref(), &factor);
+    let [a, b] = two_sides(&sides, names, (&factor, &usual), &mut fields);
     fields.end();
     let (name, measure, a, b) = (name?, measure?, a?, b?);
     let title = title.unwrap_or_else(|| name.clone());
@@ -160,6 +177,7 @@ fn read_comparison(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option
         by,
         interaction,
         margin_percent,
+        group,
         only,
         published,
     })
@@ -177,14 +195,13 @@ fn published_analysis(field: &FileField<'_>, names: &KnownNames<'_>) -> Option<S
 }
 
 /// Returns the two levels of the factor that are compared: those that are named, else the first
-/// two.
+/// two of `usual`.
 fn two_sides(
     sides: &[Option<FileField<'_>>; 2],
     names: &KnownNames<'_>,
-    factor: &str,
+    (factor, usual): (&str, &[&str]),
     fields: &mut FileFields<'_>,
 ) -> [Option<String>; 2] {
-    let usual = names.levels(factor);
     let [a, b] = [0, 1].map(|side| match &sides[side] {
         Some(field) => names.level(factor, field),
         None => usual.get(side).map(|level| (*level).to_owned()),
