@@ -80,6 +80,8 @@ fn answer(client: Client, text: &str) {
         protocol: None,
         headers: Vec::new(),
         insecure: false,
+        save: false,
+        save_to: None,
         blocks: Blocks::default(),
     };
     if let Ok(answer) = client.read(&job, &ProgramOutput { out, err, wall_s: 1.0, cpu_s: 1.0 }) {

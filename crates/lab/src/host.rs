@@ -120,12 +120,7 @@ impl Host {
 
 impl Hosts {
     pub(super) fn new(lab: &Lab, list: Vec<Host>, rights: Rights) -> Hosts {
-        let names = lab
-            .hosts
-            .iter()
-            .flat_map(|host| ["ipv6", "ipv4"].map(|family| format!("{}.{family}", host.name)));
-        let values = names.filter_map(|name| lab.value(&name).map(|value| (name, value)));
-        Hosts { values: values.collect(), list, rights }
+        Hosts { values: lab.values(), list, rights }
     }
 
     /// Returns the host with this name.
@@ -148,8 +143,8 @@ impl Hosts {
         &self.list
     }
 
-    /// Returns the values of placeholders in services: the addresses of hosts, by the name in
-    /// braces.
+    /// Returns the values of placeholders in services, the addresses of hosts and the lab's texts, by
+    /// the name in braces.
     pub fn values(&self) -> BTreeMap<String, String> {
         self.values.clone()
     }

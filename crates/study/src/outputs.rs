@@ -38,7 +38,9 @@ pub fn outputs(
     };
     let chart = |spec: &ChartSpec| {
         let view = views.of(spec.group.as_deref())?;
-        Some(charts::chart(&view.study, spec, &view.seen, published))
+        let chart = charts::chart(&view.study, spec, &view.seen, published);
+        // A form may lack the levels of a chart.
+        Some(chart).filter(|chart| cells.is_empty() || !chart.series.is_empty())
     };
     let all =
         (of_tables.iter().flat_map(table).collect(), charts.iter().filter_map(chart).collect());

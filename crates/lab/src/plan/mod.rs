@@ -121,6 +121,15 @@ impl Lab {
         all.map(|net| net.address).find(|address| Family::of(*address) == family)
     }
 
+    /// Returns the values of all placeholders that services may contain.
+    pub(crate) fn values(&self) -> BTreeMap<String, String> {
+        let of_host =
+            |host: &LabHost| ["ipv6", "ipv4"].map(|family| format!("{}.{family}", host.name));
+        let texts = self.texts.keys().map(|name| format!("{TEXTS}{name}"));
+        let names = self.hosts.iter().flat_map(of_host).chain(texts);
+        names.filter_map(|name| self.value(&name).map(|value| (name, value))).collect()
+    }
+
     /// Returns the value of a placeholder: `client.ipv6` or `client.ipv4` for a host `client` with
     /// an address of that family, `texts.NAME` for a text.
     pub fn value(&self, name: &str) -> Option<String> {

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 
 use toml::de::DeTable;
 
+use super::Lab;
 use super::host::{LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number_addresses;
 use super::variants::{Overlays, Variants};
-use super::{Lab, TEXTS};
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{Service, Surroundings, services};
 use sixmark_document::braces::is_name;
@@ -209,13 +209,11 @@ fn read_texts(mut fields: FileFields<'_>) -> BTreeMap<String, String> {
 
 fn around(fields: &mut FileFields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generated>) {
     let hosts: Vec<String> = lab.hosts.iter().map(|host| host.name.clone()).collect();
-    let all = hosts.iter().flat_map(|host| ["ipv6", "ipv4"].map(|f| format!("{host}.{f}")));
-    let texts = lab.texts.keys().map(|name| format!("{TEXTS}{name}"));
-    let known = all.filter(|name| lab.value(name).is_some()).chain(texts);
     // A service may also run at a bridge, for example one with its own Ethernet interface.
     let bridges = lab.bridges.iter().map(|bridge| bridge.name.clone());
     let places = hosts.iter().cloned().chain(bridges).collect();
-    let surroundings = Surroundings { names: known.collect(), hosts: Some(places) };
+    let surroundings =
+        Surroundings { names: lab.values().into_keys().collect(), hosts: Some(places) };
     let services = services(fields.table("services"), &surroundings);
     (services, generated(fields.tables("files"), &[]))
 }

@@ -1,4 +1,5 @@
-//! URLs of storage (`nbd://`, `nfs://`, `iscsi://`), as used in studies for fio.
+//! URLs of storage (`nbd://`, `nfs://`, `iscsi://`) and of FTP, as used in studies for fio, curl and
+//! wget.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -79,20 +80,38 @@ impl FromStr for Storage {
             .split_once("://")
             .and_then(|(scheme, rest)| Some((known(scheme)?, rest)))
             .ok_or("begins with nbd://, nfs:// or iscsi://")?;
-        // After the scheme, the syntax is that of HTTP URLs.
-        let Url { host, port, path, .. } = format!("http://{rest}").parse()?;
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let named = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
-        Ok(Storage { protocol, host, port: if named { port } else { usual }, path })
+        let Url { host, port, path, .. } = with_port(rest, usual)?;
+        Ok(Storage { protocol, host, port, path })
     }
 }
 
-/// Parses a URL to locate the server, whatever the protocol. A storage URL is converted to an HTTP
-/// URL with the same host, port and path.
+/// Parses what follows a URL's scheme, whose syntax is that of HTTP URLs. `usual` is the port if it
+/// names none.
+fn with_port(rest: &str, usual: u16) -> Result<Url, String> {
+    let url: Url = format!("http://{rest}").parse()?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let named = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
+    Ok(Url { port: if named { url.port } else { usual }, ..url })
+}
+
+/// The beginning of URLs of FTP, and its default port (RFC 1738, 3.2).
+const FTP: &str = "ftp://";
+const FTP_PORT: u16 = 21;
+
+/// Returns true if this is a URL of FTP.
+pub fn is_ftp(text: &str) -> bool {
+    text.starts_with(FTP)
+}
+
+/// Parses a URL to locate the server, whatever the protocol. URLs of storage and FTP are converted to
+/// HTTP URLs with the same host, port and path.
 ///
 /// # Errors
-/// Returns one line if it is neither an HTTP URL nor a storage URL.
+/// Returns one line if it is a URL of none of these protocols.
 pub fn server(text: &str) -> Result<Url, String> {
+    if let Some(rest) = text.strip_prefix(FTP) {
+        return with_port(rest, FTP_PORT);
+    }
     let storage = PROTOCOLS
         .iter()
         .any(|(name, ..)| text.strip_prefix(name).is_some_and(|rest| rest.starts_with("://")));
@@ -139,9 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_http_is_where_its_url_says() {
+    fn a_server_of_http_or_ftp_is_where_its_url_says() {
         assert_eq!(server("https://[::1]/x").unwrap().port, 443);
-        assert!(server("ftp://[::1]/x").is_err());
+        assert_eq!(server("ftp://[::1]/x").unwrap().port, 21);
+        assert_eq!(server("ftp://127.0.0.1:2121/x").unwrap().port, 2_121);
+        assert!(server("gopher://[::1]/x").is_err());
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) fn curl_arguments(job: &Job) -> Result<Vec<String>, String> {
         words.extend(["-H".to_owned(), header]);
     }
     for _ in 0..count {
-        words.extend(["-o".to_owned(), "/dev/null".to_owned(), job.url.clone()]);
+        words.extend(["-o".to_owned(), job.output().to_owned(), job.url.clone()]);
     }
     Ok(words)
 }

@@ -75,6 +75,10 @@ pub struct Job {
     pub headers: Vec<String>,
     /// Whether certificates are accepted without verification.
     pub insecure: bool,
+    /// Whether the responses are written to a file, instead of being discarded.
+    pub save: bool,
+    /// The file that they are written to.
+    pub save_to: Option<String>,
     /// The settings of blocks to read or write, for fio.
     pub blocks: Blocks,
 }
@@ -164,6 +168,10 @@ impl Client {
     /// # Errors
     /// Returns a message if the program can't do this job.
     pub fn arguments(self, job: &Job) -> Result<Vec<String>, String> {
+        if job.save && !matches!(self, Client::Curl | Client::Wget) {
+            let name = self.name();
+            return Err(format!("{name} discards responses: save applies to curl and wget"));
+        }
         let arguments = match self {
             Client::Sixmark => Err("is no other program".to_owned()),
             Client::Curl => curl::curl_arguments(job),
@@ -207,6 +215,9 @@ const MOST_LISTED: u64 = 10_000;
 /// The default timeout of a request, the same as that of `sixmark run`.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The setting that has responses written to a file.
+pub const SAVE: &str = "save";
+
 /// Settings that concern the study and are not passed to a client.
 const NOT_FOR_CLIENTS: [&str; 4] = ["family", "server", "client", "path"];
 
@@ -237,6 +248,8 @@ impl Job {
             protocol: None,
             headers: Vec::new(),
             insecure: false,
+            save: false,
+            save_to: None,
             blocks: Blocks::default(),
         };
         for setting in settings {
@@ -284,6 +297,7 @@ impl Job {
             "threads" => self.threads = few(text()?)?,
             "no-keep-alive" => self.keep_alive = !flag()?,
             "insecure" => self.insecure = flag()?,
+            SAVE => self.save = flag()?,
             "protocol" => self.protocol = Some(text()?.to_owned()),
             "header" => match &setting.value {
                 SettingValue::List(list) => self.headers.clone_from(list),
@@ -331,6 +345,11 @@ impl Job {
                 self.url
             )),
         }
+    }
+
+    /// Returns the file that responses are written to.
+    fn output(&self) -> &str {
+        self.save_to.as_deref().unwrap_or("/dev/null")
     }
 
     /// Returns the timeout in whole seconds, at least one.

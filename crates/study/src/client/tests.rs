@@ -16,6 +16,8 @@ fn job(client: &str) -> Job {
         protocol: None,
         headers: Vec::new(),
         insecure: false,
+        save: false,
+        save_to: None,
         blocks: Blocks::default(),
     }
 }

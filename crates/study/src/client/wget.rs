@@ -20,7 +20,7 @@ pub(super) fn wget_arguments(job: &Job) -> Result<Vec<String>, String> {
     }
     let family = if job.family == Family::Ipv6 { "-6" } else { "-4" };
     let mut words = vec!["--no-config", "--no-proxy"];
-    words.extend(["-O", "/dev/null", "--tries=1", "--progress=dot:giga", family]);
+    words.extend(["-O", job.output(), "--tries=1", "--progress=dot:giga", family]);
     let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
     words.push(format!("--timeout={}", job.timeout.as_secs_f64()));
     words.extend(job.insecure.then(|| "--no-check-certificate".to_owned()));
@@ -50,10 +50,11 @@ pub(super) fn read_wget(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, S
     Ok(figures.answer(said, refused as u64))
 }
 
-/// Reports whether a line begins a transfer: `--2026-11-21 17:41:25--  http://…`
+/// Reports whether a line begins a transfer: `--2026-11-21 17:41:25--  http://…`, or `ftp://…`
 fn is_begin(line: &str) -> bool {
     line.strip_prefix("--").is_some_and(|rest| {
-        rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains("--  http")
+        rest.starts_with(|c: char| c.is_ascii_digit())
+            && (rest.contains("--  http") || rest.contains("--  ftp://"))
     })
 }
 

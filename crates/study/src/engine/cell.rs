@@ -214,8 +214,12 @@ impl Bench<'_> {
         place: &CellTarget,
     ) -> Result<Option<KeptCell>, CommandError> {
         let (url, family) = place.single().map_err(CommandError::Usage)?;
-        let job = Job::new(client, &cell.settings(), &url, family, |key| self.study.is_text(key))
-            .map_err(|(_, why)| CommandError::Usage(why))?;
+        let mut job =
+            Job::new(client, &cell.settings(), &url, family, |key| self.study.is_text(key))
+                .map_err(|(_, why)| CommandError::Usage(why))?;
+        // In the study's folder, because the one for temporary files is often in memory.
+        let saved = job.save.then(|| ReceivedFile(self.folder.join("received")));
+        job.save_to = saved.as_ref().map(|file| file.0.display().to_string());
         let version = self.programs.get(client.name()).map_or("", String::as_str);
         let Some(done) =
             external::run_client(client, &job, version, self.work, self.browsers, self.stop)?
@@ -280,6 +284,16 @@ impl Bench<'_> {
 fn given(of: &Families) -> Families<GivenResult> {
     let [ipv6, ipv4] = Family::BOTH.map(|family| of.of(family).map(GivenResult::of));
     Families { ipv6, ipv4 }
+}
+
+/// The file that a client writes responses to. It is removed when this is dropped.
+struct ReceivedFile(PathBuf);
+
+impl Drop for ReceivedFile {
+    fn drop(&mut self) {
+        // It does not exist if the client did not start.
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 /// What surrounds a cell while it is measured.

@@ -1,8 +1,8 @@
 //! The cells of a study, and the order in which they are measured.
 
 use super::{CellGroup, Factor, Level, Study};
-use crate::client::{Blocks, Client, Job};
-use crate::setting::Setting;
+use crate::client::{Blocks, Client, Job, SAVE};
+use crate::setting::{Setting, SettingValue};
 use crate::spec::PlannedCell;
 use crate::spec::cell::is_at;
 use crate::spec::command_line::CellTarget;
@@ -111,16 +111,22 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
     }
 }
 
-/// Fails if a cell that sixmark itself loads has settings of fio.
-fn no_blocks(study: &Study, cell: &PlannedCell<'_>) -> Result<(), (usize, String)> {
+/// Fails if a cell that sixmark itself loads has settings of other clients.
+fn only_own_settings(study: &Study, cell: &PlannedCell<'_>) -> Result<(), (usize, String)> {
     let settings = cell.settings();
     let ours = |setting: &&&Setting| {
         Blocks::KEYS.contains(&setting.key.as_str()) && !study.is_text(&setting.key)
     };
-    match settings.iter().find(ours) {
-        Some(setting) => {
-            Err((setting.line, format!("{}: applies only to client = \"fio\"", setting.key)))
-        }
+    if let Some(setting) = settings.iter().find(ours) {
+        return Err((setting.line, format!("{}: applies only to client = \"fio\"", setting.key)));
+    }
+    let saves =
+        |setting: &&&Setting| setting.key == SAVE && setting.value == SettingValue::Flag(true);
+    match settings.iter().find(saves) {
+        Some(setting) => Err((
+            setting.line,
+            "save: sixmark discards responses: save applies to curl and wget".to_owned(),
+        )),
         None => Ok(()),
     }
 }
@@ -141,7 +147,7 @@ pub fn check_cells(study: &Study) -> Result<(), (usize, String)> {
             ));
         }
         match cell.client() {
-            Client::Sixmark => no_blocks(study, &cell)?,
+            Client::Sixmark => only_own_settings(study, &cell)?,
             client => {
                 let (url, family) = place.single().map_err(of_cell)?;
                 let job =

@@ -8,7 +8,7 @@ use crate::setting::{Setting, SettingValue};
 use crate::spec::PlannedCell;
 use sixmark_document::braces::{fill, names_in_braces};
 use sixmark_http::url::{Host, Url};
-use sixmark_lab::plan::storage::server;
+use sixmark_lab::plan::storage::{is_ftp, server};
 use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 
@@ -84,7 +84,11 @@ impl CellTarget {
 
 /// Parses a URL that this client can load.
 fn parse_url(client: Client, url: &str) -> Result<Url, String> {
-    if client == Client::Fio { server(url) } else { url.parse() }
+    match client {
+        Client::Fio => server(url),
+        Client::Curl | Client::Wget if is_ftp(url) => server(url),
+        _ => url.parse(),
+    }
 }
 
 /// Returns the family, if the cell loads only one, and the ratio of the families.

@@ -3,13 +3,13 @@
 use super::address_list::{ADDRESS_LIST, AddressList};
 use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Level};
-use crate::client::Client;
+use crate::client::{Client, SAVE};
 use crate::setting::{Setting, SettingValue};
 use sixmark_document::braces::is_name;
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 
 /// The keys of a study that are not options of `sixmark run`.
-pub(super) const OWN: [&str; 12] = [
+pub(super) const OWN: [&str; 13] = [
     "family",
     "server",
     "client",
@@ -22,6 +22,7 @@ pub(super) const OWN: [&str; 12] = [
     "operation",
     "block",
     "depth",
+    SAVE,
 ];
 
 /// The options of `sixmark run` that a study refuses, with the reasons.

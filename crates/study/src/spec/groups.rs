@@ -13,6 +13,7 @@
 //! A group is the product of the levels that it names. A factor that it does not name has its first
 //! level there; `family` has all of its levels. The cells of a study are the union of its groups.
 
+use super::cell_group::CellGroup;
 use super::known_names::KnownNames;
 use super::{FAMILY, Factor};
 use sixmark_document::braces::is_name;
@@ -20,35 +21,6 @@ use sixmark_document::fields::{FileField, FileFields};
 
 /// The word for all levels of a factor.
 const ALL: &str = "all";
-
-/// A group of cells, in the requested form of a study.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellGroup {
-    /// Its name.
-    pub name: String,
-    /// The levels of each factor of the study, in the order of the file. It has no cells if one of
-    /// these lists is empty.
-    pub levels: Vec<(String, Vec<String>)>,
-}
-
-impl CellGroup {
-    /// Returns its levels of a factor; `None` if the study does not vary the factor.
-    pub fn levels_of(&self, factor: &str) -> Option<&[String]> {
-        let found = self.levels.iter().find(|(name, _)| name == factor);
-        found.map(|(_, levels)| levels.as_slice())
-    }
-
-    /// Returns true if it has cells, unless they are all excluded.
-    pub fn has_cells(&self) -> bool {
-        self.levels.iter().all(|(_, levels)| !levels.is_empty())
-    }
-
-    /// Returns true if a level of a factor is among its levels, or the study does not vary the
-    /// factor.
-    pub fn includes(&self, factor: &str, level: &str) -> bool {
-        self.levels_of(factor).is_none_or(|levels| levels.iter().any(|known| known == level))
-    }
-}
 
 /// The tables of the groups of one form, by the names of the groups.
 #[derive(Default)]

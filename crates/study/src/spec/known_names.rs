@@ -1,7 +1,7 @@
 //! The names that outputs may use.
 
+use super::cell_group::CellGroup;
 use super::column::LevelFilter;
-use super::groups::CellGroup;
 use super::published::{PublishedFigures, PublishedOf};
 use super::{FAMILY, Factor};
 use crate::study_result::At;

@@ -17,6 +17,7 @@
 mod address_list;
 mod around;
 mod cell;
+mod cell_group;
 pub mod cells;
 mod claims;
 mod column;
@@ -25,6 +26,7 @@ mod differences;
 mod factors;
 mod forms;
 mod groups;
+mod head;
 pub mod instruments;
 mod known_names;
 pub mod lab;
@@ -44,18 +46,19 @@ pub use around::Hooks;
 pub use sixmark_lab::plan::services::{ReadyCheck, Service};
 
 pub use cell::PlannedCell;
+pub use cell_group::CellGroup;
 pub use claims::{
     ClaimBounds, ClaimSentences, ClaimSpec, ClaimTest, Contrast, ExactTest, IndependentTest,
     OrderTest, OrderedLevels, Relation, ShareTest, SideLevels, SidesTest, TrendShape, TrendTest,
 };
 pub use column::{ColumnSpec, LevelFilter};
-pub use groups::CellGroup;
+pub use head::ReadContext;
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
 pub use published::{
     AnalysisSpec, AnalysisSubject, PublishedFigures, PublishedOf, ShareOf, SharesSpec,
 };
-pub use read::{ReadContext, parse_study};
+pub use read::parse_study;
 use sixmark_lab::plan::generated::Generated;
 
 use crate::study_result::CellOrder;

@@ -1,11 +1,9 @@
 //! Parsing of a study's file.
 
-use std::num::NonZeroU32;
-use std::time::Duration;
-
 use super::around::{Hooks, hooks};
-use super::differences::{FormExtent, NamedTexts, held_fixed, named_texts, put_texts};
+use super::differences::{FormExtent, NamedTexts, held_fixed, put_texts};
 use super::forms::{Forms, OfLab, StudyForm, amount, form, labs};
+use super::head::{ReadContext, StudyHead, read_head};
 use super::instruments::instruments;
 use super::lab::InLab;
 use super::outputs::{Outputs, outputs};
@@ -13,31 +11,15 @@ use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
 use super::varied::{Varied, varied};
 use super::{FAMILY, Factor, Study, cells};
-use crate::form::Form;
 use crate::setting::{Setting, SettingValue};
-use crate::spec::column::{LevelFilter, column_name};
+use crate::spec::column::LevelFilter;
 use crate::spec::known_names::KnownNames;
-use crate::study_result::CellOrder;
-use sixmark_document::braces::names_in_braces;
 use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText};
 use sixmark_lab::plan::generated::{Generated, generated};
-use sixmark_lab::plan::services::{OF_SERVICE, Service, Surroundings, known, services};
-
-/// The maximum number of repetitions.
-const MOST_REPETITIONS: u64 = 100_000;
+use sixmark_lab::plan::services::{Service, Surroundings, known, services};
 
 /// The names in braces that all hooks may contain, besides those of a cell.
 const OF_STUDY: [&str; 2] = ["www", "sixmark"];
-
-/// The requested form of a study, and the functions that parsing its file needs.
-pub struct ReadContext<'a> {
-    /// The requested form. A long form that a study has only in a lab requests the lab too.
-    pub form: Form,
-    /// Whether `sixmark run` has a long option of this name.
-    pub has_option: &'a dyn Fn(&str) -> bool,
-    /// Reads a file in the study's folder.
-    pub open: &'a mut dyn FnMut(&str) -> Result<String, String>,
-}
 
 /// Parses a study's file.
 ///
@@ -210,30 +192,6 @@ fn end_fields(fields: FileFields<'_>, nowhere: bool) {
     fields.end();
 }
 
-/// The name, texts, duration, order and repetitions of a study.
-pub(super) struct StudyHead {
-    name: Option<String>,
-    title: Option<String>,
-    description: String,
-    differences: NamedTexts,
-    pub(super) takes: Option<Duration>,
-    order: CellOrder,
-    pub(super) repetitions: Option<NonZeroU32>,
-}
-
-fn read_head(fields: &mut FileFields<'_>) -> StudyHead {
-    let orders = [("random", CellOrder::Random), ("written", CellOrder::Written)];
-    StudyHead {
-        name: fields.need("name").and_then(|field| field.parsed(column_name)),
-        title: fields.text("title"),
-        description: fields.text("description").unwrap_or_default(),
-        differences: named_texts(fields.table("differences")),
-        takes: fields.take("takes").and_then(|field| field.time()),
-        order: fields.take("order").and_then(|field| field.one_of(&orders)).unwrap_or_default(),
-        repetitions: repetitions(fields),
-    }
-}
-
 /// Returns the description, and how the study differs from the published one. What its form has less
 /// of is one of these differences; without a published study it is at the end of the description.
 fn describe_form(
@@ -318,17 +276,6 @@ fn path(field: &FileField<'_>, of_cell: &[&str]) -> Option<String> {
     fine.then_some(path)
 }
 
-/// Parses how often each cell is measured; default: 1.
-fn repetitions(fields: &mut FileFields<'_>) -> Option<NonZeroU32> {
-    fields.take("repetitions").map_or(Some(NonZeroU32::MIN), |field| read_repetitions(&field))
-}
-
-/// Parses how often each cell is measured.
-pub(super) fn read_repetitions(field: &FileField<'_>) -> Option<NonZeroU32> {
-    let number = field.whole(1, MOST_REPETITIONS)?;
-    u32::try_from(number).ok().and_then(NonZeroU32::new)
-}
-
 fn published(
     book: &FileText<'_>,
     fields: &mut FileFields<'_>,
@@ -344,13 +291,6 @@ fn published(
         }
     };
     published::parse_published(&text, &file).map_err(|wrongs| book.extend(wrongs)).ok()
-}
-
-/// Returns all names in braces in the text, except those of services. They may be used as settings.
-pub(super) fn placeholders(text: &str) -> Vec<String> {
-    let mut all: Vec<String> = names_in_braces(text).into_iter().map(str::to_owned).collect();
-    all.retain(|name| !OF_SERVICE.contains(&name.as_str()));
-    all
 }
 
 /// Returns the names that have a value in a cell: its factors, and its settings of one value.

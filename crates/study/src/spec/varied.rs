@@ -1,12 +1,13 @@
 //! Parsing of what a study varies, in the requested form.
 
+use super::cell_group::CellGroup;
 use super::differences::FormExtent;
 use super::factors::{Known, factors, settings};
 use super::forms::{Forms, put_factors, put_settings, shorten_factors};
-use super::groups::{CellGroup, GroupTables};
+use super::groups::GroupTables;
+use super::head::{ReadContext, placeholders};
 use super::known_names::KnownNames;
 use super::lab::InLab;
-use super::read::{ReadContext, placeholders};
 use super::traffic::Traffic;
 use super::{Factor, Together};
 use crate::setting::Setting;

@@ -51,8 +51,18 @@ const STUDIES: [PaperStudy; 4] = [
 ];
 
 /// The options of `sixmark run` that these studies set.
-const OPTIONS: [&str; 8] =
-    ["body-file", "count", "duration", "method", "no-keep-alive", "ratio", "threads", "timeout"];
+const OPTIONS: [&str; 10] = [
+    "body-file",
+    "count",
+    "duration",
+    "insecure",
+    "method",
+    "no-keep-alive",
+    "rate",
+    "ratio",
+    "threads",
+    "timeout",
+];
 
 impl PaperStudy {
     /// Returns the study in each of its forms.
