@@ -74,23 +74,25 @@ fn table<'a>(document: &'a Value, name: &str) -> &'a Value {
     all.iter().find(|table| table["name"] == name).unwrap()
 }
 
+/// The files of the study `anma`.
+const ANMA: [(&str, &str); 3] = [
+    ("study.toml", file!("anma/study.toml")),
+    ("lab.toml", file!("anma/lab.toml")),
+    ("published.toml", file!("anma/published.toml")),
+];
+
 #[test]
 fn anma_in_a_lab_has_each_delay_beside_the_published_figures() {
-    if without(&["nginx", "apache"]) {
+    if without(&["nginx", "apache", "php-fpm"]) {
         return;
     }
     let others = [
         ("repetitions = 3", "repetitions = 1"),
         ("count = 2000", "count = 40"),
-        ("concurrency = 200", "concurrency = 4"),
-        ("ratio = [\"1:1\", \"1:0\", \"0:1\"]", "ratio = [\"1:1\"]"),
+        ("concurrency = [200, 1000]", "concurrency = [4, 8]"),
+        ("ratio = [\"1:1\", \"1:0\", \"0:1\", {", "ratio = [\"1:1\", {"),
     ];
-    let files = [
-        ("study.toml", file!("anma/study.toml")),
-        ("lab.toml", file!("anma/lab.toml")),
-        ("published.toml", file!("anma/published.toml")),
-    ];
-    let document = cut(&files, &others, &["--in-lab"]);
+    let document = cut(&ANMA, &others, &["--in-lab"]);
     assert_eq!(document["in_lab"], true);
     let expected: Vec<String> = ["nginx", "apache"]
         .into_iter()
@@ -99,7 +101,8 @@ fn anma_in_a_lab_has_each_delay_beside_the_published_figures() {
     for comparison in ["continuation", "establishment"] {
         assert_eq!(labels(&document, comparison), expected);
     }
-    assert_eq!(document["tables"].as_array().unwrap().len(), 12, "two of each server and delay");
+    let tables = document["tables"].as_array().unwrap().len();
+    assert_eq!(tables, 14, "two of each server and delay, load, wishes");
     let sent = &table(&document, "closures")["rows"][0]["values"][0];
     assert_eq!(
         (&sent["measured"], &sent["published"][0]["printed"]),
@@ -110,22 +113,59 @@ fn anma_in_a_lab_has_each_delay_beside_the_published_figures() {
         for (delay, least_us) in [("5", 5_000.0), ("20", 20_000.0)] {
             for cell in at(&document, &[("delay", delay)]) {
                 let figures = &cell["families"][family];
-                assert_eq!(figures["NORMAL"], 20.0, "{cell}");
+                assert_eq!(figures["NORMAL"], figures["sent"], "{cell}");
                 assert!(figures["connect.mean"].as_f64().unwrap() >= least_us, "{cell}");
                 assert_eq!(cell["links"].as_array().unwrap().len(), 1, "who delays is told");
             }
         }
     }
+    // The ratio is that of the entries of a list of addresses.
+    for cell in at(&document, &[("ratio", "4:1 by list")]) {
+        let sent = ["ipv6", "ipv4"].map(|family| &cell["families"][family]["sent"]);
+        assert_eq!(sent, [&32.0.into(), &8.0.into()], "{cell}");
+    }
+    let wishes = table(&document, "wishes")["rows"].as_array().unwrap();
+    assert_eq!(wishes.len(), 12, "each wish with each server");
+    for cell in wishes {
+        let failed = cell["values"].as_array().unwrap().iter().rev().take(2);
+        assert!(failed.into_iter().all(|value| value["measured"] == 0.0), "{cell}");
+    }
+}
+
+#[test]
+fn a_short_queue_resets_more_than_a_twentieth_of_anmas_connections_over_both_families() {
+    if without(&["nginx", "apache"]) {
+        return;
+    }
+    let others = [
+        ("repetitions = 3", "repetitions = 2"),
+        ("ratio = [\"1:1\", \"1:0\", \"0:1\", {", "ratio = [\"1:1\", {"),
+        ("ratio = \"all\"\ndelay = \"all\"", "ratio = \"1:1\""),
+        ("wish = \"all\"", "wish = \"as published\""),
+    ];
+    let document = cut(&ANMA, &others, &["--in-lab"]);
+    for family in ["ipv6", "ipv4"] {
+        let sum = |backlog, measure| -> f64 {
+            let levels = [("backlog", backlog), ("concurrency", "1000"), ("overflow", "reset")];
+            let cells = at(&document, &levels).into_iter();
+            cells.map(|cell| cell["families"][family][measure].as_f64().unwrap()).sum()
+        };
+        let reset = sum("5", "RESET");
+        assert!(reset > 0.05 * sum("5", "sent"), "{family}: {reset}");
+        assert_eq!(sum("4096", "RESET"), 0.0, "{family}: a long queue");
+    }
+    let load = table(&document, "load")["rows"].as_array().unwrap();
+    assert_eq!(load.len(), 4, "two loads with two queues");
 }
 
 #[test]
 fn regensburg_in_a_lab_is_as_slow_as_its_network() {
-    if without(&["apache", "curl", "wget"]) {
+    if without(&["apache", "curl", "wget", "vsftpd"]) {
         return;
     }
     let others = [
         ("repetitions = 3", "repetitions = 1"),
-        ("size = [29793828, 20399831, 14269432, 5879824]", "size = [14269432, 5879824]"),
+        ("size = [5879824, 14269432, 20399831, 29793828]", "size = [5879824, 14269432]"),
     ];
     let files = [
         ("study.toml", file!("regensburg/study.toml")),
