@@ -1,7 +1,9 @@
 //! ApacheBench (ab): HTTP/1.0, optionally with persistent connections (`-k`).
 
 use super::read::{behind, maybe, parse_number};
-use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
+use super::{
+    Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase, ToldFigures,
+};
 
 pub(super) fn ab_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
@@ -34,7 +36,11 @@ pub(super) fn ab_arguments(job: &Job) -> Result<Vec<String>, String> {
 }
 
 pub(super) fn read_ab(said: &ProgramOutput<'_>) -> Result<Answer, String> {
-    let text = said.out;
+    ab_figures(said.out).map(|told| told.answer(said))
+}
+
+/// Parses what ab prints.
+pub(crate) fn ab_figures(text: &str) -> Result<ToldFigures, String> {
     let completed: u64 = parse_number(behind(text, "Complete requests:")?)?;
     let failed: u64 = parse_number(behind(text, "Failed requests:")?)?;
     let elapsed_s: f64 = parse_number(behind(text, "Time taken for tests:")?)?;
@@ -60,5 +66,5 @@ pub(super) fn read_ab(said: &ProgramOutput<'_>) -> Result<Answer, String> {
             parse_number::<f64>(per_request)? * 1e3,
         );
     }
-    Ok(figures.answer(said, refused))
+    Ok(ToldFigures { figures, refused })
 }

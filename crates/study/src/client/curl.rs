@@ -1,6 +1,6 @@
 //! curl: transfers one after the other. curl prints a line for each (`--write-out`).
 
-use super::{Answer, ClientFigures, Job, MOST_LISTED, ProgramOutput};
+use super::{Answer, ClientFigures, Job, MOST_LISTED, ProgramOutput, ToldFigures};
 use crate::client::{Quantity, TimePoint, TimedPhase};
 
 /// The format of the line that curl prints for each transfer.
@@ -45,18 +45,23 @@ fn version(job: &Job) -> Option<&'static str> {
     }
 }
 
-/// One transfer. Times are in seconds since its start.
-struct Transfer {
-    code: u32,
-    status: u32,
-    body: f64,
-    head: f64,
-    connect: f64,
-    tls: f64,
-    sent: f64,
-    first: f64,
-    total: f64,
-    connects: f64,
+/// One transfer. Times are in seconds since its start, lengths in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CurlTransfer {
+    /// curl's exit status for it: 0 if it was complete.
+    pub(crate) code: u32,
+    /// The status of the response.
+    pub(crate) status: u32,
+    pub(crate) body: f64,
+    pub(crate) head: f64,
+    pub(crate) connect: f64,
+    /// 0 without TLS.
+    pub(crate) tls: f64,
+    pub(crate) sent: f64,
+    pub(crate) first: f64,
+    pub(crate) total: f64,
+    /// The number of connections that it opened.
+    pub(crate) connects: f64,
 }
 
 pub(super) fn read_curl(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, String> {
@@ -65,17 +70,23 @@ pub(super) fn read_curl(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, S
     if transfers.len() as u64 != sent {
         return Err(format!("reported {} transfers, {sent} were requested", transfers.len()));
     }
-    let good: Vec<&Transfer> = transfers.iter().filter(|transfer| transfer.code == 0).collect();
+    Ok(curl_figures(&transfers).answer(said))
+}
+
+/// Returns the figures of transfers.
+pub(crate) fn curl_figures(transfers: &[CurlTransfer]) -> ToldFigures {
+    let sent = transfers.len() as u64;
+    let good: Vec<&CurlTransfer> = transfers.iter().filter(|transfer| transfer.code == 0).collect();
     let elapsed_s: f64 = transfers.iter().map(|transfer| transfer.total).sum();
     let mut figures = ClientFigures::default();
     figures.counts(sent, good.len() as u64, elapsed_s);
-    let sum = |of: fn(&Transfer) -> f64| good.iter().map(|t| of(t)).sum::<f64>();
+    let sum = |of: fn(&CurlTransfer) -> f64| good.iter().map(|t| of(t)).sum::<f64>();
     if elapsed_s > 0.0 {
         figures.quantity(Quantity::Goodput, sum(|t| t.body) / elapsed_s);
         figures.quantity(Quantity::TransferRate, sum(|t| t.body + t.head) / elapsed_s);
     }
     figures.quantity(Quantity::Opened, transfers.iter().map(|transfer| transfer.connects).sum());
-    let opened: Vec<&Transfer> = good.iter().copied().filter(|t| t.connects > 0.0).collect();
+    let opened: Vec<&CurlTransfer> = good.iter().copied().filter(|t| t.connects > 0.0).collect();
     mean(&mut figures, TimedPhase::Connect, opened.iter().map(|t| t.connect));
     mean(
         &mut figures,
@@ -86,7 +97,7 @@ pub(super) fn read_curl(job: &Job, said: &ProgramOutput<'_>) -> Result<Answer, S
     mean(&mut figures, TimedPhase::Transfer, good.iter().map(|t| t.total - t.first));
     mean(&mut figures, TimedPhase::Response, good.iter().map(|t| t.total));
     let refused = good.iter().filter(|transfer| transfer.status >= 300).count();
-    Ok(figures.answer(said, refused as u64))
+    ToldFigures { figures, refused: refused as u64 }
 }
 
 fn mean(figures: &mut ClientFigures, phase: TimedPhase, seconds: impl Iterator<Item = f64>) {
@@ -97,7 +108,7 @@ fn mean(figures: &mut ClientFigures, phase: TimedPhase, seconds: impl Iterator<I
     }
 }
 
-fn transfer(line: &str) -> Result<Transfer, String> {
+fn transfer(line: &str) -> Result<CurlTransfer, String> {
     let wrong = || format!("its output has the unexpected line '{line}'");
     let words: Vec<f64> =
         line.split(' ').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
@@ -108,5 +119,5 @@ fn transfer(line: &str) -> Result<Transfer, String> {
         return Err(wrong());
     }
     let (code, status) = (code as u32, status as u32);
-    Ok(Transfer { code, status, body, head, connect, tls, sent, first, total, connects })
+    Ok(CurlTransfer { code, status, body, head, connect, tls, sent, first, total, connects })
 }

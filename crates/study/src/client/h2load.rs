@@ -1,7 +1,9 @@
 //! h2load: a closed loop over HTTP/2, or HTTP/1.1 (`--h1`).
 
 use super::read::{TIMES, behind, parse_number, scaled};
-use super::{Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase};
+use super::{
+    Answer, ClientFigures, Job, ProgramOutput, Quantity, TimePoint, TimedPhase, ToldFigures,
+};
 
 pub(super) fn h2load_arguments(job: &Job) -> Result<Vec<String>, String> {
     job.literal()?;
@@ -27,7 +29,11 @@ pub(super) fn h2load_arguments(job: &Job) -> Result<Vec<String>, String> {
 }
 
 pub(super) fn read_h2load(said: &ProgramOutput<'_>) -> Result<Answer, String> {
-    let text = said.out;
+    h2load_figures(said.out).map(|told| told.answer(said))
+}
+
+/// Parses what h2load prints.
+pub(crate) fn h2load_figures(text: &str) -> Result<ToldFigures, String> {
     let finished = behind(text, "finished in ")?;
     let mut parts = finished.split(", ");
     let elapsed_s = scaled(parts.next().unwrap_or_default(), &TIMES)? / 1e6;
@@ -59,7 +65,7 @@ pub(super) fn read_h2load(said: &ProgramOutput<'_>) -> Result<Answer, String> {
             figures.time_us(phase, point, scaled(word, &TIMES)?);
         }
     }
-    Ok(figures.answer(said, refused))
+    Ok(ToldFigures { figures, refused })
 }
 
 /// Parses the number before a name in a list such as `1000 total, 1000 started`.

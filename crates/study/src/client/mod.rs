@@ -1,13 +1,13 @@
 //! Programs that can generate the load instead of sixmark: their arguments, and the parsing of
 //! their output. Unexpected output is an error, not a zero.
 
-mod ab;
+pub(crate) mod ab;
 mod browser;
-mod curl;
+pub(crate) mod curl;
 mod fio;
-mod h2load;
-mod read;
-mod wget;
+pub(crate) mod h2load;
+pub(crate) mod read;
+pub(crate) mod wget;
 mod wrk;
 
 pub use fio::{Blocks, engine_for};
@@ -378,12 +378,27 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))
 }
 
-/// Collects the figures of a client.
-#[derive(Default)]
-struct ClientFigures(BTreeMap<String, f64>);
+/// Collects the figures of a client, by the names of their metrics.
+#[derive(Debug, Default)]
+pub(crate) struct ClientFigures(pub(crate) BTreeMap<String, f64>);
+
+/// What a program says of its requests, without what the study measures of its process.
+#[derive(Debug, Default)]
+pub(crate) struct ToldFigures {
+    pub(crate) figures: ClientFigures,
+    /// The number of complete responses without a successful status.
+    pub(crate) refused: u64,
+}
+
+impl ToldFigures {
+    /// Adds what the study measured of the process.
+    fn answer(self, said: &ProgramOutput<'_>) -> Answer {
+        self.figures.answer(said, self.refused)
+    }
+}
 
 impl ClientFigures {
-    fn quantity(&mut self, quantity: Quantity, value: f64) {
+    pub(crate) fn quantity(&mut self, quantity: Quantity, value: f64) {
         self.0.insert(Metric::Quantity(quantity).to_string(), value);
     }
 
@@ -393,14 +408,19 @@ impl ClientFigures {
 
     /// Adds the figures that every client has: counts, duration, and what follows from them.
     fn counts(&mut self, sent: u64, completed: u64, elapsed_s: f64) {
+        self.requests(sent, completed);
+        self.quantity(Quantity::Elapsed, elapsed_s);
+        let per_s = if elapsed_s > 0.0 { completed as f64 / elapsed_s } else { 0.0 };
+        self.quantity(Quantity::RequestsPerS, per_s);
+    }
+
+    /// Adds the counts of requests.
+    pub(crate) fn requests(&mut self, sent: u64, completed: u64) {
         let failed = sent.saturating_sub(completed);
         self.quantity(Quantity::Sent, sent as f64);
         self.quantity(Quantity::Completed, completed as f64);
         self.quantity(Quantity::Failed, failed as f64);
         self.quantity(Quantity::Failures, if sent > 0 { failed as f64 / sent as f64 } else { 0.0 });
-        self.quantity(Quantity::Elapsed, elapsed_s);
-        let per_s = if elapsed_s > 0.0 { completed as f64 / elapsed_s } else { 0.0 };
-        self.quantity(Quantity::RequestsPerS, per_s);
         self.0.insert(Metric::Outcome(Outcome::Normal).to_string(), completed as f64);
     }
 
