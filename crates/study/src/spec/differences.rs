@@ -86,8 +86,12 @@ fn omitted_levels(usual: &[Factor], now: &[Factor]) -> Vec<String> {
 }
 
 /// Names the factors of the published tables that the study does not vary, with their levels; `None`
-/// if there are none.
-pub(super) fn held_fixed(published: &PublishedFigures, factors: &[Factor]) -> Option<String> {
+/// if there are none. Only imports vary the factor `imports`.
+pub(super) fn held_fixed(
+    published: &PublishedFigures,
+    factors: &[Factor],
+    imports: Option<&str>,
+) -> Option<String> {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut add = |factor, level| match all.iter_mut().find(|(known, _)| *known == factor) {
         Some((_, levels)) if levels.contains(&level) => {}
@@ -102,9 +106,16 @@ pub(super) fn held_fixed(published: &PublishedFigures, factors: &[Factor]) -> Op
         let of_columns = table.columns.iter().flat_map(|column| &column.at);
         of_columns.for_each(|at| add(at.factor.as_str(), at.level.as_str()));
     }
-    let is_varied = |name: &str| name == FAMILY || factors.iter().any(|known| known.name == name);
+    let has = |factor: &Factor, name: &str| {
+        factor.name == name && (imports != Some(name) || factor.levels.len() > 1)
+    };
+    let is_varied = |name: &str| name == FAMILY || factors.iter().any(|known| has(known, name));
     let fixed = all.into_iter().filter(|(factor, levels)| levels.len() > 1 && !is_varied(factor));
-    let fixed: Vec<String> =
-        fixed.map(|(factor, levels)| format!("{factor} ({})", levels.join(", "))).collect();
+    let fixed: Vec<String> = fixed
+        .map(|(factor, levels)| match imports == Some(factor) {
+            true => format!("{factor} ({}) unless it is imported", levels.join(", ")),
+            false => format!("{factor} ({})", levels.join(", ")),
+        })
+        .collect();
     (!fixed.is_empty()).then(|| format!("Not varied here: {}.", fixed.join("; ")))
 }

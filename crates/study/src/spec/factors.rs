@@ -1,6 +1,7 @@
 //! Parsing of factors, levels and settings.
 
 use super::address_list::{ADDRESS_LIST, AddressList};
+use super::imports::is_level_name;
 use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Level};
 use crate::client::{Client, SAVE};
@@ -217,7 +218,7 @@ fn level(factor: &FileField<'_>, item: &FileField<'_>, known: &Known<'_>) -> Opt
 
 /// Checks that a level's name can be shown: it has 1 to 100 bytes and no control characters.
 fn printable(name: &str, field: &FileField<'_>) -> bool {
-    let fine = !name.is_empty() && name.len() <= 100 && !name.chars().any(char::is_control);
+    let fine = is_level_name(name);
     if !fine {
         field.wrong("a level's name has from 1 to 100 characters, no control characters");
     }

@@ -16,6 +16,8 @@ pub(super) struct KnownNames<'a> {
     /// The groups of cells; empty if the file has none.
     pub(super) groups: &'a [CellGroup],
     pub(super) published: Option<&'a PublishedFigures>,
+    /// The factor to which imports may add any level.
+    pub(super) open: Option<&'a str>,
 }
 
 impl KnownNames<'_> {
@@ -89,7 +91,7 @@ impl KnownNames<'_> {
     pub(super) fn level(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
         let name = scalar(field)?;
         let known = levels(self.long, factor);
-        if !known.contains(&name.as_str()) {
+        if !known.contains(&name.as_str()) && self.open != Some(factor) {
             field.wrong(&format!(
                 "'{name}' is not a level of {factor}; levels: {}",
                 known.join(", ")

@@ -27,6 +27,7 @@ mod factors;
 mod forms;
 mod groups;
 mod head;
+mod imports;
 pub mod instruments;
 mod known_names;
 pub mod lab;
@@ -53,6 +54,7 @@ pub use claims::{
 };
 pub use column::{ColumnSpec, LevelFilter};
 pub use head::ReadContext;
+pub(crate) use imports::is_level_name;
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
 pub use published::{
@@ -105,6 +107,8 @@ pub struct Study {
     pub options: Vec<Setting>,
     /// The factors that are varied.
     pub factors: Vec<Factor>,
+    /// The factor to which imports may add levels, if any.
+    pub imports: Option<String>,
     /// The settings of combinations of levels.
     pub together: Vec<Together>,
     /// The groups whose union are the cells; empty if the cells are all combinations of levels.

@@ -4,6 +4,7 @@ use super::around::{Hooks, hooks};
 use super::differences::{FormExtent, NamedTexts, held_fixed, put_texts};
 use super::forms::{Forms, OfLab, StudyForm, amount, form, labs};
 use super::head::{ReadContext, StudyHead, read_head};
+use super::imports::imports;
 use super::instruments::instruments;
 use super::lab::InLab;
 use super::outputs::{Outputs, outputs};
@@ -53,12 +54,14 @@ fn read_whole(
         varied(book, &mut fields, &mut forms, &services, (lab.as_ref(), traffic.as_ref()), context);
     let Around { path, targets, files, hooks } =
         around(&mut fields, forms.wanted(context.form), (&options, &factors));
-    let published_figures = published.as_ref();
+    let imports = imports(fields.take("imports"), &factors);
+    let open = imports.as_deref();
     let names = KnownNames {
         factors: &factors,
         long: &long,
         groups: &groups,
-        published: published_figures,
+        published: published.as_ref(),
+        open,
     };
     let exclude = exclude(&mut fields, forms.wanted(context.form), &names);
     let outputs = outputs_of(&mut fields, made, &names, context);
@@ -66,7 +69,7 @@ fn read_whole(
     let extent = FormExtent { repetitions, options, factors };
     let full = FormExtent { repetitions: head.repetitions, ..full };
     let (description, differences) =
-        describe_form(&head, named, (&extent, &full), published.as_ref(), context);
+        describe_form(&head, named, (&extent, &full), (published.as_ref(), open), context);
     let FormExtent { options, factors, .. } = extent;
     let study = Study {
         form: context.form,
@@ -88,6 +91,7 @@ fn read_whole(
         instruments,
         options,
         factors,
+        imports,
         together,
         groups,
         exclude,
@@ -198,7 +202,7 @@ fn describe_form(
     head: &StudyHead,
     named: NamedTexts,
     (extent, full): (&FormExtent, &FormExtent),
-    published: Option<&PublishedFigures>,
+    (published, imports): (Option<&PublishedFigures>, Option<&str>),
     context: &ReadContext<'_>,
 ) -> (String, Vec<String>) {
     let less = context.form.name().and_then(|name| extent.less_than(full, &name));
@@ -207,7 +211,7 @@ fn describe_form(
         let whole: Vec<String> = whole.filter(|text| !text.is_empty()).collect();
         return (whole.join("\n"), Vec::new());
     };
-    let fixed = held_fixed(published, &full.factors);
+    let fixed = held_fixed(published, &full.factors, imports);
     let texts = named.into_iter().map(|(_, text)| text);
     (head.description.clone(), texts.chain(fixed).chain(less).collect())
 }

@@ -48,7 +48,8 @@ impl<'a> ClaimNames<'a> {
     pub(super) fn level(&self, factor: &str, field: &FileField<'_>) -> Option<String> {
         let known = self.levels(factor);
         let name = scalar(field)?;
-        if !known.is_empty() && !known.contains(&name) {
+        let is_open = self.study.open == Some(factor);
+        if !known.is_empty() && !known.contains(&name) && !is_open {
             let known = known.join(", ");
             field.wrong(&format!("'{name}' is not a level of {factor}; levels: {known}"));
             return None;
