@@ -21,7 +21,7 @@ mod tested;
 mod units;
 
 use crate::form::Form;
-use crate::group_view::GroupViews;
+use crate::group_view::{GroupView, GroupViews};
 use crate::observation::Observation;
 use crate::spec::{ClaimSpec, ClaimTest, PublishedFigures, SideLevels, Study};
 use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimResult};
@@ -39,7 +39,8 @@ pub(super) fn test_claims(study: &Study, cells: &[CellResult]) -> Vec<ClaimResul
     let published = test_published(claims, study.published.as_ref());
     let all = claims.iter().zip(measured).zip(published);
     let result = |((spec, measured), published): ((&ClaimSpec, ClaimEvidence), _)| {
-        let seen = views.of(spec.group.as_deref()).map_or(&[][..], |view| view.seen.as_slice());
+        let view = views.of(spec.group.as_deref());
+        let seen = view.map_or(&[][..], |view| seen_by_claim(view, spec));
         let said = sentence::say(spec, &measured, seen);
         ClaimResult { said, ..describe(spec, published, measured) }
     };
@@ -84,11 +85,17 @@ fn describe(
     }
 }
 
+/// Returns the observations of a view that a claim is about.
+fn seen_by_claim<'a, 'b>(view: &'b GroupView<'a>, spec: &ClaimSpec) -> &'b [Observation<'a>] {
+    let needed = needed_levels(spec);
+    view.seen.of_output(needed.iter().map(|(factor, _)| factor))
+}
+
 /// Tests a claim on the cells of its group.
 fn test_in_group(study: &Study, spec: &ClaimSpec, views: &GroupViews<'_>) -> TestedClaim {
     let group = spec.group.as_deref();
     match (views.of(group), &spec.not_here) {
-        (Some(view), _) => test_measured(&view.study, spec, &view.seen),
+        (Some(view), _) => test_measured(&view.study, spec, seen_by_claim(view, spec)),
         (None, Some(why)) => TestedClaim::untested(why.clone()),
         (None, None) => {
             let form = form_in_words(study);
@@ -102,7 +109,7 @@ fn test_in_group(study: &Study, spec: &ClaimSpec, views: &GroupViews<'_>) -> Tes
 
 /// Tests a claim on the cells.
 fn test_measured(study: &Study, spec: &ClaimSpec, seen: &[Observation<'_>]) -> TestedClaim {
-    if let Some(why) = &spec.not_here {
+    if let Some(why) = spec.not_here.as_ref().filter(|_| !is_imported(study, spec)) {
         return TestedClaim::untested(why.clone());
     }
     let set = |measure: Metric| FigureSet::of_observations(seen, measure, &spec.only);
@@ -184,6 +191,17 @@ fn form_in_words(study: &Study) -> &'static str {
         Form { in_lab: true, .. } => "--in-lab",
         _ => "the study",
     }
+}
+
+/// Returns true if all levels that a claim names of the factor of imports were imported, so that it
+/// can be tested here after all.
+fn is_imported(study: &Study, spec: &ClaimSpec) -> bool {
+    let Some(imports) = &study.imports else { return false };
+    let here = study.level_names(imports);
+    let mut named = needed_levels(spec);
+    named.retain(|(factor, _)| factor == imports);
+    !named.is_empty()
+        && named.iter().flat_map(|(_, levels)| levels).all(|level| here.contains(&level.as_str()))
 }
 
 /// Returns the factors and levels that a claim names.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::observation::{Observation, observations};
+use crate::observation::StudyObservations;
 use crate::spec::{CellGroup, Study};
 use crate::study_result::CellResult;
 
@@ -13,7 +13,7 @@ pub(super) struct GroupView<'a> {
     /// The study, whose factors have only the group's levels.
     pub(super) study: Cow<'a, Study>,
     /// The observations of the group's cells.
-    pub(super) seen: Vec<Observation<'a>>,
+    pub(super) seen: StudyObservations<'a>,
 }
 
 /// The views of all groups of a study.
@@ -22,14 +22,23 @@ pub(super) struct GroupViews<'a>(Vec<GroupView<'a>>);
 impl<'a> GroupViews<'a> {
     /// Restricts a study and its cells to each group.
     pub(super) fn new(study: &'a Study, cells: &'a [CellResult]) -> GroupViews<'a> {
+        let seen = || StudyObservations::new(study.imports.as_deref(), cells);
         if study.groups.is_empty() {
-            let seen = observations(cells);
-            return GroupViews(vec![GroupView { name: None, study: Cow::Borrowed(study), seen }]);
+            let view = GroupView { name: None, study: Cow::Borrowed(study), seen: seen() };
+            return GroupViews(vec![view]);
         }
-        let view = |group: &'a CellGroup| GroupView {
-            name: Some(&group.name),
-            study: Cow::Owned(restrict(study, group)),
-            seen: seen_in(group, cells),
+        let view = |group: &'a CellGroup| {
+            // Levels that were imported belong to every group.
+            let is_of = |factor: &str, level: &str| {
+                study.imports.as_deref() == Some(factor) || group.includes(factor, level)
+            };
+            let mut seen = seen();
+            seen.retain(|one| one.at.iter().all(|at| is_of(&at.factor, &at.level)));
+            let mut study = study.clone();
+            for factor in &mut study.factors {
+                factor.levels.retain(|level| is_of(&factor.name, &level.name));
+            }
+            GroupView { name: Some(&group.name), study: Cow::Owned(study), seen }
         };
         GroupViews(study.groups.iter().map(view).collect())
     }
@@ -40,19 +49,4 @@ impl<'a> GroupViews<'a> {
         let view = self.0.iter().find(|view| view.name == group);
         view.filter(|view| view.study.factors.iter().all(|factor| !factor.levels.is_empty()))
     }
-}
-
-/// Returns the study with only those levels that a group has.
-fn restrict(study: &Study, group: &CellGroup) -> Study {
-    let mut study = study.clone();
-    for factor in &mut study.factors {
-        factor.levels.retain(|level| group.includes(&factor.name, &level.name));
-    }
-    study
-}
-
-fn seen_in<'a>(group: &CellGroup, cells: &'a [CellResult]) -> Vec<Observation<'a>> {
-    let mut seen = observations(cells);
-    seen.retain(|one| one.at.iter().all(|at| group.includes(&at.factor, &at.level)));
-    seen
 }

@@ -19,6 +19,9 @@ pub mod engine;
 pub mod figures;
 pub mod form;
 mod group_view;
+pub mod import;
+mod import_tool;
+mod imported_levels;
 mod instruments;
 pub mod levels;
 mod observation;
@@ -39,5 +42,16 @@ pub fn digest(texts: &[&str]) -> String {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     }
+    hexadecimal(hash)
+}
+
+/// Returns the SHA-256 of bytes in hexadecimal, as `sha256sum` prints it.
+fn digest_of_bytes(bytes: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(bytes);
+    hexadecimal(hash)
+}
+
+fn hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -21,8 +21,52 @@ impl Observation<'_> {
     }
 }
 
+/// The observations of a study: all, and those that the study measured itself.
+pub(super) struct StudyObservations<'a> {
+    /// The factor to which imports add levels.
+    imports: Option<&'a str>,
+    all: Vec<Observation<'a>>,
+    /// Absent if nothing was imported.
+    own: Option<Vec<Observation<'a>>>,
+}
+
+impl<'a> StudyObservations<'a> {
+    pub(super) fn new(imports: Option<&'a str>, cells: &'a [CellResult]) -> StudyObservations<'a> {
+        let own = || observations(cells.iter().filter(|cell| !cell.is_imported()));
+        let own = cells.iter().any(CellResult::is_imported).then(own);
+        StudyObservations { imports, all: observations(cells), own }
+    }
+
+    /// Returns the observations for an output that names these factors. One that does not name the
+    /// factor of imports is about the study's own machine.
+    pub(super) fn of_output<'f>(
+        &self,
+        named: impl IntoIterator<Item = &'f String>,
+    ) -> &[Observation<'a>] {
+        match &self.own {
+            Some(own) if !named.into_iter().any(|name| Some(name.as_str()) == self.imports) => own,
+            _ => &self.all,
+        }
+    }
+
+    /// Keeps only those observations that `is_wanted` accepts.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(&Observation<'a>) -> bool) {
+        self.all.retain(&is_wanted);
+        if let Some(own) = &mut self.own {
+            own.retain(&is_wanted);
+        }
+    }
+
+    /// Returns all observations.
+    pub(super) fn all(&self) -> &[Observation<'a>] {
+        &self.all
+    }
+}
+
 /// Returns an observation for each cell and each family that it loaded.
-pub(super) fn observations(cells: &[CellResult]) -> Vec<Observation<'_>> {
+pub(super) fn observations<'a>(
+    cells: impl IntoIterator<Item = &'a CellResult>,
+) -> Vec<Observation<'a>> {
     let of_cell = |cell: &'_ CellResult| {
         let of_family = |family: Family| {
             let mut at = cell.levels.clone();

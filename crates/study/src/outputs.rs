@@ -32,13 +32,16 @@ pub fn outputs(
     let views = GroupViews::new(study, cells);
     let published = study.published.as_ref();
     let Outputs { tables: of_tables, charts, .. } = &study.outputs;
+    // A table that does not name a factor is split by it.
     let table = |spec: &TableSpec| {
         let view = views.of(spec.group.as_deref());
-        view.map_or(Vec::new(), |view| tables(&view.study, spec, &view.seen, published))
+        view.map_or(Vec::new(), |view| tables(&view.study, spec, view.seen.all(), published))
     };
     let chart = |spec: &ChartSpec| {
         let view = views.of(spec.group.as_deref())?;
-        let chart = charts::chart(&view.study, spec, &view.seen, published);
+        let named =
+            spec.series.iter().chain([&spec.x]).chain(spec.only.iter().map(|at| &at.factor));
+        let chart = charts::chart(&view.study, spec, view.seen.of_output(named), published);
         // A form may lack the levels of a chart.
         Some(chart).filter(|chart| cells.is_empty() || !chart.series.is_empty())
     };
@@ -66,7 +69,10 @@ fn compare_all(study: &Study, views: &GroupViews<'_>) -> Vec<StudyComparison> {
     let again = study.published.as_ref().map(analyse::published);
     let compare = |spec: &ComparisonSpec| {
         let view = views.of(spec.group.as_deref())?;
-        Some(compare_levels(&view.study, spec, &view.seen, again.as_ref()))
+        let fixed = spec.only.iter().map(|at| &at.factor);
+        let other = spec.interaction.iter().map(|levels| &levels.factor);
+        let named = spec.by.iter().chain([&spec.factor]).chain(fixed).chain(other);
+        Some(compare_levels(&view.study, spec, view.seen.of_output(named), again.as_ref()))
     };
     study.outputs.comparisons.iter().filter_map(compare).collect()
 }
@@ -84,6 +90,13 @@ fn combinations(study: &Study, factors: &[String]) -> Vec<Vec<At>> {
         all = all.into_iter().flat_map(with).collect();
     }
     all
+}
+
+/// Returns those factors that labels name: the factor of imports only once it has several levels.
+fn labelled(study: &Study, factors: &[String]) -> Vec<String> {
+    let is_single =
+        |name: &&String| study.imports.as_ref() == Some(*name) && study.level_names(name).len() < 2;
+    factors.iter().filter(|name| !is_single(name)).cloned().collect()
 }
 
 /// Returns the factors with several levels that are not in `named`, and `family` unless it is
@@ -137,7 +150,7 @@ fn make_table(
     at: Vec<At>,
     beside: &Beside,
 ) -> Table {
-    let across = combinations(study, &spec.columns);
+    let across = combinations(study, &labelled(study, &spec.columns));
     let columns: Vec<TableColumn> = spec
         .measures
         .iter()
@@ -235,7 +248,7 @@ fn compare_levels(
     if repeated {
         pairing.push("repetition".to_owned());
     }
-    let split = combinations(study, &spec.by).into_iter();
+    let split = combinations(study, &labelled(study, &spec.by)).into_iter();
     let entries = split.map(|at| one_entry(study, spec, seen, &at, (&pairing, repeated)));
     let entries = entries.filter(|entry| entry.pairs > 0).collect();
     StudyComparison {

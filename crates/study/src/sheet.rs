@@ -3,6 +3,7 @@
 mod cell_doubts;
 mod claims;
 mod headline;
+mod imported;
 mod improvement;
 mod instruments;
 mod interval;
@@ -47,6 +48,7 @@ pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
         Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),
         instruments::instruments_part(result),
         result.published.as_ref().and_then(published::published_part),
+        Part::new("Imported cells", imported::imported_blocks(result)),
         Part::new("Cells", cells(result)).map(Part::off_terminal),
         setting::setting_part(setting_of_study(result)),
     ];
@@ -83,7 +85,8 @@ fn describe_study(result: &StudyResult) -> Vec<String> {
         n => format!("{n} repetitions"),
     };
     let mut said = vec![
-        format!("{} of {} cells", result.cells.len(), result.cells_planned),
+        format!("{} of {} cells", result.measured().count(), result.cells_planned),
+        imported::describe_imported(result),
         repetitions,
         order.to_owned(),
     ];

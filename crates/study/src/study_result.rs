@@ -2,6 +2,7 @@
 //! end.
 
 mod claim;
+mod imported;
 mod instruments;
 mod printed;
 mod published;
@@ -22,6 +23,7 @@ use sixmark_units::family::Family;
 pub use claim::{
     ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimKind, ClaimResult, ClaimScale, ExchangeCount,
 };
+pub use imported::ImportedFrom;
 pub use instruments::{
     CellInstruments, ConnectionFigures, FamilyOverTime, KernelEnd, KernelOfCell, KernelOfFamily,
     KernelOverTime, PacketsOfCell,
@@ -88,9 +90,9 @@ pub struct StudyResult {
     pub ended: Option<Ended>,
     /// The factors that were varied, in the order of the file.
     pub factors: Vec<FactorResult>,
-    /// The number of cells in all, each repetition counted.
+    /// The number of cells in all, each repetition counted, without imported ones.
     pub cells_planned: u32,
-    /// The cells measured so far, in the order of measurement.
+    /// The cells measured so far, in the order of measurement, and those that were imported.
     pub cells: Vec<CellResult>,
     /// The tables that the study asks for.
     pub tables: Vec<Table>,
@@ -163,7 +165,7 @@ pub enum CellOrder {
 pub struct FactorResult {
     /// Its name.
     pub name: String,
-    /// The names of its levels, in the order of the file.
+    /// The names of its levels, in the order of the file; after them those that were imported.
     pub levels: Vec<String>,
 }
 
@@ -181,10 +183,12 @@ pub struct At {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellResult {
-    /// The identifier, `c012-r3`: the number in the written order and the repetition, each from 1.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^c[0-9]{3,}-r[0-9]+$")))]
+    /// The identifier, `c012-r3`: the number in the written order and the repetition, each from 1;
+    /// `i001-r1` for an imported cell.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[ci][0-9]{3,}-r[0-9]+$")))]
     pub id: String,
-    /// The number of the combination in the written order, from 1.
+    /// The number of the combination in the written order, from 1; that of an imported combination
+    /// in the order of imports.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub cell: u32,
     /// The repetition, from 1.
@@ -193,15 +197,15 @@ pub struct CellResult {
     /// One level of each factor, in the order of the factors.
     pub levels: Vec<At>,
     /// The client that generated the load.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = crate::client::Client::NAMES)))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = crate::import_tool::client_names())))]
     pub client: String,
     /// The number of agents that generated the load together; null if the client ran once.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub agents: Option<u32>,
-    /// The words of the command: for sixmark those after `sixmark run`.
+    /// The words of the command: for sixmark those after `sixmark run`; empty for an imported cell.
     pub command: Vec<String>,
-    /// When the cell began, RFC 3339 in UTC.
+    /// When the cell began, or was imported, RFC 3339 in UTC.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub started: String,
     /// The duration in seconds, including the start of the client and of background traffic.
@@ -224,6 +228,9 @@ pub struct CellResult {
     /// What the instruments beside the client measured; null if there were none.
     #[serde(default)]
     pub instruments: Option<CellInstruments>,
+    /// Where the figures come from if they were imported; absent if the study measured them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<ImportedFrom>,
     /// Reasons to doubt the figures.
     pub warnings: Vec<Warning>,
 }
@@ -251,9 +258,24 @@ impl StudyResult {
     pub fn form(&self) -> Form {
         Form { quick: self.quick, full: self.full, in_lab: self.in_lab }
     }
+
+    /// Returns the cells that the study measured.
+    pub fn measured(&self) -> impl Iterator<Item = &CellResult> {
+        self.cells.iter().filter(|cell| !cell.is_imported())
+    }
+
+    /// Returns the cells that were imported.
+    pub fn imported(&self) -> impl Iterator<Item = &CellResult> {
+        self.cells.iter().filter(|cell| cell.is_imported())
+    }
 }
 
 impl CellResult {
+    /// Returns true if the figures were imported rather than measured.
+    pub fn is_imported(&self) -> bool {
+        self.imported.is_some()
+    }
+
     /// Returns the level of a factor; `None` if the cell does not have the factor.
     pub fn level(&self, factor: &str) -> Option<&str> {
         let found = self.levels.iter().find(|at| at.factor == factor);

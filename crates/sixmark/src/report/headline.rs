@@ -153,7 +153,7 @@ impl ListHeadline {
             kind: DocumentKind::Study,
             schema: result.schema.clone(),
             started: result.started.clone(),
-            elapsed_s: result.cells.iter().map(|cell| cell.took_s).sum(),
+            elapsed_s: result.measured().map(|cell| cell.took_s).sum(),
             ended: result.ended,
             targets: vec![format!("{}: {}", result.name, result.title)],
             verdict: None,

@@ -259,6 +259,7 @@ impl Bench<'_> {
             traffic: None,
             links: Vec::new(),
             instruments: None,
+            imported: None,
             warnings: Vec::new(),
         }
     }

@@ -138,7 +138,11 @@ fn split(study: &Study, of: &PublishedOf, figure: PublishedFigure) -> Option<Bes
     if !of.at.iter().all(|fixed| figure.at.contains(fixed)) {
         return None;
     }
-    let is_free = |at: &&At| study.level_names(&at.factor).is_empty();
+    let is_free = |at: &&At| {
+        let levels = study.level_names(&at.factor);
+        let is_open = study.imports.as_ref() == Some(&at.factor);
+        levels.is_empty() || is_open && !levels.contains(&at.level.as_str())
+    };
     let (free, at): (Vec<&At>, Vec<&At>) = figure.at.iter().partition(is_free);
     let at = at.into_iter().filter(|at| !of.at.contains(at)).chain(&of.only).cloned().collect();
     let free = free.into_iter().cloned().collect();

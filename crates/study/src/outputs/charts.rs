@@ -1,7 +1,7 @@
 //! Charts: measured and published lines over a factor.
 
 use super::missing::why_missing;
-use super::{Beside, combinations, family_of_level, measured_value};
+use super::{Beside, combinations, family_of_level, labelled, measured_value};
 use crate::levels::label_levels;
 use crate::observation::Observation;
 use crate::spec::{ChartSpec, FAMILY, PublishedFigures, Study};
@@ -18,7 +18,7 @@ pub(super) fn chart(
 ) -> Chart {
     let beside = Beside::new(study, published, &spec.published);
     let mut series = Vec::new();
-    for at in combinations(study, &spec.series) {
+    for at in combinations(study, &labelled(study, &spec.series)) {
         let here: Vec<At> = spec.only.iter().cloned().chain(at.iter().cloned()).collect();
         let line = make_line(study, spec, &here, &at, |at| {
             let scale = spec.y.unit.scale;
@@ -45,12 +45,15 @@ pub(super) fn chart(
 fn published_lines(study: &Study, spec: &ChartSpec, beside: &Beside) -> Vec<ChartLine> {
     let (measure, unit) = (spec.y.measure, spec.y.unit);
     let mut lines: Vec<ChartLine> = Vec::new();
-    for at in combinations(study, &spec.series) {
+    for at in combinations(study, &labelled(study, &spec.series)) {
         let here: Vec<At> = spec.only.iter().chain(&at).cloned().collect();
         let own = at.iter().filter(|at| beside.has_factor(&at.factor, measure));
         let own: Vec<At> = own.cloned().collect();
         for free in beside.free() {
-            let of: Vec<At> = free.iter().chain(&own).cloned().collect();
+            // Of the factor of imports, the published study has levels that were not imported.
+            let is_free = |at: &&At| free.iter().any(|free| free.factor == at.factor);
+            let own = own.iter().filter(|at| !is_free(at));
+            let of: Vec<At> = free.iter().chain(own).cloned().collect();
             if lines.iter().any(|line| line.at == of) {
                 continue;
             }

@@ -1,5 +1,6 @@
 #![cfg(test)]
 
+mod imported;
 mod published;
 
 use super::*;
@@ -80,6 +81,7 @@ pub(crate) fn measured(
                 traffic: None,
                 links: Vec::new(),
                 instruments: None,
+                imported: None,
                 warnings: Vec::new(),
             });
         }

@@ -15,10 +15,10 @@ const FEWEST: u32 = 3;
 pub(super) fn study_headline(result: &StudyResult) -> SheetHeadline {
     let mut headline = match (&result.claims[..], result.comparisons.first()) {
         ([], Some(first)) if !first.entries.is_empty() => of_comparison(result, first),
-        ([], _) => sentence(format!("{} cells were measured.", result.cells.len())),
+        ([], _) => sentence(format!("{} cells were measured.", result.measured().count())),
         (claims, _) => of_claims(result, claims),
     };
-    let missing = (result.cells_planned as usize).saturating_sub(result.cells.len());
+    let missing = (result.cells_planned as usize).saturating_sub(result.measured().count());
     if missing > 0 {
         let note = format!("{missing} of {} cells are missing.", result.cells_planned);
         headline.notes.insert(0, note);

@@ -33,7 +33,7 @@ fn headline_of(studies: &[StudyResult]) -> String {
 fn study_blocks(study: &StudyResult) -> Vec<Block> {
     let heading = study.published.as_ref().map_or(&study.title, |of| &of.title);
     let source = study.published.iter().map(|of| of.source.clone());
-    let took_s: f64 = study.cells.iter().map(|cell| cell.took_s).sum();
+    let took_s: f64 = study.measured().map(|cell| cell.took_s).sum();
     let form = study.form().options();
     let facts = [
         format!("sixmark study run {} {form}", study.name).trim_end().to_owned(),
@@ -41,7 +41,7 @@ fn study_blocks(study: &StudyResult) -> Vec<Block> {
         study.environment.kernel.clone(),
         format!(
             "{} of {} cells in {}",
-            study.cells.len(),
+            study.measured().count(),
             study.cells_planned,
             write_time(took_s * 1e6)
         ),

@@ -111,6 +111,7 @@ fn measured(study: &Study) -> Vec<CellResult> {
             traffic: None,
             links: Vec::new(),
             instruments: None,
+            imported: None,
             warnings: Vec::new(),
         }
     };
