@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands with their examples. The short help shows only the options named here; `--help` shows
 /// all.
-const EXAMPLES: [CommandExamples; 13] = [
+const EXAMPLES: [CommandExamples; 14] = [
     CommandExamples {
         command: &["run"],
         options: &[
@@ -89,6 +89,14 @@ const EXAMPLES: [CommandExamples; 13] = [
             ("out", "sixmark study run --out results mine.toml"),
             ("resume", "sixmark study run --resume results"),
             ("in_lab", "sixmark study run --in-lab anma"),
+        ],
+    },
+    CommandExamples {
+        command: &["study", "import"],
+        options: &[
+            ("at", "sixmark study import results --at system=windows-11,size=1000 wget.log"),
+            ("tool", "sixmark study import results --at system=bsd --tool ab ab-1.txt ab-2.txt"),
+            ("repetition", "sixmark study import results --at system=bsd --repetition 3 ab-3.txt"),
         ],
     },
     CommandExamples {

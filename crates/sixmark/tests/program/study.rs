@@ -4,6 +4,7 @@ mod built_in;
 mod clients;
 mod document;
 mod files;
+mod imports;
 mod interrupted;
 mod page;
 mod published;

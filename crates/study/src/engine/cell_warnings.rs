@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::client::{Answer, Client};
 use crate::spec::Study;
 use crate::spec::cells::cells;
-use crate::study_result::{CellOrder, Resumed};
+use crate::study_result::{CellOrder, CellResult, Resumed};
 use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::metric::{Metric, Quantity};
@@ -59,6 +59,25 @@ pub(super) fn of_study(study: &Study, resumed: &[Resumed], by_fleet: bool) -> Ve
         ));
     }
     doubts
+}
+
+/// The code of the warning that cells were imported.
+const IMPORTED: &str = "imported_cells";
+
+/// Replaces the warning about imported cells.
+pub(super) fn put_imported(warnings: &mut Vec<Warning>, cells: &[CellResult]) {
+    warnings.retain(|warning| warning.code != IMPORTED);
+    let number = cells.iter().filter(|cell| cell.is_imported()).count();
+    if number > 0 {
+        let cells = if number == 1 { "1 cell was" } else { &format!("{number} cells were") };
+        warnings.push(doubt(
+            IMPORTED,
+            format!(
+                "{cells} imported: other machines measured them with other software, so that a \
+                 difference between the levels is not that of one thing alone"
+            ),
+        ));
+    }
 }
 
 /// Returns the names of the other clients, which no fleet runs.

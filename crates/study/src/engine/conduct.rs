@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::engine::cell_warnings as doubts;
+use crate::imported_levels::with_imported_levels;
 use crate::instruments::keep_last_over_time;
 use crate::outputs::{claims, outputs};
 use crate::spec::PlannedCell;
@@ -24,7 +26,7 @@ use super::hooks::Hook;
 use super::program::versions;
 use super::source::Source;
 use super::stage::{Stage, temporary};
-use super::start::{begin_study, resume};
+use super::start::{begin_study, factor_results, resume};
 use super::work::Work;
 use crate::browser::Browsers;
 use sixmark_sys::command_error::CommandError;
@@ -109,7 +111,7 @@ pub fn run_cells(
     };
     let cells = cells(study);
     let left = cells_left(study, &cells, &document)?;
-    let (done, all) = (document.cells.len() as u32, document.cells_planned);
+    let (done, all) = (measured(&document), document.cells_planned);
     tell(&StudyEvent::Begins { folder: folder.path(), done, all });
     if let Some(document) = complete.filter(|_| left.is_empty()) {
         let folder = folder.path().to_owned();
@@ -126,7 +128,7 @@ pub fn run_cells(
     finish(study, &mut document, carried.as_ref().ok().copied());
     folder.write_document(&document)?;
     let path = folder.path().to_owned();
-    let kept = |error: CommandError| keep_hint(error, &path, done < document.cells.len() as u32);
+    let kept = |error: CommandError| keep_hint(error, &path, done < measured(&document));
     carried.map_err(kept)?;
     Ok(Finished { document: document.clone(), folder: path.clone(), is_new: true })
 }
@@ -153,14 +155,14 @@ fn cells_left(
         cell.is_none_or(|cell| cell.at() != kept.levels)
             || kept.repetition > study.repetitions.get()
     };
-    if let Some(stranger) = document.cells.iter().find(known) {
+    if let Some(stranger) = document.measured().find(known) {
         return Err(CommandError::Usage(format!(
             "the study no longer has cell {}: its file has changed too much to resume",
             stranger.id
         )));
     }
     let done: BTreeSet<(usize, u32)> =
-        document.cells.iter().map(|kept| (kept.cell as usize - 1, kept.repetition)).collect();
+        document.measured().map(|kept| (kept.cell as usize - 1, kept.repetition)).collect();
     Ok(order.into_iter().filter(|cell| !done.contains(cell)).collect())
 }
 
@@ -263,7 +265,7 @@ impl<'a> StudyCourse<'a> {
 
     /// Returns how the study ended: interrupted, unless the last cell is done.
     fn ended(&self) -> Ended {
-        match self.document.cells.len() as u32 == self.document.cells_planned {
+        match measured(self.document) == self.document.cells_planned {
             true => Ended::Complete,
             false => Ended::Interrupted,
         }
@@ -323,7 +325,7 @@ impl<'a> StudyCourse<'a> {
     fn tell_of(&self, cell: &PlannedCell<'_>, tell: &mut dyn FnMut(&StudyEvent<'_>)) {
         let at = cell.at();
         let levels: Vec<_> = at.iter().map(|at| format!("{}={}", at.factor, at.level)).collect();
-        let number = self.document.cells.len() as u32 + 1;
+        let number = measured(self.document) + 1;
         tell(&StudyEvent::Cell {
             number,
             all: self.document.cells_planned,
@@ -335,13 +337,13 @@ impl<'a> StudyCourse<'a> {
     /// Estimates the remaining time. A cell is expected to take as long as it did before, or the
     /// mean of the others if it has not been measured yet.
     fn left_s(&self) -> Option<f64> {
-        let done = &self.document.cells;
+        let done: Vec<&CellResult> = self.document.measured().collect();
         if done.is_empty() {
             return None;
         }
         let mean = done.iter().map(|cell| cell.took_s).sum::<f64>() / done.len() as f64;
         let mut took: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
-        for cell in done {
+        for cell in &done {
             let entry = took.entry(cell.cell).or_default();
             *entry = (entry.0 + cell.took_s, entry.1 + 1);
         }
@@ -360,7 +362,7 @@ impl<'a> StudyCourse<'a> {
     fn kept(&self, tell: &mut dyn FnMut(&StudyEvent<'_>)) {
         let Some(cell) = self.document.cells.last() else { return };
         tell(&StudyEvent::Kept {
-            number: self.document.cells.len() as u32,
+            number: measured(self.document),
             all: self.document.cells_planned,
             cell,
             comparison: self.document.comparisons.first(),
@@ -368,14 +370,22 @@ impl<'a> StudyCourse<'a> {
     }
 }
 
+/// Returns the number of cells that the study has measured.
+fn measured(document: &StudyResult) -> u32 {
+    document.measured().count() as u32
+}
+
 /// Updates the document with the results of the cells.
-fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
+pub(super) fn finish(study: &Study, document: &mut StudyResult, ended: Option<Ended>) {
+    let study = &*with_imported_levels(study, &document.cells);
+    document.factors = factor_results(study);
     let (tables, figures, comparisons) = outputs(study, &document.cells);
     keep_last_over_time(&mut document.cells);
     document.tables = tables;
     document.figures = figures;
     document.comparisons = comparisons;
     document.claims = claims(study, &document.cells);
+    doubts::put_imported(&mut document.warnings, &document.cells);
     document.ended = ended;
     document.updated = now();
 }

@@ -14,6 +14,8 @@ use sixmark_sys::output;
 const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";
 const LOGS: &str = "logs";
+/// The folder for copies of imported files.
+const IMPORTS: &str = "imports";
 /// The folder for the documents of the instruments beside cells.
 pub(super) const INSTRUMENTS: &str = "instruments";
 const LOCK: &str = "lock";
@@ -65,7 +67,9 @@ impl Folder {
     /// Reports whether the folder contains something with which a new study would be mixed up. A
     /// study that ended before its first cell does not count.
     pub(super) fn is_taken(path: &Path) -> bool {
-        if path.join(DOCUMENT).is_file() && is_empty(&path.join(CELLS)) || is_hardly_begun(path) {
+        let has_none = |name: &str| is_empty(&path.join(name)) || !path.join(name).exists();
+        let is_unused = is_empty(&path.join(CELLS)) && has_none(IMPORTS);
+        if path.join(DOCUMENT).is_file() && is_unused || is_hardly_begun(path) {
             return false;
         }
         match fs::read_dir(path) {
@@ -139,11 +143,25 @@ impl Folder {
         Ok(cells)
     }
 
+    /// Copies an imported file into the folder. Returns the name of the copy there.
+    pub(super) fn keep_import(&self, name: &str, bytes: &[u8]) -> Result<String, CommandError> {
+        let folder = self.path.join(IMPORTS);
+        output::make_folder(&folder)
+            .map_err(|error| folder_error("make the folder", &folder, &error))?;
+        let copy = format!("{IMPORTS}/{name}");
+        self.write_bytes(&copy, bytes)?;
+        Ok(copy)
+    }
+
     /// Writes a file of the folder through a draft, and waits until it is on the disk.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), CommandError> {
+        self.write_bytes(name, text.as_bytes())
+    }
+
+    fn write_bytes(&self, name: &str, bytes: &[u8]) -> Result<(), CommandError> {
         let file = self.path.join(name);
         let draft = file.with_extension("draft");
-        let written = write_whole(&draft, text)
+        let written = write_whole(&draft, bytes)
             .and_then(|()| fs::rename(&draft, &file))
             .and_then(|()| file.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all()));
         written.map_err(|error| folder_error("write", &file, &error))
@@ -167,11 +185,13 @@ pub fn check_begun(path: &Path) -> Result<(), CommandError> {
     Err(CommandError::Usage(format!("'{shown}' has no {DOCUMENT}: no study to resume{how}")))
 }
 
-/// Returns the files from which a folder's study is resumed: its own, and its cells.
+/// Returns the files from which a folder's study is resumed: its own, its cells, and what was
+/// imported.
 pub fn files_of_folder(path: &Path) -> Vec<PathBuf> {
     let own = FIRST_FILES.into_iter().chain([DOCUMENT]).map(|name| path.join(name));
-    let cells = fs::read_dir(path.join(CELLS)).into_iter().flatten();
-    own.chain(cells.filter_map(|cell| Some(cell.ok()?.path()))).collect()
+    let files = |name: &str| fs::read_dir(path.join(name)).into_iter().flatten();
+    let kept = files(CELLS).chain(files(IMPORTS));
+    own.chain(kept.filter_map(|file| Some(file.ok()?.path()))).collect()
 }
 
 fn is_empty(path: &Path) -> bool {
@@ -195,9 +215,9 @@ fn is_hardly_begun(path: &Path) -> bool {
         && names.all(|name| name.is_ok_and(|name| name.to_str().is_some_and(is_first)))
 }
 
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = output::create(path)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.sync_all()
 }
 

@@ -2,8 +2,8 @@
 //! lost.
 //!
 //! A study's folder contains `study.json` (`sixmark.study/1`, written after cells and at the end),
-//! `cells/` with a document for each cell, `logs/` with the output of services, and a copy of the
-//! files that were read.
+//! `cells/` with a document for each cell, `logs/` with the output of services, `imports/` with copies
+//! of imported files, and a copy of the files that were read.
 
 mod background;
 mod builtin;
@@ -17,6 +17,7 @@ mod external;
 mod files;
 mod folder;
 mod hooks;
+mod imports;
 mod instruments;
 mod options;
 mod own_program;
@@ -30,6 +31,7 @@ mod work;
 pub use check::{CellOptions, CellUrls, OptionsOfCells, WrongOption, read_options};
 pub use conduct::{Finished, StudyEvent, run_cells};
 pub use folder::{check_begun, files_of_folder};
+pub use imports::{ImportOptions, Imported, import_files};
 pub use options::Options;
 pub use program::{Need, needs};
 pub use source::{Source, builtin_names};

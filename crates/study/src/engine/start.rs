@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use crate::analyse::published;
 use crate::form::Form;
-use crate::spec::Study;
 use crate::spec::cells::cells;
 use crate::spec::lab::InLab;
+use crate::spec::{Factor, Study};
 use crate::study_result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
 use sixmark_document::provenance::{Ended, Tool};
 use sixmark_sys::enclosure::Rights;
@@ -62,10 +62,6 @@ fn begin_document(
     options: &Options,
     programs: BTreeMap<String, String>,
 ) -> StudyResult {
-    let factors = study.factors.iter().map(|factor| FactorResult {
-        name: factor.name.clone(),
-        levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
-    });
     let planned = cells(study).len() as u32 * study.repetitions.get();
     StudyResult {
         schema: SCHEMA.to_owned(),
@@ -84,7 +80,7 @@ fn begin_document(
         started: now(),
         updated: now(),
         ended: None,
-        factors: factors.collect(),
+        factors: factor_results(study),
         cells_planned: planned,
         cells: Vec::new(),
         tables: Vec::new(),
@@ -99,6 +95,15 @@ fn begin_document(
         resumed: Vec::new(),
         warnings: doubts::of_study(study, &[], options.fleet.is_some()),
     }
+}
+
+/// Returns the factors with their levels for the document.
+pub(super) fn factor_results(study: &Study) -> Vec<FactorResult> {
+    let of = |factor: &Factor| FactorResult {
+        name: factor.name.clone(),
+        levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
+    };
+    study.factors.iter().map(of).collect()
 }
 
 /// Returns where the agents are.
@@ -137,14 +142,22 @@ pub(super) fn resume(
             changes::changes_line(&found)
         )));
     }
-    // The files of the cells are authoritative: the document may be older.
-    document.cells = folder.cells()?;
-    let cells = document.cells.len() as u32;
+    read_cells(&folder, &mut document)?;
+    let cells = document.measured().count() as u32;
     document.resumed.push(Resumed { at: now(), cells, changes: found });
     document.ended = None;
     document.fleet = fleet;
     document.warnings = doubts::of_study(study, &document.resumed, options.fleet.is_some());
     Ok((folder, document, complete))
+}
+
+/// Reads the measured cells. Their files are authoritative: the document may be older. Imported cells
+/// are only in the document.
+pub(super) fn read_cells(folder: &Folder, document: &mut StudyResult) -> Result<(), CommandError> {
+    let imported = document.imported().cloned().collect::<Vec<_>>();
+    document.cells = folder.cells()?;
+    document.cells.extend(imported);
+    Ok(())
 }
 
 /// Returns a random seed of 53 bits, which every JSON parser represents exactly (RFC 8259, 6).

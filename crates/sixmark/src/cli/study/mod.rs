@@ -1,5 +1,6 @@
 //! `sixmark study`.
 
+mod import;
 mod placed_fleet;
 mod run_options;
 mod show;
@@ -56,6 +57,8 @@ enum StudyCommand {
     /// or document, its results
     #[command(alias = "report")]
     Show(ShowArgs),
+    /// Add what other tools wrote on other systems to a study that was run
+    Import(import::ImportArgs),
     /// Check a study's file: report each mistake with line, key and allowed values
     Check(CheckArgs),
     /// Recompute the published figures of a study, and test the paper's claims on them
@@ -182,6 +185,9 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
         }
         StudyCommand::List => run_options::with_commands(show::list),
         StudyCommand::Show(args) => run_options::with_commands(|commands| show(&args, commands)),
+        StudyCommand::Import(args) => {
+            run_options::with_commands(|commands| import::import(&args, commands))
+        }
         StudyCommand::Check(args) => {
             run_options::with_commands(|commands| check_study(&args, commands))
         }
@@ -247,12 +253,17 @@ fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result
         true => keeper.finish(&headline, &text, Some(&elsewhere), args.quiet),
         false => Ok(()),
     };
-    let name = folder.display().to_string();
-    let parsed = Document::Study(Box::new(document.clone()));
-    let page = html_page(&[Named { name: &name, document: &parsed }]);
+    let page = page_of(document, folder);
     let written = OutputPlace::File(folder.join("report.html")).write(&page);
     let also = args.html.as_ref().map_or(Ok(()), |place| place.write(&page));
     out::do_all([kept, written, also])
+}
+
+/// Returns the page of a study in a folder.
+fn page_of(document: &StudyResult, folder: &Path) -> String {
+    let name = folder.display().to_string();
+    let document = Document::Study(Box::new(document.clone()));
+    html_page(&[Named { name: &name, document: &document }])
 }
 
 /// Returns the study to carry out and its form. For a study that is resumed, its folder determines
@@ -305,9 +316,15 @@ fn checked_study(
         },
         Err(wrongs) => lines.extend(wrongs.iter().map(|wrong| wrong.of_file(&source.name))),
     }
+    Err(describe_mistakes(lines.into_iter()))
+}
+
+/// Prints all lines but the last, and returns that as the error.
+fn describe_mistakes(lines: impl Iterator<Item = String>) -> CommandError {
+    let mut lines: Vec<String> = lines.collect();
     let last = lines.pop().unwrap_or_default();
     lines.iter().for_each(|line| complain(line));
-    Err(CommandError::Usage(last))
+    CommandError::Usage(last)
 }
 
 fn describe_wrong_option(source: &Source, (line, key, message): WrongOption) -> String {
@@ -330,7 +347,7 @@ fn show_outcome(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandE
         }
         return Ok(0);
     }
-    let (done, all) = (document.cells.len(), document.cells_planned);
+    let (done, all) = (document.measured().count(), document.cells_planned);
     let hosts = match &args.fleet.hosts {
         Some(_) => format!(" --hosts {}", document.fleet.join(",")),
         None => String::new(),
