@@ -7,6 +7,7 @@ pub mod gate;
 pub mod http1_response;
 pub mod http2_response;
 pub mod http3_response;
+pub mod import_file;
 pub mod plan;
 pub mod requests;
 pub mod study;
@@ -19,13 +20,14 @@ pub mod x509;
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("capture_file", capture_file::check),
     ("flow", flow::check),
     ("gate", gate::check),
     ("http1_response", http1_response::check),
     ("http2_response", http2_response::check),
     ("http3_response", http3_response::check),
+    ("import_file", import_file::check),
     ("plan", plan::check),
     ("requests", requests::check),
     ("study", study::check),
