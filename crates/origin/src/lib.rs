@@ -29,7 +29,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use bare::{Bare, BareOptions, Congestion, Prefix, Statistics};
+pub use bare::{Bare, BareOptions, Congestion, LossRecovery, Prefix, Statistics};
 pub use pause::Pause;
 pub use tls::Identity;
 pub use turbo::Turbo;

@@ -1,12 +1,13 @@
 //! The bare origin: a server that does not use the kernel's TCP, with one loop for both families.
 //!
 //! It models a server without an operating system: HTTP, TCP and IP (smoltcp) in one program, on
-//! its own Ethernet interface, a TAP device. It recovers from losses by timeouts only: there is no
-//! fast retransmit, no selective acknowledgement and, by default, no congestion control.
+//! its own Ethernet interface, a TAP device. By default it recovers from losses by timeouts only:
+//! there is no fast retransmit, no selective acknowledgement and no congestion control.
 
 mod flows;
 mod neighbours;
 mod prefix;
+mod recovery;
 mod segment;
 mod slot;
 mod stack;
@@ -60,6 +61,8 @@ pub struct BareOptions {
     pub buffer_bytes: usize,
     /// The congestion control.
     pub congestion: Congestion,
+    /// What repairs a loss besides the timer.
+    pub loss_recovery: LossRecovery,
 }
 
 /// The congestion control algorithm.
@@ -68,13 +71,30 @@ pub enum Congestion {
     /// None: the server sends as much as the client's window allows.
     #[default]
     None,
-    /// Reno (RFC 5681). Only slow start and congestion avoidance occur here.
+    /// Reno (RFC 5681). Fast recovery occurs only with [`LossRecovery::FastRetransmit`] or
+    /// [`LossRecovery::Sack`].
     Reno,
+    /// CUBIC (RFC 9438), with the same condition.
+    Cubic,
+}
+
+/// What repairs a loss besides the retransmission timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LossRecovery {
+    /// Nothing: when the timer expires, everything from the loss on is sent again.
+    #[default]
+    Timeout,
+    /// Fast retransmit at the third duplicate acknowledgement, then one segment at each partial
+    /// acknowledgement (RFC 5681, RFC 6582).
+    FastRetransmit,
+    /// Fast retransmit, then the segments that selective acknowledgements show to be lost (RFC
+    /// 6675).
+    Sack,
 }
 
 impl Default for BareOptions {
     /// Returns options without device and addresses, which the caller must set: port 80, 64
-    /// connections with 64 KiB each, no congestion control.
+    /// connections with 64 KiB each, no congestion control, losses repaired by the timer.
     fn default() -> Self {
         BareOptions {
             tap: String::new(),
@@ -86,6 +106,7 @@ impl Default for BareOptions {
             sockets: 64,
             buffer_bytes: 64 * 1024,
             congestion: Congestion::None,
+            loss_recovery: LossRecovery::Timeout,
         }
     }
 }
@@ -140,6 +161,8 @@ pub struct Statistics {
     pub requests: u64,
     /// The number of retransmission timeouts.
     pub timeouts: u64,
+    /// The number of fast retransmits: one for each recovery, whatever it retransmitted.
+    pub fast_retransmits: u64,
     /// The number of segments that repeated data.
     pub segments_sent_again: u64,
     /// The number of duplicate acknowledgements that were hidden from TCP.

@@ -23,6 +23,9 @@ pub(super) struct Segment {
     pub(super) rst: bool,
     /// The number of data bytes.
     pub(super) payload: usize,
+    /// The ranges that it acknowledges selectively (RFC 2018): their first sequence number and the
+    /// one after them.
+    pub(super) sacked: [Option<(TcpSeqNumber, TcpSeqNumber)>; 3],
     /// The sender's hardware address.
     pub(super) from: EthernetAddress,
     /// The offset of the TCP header in the frame.
@@ -50,6 +53,9 @@ impl Segment {
             fin: tcp.fin(),
             rst: tcp.rst(),
             payload: tcp.payload().len(),
+            sacked: tcp.selective_ack_ranges().unwrap_or_default().map(|range| {
+                range.map(|(from, to)| (TcpSeqNumber(from as i32), TcpSeqNumber(to as i32)))
+            }),
             from: ethernet.src_addr(),
             at: inner.as_ptr().addr() - frame.as_ptr().addr(),
         })
@@ -58,6 +64,14 @@ impl Segment {
     /// Returns the sequence number after the segment.
     pub(super) fn end(&self) -> TcpSeqNumber {
         self.seq + self.payload + usize::from(self.syn) + usize::from(self.fin)
+    }
+
+    /// Replaces the window of the segment, whose frame this is.
+    pub(super) fn set_window(&self, window: u16, frame: &mut [u8]) {
+        let inner = frame.get_mut(self.at..).unwrap_or_default();
+        let Ok(mut tcp) = TcpPacket::new_checked(inner) else { return };
+        tcp.set_window_len(window);
+        tcp.fill_checksum(&self.source.addr, &self.target.addr);
     }
 
     /// Removes the SACK-permitted option from a SYN, whose frame this is.

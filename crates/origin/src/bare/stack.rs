@@ -48,7 +48,12 @@ impl<P: Port> Stack<P> {
         let networks = networks(options, mac);
         let gateways: Vec<IpAddress> =
             options.gateways.iter().copied().map(IpAddress::from).collect();
-        let mut wire = BareDevice::new(port, mac, Neighbours::new(mac, &networks, &gateways));
+        let mut wire = BareDevice::new(
+            port,
+            mac,
+            Neighbours::new(mac, &networks, &gateways),
+            options.loss_recovery,
+        );
         let mut config = Config::new(mac.into());
         config.random_seed = RandomState::new().hash_one(std::process::id());
         let mut interface = Interface::new(config, &mut wire, Instant::ZERO);
@@ -94,13 +99,10 @@ impl<P: Port> Stack<P> {
 
     /// Returns the statistics so far.
     pub(super) fn statistics(&mut self) -> Statistics {
-        let counts = self.wire.flows().counts;
         Statistics {
             connections: self.connections,
             requests: self.handler.served(),
-            timeouts: counts.timeouts,
-            segments_sent_again: counts.again,
-            duplicate_acks_hidden: counts.hidden,
+            ..self.wire.flows().counts
         }
     }
 
@@ -147,6 +149,7 @@ impl SocketManner {
         socket.set_congestion_control(match self.congestion {
             Congestion::None => CongestionControl::None,
             Congestion::Reno => CongestionControl::Reno,
+            Congestion::Cubic => CongestionControl::Cubic,
         });
         // This cannot fail: the socket is new and the port is not 0.
         let _ = socket.listen(self.port);

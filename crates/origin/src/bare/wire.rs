@@ -1,9 +1,11 @@
-//! The network device as smoltcp sees it: without duplicate acknowledgements and SACK-permitted
-//! options, and with its neighbours announced.
+//! The network device as smoltcp sees it: its neighbours are announced and, unless the server
+//! recovers from losses by more than timeouts, duplicate acknowledgements and SACK-permitted options
+//! are removed.
 //!
-//! smoltcp always retransmits at the third duplicate acknowledgement, but the kind of server
-//! modelled here has no fast retransmit. Hiding duplicate acknowledgements from smoltcp disables
-//! it: after a loss, smoltcp resends everything from the lost segment on when its timer expires.
+//! smoltcp always retransmits at the third duplicate acknowledgement, but by default the kind of
+//! server modelled here has no fast retransmit. Hiding duplicate acknowledgements from smoltcp
+//! disables it: after a loss, smoltcp resends everything from the lost segment on when its timer
+//! expires.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -13,6 +15,7 @@ use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
 use smoltcp::wire::EthernetAddress;
 
+use super::LossRecovery;
 use super::flows::Flows;
 use super::neighbours::Neighbours;
 use super::segment::Segment;
@@ -51,6 +54,7 @@ pub(super) struct BareDevice<P> {
     outlet: Outlet<P>,
     neighbours: Neighbours,
     own: EthernetAddress,
+    manner: LossRecovery,
     /// The error after which no more frames can be received.
     end: Option<io::Error>,
 }
@@ -73,10 +77,15 @@ struct Outlet<P> {
 
 impl<P: Port> BareDevice<P> {
     /// Creates a device on `port` with the MAC address `own`.
-    pub(super) fn new(port: P, own: EthernetAddress, neighbours: Neighbours) -> BareDevice<P> {
+    pub(super) fn new(
+        port: P,
+        own: EthernetAddress,
+        neighbours: Neighbours,
+        manner: LossRecovery,
+    ) -> BareDevice<P> {
         let inbox = Inbox { bytes: vec![0; ROOM], length: 0, first: None, waiting: false };
-        let outlet = Outlet { port, bytes: vec![0; LARGEST], flows: Flows::default() };
-        BareDevice { inbox, outlet, neighbours, own, end: None }
+        let outlet = Outlet { port, bytes: vec![0; LARGEST], flows: Flows::new(manner) };
+        BareDevice { inbox, outlet, neighbours, own, manner, end: None }
     }
 
     /// Returns the state of the connections.
@@ -113,10 +122,17 @@ impl<P: Port> BareDevice<P> {
         let frame = &mut self.inbox.bytes[..self.inbox.length];
         let ours = frame.starts_with(self.own.as_bytes());
         let Some(segment) = Segment::read(frame).filter(|_| ours) else { return true };
-        if self.outlet.flows.heard(&segment) {
+        let reception = self.outlet.flows.heard(&segment);
+        if let Some(again) = reception.again {
+            self.outlet.port.write(&again);
+        }
+        if reception.hidden {
             return false;
         }
-        if segment.syn {
+        if let Some(window) = reception.window {
+            segment.set_window(window, frame);
+        }
+        if segment.syn && self.manner != LossRecovery::Sack {
             segment.refuse_sack(frame);
         }
         self.inbox.first = self.neighbours.lesson(&segment, now);
@@ -180,7 +196,7 @@ impl<P: Port> TxToken for ToSend<'_, P> {
         let frame = &mut outlet.bytes[..length];
         let done = f(frame);
         if let Some(segment) = Segment::read(frame) {
-            outlet.flows.sent(&segment);
+            outlet.flows.sent(&segment, frame);
         }
         outlet.port.write(frame);
         done

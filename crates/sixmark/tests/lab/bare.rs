@@ -60,7 +60,7 @@ fn many_connections_and_requests_get_all_that_they_ask_for() {
             tr -d '\\n' <\"$2/run\"; echo
         done
         end \"$@\"";
-    let said = stage("--port 8080 --bare-congestion reno --buffer 30000", load);
+    let said = stage("--port 8080 --congestion reno --buffer 30000", load);
     for run in &said[..2] {
         check(run);
         assert_eq!(run["total"]["outcomes"]["NORMAL"], 1000, "{}", run["total"]);
@@ -86,17 +86,12 @@ fn who_finds_no_place_is_refused_and_the_others_are_served() {
     );
 }
 
-/// The twenty-first segment of each family is lost; those after it bring duplicate acknowledgements
-/// at which a fast retransmit would send that one segment again.
-#[test]
-fn a_loss_on_the_way_is_mended_by_a_timeout_that_sends_all_again() {
-    if skipped("netns") || skipped("curl") {
-        return;
-    }
-    let lose = "nft -f - <<END || exit 99
+/// Loses the twenty-first and the twenty-third segment of each family. Those after them bring
+/// duplicate acknowledgements.
+const LOSE: &str = "nft -f - <<END || exit 99
         table inet loss { chain in { type filter hook input priority 0
-            meta nfproto ipv6 tcp sport 80 numgen inc mod 100000 == 20 counter drop
-            meta nfproto ipv4 tcp sport 80 numgen inc mod 100000 == 20 counter drop
+            meta nfproto ipv6 tcp sport 80 numgen inc mod 100000 { 20, 22 } counter drop
+            meta nfproto ipv4 tcp sport 80 numgen inc mod 100000 { 20, 22 } counter drop
         }
         }
 END
@@ -104,13 +99,36 @@ END
             curl -s -g -f -o \"$2/$host\" \"http://$host/bytes/327680\" || exit 99
         done
         cmp \"$2/[fd00::2]\" \"$2/10.0.0.2\" && [ \"$(wc -c <\"$2/10.0.0.2\")\" = 327680 ] || exit 99
-        [ \"$(nft list ruleset | grep -c 'packets 1 ')\" = 2 ] || exit 99
+        [ \"$(nft list ruleset | grep -c 'packets 2 ')\" = 2 ] || exit 99
         end \"$@\"";
-    let said = stage("", lose);
-    assert_eq!(said[0]["timeouts"], 2, "{}", said[0]);
-    let [again, hidden] =
-        ["segments_sent_again", "duplicate_acks_hidden"].map(|what| said[0][what].as_u64());
-    assert!(again > Some(4) && hidden >= Some(6), "{}", said[0]);
+
+/// What it counts where two segments of each family are lost: timeouts, fast retransmits, segments
+/// that it sent again, and hidden duplicate acknowledgements.
+fn after_losses(options: &str) -> [u64; 4] {
+    let counted = &stage(options, LOSE)[0];
+    ["timeouts", "fast_retransmits", "segments_sent_again", "duplicate_acks_hidden"]
+        .map(|what| counted[what].as_u64().unwrap())
+}
+
+#[test]
+fn losses_on_the_way_are_mended_by_timeouts_that_send_all_again() {
+    if skipped("netns") || skipped("curl") {
+        return;
+    }
+    let [timeouts, fast, again, hidden] = after_losses("");
+    assert!(timeouts >= 2 && fast == 0 && again > 6 && hidden >= 6, "{timeouts} {again} {hidden}");
+}
+
+/// With selective acknowledgements nothing that arrived is sent again, and no timer is waited for.
+#[test]
+fn with_sack_the_lost_segments_alone_are_sent_again_and_at_once() {
+    if skipped("netns") || skipped("curl") {
+        return;
+    }
+    for congestion in ["none", "reno", "cubic"] {
+        let counted = after_losses(&format!("--sack --congestion {congestion}"));
+        assert_eq!(counted[..3], [0, 2, 4], "{congestion}");
+    }
 }
 
 #[test]
@@ -135,7 +153,9 @@ fn what_it_can_not_do_is_refused_in_one_line() {
         (&["--stack", "bare", "--tap", "x"], "--address"),
         (&["--tap", "x"], "--stack bare"),
         (&["--port", "80"], "--stack bare"),
-        (&["--bare-congestion", "reno"], "--stack bare"),
+        (&["--congestion", "reno"], "--stack bare"),
+        (&["--fast-retransmit"], "--stack bare"),
+        (&["--sack"], "--stack bare"),
         (&[&bare[..], &["--listen", "[::1]:0"]].concat(), "--listen"),
         (&[&bare[..], &["--threads", "1"]].concat(), "--threads"),
         (&[&bare[..], &["--pause", "1s/5s"]].concat(), "--pause"),
@@ -154,7 +174,7 @@ fn what_it_can_not_do_is_refused_in_one_line() {
         (&[&bare[..], &["--mac", "01:00:00:00:00:00"]].concat(), "group address"),
         (&[&bare[..], &["--mac", "2"]].concat(), "six bytes"),
         (&[&bare[..], &["--address", "10.0.0.2"]].concat(), "10.0.0.2/24"),
-        (&[&bare[..], &["--bare-congestion", "cubic"]].concat(), "reno"),
+        (&[&bare[..], &["--congestion", "vegas"]].concat(), "none, reno, cubic"),
         (&[&bare[..], &["--port", "0"]].concat(), "--port"),
         (
             &["--stack", "bare", "--tap", "a-name-that-is-too-long", "--address", "fd00::2/64"],

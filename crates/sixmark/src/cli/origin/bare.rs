@@ -3,15 +3,15 @@
 use std::io;
 use std::net::IpAddr;
 
-use sixmark_origin::{Bare, BareOptions, Congestion, Prefix, Statistics};
+use sixmark_origin::{Bare, BareOptions, Congestion, LossRecovery, Prefix, Statistics};
 use sixmark_sys::command_error::CommandError;
 
 /// Options of the bare origin.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Own TCP stack")]
 pub(super) struct BareArgs {
-    /// TCP implementation: the kernel's, or sixmark's on a TAP device (bare), which has no SACK and
-    /// no fast retransmit and serves only /, /bytes/N and uploads to /sink over HTTP/1
+    /// TCP implementation: the kernel's, or sixmark's on a TAP device (bare), which serves only /,
+    /// /bytes/N and uploads to /sink over HTTP/1
     #[arg(long, value_enum, value_name = "STACK", default_value = "kernel")]
     stack: Stack,
 
@@ -49,7 +49,15 @@ pub(super) struct BareArgs {
 
     /// bare: congestion control [default: none]
     #[arg(long, value_enum, value_name = "NAME")]
-    bare_congestion: Option<Control>,
+    congestion: Option<Control>,
+
+    /// bare: fast retransmit and fast recovery; without it only a timeout repairs a loss
+    #[arg(long)]
+    fast_retransmit: bool,
+
+    /// bare: selective acknowledgements; implies --fast-retransmit
+    #[arg(long)]
+    sack: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -62,6 +70,7 @@ enum Stack {
 enum Control {
     None,
     Reno,
+    Cubic,
 }
 
 impl BareArgs {
@@ -89,7 +98,9 @@ impl BareArgs {
             ("--port", self.port.is_some()),
             ("--sockets", self.sockets.is_some()),
             ("--buffer", self.buffer.is_some()),
-            ("--bare-congestion", self.bare_congestion.is_some()),
+            ("--congestion", self.congestion.is_some()),
+            ("--fast-retransmit", self.fast_retransmit),
+            ("--sack", self.sack),
         ];
         given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
     }
@@ -110,9 +121,15 @@ impl BareArgs {
             port: self.port.unwrap_or(own.port),
             sockets: self.sockets.map_or(own.sockets, |count| count as usize),
             buffer_bytes: self.buffer.map_or(own.buffer_bytes, |bytes| bytes as usize),
-            congestion: match self.bare_congestion {
+            congestion: match self.congestion {
                 Some(Control::Reno) => Congestion::Reno,
+                Some(Control::Cubic) => Congestion::Cubic,
                 Some(Control::None) | None => Congestion::None,
+            },
+            loss_recovery: match (self.sack, self.fast_retransmit) {
+                (true, _) => LossRecovery::Sack,
+                (false, true) => LossRecovery::FastRetransmit,
+                (false, false) => LossRecovery::Timeout,
             },
         })
     }
@@ -133,11 +150,11 @@ pub(super) fn last_words(bare: Bare, json: bool) -> Result<String, CommandError>
 }
 
 fn statistics_line(counted: &Statistics) -> String {
-    let Statistics { connections, requests, timeouts, segments_sent_again, duplicate_acks_hidden } =
-        counted;
+    let Statistics { connections, requests, timeouts, fast_retransmits, .. } = counted;
+    let Statistics { segments_sent_again, duplicate_acks_hidden, .. } = counted;
     format!(
-        "{connections} connections, {requests} requests; {timeouts} timeouts, \
-         {segments_sent_again} segments retransmitted after them; {duplicate_acks_hidden} \
+        "{connections} connections, {requests} requests; {timeouts} timeouts, {fast_retransmits} \
+         fast retransmits, {segments_sent_again} segments sent again; {duplicate_acks_hidden} \
          duplicate acknowledgements hidden\n"
     )
 }
