@@ -31,7 +31,7 @@ pub use message::{Foreign, Header, LARGEST, least, put_message};
 pub use mix::{Arrivals, MOST_FLOWS, Payload, Spread, TrafficDirection, TrafficMix};
 pub use rate::{BitRate, Percent};
 pub use schedule::FlowSchedule;
-pub use script::{Listening, Note, Outgoing, Script, ScriptMistake, parse_script};
+pub use script::{Listening, Note, Outgoing, Script, ScriptMistake, parse_script, write_script};
 pub use stream::Stream;
 pub use variation::Variation;
 pub use wire::{Basis, FRAME, wire_bytes};

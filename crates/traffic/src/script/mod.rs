@@ -6,6 +6,9 @@
 mod events;
 mod line;
 mod pattern;
+mod write;
+
+pub use write::write_script;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -112,3 +112,27 @@ fn what_is_wrong_is_told_with_its_line() {
         assert!(said.contains(why) && !said.contains('\n'), "{text}: {said}");
     }
 }
+
+/// What is written of flows is read as the same flows.
+#[test]
+fn what_is_written_is_read_again() {
+    let text = "\
+TTL 64
+0.5 ON 1 UDP SRC 5001 DST 192.0.2.1/5000 PERIODIC [10.25 1460] TOS 16 TXBUFFER 9000
+1.000000001 ON 2 TCP DST 2001:db8::1/5000 POISSON [2.5 1440] COUNT 20 SEQUENCE 3
+0 ON 3 UDP DST ::1/7 BURST [RANDOM 2.5 POISSON [200 1460] EXP 0.5]
+2 MOD 1 PERIODIC [20 100]
+3 OFF 1";
+    let flows = parse_script(text).unwrap().flows;
+    assert_eq!(parse_script(&write_script(&flows)).unwrap().flows, flows);
+}
+
+/// MGEN has no offsets: such a flow starts later.
+#[test]
+fn a_flow_with_an_offset_starts_late_by_it() {
+    let mut flows = parse_script("1 ON 1 UDP DST ::1/7 PERIODIC [10 40]").unwrap().flows;
+    flows[0].flow.phases[0].pattern =
+        Pattern::Steady(Steady { per_s: 10.0, gap: Gap::Regular, offset: 0.25 });
+    let read = parse_script(&write_script(&flows)).unwrap().flows;
+    assert_eq!((read[0].flow.start_ns(), read[0].hops), (SECOND + SECOND / 40, Some(64)));
+}
