@@ -241,16 +241,32 @@ pub struct CellResult {
 pub struct CellTraffic {
     /// The name of the mix in the study.
     pub mix: String,
+    /// The program that sent it.
+    #[serde(default)]
+    pub generator: TrafficGenerator,
     /// The number of flows.
     pub flows: u32,
     /// The offered rate in bits/s, with headers.
     pub offered_bits_per_s: f64,
     /// The received rate in bits/s, with headers.
     pub received_bits_per_s: f64,
-    /// The number of messages that did not arrive.
+    /// The number of messages that did not arrive; of MGEN's, those that one with a higher number
+    /// shows to be missing.
     pub lost: u64,
-    /// The number of segments that TCP retransmitted.
-    pub retransmitted: u64,
+    /// The number of segments that TCP retransmitted; null if unknown, as of MGEN's flows.
+    pub retransmitted: Option<u64>,
+}
+
+/// A program that sends background traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum TrafficGenerator {
+    /// This program.
+    #[default]
+    Sixmark,
+    /// MGEN of the Naval Research Laboratory, with a script that this program writes.
+    Mgen,
 }
 
 impl StudyResult {

@@ -191,6 +191,30 @@ fn cells_have_traffic_around_them_packets_looked_at_and_links_told_of() {
 }
 
 #[test]
+fn mgen_sends_the_traffic_that_sixmark_plans() {
+    if without(&["mgen"]) {
+        return;
+    }
+    let more = "flows = 8\ndirection = \"both\"\ngenerator = \"mgen\"\n";
+    let study = STUDY.replace("flows = 4\n", more).replace("\"100ms\"", "\"1s\"");
+    let bench = Bench::new(&study);
+    fine(&finish(bench.begin()));
+    let document = bench.document();
+    assert!(document["programs"]["mgen"].as_str().unwrap().contains("version 5"), "{document}");
+    let cells = document["cells"].as_array().unwrap().iter();
+    let traffic: Vec<&Value> =
+        cells.map(|cell| &cell["traffic"]).filter(|traffic| !traffic.is_null()).collect();
+    assert_eq!(traffic.len(), 4);
+    for traffic in traffic {
+        let of = |key: &str| traffic[key].as_f64().unwrap();
+        assert_eq!((&traffic["generator"], &traffic["flows"]), (&"mgen".into(), &8.into()));
+        assert!(traffic["retransmitted"].is_null(), "{traffic}");
+        let share = of("received_bits_per_s") / of("offered_bits_per_s");
+        assert!((0.5..2.0).contains(&share), "{traffic}");
+    }
+}
+
+#[test]
 fn instruments_at_both_ends_count_what_the_client_does() {
     if without(&[]) {
         return;

@@ -114,7 +114,7 @@ impl Bench<'_> {
         around.links = up.links()?;
         if let (Some(traffic), Some(mix)) = (&self.study.traffic, mix(cell)) {
             let seed = self.seed_of(cell, repetition);
-            around.traffic = Some(Background::begin(up, traffic, mix, seed)?);
+            around.traffic = Some(Background::begin(up, traffic, mix, seed, self.work.path())?);
             if !background::go_on(traffic.before, self.stop) {
                 return Ok(None);
             }

@@ -19,6 +19,7 @@ mod folder;
 mod hooks;
 mod imports;
 mod instruments;
+mod mgen;
 mod options;
 mod own_program;
 mod program;

@@ -6,9 +6,11 @@ use std::process::Stdio;
 
 use crate::client::{Client, engine_for};
 use crate::spec::cells::cells;
-use crate::spec::{Service, Study};
+use crate::spec::{PlannedCell, Service, Study};
+use crate::study_result::TrafficGenerator;
 use sixmark_document::braces::names_in_braces;
 
+use super::mgen;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::program::{command_of, find_program};
 
@@ -28,7 +30,7 @@ pub struct Need {
     pub found: Option<PathBuf>,
 }
 
-/// Returns every program that a study needs: services, then clients.
+/// Returns every program that a study needs: services, then clients, then generators of traffic.
 pub fn needs(study: &Study) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     let mut need = |need: Need| {
@@ -55,7 +57,20 @@ pub fn needs(study: &Study) -> Vec<Need> {
             need(Need { program, package: Some(client.package().to_owned()), version, found });
         }
     }
+    if cells.iter().any(|cell| generator(study, cell) == Some(TrafficGenerator::Mgen)) {
+        need(Need {
+            program: mgen::PROGRAM.to_owned(),
+            package: Some(mgen::PACKAGE.to_owned()),
+            version: Some(mgen::VERSION.to_owned()),
+            found: find_program(mgen::PROGRAM),
+        });
+    }
     needs
+}
+
+/// Returns what generates the background traffic of a cell.
+fn generator(study: &Study, cell: &PlannedCell<'_>) -> Option<TrafficGenerator> {
+    study.traffic.as_ref()?.mixes.get(cell.text("traffic")?).map(|mix| mix.generator)
 }
 
 /// Returns the version of each program. Fails if one is missing.

@@ -2,6 +2,7 @@
 
 mod groups;
 mod in_lab;
+mod traffic;
 
 use super::cells::{cells, schedule};
 use super::*;

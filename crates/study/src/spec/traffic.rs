@@ -12,11 +12,13 @@
 //! tcp = 90
 //! ipv6 = 50
 //! direction = "tcp-down"
+//! generator = "mgen"
 //! ```
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::study_result::TrafficGenerator;
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_lab::plan::Lab;
 use sixmark_traffic::{Arrivals, Basis, Percent, TrafficMix};
@@ -26,6 +28,8 @@ use sixmark_units::family::{Family, PerFamily};
 const BEFORE: Duration = Duration::from_secs(1);
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("periodic", Arrivals::Periodic), ("poisson", Arrivals::Poisson)];
+const GENERATORS: [(&str, TrafficGenerator); 2] =
+    [("sixmark", TrafficGenerator::Sixmark), ("mgen", TrafficGenerator::Mgen)];
 /// The most flows of a mix in a file.
 const MOST_FLOWS: u64 = 10_000;
 
@@ -39,7 +43,16 @@ pub struct Traffic {
     /// How long it runs before a cell is measured.
     pub before: Duration,
     /// The mixes, by name.
-    pub mixes: BTreeMap<String, TrafficMix>,
+    pub mixes: BTreeMap<String, GeneratedMix>,
+}
+
+/// A mix, and what generates it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeneratedMix {
+    /// The mix.
+    pub mix: TrafficMix,
+    /// The program that sends it.
+    pub generator: TrafficGenerator,
 }
 
 /// Parses the table of background traffic.
@@ -77,7 +90,7 @@ fn hosts(field: &FileField<'_>, lab: &Lab) -> Option<PerFamily<String>> {
     Some(PerFamily { ipv6: ipv6?, ipv4: ipv4? })
 }
 
-fn mix(field: &FileField<'_>) -> Option<TrafficMix> {
+fn mix(field: &FileField<'_>) -> Option<GeneratedMix> {
     let mut fields = field.fields()?;
     let mut mix = TrafficMix::default();
     if let Some(rate) = fields.need("rate").and_then(|field| field.parsed(str::parse)) {
@@ -100,7 +113,11 @@ fn mix(field: &FileField<'_>) -> Option<TrafficMix> {
     if let Some(field) = fields.take("direction") {
         mix.direction = field.parsed(str::parse)?;
     }
+    let generator = match fields.take("generator") {
+        Some(field) => field.one_of(&GENERATORS)?,
+        None => TrafficGenerator::Sixmark,
+    };
     fields.end();
     mix.flows(1).map_err(|why| field.wrong(&why)).ok()?;
-    Some(mix)
+    Some(GeneratedMix { mix, generator })
 }
