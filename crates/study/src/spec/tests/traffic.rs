@@ -23,5 +23,6 @@ fn a_mix_is_sent_by_sixmark_unless_it_names_another_generator() {
         assert_eq!(study.traffic.unwrap().mixes["busy"].generator, generator, "{line}");
     }
     let wrongs = read(&with_mix("generator = 'iperf'"), false).unwrap_err();
-    assert!(wrongs[0].to_string().contains("sixmark, mgen"), "{wrongs:?}");
+    let named = wrongs.iter().any(|wrong| wrong.to_string().contains("none of: sixmark, mgen"));
+    assert!(named, "{wrongs:?}");
 }
