@@ -124,7 +124,8 @@ fn check(study: &Study, place: &[At], column: &TableColumn, figure: &PrintedFigu
     let tables = &study.published.as_ref().unwrap().tables;
     let is_there = |at: &At| match study.level_names(&at.factor).is_empty() {
         true => at.level == label,
-        false => place.contains(at),
+        // A factor of which the table's group has one level is not in its place.
+        false => place.contains(at) || !place.iter().any(|own| own.factor == at.factor),
     };
     let same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs();
     let found = tables.iter().flat_map(published_figures).find(|one| {
