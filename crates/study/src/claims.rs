@@ -175,6 +175,11 @@ fn describe_omitted(study: &Study, spec: &ClaimSpec) -> Option<String> {
         let here = study.level_names(&factor);
         let gone: Vec<&str> =
             levels.iter().map(String::as_str).filter(|level| !here.contains(level)).collect();
+        let why =
+            |&level: &&str| study.why_omitted(&factor, level).map(|why| (level.to_owned(), why));
+        if let Some((level, why)) = gone.iter().find_map(why) {
+            return Some(format!("{factor} {level} is omitted: {why}"));
+        }
         if !gone.is_empty() {
             omitted.push(format!("{factor} {}", gone.join(", ")));
         }

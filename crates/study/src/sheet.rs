@@ -8,6 +8,7 @@ mod improvement;
 mod instruments;
 mod interval;
 pub mod lines;
+mod omitted;
 mod papers;
 mod published;
 mod turned;
@@ -34,6 +35,7 @@ use sixmark_sheet::{Block, Part, Sheet, setting, write};
 /// beyond them are drawn at the edge.
 const FURTHEST: f64 = 9.0;
 
+pub use omitted::describe_omitted;
 pub(super) use published::published_sheet;
 
 /// Returns the report of a study.
@@ -43,6 +45,7 @@ pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
         lines::charts_part(&result.figures),
         Part::new("What it measures", description(result)).map(Part::open),
         Part::new("How this differs from the paper", published::list(&result.differences)),
+        Part::new("What is omitted", omitted::list(&result.omitted)),
         Part::new("Comparisons", result.comparisons.iter().flat_map(comparison_blocks).collect())
             .map(Part::open),
         Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),

@@ -4,6 +4,7 @@
 mod claim;
 mod imported;
 mod instruments;
+mod omitted;
 mod printed;
 mod published;
 mod shown;
@@ -28,6 +29,7 @@ pub use instruments::{
     CellInstruments, ConnectionFigures, FamilyOverTime, KernelEnd, KernelOfCell, KernelOfFamily,
     KernelOverTime, PacketsOfCell,
 };
+pub use omitted::OmittedService;
 pub use printed::PrintedFigure;
 pub use published::{
     Analysis, Published, PublishedRow, PublishedShare, PublishedTable, ReanalysedStudy,
@@ -90,6 +92,9 @@ pub struct StudyResult {
     pub ended: Option<Ended>,
     /// The factors that were varied, in the order of the file.
     pub factors: Vec<FactorResult>,
+    /// The optional services that can't run here. Neither their levels nor their cells are in the study.
+    #[serde(default)]
+    pub omitted: Vec<OmittedService>,
     /// The number of cells in all, each repetition counted, without imported ones.
     pub cells_planned: u32,
     /// The cells measured so far, in the order of measurement, and those that were imported.
@@ -170,7 +175,7 @@ pub struct FactorResult {
 }
 
 /// A level of a factor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct At {
     /// The factor's name; `family` also if one cell loads both families.

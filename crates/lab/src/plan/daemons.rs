@@ -80,6 +80,7 @@ impl Program {
             ready: self.ready,
             patience: PATIENCE,
             on_demand: false,
+            optional: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Files that are generated for a study or a lab, in the folder `{www}`.
 
-use crate::plan::services::{is_inside, known};
+use crate::plan::placeholders::known;
+use crate::plan::services::is_inside;
 use sixmark_document::braces::names_in_braces;
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 

@@ -34,6 +34,8 @@ mod link;
 mod names;
 pub mod nft;
 mod number;
+pub mod optional;
+pub mod placeholders;
 mod read;
 pub mod routes;
 pub mod segment;

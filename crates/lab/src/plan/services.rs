@@ -6,6 +6,9 @@ use std::time::Duration;
 use sixmark_document::braces::{is_name, names_in_braces};
 use sixmark_document::fields::{FileField, FileFields};
 
+use super::optional::{OptionalService, optional};
+use super::placeholders::known;
+
 /// The default time until a service must be ready.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -47,6 +50,8 @@ pub struct Service {
     pub patience: Duration,
     /// Whether it runs only for those cells of a study that load it. Only possible in a lab.
     pub on_demand: bool,
+    /// Set if it is omitted where it can't run, instead of ending the study.
+    pub optional: Option<OptionalService>,
 }
 
 /// How to check that a service is ready.
@@ -81,6 +86,7 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
     let ready = fields.take("ready").and_then(|field| ready(&field)).unwrap_or(ReadyCheck::Connect);
     let patience = fields.take("patience").and_then(|field| field.time()).unwrap_or(PATIENCE);
     let on_demand = on_demand(&mut fields, around);
+    let optional = optional(&mut fields, &allowed);
     if command.is_empty() && urls.iter().any(|url| !names_in_braces(url).is_empty()) {
         fields.wrong(
             "a service without a command is already running: give its urls, without \
@@ -107,6 +113,7 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
         ready,
         patience,
         on_demand,
+        optional,
     })
 }
 
@@ -150,17 +157,6 @@ fn usual_urls(host: Option<&str>) -> Vec<String> {
 fn known_names(field: Option<FileField<'_>>, allowed: &[&str]) -> Vec<String> {
     let items = field.map_or(Vec::new(), |field| field.items());
     items.iter().filter_map(|item| known(item, allowed)).collect()
-}
-
-/// Reads a text whose placeholders are all in `allowed`.
-pub fn known(field: &FileField<'_>, allowed: &[&str]) -> Option<String> {
-    let text = field.text()?;
-    if let Some(name) = names_in_braces(&text).iter().find(|name| !allowed.contains(name)) {
-        let allowed: Vec<_> = allowed.iter().map(|name| format!("{{{name}}}")).collect();
-        field.wrong(&format!("{{{name}}} has no value here; allowed: {}", allowed.join(", ")));
-        return None;
-    }
-    Some(text)
 }
 
 fn files(mut fields: FileFields<'_>) -> BTreeMap<String, String> {

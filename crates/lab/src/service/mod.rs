@@ -1,6 +1,7 @@
 //! The programs that run during a study or a lab.
 
 pub mod generated;
+pub mod probe;
 mod ready;
 
 use std::collections::BTreeMap;
@@ -157,12 +158,14 @@ impl Started {
 
 /// Returns the last line of a service's log as an addition to an error message.
 fn last_lines_of(log: &Path) -> String {
+    last_line(log).map_or(String::new(), |line| format!(": {line} (more in '{}')", log.display()))
+}
+
+/// Returns the last line of a log that is not empty.
+fn last_line(log: &Path) -> Option<String> {
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let text = text.unwrap_or_default();
-    match text.lines().map(str::trim).rfind(|line| !line.is_empty()) {
-        Some(line) => format!(": {line} (more in '{}')", log.display()),
-        None => String::new(),
-    }
+    text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
 }
 
 impl ServiceGround<'_> {

@@ -6,6 +6,7 @@ mod document;
 mod files;
 mod imports;
 mod interrupted;
+mod optional;
 mod page;
 mod published;
 mod tiny;

@@ -150,8 +150,7 @@ impl Bench<'_> {
 
     /// Returns the service that a cell loads.
     fn server<'s>(&'s self, cell: &PlannedCell<'s>) -> Option<&'s str> {
-        let only = || Some(self.study.services.first()?.name.as_str());
-        cell.text("server").or_else(only)
+        self.study.server_of(cell)
     }
 
     fn own(

@@ -20,6 +20,7 @@ mod hooks;
 mod imports;
 mod instruments;
 mod mgen;
+mod omissions;
 mod options;
 mod own_program;
 mod program;
@@ -33,6 +34,7 @@ pub use check::{CellOptions, CellUrls, OptionsOfCells, WrongOption, read_options
 pub use conduct::{Finished, StudyEvent, run_cells};
 pub use folder::{check_begun, files_of_folder};
 pub use imports::{ImportOptions, Imported, import_files};
+pub use omissions::omissions;
 pub use options::Options;
 pub use program::{Need, needs};
 pub use source::{Source, builtin_names};

@@ -39,10 +39,7 @@ pub fn needs(study: &Study) -> Vec<Need> {
         }
     };
     let cells = cells(study);
-    let asked = |service: &&Service| {
-        !service.on_demand || cells.iter().any(|cell| cell.text("server") == Some(&service.name))
-    };
-    for service in study.services.iter().filter(asked) {
+    for service in study.services.iter().filter(|service| is_wanted(study, service)) {
         // A name in braces stands for sixmark itself.
         let program = service.command.first().filter(|word| names_in_braces(word).is_empty());
         if let Some(program) = program {
@@ -71,6 +68,14 @@ pub fn needs(study: &Study) -> Vec<Need> {
 /// Returns what generates the background traffic of a cell.
 fn generator(study: &Study, cell: &PlannedCell<'_>) -> Option<TrafficGenerator> {
     study.traffic.as_ref()?.mixes.get(cell.text("traffic")?).map(|mix| mix.generator)
+}
+
+/// Returns true if a service runs during the study: it is not omitted, and not only for cells that the
+/// study lacks.
+pub(super) fn is_wanted(study: &Study, service: &Service) -> bool {
+    let is_loaded =
+        || cells(study).iter().any(|cell| cell.text("server") == Some(service.name.as_str()));
+    !study.is_omitted(&service.name) && (!service.on_demand || is_loaded())
 }
 
 /// Returns the version of each program. Fails if one is missing.

@@ -68,6 +68,11 @@ impl Source {
         Ok(Source { name, text, folder, builtin: None })
     }
 
+    /// Returns true for a study that comes with sixmark.
+    pub fn is_builtin(&self) -> bool {
+        self.builtin.is_some()
+    }
+
     /// Returns the lab of a built-in study: the name of its file, and its text.
     pub fn lab(&self) -> Option<(&'static str, &'static str)> {
         let of = |name: &&'static str| Some((*name, self.builtin?.file(name)?));

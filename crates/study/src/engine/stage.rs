@@ -68,7 +68,9 @@ impl<'a> Stage<'a> {
         };
         if study.lab.is_none() {
             let ground = stage.ground();
-            let Some(services) = Services::start(&study.services, &ground)? else {
+            let here = study.services.iter().filter(|service| !study.is_omitted(&service.name));
+            let here: Vec<Service> = here.cloned().collect();
+            let Some(services) = Services::start(&here, &ground)? else {
                 return Ok(None);
             };
             stage.services = services;
@@ -146,6 +148,7 @@ impl<'a> Stage<'a> {
                 )
             })?;
         plan.demand(wanted.service.as_deref());
+        plan.services.retain(|service| !self.study.is_omitted(&service.name));
         let (logs, www, stop) = (&self.logs, &self.www, self.stop);
         Up::build(plan, &lab::Ground { rights, logs, www, stop })
     }

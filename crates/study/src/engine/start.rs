@@ -81,6 +81,7 @@ fn begin_document(
         updated: now(),
         ended: None,
         factors: factor_results(study),
+        omitted: study.omitted.clone(),
         cells_planned: planned,
         cells: Vec::new(),
         tables: Vec::new(),

@@ -1,7 +1,7 @@
 //! Hooks: programs that run before and after a study and its cells.
 
 use sixmark_document::fields::{FileField, FileFields};
-use sixmark_lab::plan::services::known;
+use sixmark_lab::plan::placeholders::known;
 
 /// The commands of hooks. Each command is a list: a program and its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -46,13 +46,20 @@ pub fn cells(study: &Study) -> Vec<PlannedCell<'_>> {
         false => union(study),
     };
     all.retain(|levels| !study.exclude.iter().any(|out| is_at(levels, out)));
-    let cell = |(number, levels)| PlannedCell {
-        number,
+    let cell = |levels| PlannedCell {
+        number: 0,
         levels,
         options: &study.options,
         together: &study.together,
     };
-    (1..).zip(all).map(cell).collect()
+    let is_omitted =
+        |cell: &PlannedCell<'_>| study.server_of(cell).is_some_and(|name| study.is_omitted(name));
+    let mut cells: Vec<PlannedCell<'_>> = all.into_iter().map(cell).collect();
+    if !study.omitted.is_empty() {
+        cells.retain(|cell| !is_omitted(cell));
+    }
+    (1..).zip(&mut cells).for_each(|(number, cell)| cell.number = number);
+    cells
 }
 
 /// A level of each factor.

@@ -31,6 +31,7 @@ mod imports;
 pub mod instruments;
 mod known_names;
 pub mod lab;
+mod omitted;
 mod outputs;
 pub(crate) mod published;
 mod read;
@@ -63,7 +64,7 @@ pub use published::{
 pub use read::parse_study;
 use sixmark_lab::plan::generated::Generated;
 
-use crate::study_result::CellOrder;
+use crate::study_result::{CellOrder, OmittedService};
 
 /// A checked study: every name in it is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +118,8 @@ pub struct Study {
     pub exclude: Vec<LevelFilter>,
     /// The programs that run during the study.
     pub services: Vec<Service>,
+    /// The optional services that can't run here; empty unless [`Study::omit`] was called.
+    pub omitted: Vec<OmittedService>,
     /// The files that are generated for it.
     pub files: Vec<Generated>,
     /// The programs that run before and after it and its cells.

@@ -17,7 +17,8 @@ use crate::spec::column::LevelFilter;
 use crate::spec::known_names::KnownNames;
 use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText};
 use sixmark_lab::plan::generated::{Generated, generated};
-use sixmark_lab::plan::services::{Service, Surroundings, known, services};
+use sixmark_lab::plan::placeholders::known;
+use sixmark_lab::plan::services::{Service, Surroundings, services};
 
 /// The names in braces that all hooks may contain, besides those of a cell.
 const OF_STUDY: [&str; 2] = ["www", "sixmark"];
@@ -96,6 +97,7 @@ fn read_whole(
         groups,
         exclude,
         services,
+        omitted: Vec::new(),
         files,
         hooks,
         outputs,

@@ -9,6 +9,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use sixmark_lab::plan::Lab;
+use sixmark_lab::plan::services::Service;
+use sixmark_lab::service::probe::missing_program;
 use sixmark_sys::enclosure::Rights;
 
 use super::FileArgs;
@@ -60,13 +62,23 @@ pub(super) fn main(args: &LabUpArgs) -> Result<u8, CommandError> {
     inside(args, &name, plan, &socket, rights)
 }
 
+/// Reports whether a service can run: only an optional one may be missing.
+fn can_run(service: &Service) -> bool {
+    let missing = service.optional.as_ref().and_then(|_| missing_program(service));
+    if let Some(why) = &missing {
+        complain(&format!("{} is omitted: {why}", service.name));
+    }
+    missing.is_none()
+}
+
 fn inside(
     args: &LabUpArgs,
     name: &str,
-    plan: Lab,
+    mut plan: Lab,
     socket: &ControlSocket,
     rights: Rights,
 ) -> Result<u8, CommandError> {
+    plan.services.retain(can_run);
     let stop = stop_flag()?;
     let began = Instant::now();
     let own = |name: &str, given: &Option<PathBuf>| folder(name, given.as_deref());

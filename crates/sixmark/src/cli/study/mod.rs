@@ -19,7 +19,8 @@ use sixmark_study::analyse::published;
 use sixmark_study::form::Form;
 use sixmark_study::outputs::published_claims;
 use sixmark_study::sheet::{
-    papers_markdown, papers_text, published_markdown, published_text, study_markdown, study_text,
+    describe_omitted, papers_markdown, papers_text, published_markdown, published_text,
+    study_markdown, study_text,
 };
 use sixmark_study::spec::Study;
 use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
@@ -34,6 +35,7 @@ use sixmark_lab as lab;
 use sixmark_study::engine as study;
 use sixmark_study::engine::{Commands, Finished, Options, OptionsOfCells, Source, WrongOption};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::enclosure::Rights;
 use study_progress::LiveStudy;
 
 /// Run an experiment from a file, or a built-in one.
@@ -201,7 +203,7 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
 fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let (source, form) = wanted(args)?;
     check_files(args, &source)?;
-    let (study, of_cells) = checked_study(&source, form, commands)?;
+    let (mut study, mut of_cells) = checked_study(&source, form, commands)?;
     let fleet = placed_fleet::fleet_for(&args.fleet, &study)?;
     // This comes first: open files and running threads would otherwise be both inside and outside
     // of the lab.
@@ -210,6 +212,9 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
         Some(Ok(rights)) => Some(rights),
         None => None,
     };
+    if omit_services(args, &mut study, rights)? {
+        of_cells = read_options_again(&source, &study, commands)?;
+    }
     let mut keeper = Keeper::open(&args.keep)?;
     let options = Options {
         rights,
@@ -227,6 +232,39 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
     let finished = done?;
     keep(args, &finished, &mut keeper)?;
     show_outcome(args, &finished)
+}
+
+/// Omits the optional services that can't run here; in a study that is resumed, those that it omitted
+/// when it began. Returns true if there are any.
+fn omit_services(
+    args: &StudyRunArgs,
+    study: &mut Study,
+    rights: Option<Rights>,
+) -> Result<bool, CommandError> {
+    let omitted: Vec<(String, String)> = match &args.resume {
+        Some(folder) => {
+            let before = document_in_folder(folder)?.omitted.into_iter();
+            before.map(|omitted| (omitted.service, omitted.reason)).collect()
+        }
+        None => study::omissions(study, rights, true)?,
+    };
+    study.omit(&omitted).map_err(CommandError::Measure)?;
+    if !args.quiet {
+        study.omitted.iter().for_each(|one| complain(&describe_omitted(one)));
+    }
+    Ok(!omitted.is_empty())
+}
+
+/// Reads the options of the cells that remain.
+fn read_options_again(
+    source: &Source,
+    study: &Study,
+    commands: &Commands<'_>,
+) -> Result<OptionsOfCells, CommandError> {
+    study::read_options(study, commands).map_err(|wrongs| {
+        let first = wrongs.into_iter().next();
+        CommandError::Usage(first.map_or(String::new(), |one| describe_wrong_option(source, one)))
+    })
 }
 
 /// Checks that no file to be written is the study's file or a file of its folder.
@@ -367,7 +405,9 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let source = Source::find(&args.study)?;
     let form = Form { quick: args.quick, full: args.full, in_lab: args.in_lab };
     let (study, _) = checked_study(&source, form, commands)?;
-    print(&show::describe(&study)).map(|()| 0)
+    // A probe of a file that somebody wants to look at first is not run.
+    let omitted = study::omissions(&study, None, source.is_builtin())?;
+    print(&show::describe(&study, &omitted)).map(|()| 0)
 }
 
 fn show_claims(args: &ClaimsArgs) -> Result<u8, CommandError> {

@@ -8,12 +8,13 @@ use sixmark_study::client::Client;
 use sixmark_study::form::Form;
 use sixmark_study::setting::SettingValue;
 use sixmark_study::spec::cells::cells;
-use sixmark_study::spec::{CellGroup, Level, PlannedCell, Study};
+use sixmark_study::spec::{CellGroup, Level, PlannedCell, Service, Study};
 use sixmark_study::study_result::CellOrder;
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
-use sixmark_study::engine::{Commands, Source, builtin_names, needs};
+use sixmark_study::engine::{Commands, Need, Source, builtin_names, needs};
+use sixmark_study::sheet::describe_omitted;
 use sixmark_sys::command_error::CommandError;
 
 /// Maximum number of levels shown for a factor.
@@ -47,8 +48,9 @@ pub(super) fn amount(study: &Study) -> String {
     }
 }
 
-/// Returns the complete description.
-pub(super) fn describe(study: &Study) -> String {
+/// Returns the complete description. `omitted` are the services that can't run here, each with the
+/// reason.
+pub(super) fn describe(study: &Study, omitted: &[(String, String)]) -> String {
     let mut text = hanging(&format!("{}: {}", study.name, study.title), WIDTH) + "\n";
     if !study.description.is_empty() {
         text.push('\n');
@@ -97,7 +99,8 @@ pub(super) fn describe(study: &Study) -> String {
     };
     let _ = writeln!(text, "\n{}, {order}", amount(study));
     let _ = writeln!(text, "{}", takes(study));
-    for need in needs(study) {
+    text.push_str(&describe_omissions(study, omitted));
+    for need in needs(study).into_iter().filter(|need| !is_of_omitted(need, study, omitted)) {
         let _ = match (&need.found, &need.package) {
             (Some(path), _) => writeln!(text, "needs {}: {}", need.program, path.display()),
             (None, _) => writeln!(text, "{}", hanging(&need.error().to_string(), WIDTH)),
@@ -115,6 +118,31 @@ fn describe_group(study: &Study, group: &CellGroup) -> String {
     };
     let varied: Vec<String> = varied.map(factor).collect();
     format!("{:<14}varies {}", format!("group {}", group.name), varied.join(", "))
+}
+
+/// Says what would be omitted if the study began now, and which services have probes.
+fn describe_omissions(study: &Study, omitted: &[(String, String)]) -> String {
+    let mut without = study.clone();
+    let mut lines: Vec<String> = match without.omit(omitted) {
+        Ok(()) => without.omitted.iter().map(describe_omitted).collect(),
+        Err(why) => vec![format!("can't be carried out here: {why}")],
+    };
+    let has_probe = |service: &&Service| {
+        service.optional.as_ref().is_some_and(|optional| !optional.probe.is_empty())
+    };
+    let is_here = |service: &&Service| omitted.iter().all(|(name, _)| *name != service.name);
+    let probed = study.services.iter().filter(has_probe).filter(is_here);
+    lines.extend(probed.map(|service| {
+        format!("{} is omitted if its probe fails when the study begins", service.name)
+    }));
+    lines.iter().map(|line| hanging(line, WIDTH) + "\n").collect()
+}
+
+/// Returns true if a program is needed by omitted services alone.
+fn is_of_omitted(need: &Need, study: &Study, omitted: &[(String, String)]) -> bool {
+    let uses = |service: &&Service| service.command.first() == Some(&need.program);
+    let mut users = study.services.iter().filter(uses).peekable();
+    users.peek().is_some() && users.all(|one| omitted.iter().any(|(name, _)| *name == one.name))
 }
 
 /// Returns how long the study takes: according to its file, or else the sum over its cells.

@@ -24,6 +24,7 @@ pub(crate) fn empty_study() -> StudyResult {
         updated: "2026-01-02T03:04:05.6Z".into(),
         ended: None,
         factors: vec![FactorResult { name: "size".into(), levels: vec!["1".into()] }],
+        omitted: Vec::new(),
         cells_planned: 2,
         cells: Vec::new(),
         tables: Vec::new(),

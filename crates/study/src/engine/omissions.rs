@@ -1,0 +1,36 @@
+//! The optional services that can't run here.
+
+use sixmark_lab::service::probe::{failed_probe, missing_program};
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::enclosure::Rights;
+
+use super::program::is_wanted;
+use super::stage::temporary;
+use crate::spec::Study;
+
+/// Returns the optional services that can't run here, each with the reason in a clause. `rights` are
+/// those of the enclosure of a study in a lab. Without `probing` no probe is run.
+///
+/// # Errors
+/// A probe can't be run.
+pub fn omissions(
+    study: &Study,
+    rights: Option<Rights>,
+    probing: bool,
+) -> Result<Vec<(String, String)>, CommandError> {
+    let base = temporary(rights);
+    let value = |name: &str| study.lab.as_ref().and_then(|lab| lab.lab.value(name));
+    let mut all = Vec::new();
+    for service in study.services.iter().filter(|service| service.optional.is_some()) {
+        if !is_wanted(study, service) {
+            continue;
+        }
+        let why = match missing_program(service) {
+            Some(why) => Some(why),
+            None if probing => failed_probe(service, &base, &value)?,
+            None => None,
+        };
+        all.extend(why.map(|why| (service.name.clone(), why)));
+    }
+    Ok(all)
+}
