@@ -74,13 +74,14 @@ impl Program {
             account: None,
             command: self.command,
             package: Some(self.package.to_owned()),
-            version: self.version.map(str::to_owned),
+            version: self.version.into_iter().map(str::to_owned).collect(),
             urls: Vec::new(),
             files: self.files,
             ready: self.ready,
             patience: PATIENCE,
             on_demand: false,
             optional: None,
+            given: false,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use sixmark_document::braces::{is_name, names_in_braces};
 use sixmark_document::fields::{FileField, FileFields};
 
+use super::given::{OF_GIVEN, check_command, is_given};
 use super::optional::{OptionalService, optional};
 use super::placeholders::known;
 
@@ -13,7 +14,8 @@ use super::placeholders::known;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The placeholders that services have of their own.
-pub const OF_SERVICE: [&str; 5] = ["port", "port6", "dir", "www", "sixmark"];
+pub const OF_SERVICE: [&str; 7] =
+    ["port", "port6", "dir", "www", "sixmark", OF_GIVEN[0], OF_GIVEN[1]];
 
 /// The context that the definitions of services may refer to.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +39,9 @@ pub struct Service {
     pub command: Vec<String>,
     /// The Debian package that contains the program.
     pub package: Option<String>,
-    /// The option that makes the program print its version, if it has one.
-    pub version: Option<String>,
+    /// What makes the program print its version: an option of it, or a whole command of several words;
+    /// empty if it has none.
+    pub version: Vec<String>,
     /// The URLs at which it responds, without paths.
     pub urls: Vec<String>,
     /// The contents of files that are created for it before it starts, by their paths in its
@@ -52,6 +55,8 @@ pub struct Service {
     pub on_demand: bool,
     /// Set if it is omitted where it can't run, instead of ending the study.
     pub optional: Option<OptionalService>,
+    /// Whether the user gives its program; `{program}` stands for it until [`Service::give`] was called.
+    pub given: bool,
 }
 
 /// How to check that a service is ready.
@@ -77,16 +82,22 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
     }
     let mut fields = field.fields()?;
     let (host, account) = read_place(&mut fields, around);
-    let allowed = around.allowed();
+    let given = is_given(&mut fields);
+    let allowed = around.allowed(given);
     let command = known_names(fields.take("command"), &allowed);
-    let [package, version] = ["package", "version"].map(|name| fields.text(name));
+    let package = fields.text("package");
+    let version = fields.take("version").map_or(Vec::new(), read_version);
     let urls = known_names(fields.take("urls"), &allowed);
     let urls = if urls.is_empty() { usual_urls(host.as_deref()) } else { urls };
     let files = fields.table("files").map_or(BTreeMap::new(), files);
     let ready = fields.take("ready").and_then(|field| ready(&field)).unwrap_or(ReadyCheck::Connect);
     let patience = fields.take("patience").and_then(|field| field.time()).unwrap_or(PATIENCE);
     let on_demand = on_demand(&mut fields, around);
-    let optional = optional(&mut fields, &allowed);
+    let optional =
+        optional(&mut fields, &allowed).or_else(|| given.then(OptionalService::default));
+    if given {
+        check_command(&command, &fields);
+    }
     if command.is_empty() && urls.iter().any(|url| !names_in_braces(url).is_empty()) {
         fields.wrong(
             "a service without a command is already running: give its urls, without \
@@ -114,7 +125,13 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
         patience,
         on_demand,
         optional,
+        given,
     })
+}
+
+/// Reads an option that prints a version, or a command that does.
+fn read_version(field: FileField<'_>) -> Vec<String> {
+    if field.is_list() { field.texts() } else { field.text().into_iter().collect() }
 }
 
 /// Reads whether a service in a lab runs only for those cells of a study that load it.
@@ -127,7 +144,7 @@ fn read_place(
     fields: &mut FileFields<'_>,
     around: &Surroundings,
 ) -> (Option<String>, Option<String>) {
-    let Some(hosts) = &around.hosts else { return (None, None) };
+    let Some(hosts) = &around.hosts else { return (None, fields.text("account")) };
     let one = |name: &str| match hosts.iter().any(|host| host == name) {
         true => Ok(name.to_owned()),
         false => Err(format!("'{name}' is not a host; hosts: {}", hosts.join(", "))),
@@ -138,8 +155,9 @@ fn read_place(
 
 impl Surroundings {
     /// Returns all placeholders that may occur in braces.
-    fn allowed(&self) -> Vec<&str> {
-        OF_SERVICE.into_iter().chain(self.names.iter().map(String::as_str)).collect()
+    fn allowed(&self, given: bool) -> Vec<&str> {
+        let own = OF_SERVICE.into_iter().filter(|name| given || !OF_GIVEN.contains(name));
+        own.chain(self.names.iter().map(String::as_str)).collect()
     }
 }
 

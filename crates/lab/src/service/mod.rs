@@ -1,5 +1,6 @@
 //! The programs that run during a study or a lab.
 
+mod account;
 pub mod generated;
 pub mod probe;
 mod ready;
@@ -231,9 +232,11 @@ impl ServiceGround<'_> {
         // Overrides a strict umask, because a service that runs as another account must have
         // access.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(cannot)?;
-        if let (Some(name), Some(hosts)) = (&service.account, self.hosts) {
-            hosts.give(&path, name).map_err(cannot)?;
+        match (&service.account, self.hosts) {
+            (Some(name), Some(hosts)) => hosts.give(&path, name),
+            _ => account::give_folder(&path, service),
         }
+        .map_err(cannot)?;
         Ok(path)
     }
 
@@ -268,7 +271,8 @@ impl ServiceGround<'_> {
             (Some(hosts), Some(host)) => {
                 hosts.get(host)?.start(&mut command, service.account.as_deref())
             }
-            _ => Running::start(&mut command),
+            _ => account::put_account(&mut command, service)
+                .and_then(|()| Running::start(&mut command)),
         };
         started.map_err(|error| cannot(&error.to_string()))
     }

@@ -89,6 +89,7 @@ const EXAMPLES: [CommandExamples; 14] = [
             ("out", "sixmark study run --out results mine.toml"),
             ("resume", "sixmark study run --resume results"),
             ("in_lab", "sixmark study run --in-lab anma"),
+            ("server", "sixmark study run apache --server old=/opt/httpd-2.2/bin/httpd"),
         ],
     },
     CommandExamples {

@@ -16,6 +16,7 @@ mod conduct;
 mod external;
 mod files;
 mod folder;
+mod given;
 mod hooks;
 mod imports;
 mod instruments;
@@ -34,6 +35,7 @@ pub use check::{CellOptions, CellUrls, OptionsOfCells, WrongOption, read_options
 pub use conduct::{Finished, StudyEvent, run_cells};
 pub use folder::{check_begun, files_of_folder};
 pub use imports::{ImportOptions, Imported, import_files};
+pub use given::{GivenProgram, check_given, give_programs};
 pub use omissions::omissions;
 pub use options::Options;
 pub use program::{Need, needs};

@@ -26,6 +26,9 @@ pub fn omissions(
             continue;
         }
         let why = match missing_program(service) {
+            _ if service.given && !study.programs.contains_key(&service.name) => {
+                Some(format!("no program given: --server {}=PATH", service.name))
+            }
             Some(why) => Some(why),
             None if probing => failed_probe(service, &base, &value)?,
             None => None,

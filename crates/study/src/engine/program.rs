@@ -20,14 +20,16 @@ const FIO: &str = "SIXMARK_FIO";
 /// A program that a study needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Its name.
+    /// Its name or, if the user gives the program of a service, the name of the service.
     pub program: String,
     /// The Debian package that contains it, if known.
     pub package: Option<String>,
-    /// The option that prints its version.
-    version: Option<String>,
+    /// The option that prints its version, or a command of several words; empty if there is none.
+    version: Vec<String>,
     /// Its path; `None` if it is missing.
     pub found: Option<PathBuf>,
+    /// Whether the user gives it.
+    given: bool,
 }
 
 /// Returns every program that a study needs: services, then clients, then generators of traffic.
@@ -43,15 +45,23 @@ pub fn needs(study: &Study) -> Vec<Need> {
         // A name in braces stands for sixmark itself.
         let program = service.command.first().filter(|word| names_in_braces(word).is_empty());
         if let Some(program) = program {
-            let (package, version) = (service.package.clone(), service.version.clone());
-            need(Need { program: program.clone(), package, version, found: find_program(program) });
+            let given = study.programs.contains_key(&service.name);
+            let name = if given { &service.name } else { program };
+            need(Need {
+                program: name.clone(),
+                package: service.package.clone(),
+                version: service.version.clone(),
+                found: find_program(program),
+                given,
+            });
         }
     }
     for client in cells.iter().map(|cell| cell.client()) {
         if client != Client::Sixmark {
-            let version = Some(client.version_option().to_owned());
+            let version = vec![client.version_option().to_owned()];
             let (program, found) = (client.name().to_owned(), client_program(client));
-            need(Need { program, package: Some(client.package().to_owned()), version, found });
+            let package = Some(client.package().to_owned());
+            need(Need { program, package, version, found, given: false });
         }
     }
     if cells.iter().any(|cell| generator(study, cell) == Some(TrafficGenerator::Mgen)) {
@@ -87,7 +97,13 @@ pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, Comman
     engines(study, &needs)?;
     let told = needs.into_iter().map(|need| {
         let version = need.version().unwrap_or_else(|| "unknown".to_owned());
-        (need.program, version)
+        match need.found.as_ref().filter(|_| need.given) {
+            Some(path) => {
+                let version = format!("{version} ({})", path.display());
+                (need.program, version)
+            }
+            None => (need.program, version),
+        }
     });
     Ok(told.collect())
 }
@@ -143,9 +159,13 @@ impl Need {
 
     /// Returns the first line of its output about its version.
     fn version(&self) -> Option<String> {
-        let option = self.version.as_ref()?;
-        let output =
-            command_of(self.found.as_ref()?).arg(option).stdin(Stdio::null()).output().ok()?;
+        let found = self.found.clone()?;
+        let (program, words) = match self.version.as_slice() {
+            [] => return None,
+            [_] => (found, self.version.as_slice()),
+            [other, words @ ..] => (find_program(other)?, words),
+        };
+        let output = command_of(&program).args(words).stdin(Stdio::null()).output().ok()?;
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said).into_owned();
         said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)

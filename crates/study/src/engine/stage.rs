@@ -149,6 +149,7 @@ impl<'a> Stage<'a> {
             })?;
         plan.demand(wanted.service.as_deref());
         plan.services.retain(|service| !self.study.is_omitted(&service.name));
+        self.study.put_programs(&mut plan.services);
         let (logs, www, stop) = (&self.logs, &self.www, self.stop);
         Up::build(plan, &lab::Ground { rights, logs, www, stop })
     }

@@ -28,6 +28,7 @@ mod forms;
 mod groups;
 mod head;
 mod imports;
+mod given;
 pub mod instruments;
 mod known_names;
 pub mod lab;
@@ -40,7 +41,9 @@ mod varied;
 
 use crate::form::Form;
 use crate::setting::Setting;
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub use address_list::AddressList;
@@ -120,6 +123,9 @@ pub struct Study {
     pub services: Vec<Service>,
     /// The optional services that can't run here; empty unless [`Study::omit`] was called.
     pub omitted: Vec<OmittedService>,
+    /// The programs that the user gives for services, by their names; empty unless [`Study::give`] was
+    /// called.
+    pub programs: BTreeMap<String, PathBuf>,
     /// The files that are generated for it.
     pub files: Vec<Generated>,
     /// The programs that run before and after it and its cells.

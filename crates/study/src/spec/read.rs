@@ -1,5 +1,7 @@
 //! Parsing of a study's file.
 
+use std::collections::BTreeMap;
+
 use super::around::{Hooks, hooks};
 use super::differences::{FormExtent, NamedTexts, held_fixed, put_texts};
 use super::forms::{Forms, OfLab, StudyForm, amount, form, labs};
@@ -98,6 +100,7 @@ fn read_whole(
         exclude,
         services,
         omitted: Vec::new(),
+        programs: BTreeMap::new(),
         files,
         hooks,
         outputs,

@@ -33,7 +33,9 @@ use super::progress::can_repaint;
 use super::stop_flag;
 use sixmark_lab as lab;
 use sixmark_study::engine as study;
-use sixmark_study::engine::{Commands, Finished, Options, OptionsOfCells, Source, WrongOption};
+use sixmark_study::engine::{
+    Commands, Finished, GivenProgram, Options, OptionsOfCells, Source, WrongOption,
+};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::enclosure::Rights;
 use study_progress::LiveStudy;
@@ -111,6 +113,10 @@ struct StudyRunArgs {
     /// report.html
     #[arg(long, value_name = "FILE|-")]
     html: Option<OutputPlace>,
+
+    /// Run this program for a service of the study (repeatable)
+    #[arg(long, value_name = "NAME=PATH")]
+    server: Vec<GivenProgram>,
 
     #[command(flatten)]
     fleet: FleetArgs,
@@ -204,6 +210,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
     let (source, form) = wanted(args)?;
     check_files(args, &source)?;
     let (mut study, mut of_cells) = checked_study(&source, form, commands)?;
+    study::give_programs(&mut study, &args.server)?;
     let fleet = placed_fleet::fleet_for(&args.fleet, &study)?;
     // This comes first: open files and running threads would otherwise be both inside and outside
     // of the lab.
@@ -249,6 +256,7 @@ fn omit_services(
         None => study::omissions(study, rights, true)?,
     };
     study.omit(&omitted).map_err(CommandError::Measure)?;
+    study::check_given(study)?;
     if !args.quiet {
         study.omitted.iter().for_each(|one| complain(&describe_omitted(one)));
     }
