@@ -12,6 +12,7 @@ mod omitted;
 mod papers;
 mod published;
 mod turned;
+mod uncontrolled;
 
 use std::collections::BTreeSet;
 
@@ -46,6 +47,7 @@ pub fn sheet(name: &str, result: &StudyResult) -> Sheet {
         Part::new("What it measures", description(result)).map(Part::open),
         Part::new("How this differs from the paper", published::list(&result.differences)),
         Part::new("What is omitted", omitted::list(&result.omitted)),
+        Part::new("What is not controlled", uncontrolled::blocks(result)),
         Part::new("Comparisons", result.comparisons.iter().flat_map(comparison_blocks).collect())
             .map(Part::open),
         Part::new("Tables", result.tables.iter().flat_map(asked_table).collect()).map(Part::open),

@@ -8,6 +8,7 @@ mod omitted;
 mod printed;
 mod published;
 mod shown;
+mod uncontrolled;
 
 use std::collections::BTreeMap;
 
@@ -38,6 +39,7 @@ pub use shown::{
     Axis, Chart, ChartLine, Dot, Improvement, MissingDot, MissingFigure, Row, Statistic, Table,
     TableColumn, TableValue,
 };
+pub use uncontrolled::{UncontrolledPlace, UncontrolledSetting};
 
 /// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.study/1";
@@ -95,6 +97,13 @@ pub struct StudyResult {
     /// The optional services that can't run here. Neither their levels nor their cells are in the study.
     #[serde(default)]
     pub omitted: Vec<OmittedService>,
+    /// The URLs of servers that the study did not start, because the user named them (`--target`), by
+    /// the services that they stand for; by the empty name in a study without services.
+    #[serde(default)]
+    pub targets: BTreeMap<String, Vec<String>>,
+    /// What the study's lab would have set, if it was carried out without its lab (`--target`).
+    #[serde(default)]
+    pub uncontrolled: Vec<UncontrolledSetting>,
     /// The number of cells in all, each repetition counted, without imported ones.
     pub cells_planned: u32,
     /// The cells measured so far, in the order of measurement, and those that were imported.

@@ -93,8 +93,7 @@ fn service(field: &FileField<'_>, around: &Surroundings) -> Option<Service> {
     let ready = fields.take("ready").and_then(|field| ready(&field)).unwrap_or(ReadyCheck::Connect);
     let patience = fields.take("patience").and_then(|field| field.time()).unwrap_or(PATIENCE);
     let on_demand = on_demand(&mut fields, around);
-    let optional =
-        optional(&mut fields, &allowed).or_else(|| given.then(OptionalService::default));
+    let optional = optional(&mut fields, &allowed).or_else(|| given.then(OptionalService::default));
     if given {
         check_command(&command, &fields);
     }

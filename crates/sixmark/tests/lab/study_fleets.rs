@@ -110,9 +110,13 @@ fn two_generators_of_the_rack_load_the_servers_of_the_study_of_apache() {
     if without(&["nginx", "apache", SKIP]) {
         return;
     }
-    let study = file!("study.toml").replace("count = 20000", "count = 400");
+    let study = file!("study.toml").replace("count = 10000", "count = 400");
     let study = study.replace("repetitions = 3\ntakes = \"30s\"", "repetitions = 1");
-    assert!(study.contains("count = 400") && !study.contains("30s"), "the study is cut");
+    let levels =
+        "[in-lab.quick.factors]\nserver = [\"apache\", \"nginx\"]\nconcurrency = [16, 64]\n";
+    let study = study.replace("[in-lab.quick.factors]\n", levels);
+    assert!(study.contains("count = 400") && study.contains("[16, 64]"), "the study is cut");
+    assert!(!study.contains("30s"), "the study is cut");
     let files = [
         ("study.toml", study.as_str()),
         ("lab.toml", file!("lab.toml")),

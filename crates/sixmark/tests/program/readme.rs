@@ -16,7 +16,7 @@ use std::thread;
 use sixmark_testkit::Origin;
 
 /// Commands that another test carries out, by how they begin: they need root, a lab, other programs or another machine.
-const ELSEWHERE: [(&str, &str); 24] = [
+const ELSEWHERE: [(&str, &str); 28] = [
     ("make ", "Makefile"),
     ("cargo ", ".ci/run"),
     ("sixmark lab up", "crates/sixmark/tests/lab/many.rs"),
@@ -35,6 +35,13 @@ const ELSEWHERE: [(&str, &str); 24] = [
     ("sixmark traffic --listen", "crates/sixmark/tests/program/traffic/mixes.rs"),
     ("sixmark traffic --to", "crates/sixmark/tests/program/traffic/mixes.rs"),
     ("sixmark study run apache --in-lab --hosts", "crates/sixmark/tests/lab/study_fleets.rs"),
+    ("sixmark study run apache --server", "crates/sixmark/tests/servers/apache_study.rs"),
+    ("sixmark study run anma --server", "crates/sixmark/tests/servers/apache_study.rs"),
+    (
+        "sixmark study run mine/study.toml --target",
+        "crates/sixmark/tests/program/study/elsewhere.rs",
+    ),
+    ("sixmark study run dell --target", "crates/sixmark/tests/program/study/elsewhere.rs"),
     ("sixmark run --hosts", "crates/sixmark/tests/lab/fleets.rs"),
     ("sixmark run --fleet", "crates/sixmark/tests/servers/fleet_loads.rs"),
     ("sixmark agent", "crates/sixmark/tests/servers/fleet_loads.rs"),

@@ -3,6 +3,7 @@
 mod built_in;
 mod clients;
 mod document;
+mod elsewhere;
 mod files;
 mod imports;
 mod interrupted;

@@ -6,6 +6,7 @@
 
 mod anma;
 mod apache;
+mod apache_study;
 mod caddy;
 mod clients;
 mod everyday;

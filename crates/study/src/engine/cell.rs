@@ -18,6 +18,7 @@ use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::family_result::Families;
 use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::plan::secrets::redact;
+use sixmark_record::result::RunResult;
 use sixmark_record::sameness::GivenResult;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
@@ -186,6 +187,7 @@ impl Bench<'_> {
         measured.ended = result.ended;
         measured.agents = result.fleet.as_ref().map(|fleet| fleet.agents.len() as u32);
         measured.families = figures_of_families(&result);
+        served_elsewhere(&mut measured, &result);
         measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
         Ok(Some(KeptCell { cell: measured, result: Some(result), output: None }))
@@ -348,7 +350,21 @@ type Used = (f64, Instant);
 /// Adds the service's processor time to the figures, if only one family was loaded.
 fn served(cell: &mut CellResult, used: Option<(Used, Used)>) {
     let Some(((before, began), (after, ended))) = used else { return };
-    let (seconds, took_s) = (after - before, ended.duration_since(began).as_secs_f64());
+    put_server_cpu(cell, after - before, ended.duration_since(began).as_secs_f64());
+}
+
+/// Adds the processor time that the server's machine reports of itself: that of the processes that it
+/// observes, else its own.
+fn served_elsewhere(cell: &mut CellResult, result: &RunResult) {
+    let server = result.vitals.as_ref().and_then(|vitals| vitals.server.as_ref());
+    let cost = server.and_then(|server| server.processes.as_ref().or(server.machine.as_ref()));
+    if let (Some(server), Some(cost)) = (server, cost) {
+        put_server_cpu(cell, cost.cpu_s, server.covered_s);
+    }
+}
+
+/// Adds the server's processor time in seconds to the figures, if only one family was loaded.
+fn put_server_cpu(cell: &mut CellResult, seconds: f64, took_s: f64) {
     if cell.families.iter().count() == 1 {
         let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];
         for figures in figures.into_iter().flatten() {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::client::{Answer, Client};
+use crate::levels::label_levels;
 use crate::spec::Study;
 use crate::spec::cells::cells;
-use crate::study_result::{CellOrder, CellResult, Resumed};
+use crate::study_result::{CellOrder, CellResult, Resumed, UncontrolledSetting};
 use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::metric::{Metric, Quantity};
@@ -78,6 +79,22 @@ pub(super) fn put_imported(warnings: &mut Vec<Warning>, cells: &[CellResult]) {
             ),
         ));
     }
+}
+
+/// Returns a warning for each setting that was found otherwise than the study's lab would have set it.
+pub(super) fn of_uncontrolled(all: &[UncontrolledSetting]) -> Vec<Warning> {
+    let otherwise = all.iter().filter(|setting| setting.is_otherwise());
+    let warning = |setting: &UncontrolledSetting| {
+        let UncontrolledSetting { place, name, wanted, levels, found } = setting;
+        let found = found.as_deref().unwrap_or_default();
+        let levels = match levels.is_empty() {
+            true => "the study".to_owned(),
+            false => label_levels(levels),
+        };
+        let line = format!("{}: {name} is {found}, and {levels} says {wanted}", place.word());
+        doubt("not_as_the_level_says", line)
+    };
+    otherwise.map(warning).collect()
 }
 
 /// Returns the names of the other clients, which no fleet runs.

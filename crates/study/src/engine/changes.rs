@@ -13,6 +13,8 @@ pub(super) struct Now<'a> {
     pub(super) version: &'a str,
     /// Where the agents are; empty without a fleet.
     pub(super) fleet: &'a [String],
+    /// The URLs of servers that the study does not start.
+    pub(super) targets: &'a BTreeMap<String, Vec<String>>,
 }
 
 /// Returns everything that differs from when the document was written.
@@ -33,6 +35,7 @@ pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<SetupChange> {
         places => places.join(","),
     };
     compare("what generates the load", &places(&before.fleet), &places(now.fleet));
+    compare("the targets", &write_targets(&before.targets), &write_targets(now.targets));
     compare("kernel", &old.kernel, &new.kernel);
     compare("processor", &old.cpu, &new.cpu);
     compare("processors", &old.cores.to_string(), &new.cores.to_string());
@@ -49,6 +52,18 @@ pub(super) fn changes(before: &StudyResult, now: &Now<'_>) -> Vec<SetupChange> {
         compare(&name, &before, &now);
     }
     changes
+}
+
+/// Formats the URLs of servers that the study does not start.
+fn write_targets(all: &BTreeMap<String, Vec<String>>) -> String {
+    let of = |(service, urls): (&String, &Vec<String>)| match service.as_str() {
+        "" => urls.join(" "),
+        service => format!("{service}={}", urls.join(" ")),
+    };
+    match all.is_empty() {
+        true => "the study's own".to_owned(),
+        false => all.iter().map(of).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// Formats all changes in one line.

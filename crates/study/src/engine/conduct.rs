@@ -24,6 +24,7 @@ use super::files;
 use super::folder::{Folder, KeptCell};
 use super::hooks::Hook;
 use super::program::versions;
+use super::reach::check_reach;
 use super::source::Source;
 use super::stage::{Stage, temporary};
 use super::start::{begin_study, factor_results, resume};
@@ -102,6 +103,10 @@ pub fn run_cells(
     tell: &mut dyn FnMut(&StudyEvent<'_>),
 ) -> Result<Finished, CommandError> {
     let programs = versions(study)?;
+    let planned = cells(study);
+    if options.resume.is_none() {
+        check_elsewhere(study, &planned)?;
+    }
     let (folder, mut document, complete) = match &options.resume {
         Some(path) => resume(path, source, study, options, &programs)?,
         None => {
@@ -109,8 +114,11 @@ pub fn run_cells(
             (folder, document, None)
         }
     };
-    let cells = cells(study);
+    let cells = planned;
     let left = cells_left(study, &cells, &document)?;
+    if options.resume.is_some() && !left.is_empty() {
+        check_elsewhere(study, &cells)?;
+    }
     let (done, all) = (measured(&document), document.cells_planned);
     tell(&StudyEvent::Begins { folder: folder.path(), done, all });
     if let Some(document) = complete.filter(|_| left.is_empty()) {
@@ -131,6 +139,14 @@ pub fn run_cells(
     let kept = |error: CommandError| keep_hint(error, &path, done < measured(&document));
     carried.map_err(kept)?;
     Ok(Finished { document: document.clone(), folder: path.clone(), is_new: true })
+}
+
+/// Checks that servers that the study does not start answer, before anything is kept.
+fn check_elsewhere(study: &Study, cells: &[PlannedCell<'_>]) -> Result<(), CommandError> {
+    match study.is_elsewhere() {
+        true => check_reach(study, cells),
+        false => Ok(()),
+    }
 }
 
 /// Adds a hint on how to resume to an error, if something was kept.

@@ -24,7 +24,7 @@ pub(super) fn make(
 }
 
 /// Returns each file's size, and whether it is filled with random data.
-fn wanted(
+pub(super) fn wanted(
     study: &Study,
     cells: &[PlannedCell<'_>],
 ) -> Result<BTreeMap<String, (u64, bool)>, CommandError> {

@@ -28,6 +28,12 @@ impl std::str::FromStr for GivenProgram {
     }
 }
 
+impl std::fmt::Display for GivenProgram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}={}", self.service, self.path.display())
+    }
+}
+
 /// Has the study's services run the programs that the user gives.
 ///
 /// # Errors
@@ -58,7 +64,7 @@ pub fn give_programs(study: &mut Study, given: &[GivenProgram]) -> Result<(), Co
 /// One line: a service runs and has no program.
 pub fn check_given(study: &Study) -> Result<(), CommandError> {
     let lacks = |service: &&crate::spec::Service| {
-        service.given && !study.programs.contains_key(&service.name)
+        service.given && !study.named.programs.contains_key(&service.name)
     };
     let running = study.services.iter().filter(|service| !study.is_omitted(&service.name));
     match running.into_iter().find(lacks) {

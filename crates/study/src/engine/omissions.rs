@@ -26,7 +26,7 @@ pub fn omissions(
             continue;
         }
         let why = match missing_program(service) {
-            _ if service.given && !study.programs.contains_key(&service.name) => {
+            _ if service.given && !study.named.programs.contains_key(&service.name) => {
                 Some(format!("no program given: --server {}=PATH", service.name))
             }
             Some(why) => Some(why),

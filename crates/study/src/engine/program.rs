@@ -45,7 +45,7 @@ pub fn needs(study: &Study) -> Vec<Need> {
         // A name in braces stands for sixmark itself.
         let program = service.command.first().filter(|word| names_in_braces(word).is_empty());
         if let Some(program) = program {
-            let given = study.programs.contains_key(&service.name);
+            let given = study.named.programs.contains_key(&service.name);
             let name = if given { &service.name } else { program };
             need(Need {
                 program: name.clone(),

@@ -14,6 +14,7 @@ use sixmark_document::provenance::{Ended, Tool};
 use sixmark_sys::enclosure::Rights;
 
 use super::changes::{self, Now};
+use super::elsewhere::found_here;
 use super::folder::Folder;
 use super::source::Source;
 use crate::engine::cell_warnings as doubts;
@@ -63,6 +64,9 @@ fn begin_document(
     programs: BTreeMap<String, String>,
 ) -> StudyResult {
     let planned = cells(study).len() as u32 * study.repetitions.get();
+    let uncontrolled = found_here(study);
+    let doubts = doubts::of_study(study, &[], options.fleet.is_some());
+    let doubts = doubts.into_iter().chain(doubts::of_uncontrolled(&uncontrolled)).collect();
     StudyResult {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
@@ -82,6 +86,8 @@ fn begin_document(
         ended: None,
         factors: factor_results(study),
         omitted: study.omitted.clone(),
+        targets: targets(study),
+        uncontrolled: uncontrolled.clone(),
         cells_planned: planned,
         cells: Vec::new(),
         tables: Vec::new(),
@@ -94,7 +100,7 @@ fn begin_document(
         lab: study.lab.as_ref().map(|lab| lab_used(lab, options.rights)),
         fleet: places(options),
         resumed: Vec::new(),
-        warnings: doubts::of_study(study, &[], options.fleet.is_some()),
+        warnings: doubts,
     }
 }
 
@@ -105,6 +111,11 @@ pub(super) fn factor_results(study: &Study) -> Vec<FactorResult> {
         levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
     };
     study.factors.iter().map(of).collect()
+}
+
+/// Returns the URLs of servers that the study does not start.
+fn targets(study: &Study) -> BTreeMap<String, Vec<String>> {
+    study.named.elsewhere.as_ref().map_or(BTreeMap::new(), |elsewhere| elsewhere.urls.clone())
 }
 
 /// Returns where the agents are.
@@ -132,9 +143,15 @@ pub(super) fn resume(
     let environment = environment::environment(Vec::new());
     let sha256 = source.sha256();
     let version = env!("CARGO_PKG_VERSION");
-    let fleet = places(options);
-    let now_is =
-        Now { environment: &environment, programs, sha256: &sha256, version, fleet: &fleet };
+    let (fleet, targets) = (places(options), targets(study));
+    let now_is = Now {
+        environment: &environment,
+        programs,
+        sha256: &sha256,
+        version,
+        fleet: &fleet,
+        targets: &targets,
+    };
     let found = changes::changes(&document, &now_is);
     if !found.is_empty() && !options.force {
         return Err(CommandError::Usage(format!(
@@ -148,7 +165,10 @@ pub(super) fn resume(
     document.resumed.push(Resumed { at: now(), cells, changes: found });
     document.ended = None;
     document.fleet = fleet;
-    document.warnings = doubts::of_study(study, &document.resumed, options.fleet.is_some());
+    document.targets = targets;
+    let doubts = doubts::of_study(study, &document.resumed, options.fleet.is_some());
+    let of_settings = doubts::of_uncontrolled(&document.uncontrolled);
+    document.warnings = doubts.into_iter().chain(of_settings).collect();
     Ok((folder, document, complete))
 }
 

@@ -149,6 +149,9 @@ pub fn options(
     for setting in cell.settings() {
         words.extend(option(study, setting, |name| folder(name).or_else(|| cell.value(name))));
     }
+    let vitals = study.named.elsewhere.as_ref().map(|elsewhere| &elsewhere.vitals);
+    let vitals = vitals.and_then(|all| all.get(study.server_of(cell).unwrap_or_default()));
+    words.extend(vitals.map(|source| format!("--vitals-from={source}")));
     words
 }
 

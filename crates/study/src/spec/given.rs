@@ -20,7 +20,7 @@ impl Study {
                 None => return Err(self.no_service(name)),
             }
         }
-        self.programs = programs;
+        self.named.programs = programs;
         let mut services = std::mem::take(&mut self.services);
         self.put_programs(&mut services);
         self.services = services;
@@ -30,7 +30,7 @@ impl Study {
     /// Has these services run the programs that the user gives.
     pub fn put_programs(&self, services: &mut [Service]) {
         for service in services {
-            if let Some(program) = self.programs.get(&service.name) {
+            if let Some(program) = self.named.programs.get(&service.name) {
                 service.give(program);
             }
         }

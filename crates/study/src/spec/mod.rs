@@ -23,6 +23,7 @@ mod claims;
 mod column;
 pub mod command_line;
 mod differences;
+mod elsewhere;
 mod factors;
 mod forms;
 mod groups;
@@ -41,9 +42,7 @@ mod varied;
 
 use crate::form::Form;
 use crate::setting::Setting;
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::time::Duration;
 
 pub use address_list::AddressList;
@@ -59,6 +58,7 @@ pub use claims::{
 pub use column::{ColumnSpec, LevelFilter};
 pub use head::ReadContext;
 pub(crate) use imports::is_level_name;
+pub use elsewhere::{Elsewhere, ForServices, NamedServers};
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
 pub use published::{
@@ -123,9 +123,8 @@ pub struct Study {
     pub services: Vec<Service>,
     /// The optional services that can't run here; empty unless [`Study::omit`] was called.
     pub omitted: Vec<OmittedService>,
-    /// The programs that the user gives for services, by their names; empty unless [`Study::give`] was
-    /// called.
-    pub programs: BTreeMap<String, PathBuf>,
+    /// What the user names in place of the services' own programs.
+    pub named: NamedServers,
     /// The files that are generated for it.
     pub files: Vec<Generated>,
     /// The programs that run before and after it and its cells.

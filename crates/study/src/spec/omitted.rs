@@ -81,10 +81,11 @@ impl Study {
     fn nothing_remains(&self) -> String {
         let why = |omitted: &OmittedService| format!("{} ({})", omitted.service, omitted.reason);
         let why: Vec<String> = self.omitted.iter().map(why).collect();
+        let is_omitted = |name: &str| self.is_omitted(name);
         let all = |at: &&At| {
             let names = self.level_names(&at.factor);
-            let gone = |level: &&str| self.why_omitted(&at.factor, level).is_some();
-            names.iter().all(gone) && at.factor != super::FAMILY
+            let at = |level: &str| At { factor: at.factor.clone(), level: level.to_owned() };
+            names.iter().all(|level| self.chooses(&at(level), &is_omitted).is_some())
         };
         let mut levels = self.omitted.iter().flat_map(|omitted| &omitted.levels);
         let what = match levels.find(all) {

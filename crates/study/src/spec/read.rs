@@ -13,7 +13,7 @@ use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
 use super::varied::{Varied, varied};
-use super::{FAMILY, Factor, Study, cells};
+use super::{FAMILY, Factor, NamedServers, Study, cells};
 use crate::setting::{Setting, SettingValue};
 use crate::spec::column::LevelFilter;
 use crate::spec::known_names::KnownNames;
@@ -100,7 +100,7 @@ fn read_whole(
         exclude,
         services,
         omitted: Vec::new(),
-        programs: BTreeMap::new(),
+        named: NamedServers::default(),
         files,
         hooks,
         outputs,

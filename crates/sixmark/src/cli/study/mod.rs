@@ -34,7 +34,8 @@ use super::stop_flag;
 use sixmark_lab as lab;
 use sixmark_study::engine as study;
 use sixmark_study::engine::{
-    Commands, Finished, GivenProgram, Options, OptionsOfCells, Source, WrongOption,
+    Commands, ElsewhereOptions, Finished, ForService, GivenProgram, Options, OptionsOfCells,
+    SetUpLevel, Source, WrongOption,
 };
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::enclosure::Rights;
@@ -117,6 +118,19 @@ struct StudyRunArgs {
     /// Run this program for a service of the study (repeatable)
     #[arg(long, value_name = "NAME=PATH")]
     server: Vec<GivenProgram>,
+
+    /// Load this server on another machine instead of starting the service (repeatable)
+    #[arg(long, value_name = "[SERVICE=]URL")]
+    target: Vec<ForService>,
+
+    /// With --target, a level that a lab would set up and that is set up on the machines (repeatable)
+    #[arg(long, value_name = "FACTOR=LEVEL")]
+    level: Vec<SetUpLevel>,
+
+    /// Read the CPU time of the server's machine there, as `sixmark run --vitals-from` does
+    /// (repeatable)
+    #[arg(long, value_name = "[SERVICE=]URL")]
+    vitals_from: Vec<ForService>,
 
     #[command(flatten)]
     fleet: FleetArgs,
@@ -211,6 +225,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
     check_files(args, &source)?;
     let (mut study, mut of_cells) = checked_study(&source, form, commands)?;
     study::give_programs(&mut study, &args.server)?;
+    let without_target = aim_study(args, &mut study)?;
     let fleet = placed_fleet::fleet_for(&args.fleet, &study)?;
     // This comes first: open files and running threads would otherwise be both inside and outside
     // of the lab.
@@ -219,7 +234,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
         Some(Ok(rights)) => Some(rights),
         None => None,
     };
-    if omit_services(args, &mut study, rights)? {
+    if omit_services(args, &mut study, rights, &without_target)? {
         of_cells = read_options_again(&source, &study, commands)?;
     }
     let mut keeper = Keeper::open(&args.keep)?;
@@ -247,12 +262,14 @@ fn omit_services(
     args: &StudyRunArgs,
     study: &mut Study,
     rights: Option<Rights>,
+    without_target: &[(String, String)],
 ) -> Result<bool, CommandError> {
     let omitted: Vec<(String, String)> = match &args.resume {
         Some(folder) => {
             let before = document_in_folder(folder)?.omitted.into_iter();
             before.map(|omitted| (omitted.service, omitted.reason)).collect()
         }
+        None if study.is_elsewhere() => without_target.to_vec(),
         None => study::omissions(study, rights, true)?,
     };
     study.omit(&omitted).map_err(CommandError::Measure)?;
@@ -260,7 +277,24 @@ fn omit_services(
     if !args.quiet {
         study.omitted.iter().for_each(|one| complain(&describe_omitted(one)));
     }
-    Ok(!omitted.is_empty())
+    // Its cells are others than those of the file.
+    let is_aimed = study.is_elsewhere();
+    if is_aimed {
+        study.check_aim().map_err(CommandError::Usage)?;
+    }
+    Ok(is_aimed || !omitted.is_empty())
+}
+
+/// Has the study load servers on other machines, if any are named. Returns the services that have no
+/// URL, with the reason.
+fn aim_study(
+    args: &StudyRunArgs,
+    study: &mut Study,
+) -> Result<Vec<(String, String)>, CommandError> {
+    let before = args.resume.as_deref().map(document_in_folder).transpose()?;
+    let (targets, vitals_from, levels) = (&args.target, &args.vitals_from, &args.level);
+    let options = ElsewhereOptions { targets, vitals_from, levels, before: before.as_ref() };
+    study::aim_study(study, &options)
 }
 
 /// Reads the options of the cells that remain.
@@ -398,9 +432,10 @@ fn show_outcome(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandE
         Some(_) => format!(" --hosts {}", document.fleet.join(",")),
         None => String::new(),
     };
+    let servers: String = args.server.iter().map(|given| format!(" --server {given}")).collect();
     Err(CommandError::Interrupted(format!(
         "interrupted: {done} of {all} cells are kept in '{folder}'; continue with: sixmark study \
-         run --resume {folder}{hosts}"
+         run --resume {folder}{hosts}{servers}"
     )))
 }
 

@@ -125,7 +125,7 @@ fn describe_omissions(study: &Study, omitted: &[(String, String)]) -> String {
     let mut without = study.clone();
     let mut lines: Vec<String> = match without.omit(omitted) {
         Ok(()) => without.omitted.iter().map(describe_omitted).collect(),
-        Err(why) => vec![format!("can't be carried out here: {why}")],
+        Err(why) => vec![format!("can't be run here: {why}")],
     };
     let has_probe = |service: &&Service| {
         service.optional.as_ref().is_some_and(|optional| !optional.probe.is_empty())

@@ -25,6 +25,8 @@ pub(crate) fn empty_study() -> StudyResult {
         ended: None,
         factors: vec![FactorResult { name: "size".into(), levels: vec!["1".into()] }],
         omitted: Vec::new(),
+        targets: std::collections::BTreeMap::new(),
+        uncontrolled: Vec::new(),
         cells_planned: 2,
         cells: Vec::new(),
         tables: Vec::new(),
