@@ -6,6 +6,7 @@ mod browser;
 pub(crate) mod curl;
 mod fio;
 pub(crate) mod h2load;
+mod merge;
 pub(crate) mod read;
 pub(crate) mod wget;
 mod wrk;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use browser::PageLoad;
+pub use merge::merge_answers;
 
 use crate::setting::is_of_lab;
 use crate::setting::{Setting, SettingValue};

@@ -14,6 +14,7 @@ use crate::spec::command_line::{CellTarget, words};
 use crate::study_result::CellResult;
 use sixmark_document::provenance::Ended;
 use sixmark_http::url::Url;
+use sixmark_lab::Host;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::family_result::Families;
 use sixmark_record::metric::{Metric, Quantity};
@@ -26,7 +27,7 @@ use sixmark_units::random::Random;
 use super::background::{self, Background};
 use super::captured;
 use super::check::{CellUrls, OptionsOfCells};
-use super::external;
+use super::external::ClientLoad;
 use super::folder::KeptCell;
 use super::instruments::{Beside, InstrumentPlace};
 use super::stage::Stage;
@@ -75,16 +76,14 @@ impl Bench<'_> {
             Some(around) => around,
             None => return Ok(None),
         };
-        let server = self.server(cell);
+        let (server, hosts) = (self.server(cell), stage.hosts(cell)?);
         let used = || Some((stage.up()?.cpu_of(server?)?, Instant::now()));
         let (before, began_us) = (used(), clock::real() / 1_000);
-        let here = || match cell.client() {
-            Client::Sixmark => self.own(cell, repetition, &place, stage.fleet()),
-            client => self.other(client, cell, repetition, &place),
-        };
-        let mut kept = match stage.host(cell)? {
-            Some(host) => host.within(here)?,
-            None => here()?,
+        let own = || self.own(cell, repetition, &place, stage.fleet());
+        let mut kept = match (cell.client(), &hosts[..]) {
+            (Client::Sixmark, [host, ..]) => host.within(own)?,
+            (Client::Sixmark, []) => own()?,
+            (client, hosts) => self.other(client, cell, repetition, (&place, hosts))?,
         };
         if let Some(kept) = &mut kept {
             served(&mut kept.cell, before.zip(used()));
@@ -190,7 +189,8 @@ impl Bench<'_> {
         served_elsewhere(&mut measured, &result);
         measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
-        Ok(Some(KeptCell { cell: measured, result: Some(result), output: None }))
+        let (result, output, other_outputs) = (Some(result), None, Vec::new());
+        Ok(Some(KeptCell { cell: measured, result, output, other_outputs }))
     }
 
     /// Writes the address list file of a cell that reads one.
@@ -212,7 +212,7 @@ impl Bench<'_> {
         client: Client,
         cell: &PlannedCell<'_>,
         repetition: u32,
-        place: &CellTarget,
+        (place, hosts): (&CellTarget, &[&Host]),
     ) -> Result<Option<KeptCell>, CommandError> {
         let (url, family) = place.single().map_err(CommandError::Usage)?;
         let mut job =
@@ -222,11 +222,8 @@ impl Bench<'_> {
         let saved = job.save.then(|| ReceivedFile(self.folder.join("received")));
         job.save_to = saved.as_ref().map(|file| file.0.display().to_string());
         let version = self.programs.get(client.name()).map_or("", String::as_str);
-        let Some(done) =
-            external::run_client(client, &job, version, self.work, self.browsers, self.stop)?
-        else {
-            return Ok(None);
-        };
+        let load = ClientLoad { client, job: &job, version, work: self.work };
+        let Some(done) = load.run(hosts, self.browsers, self.stop)? else { return Ok(None) };
         let mut measured = self.empty(cell, repetition, client, done.command);
         measured.warnings = doubts::of_answer(client, &done.answer);
         let figures = Some(done.answer.figures);
@@ -234,7 +231,8 @@ impl Bench<'_> {
             Family::Ipv6 => Families { ipv6: figures, ipv4: None },
             Family::Ipv4 => Families { ipv6: None, ipv4: figures },
         };
-        Ok(Some(KeptCell { cell: measured, result: None, output: Some(done.output) }))
+        let (output, other_outputs) = (Some(done.output), done.other_outputs);
+        Ok(Some(KeptCell { cell: measured, result: None, output, other_outputs }))
     }
 
     fn empty(

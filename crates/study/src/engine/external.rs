@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::client::{Answer, Client, Job, ProgramOutput};
+use crate::client::{Answer, Client, Job, ProgramOutput, merge_answers};
+use sixmark_lab::Host;
 use sixmark_sys::process::Running;
 
 use super::folder::FolderOutput;
@@ -20,43 +21,86 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How much longer than requested a program may take.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// The outcome of a program.
+/// The outcome of a program, or of one in each of several hosts.
 pub(super) struct Done {
+    /// The figures; of several hosts, those of all together.
     pub(super) answer: Answer,
+    /// The output of the program, in the first host.
     pub(super) output: FolderOutput,
+    /// The outputs in the other hosts.
+    pub(super) other_outputs: Vec<FolderOutput>,
     /// The program and its arguments.
     pub(super) command: Vec<String>,
 }
 
-/// Runs a job with a client in the calling thread's network namespace: runs a program to its end,
-/// or drives one of the browsers. Returns `None` if the study was stopped before.
-///
-/// # Errors
-/// Returns an error if the client can't be started, does not end, or if its output can't be parsed.
-/// The error then names `version`.
-pub(super) fn run_client(
-    client: Client,
-    job: &Job,
-    version: &str,
-    work: &Work,
-    browsers: &Browsers,
-    stop: &Arc<AtomicBool>,
-) -> Result<Option<Done>, CommandError> {
-    match client.is_browser() {
-        true => drive(client, job, version, work, browsers, stop),
-        false => run_to_end(client, job, version, work, stop),
+/// The load of a client.
+#[derive(Clone, Copy)]
+pub(super) struct ClientLoad<'a> {
+    pub(super) client: Client,
+    pub(super) job: &'a Job,
+    /// The program's version, which errors name.
+    pub(super) version: &'a str,
+    pub(super) work: &'a Work,
+}
+
+impl ClientLoad<'_> {
+    /// Carries it out: runs a program to its end, or drives one of the browsers; in each of the hosts
+    /// of a lab at the same time, or without any in the calling thread's network namespace. Returns
+    /// `None` if the study was stopped before.
+    ///
+    /// # Errors
+    /// Returns an error if the client can't be started, does not end, or if its output can't be
+    /// parsed.
+    pub(super) fn run(
+        &self,
+        hosts: &[&Host],
+        browsers: &Browsers,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Done>, CommandError> {
+        let here = |file: &str| match self.client.is_browser() {
+            true => drive(self, browsers, stop),
+            false => run_to_end(self, file, stop),
+        };
+        let in_host = |host: &Host| host.within(|| here(host.name()));
+        match hosts {
+            [] => here("client"),
+            [host] => in_host(host),
+            hosts => self.run_in_all(hosts, &in_host),
+        }
+    }
+
+    /// Carries it out in several hosts at the same time, and merges what they did.
+    fn run_in_all(
+        &self,
+        hosts: &[&Host],
+        in_host: &(dyn Fn(&Host) -> Result<Option<Done>, CommandError> + Sync),
+    ) -> Result<Option<Done>, CommandError> {
+        let all = std::thread::scope(|scope| {
+            let started: Vec<_> =
+                hosts.iter().map(|host| scope.spawn(move || in_host(host))).collect();
+            let lost = || CommandError::Measure(format!("{}: its task ended", self.client.name()));
+            let ended = started.into_iter().map(|one| one.join().unwrap_or_else(|_| Err(lost())));
+            ended.collect::<Result<Vec<_>, _>>()
+        })?;
+        let Some(all) = all.into_iter().collect::<Option<Vec<Done>>>() else { return Ok(None) };
+        let answers: Vec<Answer> = all.iter().map(|done| done.answer.clone()).collect();
+        let mut all = all.into_iter();
+        let first = all.next().map(|first| Done {
+            answer: merge_answers(&answers),
+            other_outputs: all.map(|done| done.output).collect(),
+            ..first
+        });
+        Ok(first)
     }
 }
 
 /// Drives a browser. Its output is a line of JSON for each load.
 fn drive(
-    client: Client,
-    job: &Job,
-    version: &str,
-    work: &Work,
+    load: &ClientLoad<'_>,
     browsers: &Browsers,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Done>, CommandError> {
+    let &ClientLoad { client, job, version, work } = load;
     let name = client.name();
     let arguments = client.arguments(job).map_err(CommandError::Usage)?;
     let folder = work.folder("browsers")?;
@@ -72,21 +116,21 @@ fn drive(
         .map_err(|why| CommandError::Measure(format!("{name} ({version}): {why}")))?;
     let command = [name.to_owned()].into_iter().chain(arguments).collect();
     let output = FolderOutput { stdout: out, stderr: done.said, status: "runs on".to_owned() };
-    Ok(Some(Done { answer, output, command }))
+    Ok(Some(Done { answer, output, other_outputs: Vec::new(), command }))
 }
 
+/// Runs a program to its end. `file` begins the names of the files that its output goes to.
 fn run_to_end(
-    client: Client,
-    job: &Job,
-    version: &str,
-    work: &Work,
+    load: &ClientLoad<'_>,
+    file: &str,
     stop: &AtomicBool,
 ) -> Result<Option<Done>, CommandError> {
+    let &ClientLoad { client, job, version, work } = load;
     let name = client.name();
     let cannot = |why: &dyn std::fmt::Display| CommandError::Measure(format!("{name}: {why}"));
     let mut arguments = client.arguments(job).map_err(CommandError::Usage)?;
     let program = client_program(client).ok_or_else(|| cannot(&"is no longer installed"))?;
-    let files = ["stdout", "stderr"].map(|name| work.file(name));
+    let files = ["stdout", "stderr"].map(|name| work.file(&format!("{file}-{name}")));
     let [out, err] = [File::create(&files[0]), File::create(&files[1])];
     arguments.extend(client.output_option(&files[0].display().to_string()));
     let mut command = plain_command(&program);
@@ -120,7 +164,7 @@ fn run_to_end(
     })?;
     let command = [name.to_owned()].into_iter().chain(arguments).collect();
     let output = FolderOutput { stdout: out, stderr: err, status: exit.status.to_string() };
-    Ok(Some(Done { answer, output, command }))
+    Ok(Some(Done { answer, output, other_outputs: Vec::new(), command }))
 }
 
 /// Returns the last line of the first text that has one, as a clause for messages.

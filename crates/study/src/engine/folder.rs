@@ -37,8 +37,11 @@ pub(super) struct KeptCell {
     pub(super) cell: CellResult,
     /// The document of its run, if sixmark generated the load.
     pub(super) result: Option<RunResult>,
-    /// The output of another client.
+    /// The output of another client; of one that loads from several hosts, that in the first.
     pub(super) output: Option<FolderOutput>,
+    /// The output of the client in the other hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) other_outputs: Vec<FolderOutput>,
 }
 
 /// The output of a program, and how it ended.

@@ -180,12 +180,15 @@ impl<'a> Stage<'a> {
         self.up.as_ref().map(|(_, up)| up)
     }
 
-    /// Returns the host that generates a cell's load; `None` without a lab.
+    /// Returns the hosts that generate a cell's load; none without a lab.
+    pub(super) fn hosts(&self, cell: &PlannedCell<'_>) -> Result<Vec<&Host>, CommandError> {
+        let Some(up) = self.up() else { return Ok(Vec::new()) };
+        cell.from().into_iter().map(|name| up.hosts().get(name)).collect()
+    }
+
+    /// Returns the first host that generates a cell's load; `None` without a lab.
     pub(super) fn host(&self, cell: &PlannedCell<'_>) -> Result<Option<&Host>, CommandError> {
-        match (self.up(), cell.text("from")) {
-            (Some(up), Some(name)) => up.hosts().get(name).map(Some),
-            _ => Ok(None),
-        }
+        Ok(self.hosts(cell)?.into_iter().next())
     }
 
     /// Ends everything, in the reverse order of its beginning.

@@ -59,6 +59,15 @@ impl<'a> PlannedCell<'a> {
         self.text(ADDRESS_LIST)?.parse().ok()
     }
 
+    /// Returns the hosts of the lab that generate the load, in the order of the file.
+    pub fn from(&self) -> Vec<&'a str> {
+        match self.setting("from").map(|setting| &setting.value) {
+            Some(SettingValue::Text(host)) => vec![host],
+            Some(SettingValue::List(hosts)) => hosts.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the client that generates the load.
     pub fn client(&self) -> Client {
         self.text("client").and_then(Client::named).unwrap_or(Client::Sixmark)

@@ -138,6 +138,26 @@ fn only_own_settings(study: &Study, cell: &PlannedCell<'_>) -> Result<(), (usize
     }
 }
 
+/// Returns why a client can't load from these hosts together; `None` if it can.
+fn no_hosts(client: Client, hosts: &[&str]) -> Option<String> {
+    if hosts.len() < 2 {
+        return None;
+    }
+    match client {
+        Client::Sixmark => {
+            let hosts: Vec<String> = hosts.iter().map(|host| format!("lab:{host}")).collect();
+            let hosts = hosts.join(",");
+            Some(format!(
+                "a list of hosts is for other clients; sixmark itself has --hosts {hosts}"
+            ))
+        }
+        client if client.is_browser() => {
+            Some(format!("{} loads from one host, not from a list", client.name()))
+        }
+        _ => None,
+    }
+}
+
 /// Checks every cell: its target, its host in a lab, and whether its client can do what it asks
 /// for.
 ///
@@ -148,10 +168,14 @@ pub fn check_cells(study: &Study) -> Result<(), (usize, String)> {
     for cell in cells(study) {
         let place = CellTarget::new(study, &cell, urls).map_err(|why| (cell.line(), why))?;
         let of_cell = |why| (cell.line(), why);
-        if study.lab.is_some() && cell.text("from").is_none() {
+        let hosts = cell.from();
+        if study.lab.is_some() && hosts.is_empty() {
             return Err(of_cell(
                 "does not name the lab's host that it loads from: from".to_owned(),
             ));
+        }
+        if let Some(why) = no_hosts(cell.client(), &hosts) {
+            return Err((cell.setting("from").map_or(0, |from| from.line), why));
         }
         match cell.client() {
             Client::Sixmark => only_own_settings(study, &cell)?,

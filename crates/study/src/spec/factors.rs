@@ -126,7 +126,13 @@ fn check_setting(setting: Setting, field: &FileField<'_>, known: &Known<'_>) -> 
             let names: Vec<_> = known.services.iter().map(String::as_str).collect();
             among(value, &names)
         }
-        ("from", value) => among(value, &known.lab.map_or(Vec::new(), InLab::hosts)),
+        ("from", value) => {
+            let hosts = known.lab.map_or(Vec::new(), InLab::hosts);
+            match value {
+                SettingValue::List(list) => not_hosts(list, &hosts),
+                value => among(value, &hosts),
+            }
+        }
         ("traffic", SettingValue::Text(text)) if text.is_empty() => None,
         ("traffic", value) => {
             let names: Vec<_> = known.traffic.iter().map(String::as_str).collect();
@@ -149,6 +155,18 @@ fn check_setting(setting: Setting, field: &FileField<'_>, known: &Known<'_>) -> 
         }
         None => Some(setting),
     }
+}
+
+/// Returns what is wrong with a list of hosts that generate the load together.
+fn not_hosts(list: &[String], hosts: &[&str]) -> Option<String> {
+    let is_twice = |host: &&String| list.iter().filter(|other| other == host).count() > 1;
+    if let Some(host) = list.iter().find(is_twice) {
+        return Some(format!("'{host}' occurs twice"));
+    }
+    if list.is_empty() {
+        return Some(format!("names no host: {}", hosts.join(", ")));
+    }
+    list.iter().find_map(|host| among(&SettingValue::Text(host.clone()), hosts))
 }
 
 fn among(value: &SettingValue, allowed: &[&str]) -> Option<String> {

@@ -66,3 +66,40 @@ fn keys_unknown_to_a_form_for_a_lab_are_told_wherever_it_is_carried_out() {
         assert!(wrongs[0].to_string().contains("in-lab.nope: unknown key"), "{wrongs:?}");
     }
 }
+
+/// A study whose cells another client loads.
+const BY_AB: &str = r#"
+name = "x"
+[lab]
+file = "lab.toml"
+[options]
+client = "ab"
+count = 1
+[factors]
+initiators = [{ name = "1", from = "client" }, { name = "2", from = ["client", "server"] }]
+family = ["ipv6", "ipv4"]
+"#;
+
+#[test]
+fn another_client_may_load_from_several_hosts() {
+    let study = read_as(BY_AB, false, false).unwrap();
+    let cells = cells(&study);
+    let from: Vec<Vec<&str>> = cells.iter().map(|cell| cell.from()).collect();
+    assert_eq!(from[1..3], [vec!["client"], vec!["client", "server"]]);
+}
+
+#[test]
+fn a_list_of_hosts_that_can_not_load_is_refused_in_one_line() {
+    for (what, instead, said) in [
+        ("\"server\"] }", "\"nobody\"] }", "'nobody' is not one of: client, server"),
+        ("\"server\"] }", "\"client\"] }", "'client' occurs twice"),
+        ("[\"client\", \"server\"]", "[]", "names no host: client, server"),
+        ("client = \"ab\"", "", "--hosts lab:client,lab:server"),
+        ("client = \"ab\"", "client = \"firefox\"", "firefox loads from one host"),
+    ] {
+        let wrongs = read_as(&BY_AB.replace(what, instead), false, false).unwrap_err();
+        let line = wrongs[0].to_string();
+        assert!(line.contains(said) && line.contains("from"), "{said}: {wrongs:?}");
+        assert_eq!((wrongs.len(), line.lines().count()), (1, 1), "{wrongs:?}");
+    }
+}
