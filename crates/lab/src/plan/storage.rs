@@ -1,4 +1,4 @@
-//! URLs of storage (`nbd://`, `nfs://`, `iscsi://`) and of FTP, as used in studies for fio, curl and
+//! URLs of storage (`nbd://`, `nfs://`, `iscsi://`, `nvme://`) and of FTP, as used in studies for fio, curl and
 //! wget.
 
 use std::fmt;
@@ -16,12 +16,15 @@ pub enum StorageProtocol {
     Nfs,
     /// iSCSI.
     Iscsi,
+    /// NVMe over TCP.
+    Nvme,
 }
 
-const PROTOCOLS: [(&str, StorageProtocol, u16); 3] = [
+const PROTOCOLS: [(&str, StorageProtocol, u16); 4] = [
     ("nbd", StorageProtocol::Nbd, 10_809),
     ("nfs", StorageProtocol::Nfs, 2_049),
     ("iscsi", StorageProtocol::Iscsi, 3_260),
+    ("nvme", StorageProtocol::Nvme, 4_420),
 ];
 
 /// A storage URL.
@@ -79,7 +82,7 @@ impl FromStr for Storage {
         let (&(_, protocol, usual), rest) = text
             .split_once("://")
             .and_then(|(scheme, rest)| Some((known(scheme)?, rest)))
-            .ok_or("begins with nbd://, nfs:// or iscsi://")?;
+            .ok_or("begins with nbd://, nfs://, iscsi:// or nvme://")?;
         let Url { host, port, path, .. } = with_port(rest, usual)?;
         Ok(Storage { protocol, host, port, path })
     }
@@ -145,6 +148,7 @@ mod tests {
                 3_261,
                 "/iqn.2026-01.x:y/1",
             ),
+            ("nvme://10.0.5.2/dev/x", StorageProtocol::Nvme, "10.0.5.2", 4_420, "/dev/x"),
         ] {
             let storage: Storage = text.parse().unwrap();
             assert_eq!((storage.protocol, storage.port), (protocol, port), "{text}");

@@ -1,5 +1,5 @@
 //! fio: reads and writes blocks over NBD, NFS or iSCSI, with user-space libraries instead of the
-//! kernel's clients.
+//! kernel's clients, or over NVMe/TCP, with the kernel's.
 
 use serde::Deserialize;
 
@@ -8,10 +8,11 @@ use sixmark_http::url::Host;
 use sixmark_lab::plan::storage::{Storage, StorageProtocol};
 
 /// fio's engines, each with the protocol that it speaks.
-const ENGINES: [(&str, StorageProtocol); 3] = [
+const ENGINES: [(&str, StorageProtocol); 4] = [
     ("nbd", StorageProtocol::Nbd),
     ("nfs", StorageProtocol::Nfs),
     ("libiscsi", StorageProtocol::Iscsi),
+    ("libaio", StorageProtocol::Nvme),
 ];
 
 /// Returns fio's engine for the URL of a storage service; `None` for other URLs.
@@ -158,6 +159,7 @@ fn target(storage: &Storage) -> Result<Vec<String>, String> {
             vec![format!("--filename={url}")]
         }
         StorageProtocol::Nfs => nfs(storage)?,
+        StorageProtocol::Nvme => nvme(storage)?,
     })
 }
 
@@ -177,6 +179,18 @@ fn nfs(storage: &Storage) -> Result<Vec<String>, String> {
     let query = if query.is_empty() { String::new() } else { format!("?{query}") };
     let url = format!("--nfs_url=nfs://{}{folder}{query}", storage.plain());
     Ok(vec![url, format!("--filename={file}")])
+}
+
+/// Returns the arguments for NVMe/TCP: the block device that the kernel has made of the namespace, past
+/// the page cache.
+fn nvme(storage: &Storage) -> Result<Vec<String>, String> {
+    let path = &storage.path;
+    if !path.starts_with("/dev/") || path.contains(':') {
+        return Err(format!(
+            "needs the path of the kernel's block device, as in /dev/disk/by-id/nvme-uuid.X, not '{path}'"
+        ));
+    }
+    Ok(vec![format!("--filename={path}"), "--direct=1".to_owned()])
 }
 
 fn operation(blocks: &Blocks) -> Result<&str, String> {

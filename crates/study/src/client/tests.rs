@@ -203,6 +203,7 @@ fn fio_is_told_where_the_blocks_are() {
             "libiscsi",
             "--filename=iscsi\\://[\\:\\:1]\\:3260/iqn.a\\:b/1",
         ),
+        ("nvme://[::1]/dev/disk/by-id/nvme-x", "libaio", "--filename=/dev/disk/by-id/nvme-x"),
     ] {
         let words = Client::Fio.arguments(&blocks(url, |_| {})).unwrap();
         for word in [
@@ -216,6 +217,7 @@ fn fio_is_told_where_the_blocks_are() {
             assert!(words.iter().any(|own| own == word), "{url}: no {word} in {words:?}");
         }
         assert_eq!(words.contains(&"--filename=file".to_owned()), engine == "nfs");
+        assert_eq!(words.contains(&"--direct=1".to_owned()), engine == "libaio");
     }
 }
 
@@ -224,9 +226,10 @@ fn fio_is_refused_what_it_can_not_do() {
     let text = |text: &str| Some(text.to_owned());
     let nbd = "nbd://[::1]/x";
     for (job, part) in [
-        (blocks("http://[::1]/x", |_| {}), "nbd://, nfs:// or iscsi://"),
+        (blocks("http://[::1]/x", |_| {}), "nbd://, nfs://, iscsi:// or nvme://"),
         (blocks("nbd://host/x", |_| {}), "needs an address"),
         (blocks("nfs://[::1]/file", |_| {}), "/export/file"),
+        (blocks("nvme://[::1]/disk", |_| {}), "needs the path of the kernel's block device"),
         (blocks("nfs://[::1]:1/export/file", |_| {}), "nfsport"),
         (blocks(nbd, |job| job.blocks.engine = text("nfs")), "no engine 'nfs' for nbd://"),
         (blocks(nbd, |job| job.blocks.operation = None), "needs an operation"),

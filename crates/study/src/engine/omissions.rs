@@ -4,7 +4,7 @@ use sixmark_lab::service::probe::{failed_probe, missing_program};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::enclosure::Rights;
 
-use super::program::is_wanted;
+use super::program::{is_wanted, missing_engine};
 use super::stage::temporary;
 use crate::spec::Study;
 
@@ -30,8 +30,11 @@ pub fn omissions(
                 Some(format!("no program given: --server {}=PATH", service.name))
             }
             Some(why) => Some(why),
+            None => missing_engine(study, service)?,
+        };
+        let why = match why {
             None if probing => failed_probe(service, &base, &value)?,
-            None => None,
+            why => why,
         };
         all.extend(why.map(|why| (service.name.clone(), why)));
     }

@@ -1,7 +1,7 @@
 //! The programs that a study uses besides sixmark.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::client::{Client, engine_for};
@@ -112,13 +112,7 @@ pub(super) fn versions(study: &Study) -> Result<BTreeMap<String, String>, Comman
 fn engines(study: &Study, needs: &[Need]) -> Result<(), CommandError> {
     let fio = needs.iter().find(|need| need.program == Client::Fio.name());
     let Some(file) = fio.and_then(|fio| fio.found.as_ref()) else { return Ok(()) };
-    let output = command_of(file).arg("--enghelp").stdin(Stdio::null()).output();
-    let output = output.map_err(|error| {
-        CommandError::Measure(format!("can't start '{}': {error}", file.display()))
-    })?;
-    let has = String::from_utf8_lossy(&output.stdout).into_owned();
-    let lacks = |engine: &str| !has.lines().any(|line| line.trim() == engine);
-    match engines_of(study).into_iter().find(|engine| lacks(engine)) {
+    match lacking_engine(file, &engines_of(study, |_| true))? {
         Some(engine) => Err(CommandError::Measure(format!(
             "the study needs a fio with the engine {engine}, which {} lacks: scripts/install-fio \
              builds one, {FIO}=FILE selects it",
@@ -128,14 +122,50 @@ fn engines(study: &Study, needs: &[Need]) -> Result<(), CommandError> {
     }
 }
 
-/// Returns the engines of fio that a study's cells need.
-fn engines_of(study: &Study) -> Vec<&'static str> {
+/// Returns why cells that load this service can't be measured, in a clause, if fio lacks an engine that
+/// they need.
+pub(super) fn missing_engine(
+    study: &Study,
+    service: &Service,
+) -> Result<Option<String>, CommandError> {
+    let engines = engines_of(study, |server| server == Some(service.name.as_str()));
+    let Some(file) = client_program(Client::Fio).filter(|_| !engines.is_empty()) else {
+        return Ok(None);
+    };
+    let lacking = lacking_engine(&file, &engines)?;
+    Ok(lacking.map(|engine| {
+        format!(
+            "fio has no engine {engine} (scripts/install-fio builds one, {FIO}=FILE selects it)"
+        )
+    }))
+}
+
+/// Returns the first of these engines that a fio lacks.
+fn lacking_engine(
+    file: &Path,
+    engines: &[&'static str],
+) -> Result<Option<&'static str>, CommandError> {
+    let output = command_of(file).arg("--enghelp").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| {
+        CommandError::Measure(format!("can't start '{}': {error}", file.display()))
+    })?;
+    let has = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lacks = |engine: &&&str| !has.lines().any(|line| line.trim() == **engine);
+    Ok(engines.iter().find(lacks).copied())
+}
+
+/// Returns the engines of fio that the cells which load such a service need.
+fn engines_of(study: &Study, is_asked: impl Fn(Option<&str>) -> bool) -> Vec<&'static str> {
     let cells = cells(study);
     let of_fio = cells.iter().filter(|cell| cell.client() == Client::Fio);
     let urls = of_fio.flat_map(|cell| {
-        let server = cell.text("server");
-        let server = server.or_else(|| study.services.first().map(|only| only.name.as_str()));
-        server.and_then(|name| study.likely_urls(name)).unwrap_or_else(|| study.targets.clone())
+        let server = study.server_of(cell);
+        match is_asked(server) {
+            true => server
+                .and_then(|name| study.likely_urls(name))
+                .unwrap_or_else(|| study.targets.clone()),
+            false => Vec::new(),
+        }
     });
     let mut engines: Vec<_> = urls.filter_map(|url| engine_for(&url)).collect();
     engines.sort_unstable();
