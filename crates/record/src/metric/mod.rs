@@ -112,7 +112,9 @@ impl Metric {
 
     /// Returns the least and the greatest possible figure. None is below zero.
     pub fn bounds(self) -> Bounds {
-        let most = if self == Metric::Quantity(Quantity::Failures) { 1.0 } else { f64::INFINITY };
+        use Quantity as Q;
+        let of_whole = [Q::Failures, Q::MachineCpuShare].map(Metric::Quantity);
+        let most = if of_whole.contains(&self) { 1.0 } else { f64::INFINITY };
         Bounds { least: 0.0, most }
     }
 

@@ -69,6 +69,12 @@ pub enum Quantity {
     ServerCpuPerRequest,
     /// Processor time of the server per complete response, in a comparison.
     CpuPerRequest,
+    /// Processor time of client and service divided by that of all processors of the machine.
+    ProgramsCpuShare,
+    /// Busy time of all processors of the machine, divided by their elapsed time.
+    MachineCpuShare,
+    /// TCP segments that the kernel of the client's hosts received per MiB of content.
+    SegmentsInPerMib,
     /// Bytes of frames from the GET to the last ACK, per second; only from a capture.
     Throughput,
     /// Retransmitted segments of the server; only from a capture.
@@ -204,6 +210,17 @@ const ENTRIES: [QuantityEntry; COUNT] = {
         entry(Q::CpuPerRequest, ["cpu_per_request", "server’s CPU time per response"],
             (Time, LOWER), None,
             "CPU time of the server over complete responses, in a comparison with `--vitals-from`"),
+        entry(Q::ProgramsCpuShare, ["programs_cpu_share", "programs’ share of all CPUs"],
+            (Share, LOWER), None,
+            "CPU time of client and service together over the time of all processors of the machine \
+             that the study runs on; in a lab"),
+        entry(Q::MachineCpuShare, ["machine_cpu_share", "machine’s CPU share"], (Share, LOWER), None,
+            "busy time of all processors of the machine that the study runs on, over their time: \
+             all programs and the kernel. In a lab all hosts are this machine"),
+        entry(Q::SegmentsInPerMib, ["segments_in_per_mib", "segments received per MiB"],
+            (Count, LOWER), None,
+            "segments that the kernel of the client’s host handed to TCP, for each MiB of content \
+             (`content_rate`); those that GRO joined count once; in a lab"),
         entry(Q::Throughput, ["throughput", "throughput"], (BytesPerS, HIGHER), None,
             "bytes of all frames in both directions from the GET to the last ACK, each segment \
              once, over that time; from a capture"),

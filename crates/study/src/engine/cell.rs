@@ -17,9 +17,7 @@ use sixmark_http::url::Url;
 use sixmark_lab::Host;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::family_result::Families;
-use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::plan::secrets::redact;
-use sixmark_record::result::RunResult;
 use sixmark_record::sameness::GivenResult;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
@@ -31,6 +29,7 @@ use super::external::ClientLoad;
 use super::folder::KeptCell;
 use super::instruments::{Beside, InstrumentPlace};
 use super::stage::Stage;
+use super::used::{self, Used};
 use super::work::Work;
 use crate::browser::Browsers;
 use crate::engine::cell_warnings as doubts;
@@ -77,8 +76,8 @@ impl Bench<'_> {
             None => return Ok(None),
         };
         let (server, hosts) = (self.server(cell), stage.hosts(cell)?);
-        let used = || Some((stage.up()?.cpu_of(server?)?, Instant::now()));
-        let (before, began_us) = (used(), clock::real() / 1_000);
+        let used = || Used::until_now(stage, server, &hosts);
+        let (before, began_us) = (used()?, clock::real() / 1_000);
         let own = || self.own(cell, repetition, &place, stage.fleet());
         let mut kept = match (cell.client(), &hosts[..]) {
             (Client::Sixmark, [host, ..]) => host.within(own)?,
@@ -86,7 +85,7 @@ impl Bench<'_> {
             (client, hosts) => self.other(client, cell, repetition, (&place, hosts))?,
         };
         if let Some(kept) = &mut kept {
-            served(&mut kept.cell, before.zip(used()));
+            used()?.add(&before, &mut kept.cell);
             let load = LoadTime { began_us, ended_us: clock::real() / 1_000 };
             around.end(stage, &place, load, &mut kept.cell)?;
         }
@@ -186,7 +185,7 @@ impl Bench<'_> {
         measured.ended = result.ended;
         measured.agents = result.fleet.as_ref().map(|fleet| fleet.agents.len() as u32);
         measured.families = figures_of_families(&result);
-        served_elsewhere(&mut measured, &result);
+        used::add_server_elsewhere(&mut measured, &result);
         measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
         let (result, output, other_outputs) = (Some(result), None, Vec::new());
@@ -340,43 +339,4 @@ fn mix<'a>(cell: &PlannedCell<'a>) -> Option<&'a str> {
 fn path(place: &CellTarget) -> String {
     let url = place.urls.first().and_then(|url| url.parse::<Url>().ok());
     url.map_or(String::new(), |url| url.path)
-}
-
-/// The processor time of a service in seconds, and the time of the reading.
-type Used = (f64, Instant);
-
-/// Adds the service's processor time to the figures, if only one family was loaded.
-fn served(cell: &mut CellResult, used: Option<(Used, Used)>) {
-    let Some(((before, began), (after, ended))) = used else { return };
-    put_server_cpu(cell, after - before, ended.duration_since(began).as_secs_f64());
-}
-
-/// Adds the processor time that the server's machine reports of itself: that of the processes that it
-/// observes, else its own.
-fn served_elsewhere(cell: &mut CellResult, result: &RunResult) {
-    let server = result.vitals.as_ref().and_then(|vitals| vitals.server.as_ref());
-    let cost = server.and_then(|server| server.processes.as_ref().or(server.machine.as_ref()));
-    if let (Some(server), Some(cost)) = (server, cost) {
-        put_server_cpu(cell, cost.cpu_s, server.covered_s);
-    }
-}
-
-/// Adds the server's processor time in seconds to the figures, if only one family was loaded.
-fn put_server_cpu(cell: &mut CellResult, seconds: f64, took_s: f64) {
-    if cell.families.iter().count() == 1 {
-        let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];
-        for figures in figures.into_iter().flatten() {
-            figures.insert(Metric::Quantity(Quantity::ServerCpu).to_string(), seconds);
-            let completed =
-                figures.get(&Metric::Quantity(Quantity::Completed).to_string()).copied();
-            if let Some(completed) = completed.filter(|completed| *completed > 0.0) {
-                let name = Metric::Quantity(Quantity::ServerCpuPerRequest).to_string();
-                figures.insert(name, seconds * 1e6 / completed);
-            }
-            if took_s > 0.0 {
-                let share = Metric::Quantity(Quantity::ServerCpuShare).to_string();
-                figures.insert(share, seconds / took_s);
-            }
-        }
-    }
 }

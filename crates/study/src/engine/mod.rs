@@ -31,6 +31,7 @@ mod source;
 mod stage;
 mod start;
 mod study_fleet;
+mod used;
 mod work;
 
 pub use check::{CellOptions, CellUrls, OptionsOfCells, WrongOption, read_options};
