@@ -117,7 +117,7 @@ fn describe_group(study: &Study, group: &CellGroup) -> String {
         _ => format!("{name} ({})", levels.join(", ")),
     };
     let varied: Vec<String> = varied.map(factor).collect();
-    format!("{:<14}varies {}", format!("group {}", group.name), varied.join(", "))
+    format!("{:<13} varies {}", format!("group {}", group.name), varied.join(", "))
 }
 
 /// Says what would be omitted if the study began now, and which services have probes.
