@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use sixmark_testkit::forms::STUDY as FORM;
+use sixmark_testkit::lab::{Lab, without};
 use sixmark_testkit::study::{StudyBench, assert_complete, fine, read};
 use sixmark_testkit::{command, complaint, sixmark, skipped};
 
@@ -9,24 +10,56 @@ const STUDY: &str = include_str!("../../../../experiments/dell/study.toml");
 const LAB: &str = include_str!("../../../../experiments/dell/lab.toml");
 const PUBLISHED: &str = include_str!("../../../../experiments/dell/published.toml");
 
-/// HTTP alone, IPv4 fragmented alone, everything once.
-const LEVELS: &str = r#"
+/// HTTP alone, everything once. The other groups have no cells.
+const TABLES: &str = r#"
+[quick]
+repetitions = 1
+options = { duration = "3s" }
 [quick.factors]
 workload = [{ name = "http", server = "http", concurrency = 8 }]
-pmtu = [{ name = "fragmented", lab-pmtu = "fragmented" }]
+block = [{ name = "256K", bytes = 262144 }]
+[quick.groups]
+fragments.workload = "nbd"
+receiver.workload = "nbd"
+nat.workload = "nbd"
+initiators.workload = "nbd"
 "#;
 
-/// The study with other levels in its short form.
-fn cut_down() -> StudyBench {
-    let (before, rest) = STUDY.split_once("[quick.factors]").unwrap();
-    let (levels, after) = rest.split_once("[[settings]]").unwrap();
-    assert!(levels.contains("workload") && before.contains("repetitions = 2\n"));
-    let before = before.replace("repetitions = 2\n", "repetitions = 1\n");
-    // A SYN that is lost is sent again after a second (RFC 6298, 2.1): a cell lasts longer.
-    assert!(before.contains("options = { duration = \"1s\" }"));
-    let before = before.replace("duration = \"1s\"", "duration = \"3s\"");
-    let block = levels.lines().find(|line| line.starts_with("block")).unwrap();
-    let bench = StudyBench::alone(&format!("{before}{}{block}\n[[settings]]{after}", LEVELS));
+/// Reads over HTTP by the offload of sender and receiver.
+const RECEIVER: &str = r#"
+[quick]
+repetitions = 1
+options = { duration = "2s" }
+[quick.factors]
+workload = [{ name = "http", server = "http", concurrency = 8 }]
+[quick.groups]
+paper.workload = "nbd"
+fragments.workload = "nbd"
+receiver = { workload = "http", offload = "all", pmtu = "discovery" }
+nat.workload = "nbd"
+initiators.workload = "nbd"
+"#;
+
+/// Reads over NBD from one host and from two.
+const INITIATORS: &str = r#"
+[quick]
+repetitions = 1
+options = { duration = "2s" }
+[quick.factors]
+workload = [{ name = "nbd", server = "nbd", client = "fio", path = "/disk", depth = 8, size = "64m" }]
+[quick.groups]
+paper.workload = "http"
+fragments.workload = "http"
+receiver.workload = "http"
+nat.workload = "http"
+initiators = { offload = "on", initiators = "all" }
+"#;
+
+/// The study with another short form.
+fn cut_down(form: &str) -> StudyBench {
+    let (before, rest) = STUDY.split_once("[quick]\n").unwrap();
+    let (_, after) = rest.split_once("# Random, and no holes").unwrap();
+    let bench = StudyBench::alone(&format!("{before}{form}\n#{after}"));
     std::fs::write(bench.path("lab.toml"), LAB).unwrap();
     std::fs::write(bench.path("published.toml"), PUBLISHED).unwrap();
     bench
@@ -37,7 +70,7 @@ fn its_tables_have_rows_of_percent_and_the_interaction_is_tested() {
     if ["netns", "bird2", "nftables"].into_iter().any(skipped) {
         return;
     }
-    let bench = cut_down();
+    let bench = cut_down(TABLES);
     let text = fine(&bench.run(&["--quick"]));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let document = bench.document();
@@ -70,6 +103,9 @@ fn assert_cell(cell: &Value) {
     let block = of("content_rate") / of("iops");
     assert!((block / 262_144.0 - 1.0).abs() < 0.001, "{block} bytes a block: {cell}");
     assert!(of("cpu_share") > 0.0 && of("server_cpu_share") >= 0.0);
+    let [machine, programs] = ["machine_cpu_share", "programs_cpu_share"].map(of);
+    assert!(machine > 0.0 && machine <= 1.0 && programs > 0.0, "{machine}, {programs}");
+    assert!(of("segments_in_per_mib") > 0.0);
 }
 
 fn assert_tables(document: &Value) {
@@ -127,18 +163,121 @@ fn fio(bench: &StudyBench, engines: &str) -> String {
 }
 
 #[test]
-fn an_fio_without_nfs_is_told_before_anything_is_measured() {
+fn storage_that_fio_has_no_engine_for_is_omitted_and_what_remains_is_needed() {
     if ["netns", "fio"].into_iter().any(skipped) {
         return;
     }
-    let bench = cut_down();
-    let fio = fio(&bench, "Available IO engines:\n\tnbd");
+    let bench = cut_down(TABLES);
+    let nbd_alone = fio(&bench, "Available IO engines:\n\tnbd");
+    let output = command(&["study", "show", "dell"]).env("SIXMARK_FIO", nbd_alone).output();
+    let text = fine(&output.unwrap());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for service in ["nfs", "iscsi", "nvme"] {
+        assert!(text.contains(&format!("{service} is omitted")), "{service}: {text}");
+    }
+    assert!(text.contains("scripts/install-fio"), "{text}");
+    let none = fio(&bench, "Available IO engines:\n\tlibaio");
     let words = ["study", "run", &bench.file(), "--out", &bench.out()];
-    let output = command(&words).env("SIXMARK_FIO", fio).output().unwrap();
+    let output = command(&words).env("SIXMARK_FIO", none).output().unwrap();
     let line = complaint(&output, 3);
-    assert!(line.contains("engine nfs") && line.contains("scripts/install-fio"), "{line}");
+    assert!(line.contains("engine nbd") && line.contains("scripts/install-fio"), "{line}");
     assert!(bench.cells().is_empty());
     assert!(read_or_null(&bench).is_null(), "nothing was begun");
+}
+
+/// A figure of the cell at these levels.
+fn figure(document: &Value, levels: &[(&str, &str)], family: &str, name: &str) -> f64 {
+    let has = |cell: &Value, (factor, level): &(&str, &str)| {
+        let at = cell["levels"].as_array().unwrap();
+        at.iter().any(|at| at["factor"] == *factor && at["level"] == *level)
+    };
+    let cells = document["cells"].as_array().unwrap().iter();
+    let mut found = cells.filter(|cell| {
+        levels.iter().all(|level| has(cell, level)) && !cell["families"][family].is_null()
+    });
+    let cell = found.next().unwrap_or_else(|| panic!("{levels:?}, {family}: {document}"));
+    cell["families"][family][name].as_f64().unwrap_or_else(|| panic!("{name}: {cell}"))
+}
+
+#[test]
+fn gro_at_the_receiver_joins_the_segments_of_reads() {
+    if ["netns", "bird2", "nftables"].into_iter().any(skipped) {
+        return;
+    }
+    let bench = cut_down(RECEIVER);
+    let text = fine(&bench.run(&["--quick"]));
+    let document = bench.document();
+    assert_complete(&document);
+    for family in ["ipv6", "ipv4"] {
+        let segments = |offload: &str| {
+            figure(&document, &[("offload", offload)], family, "segments_in_per_mib")
+        };
+        // A MiB in packets of 1500 bytes is over 700 of them.
+        let [off, tso] = ["off", "tso"].map(segments);
+        assert!(off > 700.0 && tso > 700.0, "{family}: {off}, {tso}");
+        // With the sender's offload and without.
+        let [gro, on] = ["gro", "on"].map(segments);
+        assert!(gro < off / 2.0 && on < tso / 2.0, "{family}: {gro} of {off}, {on} of {tso}");
+    }
+    let tables = document["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 1, "the groups without cells have none");
+    assert_eq!(tables[0]["rows"].as_array().unwrap().len(), 8);
+    assert!(text.contains("segments/MiB"), "{text}");
+}
+
+#[test]
+fn two_initiators_read_one_array_at_once() {
+    if ["netns", "bird2", "nftables", "fio"].into_iter().any(skipped) {
+        return;
+    }
+    let bench = cut_down(INITIATORS);
+    fine(&bench.run(&["--quick"]));
+    let document = bench.document();
+    assert_complete(&document);
+    assert_eq!(document["cells"].as_array().unwrap().len(), 4);
+    for cell in bench.cells().iter().map(|cell| read(cell)) {
+        let levels = cell["cell"]["levels"].to_string();
+        let others = cell["other_outputs"].as_array().map_or(0, Vec::len);
+        let are_two = levels.contains(r#""initiators","level":"2""#);
+        assert_eq!(others, usize::from(are_two), "{levels}");
+        let families = cell["cell"]["families"].as_object().unwrap();
+        let figures = families.values().find(|figures| !figures.is_null()).unwrap();
+        let of = |name: &str| figures[name].as_f64().unwrap_or_else(|| panic!("{name}: {cell}"));
+        assert_eq!(figures["response.p99"].is_null(), are_two, "{levels}");
+        assert!(of("response.min") <= of("response.mean") && of("segments_in_per_mib") > 0.0);
+        // Each reads for the whole time.
+        let read: f64 = [&cell["output"]]
+            .into_iter()
+            .chain(cell["other_outputs"].as_array().into_iter().flatten())
+            .map(blocks_of_fio)
+            .sum();
+        assert_eq!(of("completed"), read, "{levels}");
+    }
+}
+
+/// The blocks that an fio says it has read.
+fn blocks_of_fio(output: &Value) -> f64 {
+    let said = output["stdout"].as_str().unwrap();
+    let said: Value = serde_json::from_str(&said[said.find("{\n").unwrap()..]).unwrap();
+    said["jobs"][0]["read"]["total_ios"].as_f64().unwrap()
+}
+
+#[test]
+fn its_nat_can_be_switched_off() {
+    if without(&["bird2", "nftables", "curl"]) {
+        return;
+    }
+    for (nat, masked) in [("on", true), ("off", false)] {
+        let choice = format!("nat={nat}");
+        let lab = Lab::up(&format!("nat-{nat}"), LAB, &[&choice]);
+        // Without NAT, BGP tells the way back to the client.
+        let url = "http://10.0.5.2/bytes/10";
+        let words =
+            ["curl", "-sS", "--max-time", "60", "-o", "/dev/null", "-w", "%{http_code}", url];
+        assert_eq!(lab.says("client", &words), "200", "{nat}");
+        let rules = lab.says("r1", &["nft", "list", "ruleset"]);
+        assert_eq!(rules.contains("masquerade"), masked, "{nat}: {rules}");
+    }
 }
 
 fn read_or_null(bench: &StudyBench) -> Value {

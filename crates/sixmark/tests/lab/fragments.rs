@@ -26,7 +26,7 @@ fn routers_fragment_ipv4_only_where_its_senders_let_them() {
     }
     for (pmtu, fragmented) in [("fragmented", true), ("discovery", false)] {
         let choice = format!("pmtu={pmtu}");
-        let lab = Lab::up(pmtu, LAB, &[&choice, "offload=off"]);
+        let lab = Lab::up(pmtu, LAB, &[&choice, "tso=off"]);
         fetch(&lab, "10.0.5.2");
         // r4 stands before the core on the server's side.
         let [made, refused] =
