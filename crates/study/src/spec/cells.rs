@@ -183,6 +183,10 @@ pub fn check_cells(study: &Study) -> Result<(), (usize, String)> {
                 let (url, family) = place.single().map_err(of_cell)?;
                 let job =
                     Job::new(client, &cell.settings(), &url, family, |key| study.is_text(key))?;
+                if job.save && hosts.len() > 1 {
+                    let why = "save: what several hosts receive can't be saved in one file";
+                    return Err(of_cell(why.to_owned()));
+                }
                 client.arguments(&job).map_err(of_cell)?;
             }
         }
