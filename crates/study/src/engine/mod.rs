@@ -38,8 +38,8 @@ pub use check::{CellOptions, CellUrls, OptionsOfCells, WrongOption, read_options
 pub use conduct::{Finished, StudyEvent, run_cells};
 pub use elsewhere::{ElsewhereOptions, ForService, SetUpLevel, aim_study};
 pub use folder::{check_begun, files_of_folder};
-pub use imports::{ImportOptions, Imported, import_files};
 pub use given::{GivenProgram, check_given, give_programs};
+pub use imports::{ImportOptions, Imported, import_files};
 pub use omissions::omissions;
 pub use options::Options;
 pub use program::{Need, needs};

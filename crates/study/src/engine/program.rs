@@ -68,8 +68,9 @@ pub fn needs(study: &Study) -> Vec<Need> {
         need(Need {
             program: mgen::PROGRAM.to_owned(),
             package: Some(mgen::PACKAGE.to_owned()),
-            version: Some(mgen::VERSION.to_owned()),
+            version: vec![mgen::VERSION.to_owned()],
             found: find_program(mgen::PROGRAM),
+            given: false,
         });
     }
     needs

@@ -107,7 +107,8 @@ impl Used {
 pub(super) fn add_server_elsewhere(cell: &mut CellResult, result: &RunResult) {
     let server = result.vitals.as_ref().and_then(|vitals| vitals.server.as_ref());
     let cost = server.and_then(|server| server.processes.as_ref().or(server.machine.as_ref()));
-    let Some((server, cost)) = server.zip(cost).filter(|_| cell.families.iter().count() == 1) else {
+    let Some((server, cost)) = server.zip(cost).filter(|_| cell.families.iter().count() == 1)
+    else {
         return;
     };
     let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];

@@ -26,10 +26,10 @@ mod differences;
 mod elsewhere;
 mod factors;
 mod forms;
+mod given;
 mod groups;
 mod head;
 mod imports;
-mod given;
 pub mod instruments;
 mod known_names;
 pub mod lab;
@@ -56,9 +56,9 @@ pub use claims::{
     OrderTest, OrderedLevels, Relation, ShareTest, SideLevels, SidesTest, TrendShape, TrendTest,
 };
 pub use column::{ColumnSpec, LevelFilter};
+pub use elsewhere::{Elsewhere, ForServices, NamedServers};
 pub use head::ReadContext;
 pub(crate) use imports::is_level_name;
-pub use elsewhere::{Elsewhere, ForServices, NamedServers};
 pub use known_names::Levels;
 pub use outputs::{ChartSpec, ComparisonSpec, Outputs, TableSpec};
 pub use published::{

@@ -1,7 +1,5 @@
 //! Parsing of a study's file.
 
-use std::collections::BTreeMap;
-
 use super::around::{Hooks, hooks};
 use super::differences::{FormExtent, NamedTexts, held_fixed, put_texts};
 use super::forms::{Forms, OfLab, StudyForm, amount, form, labs};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use sixmark_study::engine::{Commands, Form, ImportOptions, Source, check_begun, import_files};
+use sixmark_study::engine::{Commands, ImportOptions, Source, check_begun, import_files};
 use sixmark_study::import::{ImportTool, parse_levels};
 use sixmark_study::study_result::At;
 use sixmark_sys::command_error::CommandError;
@@ -49,7 +49,7 @@ pub(super) fn import(args: &ImportArgs, commands: &Commands<'_>) -> Result<u8, C
     let before = document_in_folder(&args.folder)?;
     // The copy of the study's file is what the cells were measured by.
     let source = Source::file(&args.folder.join("study.toml"))?;
-    let form = Form { quick: before.quick, in_lab: before.in_lab };
+    let form = before.form();
     let study = source.read(form, commands).map_err(|wrongs| {
         describe_mistakes(wrongs.iter().map(|wrong| wrong.of_file(&source.name)))
     })?;
