@@ -51,7 +51,7 @@ fn two_given_apaches_stand_side_by_side() {
         complaint(&bench.run(&words), 2)
     };
     let line = refused(&["--server", "old=/etc/passwd"]);
-    assert!(line.contains("old=/etc/passwd: is no executable file"), "{line}");
+    assert!(line.contains("old=/etc/passwd: is not an executable file"), "{line}");
     let line = refused(&["--server", &format!("older={}", &old[4..])]);
     assert!(line.contains("no service 'older'; it has: apache, nginx, tomcat, old, new"), "{line}");
     let line = complaint(&bench.run(&["--quick", "--quiet"]), 3);

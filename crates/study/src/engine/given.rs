@@ -48,7 +48,7 @@ pub fn give_programs(study: &mut Study, given: &[GivenProgram]) -> Result<(), Co
         let absolute = std::path::absolute(path).map_err(|error| wrong(&error.to_string()))?;
         if find_program(&absolute.display().to_string()).is_none() {
             return Err(wrong(
-                "is no executable file: name the server's program, such as /opt/httpd/bin/httpd",
+                "is not an executable file: name the server's program, such as /opt/httpd/bin/httpd",
             ));
         }
         if all.insert(service.clone(), absolute).is_some() {
