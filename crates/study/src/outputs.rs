@@ -42,12 +42,16 @@ pub fn outputs(
         let named =
             spec.series.iter().chain([&spec.x]).chain(spec.only.iter().map(|at| &at.factor));
         let chart = charts::chart(&view.study, spec, view.seen.of_output(named), published);
-        // A form may lack the levels of a chart.
-        Some(chart).filter(|chart| cells.is_empty() || !chart.series.is_empty())
+        Some(chart).filter(|_| has_levels(&view.study, &spec.only))
     };
     let all =
         (of_tables.iter().flat_map(table).collect(), charts.iter().filter_map(chart).collect());
     (all.0, all.1, compare_all(study, &views))
+}
+
+/// Returns true if the form of a study has all of these levels.
+fn has_levels(study: &Study, only: &[At]) -> bool {
+    only.iter().all(|at| study.level_names(&at.factor).contains(&at.level.as_str()))
 }
 
 /// Tests the claims of a study on its cells and on the published figures.

@@ -148,7 +148,7 @@ fn no_hosts(client: Client, hosts: &[&str]) -> Option<String> {
             let hosts: Vec<String> = hosts.iter().map(|host| format!("lab:{host}")).collect();
             let hosts = hosts.join(",");
             Some(format!(
-                "a list of hosts is for other clients; sixmark itself has --hosts {hosts}"
+                "from: a list of hosts is for other clients; sixmark itself has --hosts {hosts}"
             ))
         }
         client if client.is_browser() => {

@@ -168,7 +168,7 @@ fn what_is_shown_beside_is_what_was_published_in_the_same_unit() {
                 }
             }
             let has_delay = |at: &At| at.factor == "delay" && at.level != "0";
-            let is_elsewhere = table.at.iter().any(has_delay);
+            let is_elsewhere = table.at.iter().any(has_delay) || table.published.is_none();
             assert_eq!(count > 0, !is_elsewhere, "{} {}: {:?}", study.name, table.name, table.at);
         }
     }
@@ -182,7 +182,9 @@ fn every_chart_of_every_form_has_the_published_lines() {
             let published = chart.series.iter().filter(|line| line.published);
             let labels: Vec<&str> = published.map(|line| line.label.as_str()).collect();
             let name = format!("{} {} {labels:?}", study.name, chart.name);
+            let spec = study.outputs.charts.iter().find(|spec| spec.name == chart.name).unwrap();
             let expected = match &study.name[..] {
+                _ if spec.published.is_empty() => 0,
                 "regensburg" => 8,
                 _ => 2,
             };
