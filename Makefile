@@ -105,4 +105,5 @@ instructions: ## instructions a request, one thread and server against two, unde
 
 reproductions: build ## the five papers' studies in full, an hour or two; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents, STUDIES="anma dell:--quick" names some
 	scripts/install-test-packages test lab
-	scripts/reproductions $(SIXMARK) $(or $(REPRODUCTIONS),$(TARGET_DIR)/reproductions) $(STUDIES)
+	scripts/install-fio $(TARGET_DIR)/peers
+	SIXMARK_FIO=$(abspath $(TARGET_DIR))/peers/bin/fio scripts/reproductions $(SIXMARK) $(or $(REPRODUCTIONS),$(TARGET_DIR)/reproductions) $(STUDIES)
