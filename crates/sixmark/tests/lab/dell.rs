@@ -3,8 +3,8 @@
 use serde_json::Value;
 use sixmark_testkit::forms::STUDY as FORM;
 use sixmark_testkit::lab::{Lab, without};
-use sixmark_testkit::study::{StudyBench, assert_complete, fine, read};
-use sixmark_testkit::{command, complaint, sixmark, skipped};
+use sixmark_testkit::study::{StudyBench, assert_complete, fine, read, said};
+use sixmark_testkit::{command, sixmark, skipped};
 
 const STUDY: &str = include_str!("../../../../experiments/dell/study.toml");
 const LAB: &str = include_str!("../../../../experiments/dell/lab.toml");
@@ -179,8 +179,10 @@ fn storage_that_fio_has_no_engine_for_is_omitted_and_what_remains_is_needed() {
     let none = fio(&bench, "Available IO engines:\n\tlibaio");
     let words = ["study", "run", &bench.file(), "--out", &bench.out()];
     let output = command(&words).env("SIXMARK_FIO", none).output().unwrap();
-    let line = complaint(&output, 3);
-    assert!(line.contains("engine nbd") && line.contains("scripts/install-fio"), "{line}");
+    assert_eq!(output.status.code(), Some(3));
+    let lines = said(&output);
+    let line = lines.lines().last().unwrap();
+    assert!(line.contains("engine nbd") && line.contains("scripts/install-fio"), "{lines}");
     assert!(bench.cells().is_empty());
     assert!(read_or_null(&bench).is_null(), "nothing was begun");
 }

@@ -26,7 +26,7 @@ fn blocks_are_for_fio_alone_and_fio_for_blocks() {
         ("client = 'curl'\noperation = 'read'", "operation: applies only to client = \"fio\""),
         (
             "client = 'fio'\noperation = 'read'\nblock = '64k'\nsize = '1m'",
-            "nbd://, nfs:// or iscsi://",
+            "nbd://, nfs://, iscsi:// or nvme://",
         ),
         ("client = 'fio'\nrate = '5/s'", "rate: is an option of sixmark run"),
     ] {
