@@ -152,7 +152,7 @@ fn no_hosts(client: Client, hosts: &[&str]) -> Option<String> {
             ))
         }
         client if client.is_browser() => {
-            Some(format!("{} loads from one host, not from a list", client.name()))
+            Some(format!("from: {} loads from one host, not from a list", client.name()))
         }
         _ => None,
     }
