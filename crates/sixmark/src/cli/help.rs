@@ -90,7 +90,7 @@ const EXAMPLES: [CommandExamples; 14] = [
             ("resume", "sixmark study run --resume results"),
             ("in_lab", "sixmark study run --in-lab anma"),
             ("server", "sixmark study run apache --server old=/opt/httpd-2.2/bin/httpd"),
-            ("target", "sixmark study run mine.toml --target http://[2001:db8::1]:80"),
+            ("target", "sixmark study run mine.toml --target 'http://[2001:db8::1]:80'"),
         ],
     },
     CommandExamples {

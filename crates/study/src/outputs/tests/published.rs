@@ -132,6 +132,8 @@ fn check(study: &Study, place: &[At], column: &TableColumn, figure: &PrintedFigu
         one.measure == column.measure
             && one.at.iter().all(is_there)
             && one.range.is_none() == figure.range().is_none()
+            // Of several, because a factor of one level is not in the place, it is the one shown.
+            && &one.printed == figure
     });
     let found = found.unwrap_or_else(|| panic!("nothing is published at {place:?}: {figure:?}"));
     match (found.value, found.range) {
