@@ -221,7 +221,7 @@ impl<'a> StudyCourse<'a> {
         stop: &Arc<AtomicBool>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, CommandError> {
-        let work = Work::new(self.folder, &temporary(options.rights))?;
+        let work = Work::new(self.folder, &temporary(self.study, options.rights))?;
         files::make(self.study, self.cells, &work)?;
         // Services inherit the limit, since thousands of connections may arrive. If it can't be
         // raised, that shows in what fails.

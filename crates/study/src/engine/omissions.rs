@@ -18,7 +18,7 @@ pub fn omissions(
     rights: Option<Rights>,
     probing: bool,
 ) -> Result<Vec<(String, String)>, CommandError> {
-    let base = temporary(rights);
+    let base = temporary(study, rights);
     let value = |name: &str| study.lab.as_ref().and_then(|lab| lab.lab.value(name));
     let mut all = Vec::new();
     for service in study.services.iter().filter(|service| service.optional.is_some()) {

@@ -1,7 +1,7 @@
 //! The services that cells are measured against, on this machine's loopback or in a lab.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -199,7 +199,14 @@ impl<'a> Stage<'a> {
     }
 }
 
+/// The folder for temporary files that outlast a boot, which is on a disk (FHS 3.0, 5.15).
+const ON_DISK: &str = "/var/tmp";
+
 /// Returns the parent folder of the temporary folder.
-pub(super) fn temporary(rights: Option<Rights>) -> PathBuf {
-    rights.map_or_else(std::env::temp_dir, |_| Path::new(lab::TEMPORARY).to_owned())
+pub(super) fn temporary(study: &Study, rights: Option<Rights>) -> PathBuf {
+    match rights {
+        _ if study.on_disk => PathBuf::from(ON_DISK),
+        Some(_) => PathBuf::from(lab::TEMPORARY),
+        None => std::env::temp_dir(),
+    }
 }

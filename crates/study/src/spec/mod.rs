@@ -125,6 +125,8 @@ pub struct Study {
     pub omitted: Vec<OmittedService>,
     /// What the user names in place of the services' own programs.
     pub named: NamedServers,
+    /// Whether generated files are on a disk, although memory is faster.
+    pub on_disk: bool,
     /// The files that are generated for it.
     pub files: Vec<Generated>,
     /// The programs that run before and after it and its cells.

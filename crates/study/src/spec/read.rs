@@ -53,6 +53,7 @@ fn read_whole(
     let named = differences(book, &head, &mut forms, published.is_some(), context);
     let Varied { texts, options, factors, long, together, groups, full } =
         varied(book, &mut fields, &mut forms, &services, (lab.as_ref(), traffic.as_ref()), context);
+    let on_disk = fields.take("on-disk").and_then(|field| field.flag()).unwrap_or(false);
     let Around { path, targets, files, hooks } =
         around(&mut fields, forms.wanted(context.form), (&options, &factors));
     let imports = imports(fields.take("imports"), &factors);
@@ -99,6 +100,7 @@ fn read_whole(
         services,
         omitted: Vec::new(),
         named: NamedServers::default(),
+        on_disk,
         files,
         hooks,
         outputs,
