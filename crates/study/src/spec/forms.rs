@@ -46,6 +46,11 @@ pub(super) struct Forms<'a> {
 }
 
 impl<'a> Forms<'a> {
+    /// Returns the forms that the file has.
+    pub(super) fn there(&self) -> Form {
+        Form { quick: self.quick.there, full: self.full.there, in_lab: self.lab.there }
+    }
+
     /// Returns the requested forms in the order in which they are applied.
     pub(super) fn wanted<'b>(&'b mut self, wanted: Form) -> Vec<&'b mut StudyForm<'a>> {
         let all = [

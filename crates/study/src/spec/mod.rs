@@ -85,12 +85,8 @@ pub struct Study {
     pub takes: Option<Duration>,
     /// Its form.
     pub form: Form,
-    /// Whether the file has a short form.
-    pub has_quick: bool,
-    /// Whether the file has a long form.
-    pub has_full: bool,
-    /// Whether the file has a form for a lab.
-    pub has_lab_form: bool,
+    /// The forms that the file has besides the default one.
+    pub has: Form,
     /// Keys that are not options of `sixmark run`, but only replace their names in braces.
     pub texts: Vec<String>,
     /// The order of the cells.

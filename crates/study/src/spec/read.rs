@@ -45,16 +45,14 @@ fn read_whole(
 ) -> Option<Study> {
     let head = read_head(&mut fields);
     let StudyGround { lab, made, mut forms, services, traffic } = stage(book, &mut fields, context);
-    let has = [&forms.quick, &forms.full, &forms.lab].map(|form| form.there);
-    let [has_quick, has_full, has_lab_form] = has;
+    let has = forms.there();
     let published = published(book, &mut fields, context);
     let instruments = instruments(fields.take("instruments"));
     let (takes, repetitions) = amount(book, &head, &mut forms, context.form);
     let named = differences(book, &head, &mut forms, published.is_some(), context);
     let Varied { texts, options, factors, long, together, groups, full } =
         varied(book, &mut fields, &mut forms, &services, (lab.as_ref(), traffic.as_ref()), context);
-    let on_disk = fields.take("on-disk").and_then(|field| field.flag()).unwrap_or(false);
-    let Around { path, targets, files, hooks } =
+    let Around { path, targets, on_disk, files, hooks } =
         around(&mut fields, forms.wanted(context.form), (&options, &factors));
     let imports = imports(fields.take("imports"), &factors);
     let open = imports.as_deref();
@@ -69,9 +67,8 @@ fn read_whole(
     let outputs = outputs_of(&mut fields, made, &names, context);
     end_fields(fields, services.is_empty() == targets.is_empty());
     let extent = FormExtent { repetitions, options, factors };
-    let full = FormExtent { repetitions: head.repetitions, ..full };
     let (description, differences) =
-        describe_form(&head, named, (&extent, &full), (published.as_ref(), open), context);
+        describe_form(&head, named, (&extent, full), (published.as_ref(), open), context);
     let FormExtent { options, factors, .. } = extent;
     let study = Study {
         form: context.form,
@@ -83,9 +80,7 @@ fn read_whole(
         repetitions: repetitions?,
         path: path?,
         takes,
-        has_quick,
-        has_full,
-        has_lab_form,
+        has,
         lab,
         traffic,
         texts,
@@ -206,11 +201,12 @@ fn end_fields(fields: FileFields<'_>, nowhere: bool) {
 fn describe_form(
     head: &StudyHead,
     named: NamedTexts,
-    (extent, full): (&FormExtent, &FormExtent),
+    (extent, full): (&FormExtent, FormExtent),
     (published, imports): (Option<&PublishedFigures>, Option<&str>),
     context: &ReadContext<'_>,
 ) -> (String, Vec<String>) {
-    let less = context.form.name().and_then(|name| extent.less_than(full, &name));
+    let full = FormExtent { repetitions: head.repetitions, ..full };
+    let less = context.form.name().and_then(|name| extent.less_than(&full, &name));
     let Some(published) = published else {
         let whole = [Some(head.description.trim().to_owned()), less].into_iter().flatten();
         let whole: Vec<String> = whole.filter(|text| !text.is_empty()).collect();
@@ -246,6 +242,7 @@ fn differences(
 struct Around {
     path: Option<String>,
     targets: Vec<String>,
+    on_disk: bool,
     files: Vec<Generated>,
     hooks: Hooks,
 }
@@ -271,6 +268,7 @@ fn around<'a>(
             None => Some("/".to_owned()),
         },
         targets: fields.texts("targets"),
+        on_disk: fields.take("on-disk").and_then(|field| field.flag()).unwrap_or(false),
         files: generated(of_files, &of_cell),
         hooks: hooks(of_hooks, &with, &OF_STUDY),
     }

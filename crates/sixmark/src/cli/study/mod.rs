@@ -462,9 +462,9 @@ fn show_claims(args: &ClaimsArgs) -> Result<u8, CommandError> {
 
 /// Returns the forms of a study besides the default one.
 fn other_forms(study: &Study) -> Vec<Form> {
-    let labs: &[bool] = if study.has_lab_form { &[false, true] } else { &[false] };
+    let labs: &[bool] = if study.has.in_lab { &[false, true] } else { &[false] };
     let lengths =
-        [(true, false, false), (study.has_quick, true, false), (study.has_full, false, true)];
+        [(true, false, false), (study.has.quick, true, false), (study.has.full, false, true)];
     let there = lengths.into_iter().filter(|(there, ..)| *there);
     let all = there
         .flat_map(|(_, quick, full)| labs.iter().map(move |&in_lab| Form { quick, full, in_lab }));
