@@ -139,6 +139,8 @@ fn a_short_queue_resets_more_than_a_twentieth_of_anmas_connections_over_both_fam
     }
     let others = [
         ("repetitions = 3", "repetitions = 2"),
+        // All requests of the short form arrive at once.
+        ("concurrency = [200, 1000]", "concurrency = [200, 4000]"),
         ("ratio = [\"1:1\", \"1:0\", \"0:1\", {", "ratio = [\"1:1\", {"),
         ("ratio = \"all\"\ndelay = \"all\"", "ratio = \"1:1\""),
         ("wish = \"all\"", "wish = \"as published\""),
@@ -146,7 +148,7 @@ fn a_short_queue_resets_more_than_a_twentieth_of_anmas_connections_over_both_fam
     let document = cut(&ANMA, &others, &["--in-lab"]);
     for family in ["ipv6", "ipv4"] {
         let sum = |backlog, measure| -> f64 {
-            let levels = [("backlog", backlog), ("concurrency", "1000"), ("overflow", "reset")];
+            let levels = [("backlog", backlog), ("concurrency", "4000"), ("overflow", "reset")];
             let cells = at(&document, &levels).into_iter();
             cells.map(|cell| cell["families"][family][measure].as_f64().unwrap()).sum()
         };
