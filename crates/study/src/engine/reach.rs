@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sixmark_http::url::Url;
 use sixmark_lab::plan::storage::server;
@@ -16,7 +16,7 @@ use crate::client::Client;
 use crate::spec::command_line::CellTarget;
 use crate::spec::{PlannedCell, Study};
 
-/// How long connecting may take, and each wait for a response.
+/// How long connecting may take, and then the head of the response.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest head of a response.
 const HEAD: usize = 16 << 10;
@@ -113,12 +113,16 @@ impl Probed {
 
 /// Sends a GET. Returns the status and the length of the content, if the head says it.
 fn ask(mut stream: TcpStream, url: &Url) -> std::io::Result<(u16, Option<u64>)> {
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let deadline = Instant::now() + PATIENCE;
     let (path, host) = (&url.path, url.authority());
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let (mut head, mut piece) = (Vec::new(), [0; 2048]);
     while head.len() < HEAD && !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        // A timeout of 0 would be none.
+        let left = deadline.saturating_duration_since(Instant::now());
+        stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
         match stream.read(&mut piece)? {
             0 => break,
             n => head.extend(piece.iter().take(n)),
