@@ -53,6 +53,8 @@ pub(super) struct Bench<'a> {
     /// The study's folder.
     pub(super) folder: &'a std::path::Path,
     pub(super) stop: &'a Arc<AtomicBool>,
+    /// Set when a client did not end in its time.
+    pub(super) stuck: AtomicBool,
 }
 
 /// Returns a cell's name within its study.
@@ -221,7 +223,8 @@ impl Bench<'_> {
         let saved = job.save.then(|| ReceivedFile(self.folder.join("received")));
         job.save_to = saved.as_ref().map(|file| file.0.display().to_string());
         let version = self.programs.get(client.name()).map_or("", String::as_str);
-        let load = ClientLoad { client, job: &job, version, work: self.work };
+        let stuck = &self.stuck;
+        let load = ClientLoad { client, job: &job, version, work: self.work, stuck };
         let Some(done) = load.run(hosts, self.browsers, self.stop)? else { return Ok(None) };
         let mut measured = self.empty(cell, repetition, client, done.command);
         measured.warnings = doubts::of_answer(client, &done.answer);

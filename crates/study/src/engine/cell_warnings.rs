@@ -11,6 +11,7 @@ use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::result::RunResult;
+use sixmark_units::quantity::counted;
 
 /// The number of repetitions below which there is no useful interval.
 const FEWEST: u32 = 3;
@@ -95,6 +96,18 @@ pub(super) fn of_uncontrolled(all: &[UncontrolledSetting]) -> Vec<Warning> {
         doubt("not_as_the_level_says", line)
     };
     otherwise.map(warning).collect()
+}
+
+/// Returns a warning for a cell that was measured again because its client did not end in its time.
+/// `stuck` are the errors of the attempts before.
+pub(super) fn of_stuck(stuck: &[String]) -> Option<Warning> {
+    let last = stuck.last()?;
+    let times = counted(stuck.len() as u64, "attempt", "attempts");
+    let line = format!(
+        "{times} before this one did not end ({last}); the figures are of the one that did, so that \
+         what kept the client is in none of them"
+    );
+    Some(doubt("client_stuck", line))
 }
 
 /// Returns the names of the other clients, which no fleet runs.

@@ -39,6 +39,8 @@ const OPEN_FILES: u64 = 1 << 16;
 /// most one part in `SHARE` of the time.
 const LONG: Duration = Duration::from_millis(200);
 const SHARE: u32 = 20;
+/// How often a cell is measured again because its client did not end in its time.
+const MORE_TRIES: usize = 3;
 
 /// An event of a running study.
 pub enum StudyEvent<'a> {
@@ -246,6 +248,7 @@ impl<'a> StudyCourse<'a> {
             browsers: &browsers,
             folder: self.folder.path(),
             stop,
+            stuck: AtomicBool::new(false),
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);
         let ended = before.and_then(|()| self.all(left, &bench, &mut stage, tell));
@@ -267,16 +270,40 @@ impl<'a> StudyCourse<'a> {
         for &(cell, repetition) in left {
             let cell = &self.cells[cell];
             self.tell_of(cell, tell);
-            let kept = stage
-                .prepare(cell, bench.browsers)
-                .map_err(|error| error_of_cell(&id(cell.number, repetition), error))?
-                && self.one(bench, stage, cell, repetition)?;
+            let kept = self.until_it_ends(bench, stage, cell, repetition)?;
             if !kept || bench.stop.load(Ordering::Relaxed) {
                 return Ok(self.ended());
             }
             self.kept(tell);
         }
         Ok(Ended::Complete)
+    }
+
+    /// Measures a cell, again if its client does not end in its time. Such attempts are no result,
+    /// but the cell has a warning that counts them. Returns false if the study was stopped.
+    fn until_it_ends(
+        &mut self,
+        bench: &Bench<'_>,
+        stage: &mut Stage<'_>,
+        cell: &PlannedCell<'_>,
+        repetition: u32,
+    ) -> Result<bool, CommandError> {
+        let name = id(cell.number, repetition);
+        let mut stuck = Vec::new();
+        loop {
+            let of_cell = |error| error_of_cell(&name, error);
+            if !stage.prepare(cell, bench.browsers).map_err(of_cell)? {
+                return Ok(false);
+            }
+            match self.one(bench, stage, cell, repetition, &stuck) {
+                Err(error)
+                    if bench.stuck.swap(false, Ordering::Relaxed) && stuck.len() < MORE_TRIES =>
+                {
+                    stuck.push(error.to_string());
+                }
+                done => return done,
+            }
+        }
     }
 
     /// Returns how the study ended: interrupted, unless the last cell is done.
@@ -287,13 +314,15 @@ impl<'a> StudyCourse<'a> {
         }
     }
 
-    /// Measures and keeps a cell. Returns false if the study was stopped before that.
+    /// Measures and keeps a cell. `stuck` are the errors of the attempts before. Returns false if
+    /// the study was stopped before that.
     fn one(
         &mut self,
         bench: &Bench<'_>,
         stage: &Stage<'_>,
         cell: &PlannedCell<'_>,
         repetition: u32,
+        stuck: &[String],
     ) -> Result<bool, CommandError> {
         let id = id(cell.number, repetition);
         let www = bench.work.www();
@@ -308,7 +337,10 @@ impl<'a> StudyCourse<'a> {
         });
         // The result is kept before anything else can fail.
         let kept = match measured {
-            Ok(Some(kept)) => self.keep(&kept).map(|()| true),
+            Ok(Some(mut kept)) => {
+                kept.cell.warnings.extend(doubts::of_stuck(stuck));
+                self.keep(&kept).map(|()| true)
+            }
             Ok(None) => Ok(false),
             Err(error) => Err(error),
         };

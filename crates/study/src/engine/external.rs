@@ -41,6 +41,8 @@ pub(super) struct ClientLoad<'a> {
     /// The program's version, which errors name.
     pub(super) version: &'a str,
     pub(super) work: &'a Work,
+    /// Set if it does not end in its time.
+    pub(super) stuck: &'a AtomicBool,
 }
 
 impl ClientLoad<'_> {
@@ -100,7 +102,7 @@ fn drive(
     browsers: &Browsers,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Done>, CommandError> {
-    let &ClientLoad { client, job, version, work } = load;
+    let &ClientLoad { client, job, version, work, .. } = load;
     let name = client.name();
     let arguments = client.arguments(job).map_err(CommandError::Usage)?;
     let folder = work.folder("browsers")?;
@@ -125,7 +127,7 @@ fn run_to_end(
     file: &str,
     stop: &AtomicBool,
 ) -> Result<Option<Done>, CommandError> {
-    let &ClientLoad { client, job, version, work } = load;
+    let &ClientLoad { client, job, version, work, stuck } = load;
     let name = client.name();
     let cannot = |why: &dyn std::fmt::Display| CommandError::Measure(format!("{name}: {why}"));
     let mut arguments = client.arguments(job).map_err(CommandError::Usage)?;
@@ -147,6 +149,7 @@ fn run_to_end(
             return Ok(None);
         }
         if began.elapsed() > most {
+            stuck.store(true, Ordering::Relaxed);
             return Err(cannot(&format!("did not end within {} s", most.as_secs())));
         }
     };
