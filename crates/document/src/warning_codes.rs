@@ -83,4 +83,15 @@ pub const WARNING_CODES: &[&str] = &[
     "single_family",
     "left_out",
     "requests_left_out",
+    "scheme_assumed",
+    "insecure_unused",
 ];
+
+/// Codes of remarks: they are about how options were read, and don't put the figures in doubt.
+const REMARKS: [&str; 2] = ["scheme_assumed", "insecure_unused"];
+
+/// Returns the word before the message of a warning with this code: `warning`, or `note` for a
+/// remark.
+pub fn word_of(code: &str) -> &'static str {
+    if REMARKS.contains(&code) { "note" } else { "warning" }
+}

@@ -137,7 +137,7 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), String> {
 /// Splits an authority into host and port; an address in brackets keeps its brackets.
 fn split_authority(authority: &str) -> Result<(&str, Option<&str>), String> {
     if authority.contains('@') {
-        return Err("a URL with a user is not supported; use -H 'Authorization: …'".into());
+        return Err("a URL with a user is not supported; omit it and give -u USER:PASSWORD".into());
     }
     if authority.matches(':').count() > 1 && !authority.starts_with('[') {
         return Err("write an IPv6 address in brackets, as in [::1]".into());
@@ -273,7 +273,7 @@ mod tests {
             ("ftp://a/", "use http:// or https://"),
             ("http://", "no host"),
             ("http:///x", "no host"),
-            ("http://u@a/", "Authorization"),
+            ("http://u@a/", "-u USER:PASSWORD"),
             ("http://::1/", "brackets"),
             ("http://[::1/", "closing bracket"),
             ("http://[::1]x/", "closing bracket"),

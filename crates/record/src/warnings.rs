@@ -18,8 +18,8 @@ mod search;
 mod truth;
 
 pub use before::{
-    ENTRIES, LINES, Unit, few_ports, left_out, nothing_imported, requests_left_out, single_family,
-    unroutable,
+    ENTRIES, LINES, Unit, few_ports, insecure_unused, left_out, nothing_imported,
+    requests_left_out, scheme_assumed, single_family, unroutable,
 };
 use certificates::of_certificates;
 pub use family::most_failed;

@@ -218,7 +218,7 @@ fn vitals_of_a_machine() {
     let document = documents::recorded("vitals");
     whole("vitals", &document);
     let Document::Vitals(result) = document else { panic!("not vitals") };
-    assert_snapshot!("vitals.live", vitals::live(7, &result.change));
+    assert_snapshot!("vitals.live", vitals::live(&result.change));
 }
 
 #[test]

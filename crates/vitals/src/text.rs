@@ -34,8 +34,8 @@ pub fn vitals_text(result: &VitalsResult) -> String {
     text
 }
 
-/// Returns the line that is shown while samples are taken: the change in the last interval.
-pub fn live(elapsed_s: u64, change: &VitalsSample) -> String {
+/// Returns what is shown while samples are taken, after the time: the change in the last interval.
+pub fn live(change: &VitalsSample) -> String {
     let seconds = change.seconds().max(1e-3);
     let cpu = change.host.cpu.busy_share().unwrap_or(0.0) * 1e2;
     let family = |family: Family| {
@@ -55,7 +55,7 @@ pub fn live(elapsed_s: u64, change: &VitalsSample) -> String {
         .iter()
         .map(|group| format!("   {} {:.0} %", group.name, group.cpu_us() as f64 / seconds / 1e4))
         .collect();
-    format!("{elapsed_s:>4} s   cpu {cpu:.0} %{groups}{families}")
+    format!("   cpu {cpu:.0} %{groups}{families}")
 }
 
 fn processors(text: &mut String, result: &VitalsResult) {
@@ -296,8 +296,8 @@ mod tests {
         change.host.cpu.idle_us = Counter(70);
         change.network.families.ipv6.in_packets = Counter(1_000);
         change.network.families.ipv4.out_octets = Counter(4_000);
-        let line = live(7, &change);
-        assert!(line.starts_with("   7 s   cpu 30 %   IPv6 in 2,000/s"), "{line}");
+        let line = live(&change);
+        assert!(line.starts_with("   cpu 30 %   IPv6 in 2,000/s"), "{line}");
         assert!(line.ends_with("out 0/s 8.00 kB/s"), "{line}");
     }
 }

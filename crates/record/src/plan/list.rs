@@ -77,10 +77,23 @@ fn parse_weight(word: &str) -> Result<u32, String> {
     }
 }
 
-/// Parses a URL, or a host or address with or without a port. An IPv6 address without a port may be
-/// written without brackets.
-fn parse_target(text: &str, path: &str) -> Result<Url, String> {
-    if text.contains("://") {
+/// Reports whether a target is written as a URL, with its scheme.
+pub fn has_scheme(target: &str) -> bool {
+    let begins = |scheme: &str| {
+        target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    // A scheme with too few slashes is a mistyped URL rather than a host.
+    target.contains("://") || begins("http:/") || begins("https:/")
+}
+
+/// Parses a URL, or a host or address with or without a port, which stands for `http://`. An IPv6
+/// address without a port may be written without brackets. A host without a path gets `path`, which
+/// begins with `/`.
+///
+/// # Errors
+/// The message says what is wrong with the text and how to correct it.
+pub fn parse_target(text: &str, path: &str) -> Result<Url, String> {
+    if has_scheme(text) {
         return text.parse();
     }
     if text.matches(':').count() > 1 && !text.starts_with('[') {

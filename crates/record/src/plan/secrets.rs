@@ -1,11 +1,20 @@
 //! Credentials in header fields of requests: they are sent, but omitted from documents and from
 //! command lines that are recorded.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 /// The text that replaces a credential.
 pub const REDACTED: &str = "[redacted]";
 
 /// Fields of requests that authenticate a client (RFC 9110, 11.6.2 and 11.7.2; RFC 6265, 4.2).
 const FIELDS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// Returns the name and the value of the field that gives `USER:PASSWORD` to a server (Basic
+/// authentication, RFC 7617, 2).
+pub fn basic_authorization(credentials: &str) -> (&'static str, String) {
+    ("Authorization", format!("Basic {}", STANDARD.encode(credentials)))
+}
 
 /// Returns true if `name` is a field whose value is a credential.
 pub fn is_secret(name: &str) -> bool {
@@ -24,6 +33,41 @@ pub fn redact(word: &str) -> String {
         }
     }
     text
+}
+
+/// Options without a value that may stand before `u` in one word, as in `-6u`.
+const FLAGS: [char; 4] = ['4', '6', 'k', 'q'];
+
+/// Returns the words of sixmark's own command line with credentials redacted: those of header
+/// fields ([`redact`]) and the value of `-u` (`--user`).
+pub fn redact_words(words: &[String]) -> Vec<String> {
+    let mut is_user = false;
+    let shown = words.iter().map(|word| {
+        if std::mem::take(&mut is_user) {
+            return REDACTED.to_owned();
+        }
+        match user_option(word) {
+            Some((option, "")) => {
+                is_user = true;
+                option.to_owned()
+            }
+            Some((option, _)) => format!("{option}{REDACTED}"),
+            None => redact(word),
+        }
+    });
+    shown.collect()
+}
+
+/// Splits a word that begins with the option `-u` or `--user` into the option and its value, which
+/// is empty if it is the next word.
+fn user_option(word: &str) -> Option<(&str, &str)> {
+    const LONG: &str = "--user";
+    if word == LONG || word.strip_prefix(LONG).is_some_and(|rest| rest.starts_with('=')) {
+        return Some(word.split_at((LONG.len() + 1).min(word.len())));
+    }
+    let letters = word.strip_prefix('-')?.trim_start_matches(FLAGS);
+    let value = letters.strip_prefix('u')?;
+    Some(word.split_at(word.len() - value.len()))
 }
 
 /// Returns where the value of the first `field` in `text` begins and ends, searching from offset
@@ -73,5 +117,34 @@ mod tests {
             assert_eq!(redact(word), expected);
         }
         assert!(is_secret("AUTHORIZATION") && !is_secret("X-Authorization"));
+    }
+
+    #[test]
+    fn the_user_and_the_password_are_taken_out_of_a_command_line() {
+        for (line, expected) in [
+            ("run -u me:pw http://a/", "run -u [redacted] http://a/"),
+            ("run -ume:pw http://a/", "run -u[redacted] http://a/"),
+            ("run -6ku me:pw http://a/", "run -6ku [redacted] http://a/"),
+            ("run --user me:pw http://a/", "run --user [redacted] http://a/"),
+            ("run --user=me:pw http://a/", "run --user=[redacted] http://a/"),
+            ("run --unsafe-methods -n 1 u", "run --unsafe-methods -n 1 u"),
+            ("run http://a/ -u", "run http://a/ -u"),
+            ("run -HCookie:x http://a/", "run -HCookie: [redacted] http://a/"),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(redact_words(&words).join(" "), expected);
+        }
+    }
+
+    /// The example of RFC 7617, 2, and its user with a pound sign (2.1).
+    #[test]
+    fn credentials_are_encoded_as_the_standard_has_it() {
+        for (credentials, value) in [
+            ("Aladdin:open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
+            ("test:123\u{a3}", "Basic dGVzdDoxMjPCow=="),
+            (":", "Basic Og=="),
+        ] {
+            assert_eq!(basic_authorization(credentials), ("Authorization", value.to_owned()));
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use crate::import::LeftOut;
 use crate::plan::ratio::PlanRatio;
 use sixmark_document::provenance::Warning;
+use sixmark_http::url::Url;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
@@ -49,6 +50,17 @@ pub fn unroutable(
 pub fn single_family(missing: Family) -> Warning {
     let message = format!("the targets have no {missing} address: nothing to compare with");
     warning("single_family", message)
+}
+
+/// Remarks that a target was written without a scheme.
+pub fn scheme_assumed(target: &str, url: &Url) -> Warning {
+    warning("scheme_assumed", format!("'{target}' has no scheme; {url} is used"))
+}
+
+/// Remarks that `--insecure` was given although no target uses TLS.
+pub fn insecure_unused() -> Warning {
+    let message = "--insecure has no effect: no target is https://";
+    warning("insecure_unused", message.to_owned())
 }
 
 /// Warns that `count` targets have no address of a family that is used.

@@ -18,7 +18,6 @@ const EXAMPLES: [CommandExamples; 14] = [
             ("http2", "sixmark run --http2 --streams 10 https://www.example.net/"),
             ("header", "sixmark run -H 'Accept: text/html' https://www.example.net/"),
             ("html", "sixmark run --html report.html https://www.example.net/"),
-            ("hosts", "sixmark run --hosts a.example.net,b.example.net https://www.example.net/"),
         ],
     },
     CommandExamples {

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::report::headline::ListHeadline;
-use sixmark_record::plan::secrets::redact;
+use sixmark_record::plan::secrets::redact_words;
 
 use super::out::{self, complain};
 use crate::store::{self, Id, NewEntry, Store};
@@ -50,9 +50,9 @@ impl KeepArgs {
         self.keep_secrets
     }
 
-    /// Returns a word of the command line as it may be written: redacted unless secrets are kept.
-    pub(super) fn shown(&self, word: &str) -> String {
-        if self.keep_secrets { word.to_owned() } else { redact(word) }
+    /// Returns words of the command line as they may be written: redacted unless secrets are kept.
+    pub(super) fn shown(&self, words: Vec<String>) -> Vec<String> {
+        if self.keep_secrets { words } else { redact_words(&words) }
     }
 }
 
@@ -104,10 +104,11 @@ impl Keeper {
             }
             (opened, _) => opened?,
         };
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         Ok(Keeper {
             store,
             label: args.label.clone(),
-            command: std::env::args_os().map(|word| args.shown(&word.to_string_lossy())).collect(),
+            command: args.shown(words.collect()),
             id: None,
             named: args.store.store.clone(),
         })

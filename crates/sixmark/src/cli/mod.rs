@@ -19,6 +19,7 @@ mod report;
 mod run;
 mod signals;
 mod study;
+mod suggestion;
 mod traffic;
 mod vitals;
 mod watch;
@@ -131,7 +132,14 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
                 Some("compare") => compare::explain_lack(error),
                 _ => None,
             };
-            let line = || one_line(&error.render().to_string(), help_for(arguments));
+            let line = || {
+                let whole = whole_command(HelpLength::Whole);
+                let text = match suggestion::suggest_command(error, arguments, &whole) {
+                    Some(text) => text,
+                    None => error.render().to_string(),
+                };
+                one_line(&text, help_for(arguments))
+            };
             out::complain(&lacks.unwrap_or_else(line));
             ExitCode::from(2)
         }
@@ -163,7 +171,8 @@ fn help_for(arguments: &[OsString]) -> &'static str {
     }
 }
 
-/// Joins clap's message and its tips into one line, without the usage.
+/// Joins clap's message and its tips into one line, without the usage. `help` is the command that
+/// explains the options.
 fn one_line(text: &str, help: &str) -> String {
     let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<&str> = said.filter(|line| !line.is_empty()).collect();

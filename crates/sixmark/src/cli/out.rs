@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sixmark_document::provenance::Warning;
+use sixmark_document::warning_codes::word_of;
 use sixmark_sheet::terminal::hanging;
 use sixmark_sheet::warnings::condensed;
 use sixmark_units::visible::{visible, visible_json};
@@ -36,7 +37,7 @@ fn screen_width() -> Option<usize> {
 /// Prints the warnings, the most serious first.
 pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
     for Warning { code, message } in condensed(warnings) {
-        complain(&format!("warning: {message} [{code}]"));
+        complain(&format!("{}: {message} [{code}]", word_of(&code)));
     }
 }
 

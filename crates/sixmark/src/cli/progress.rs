@@ -2,6 +2,7 @@
 
 use std::env::var_os;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use sixmark_units::visible::visible;
 
@@ -20,4 +21,25 @@ pub(super) fn repaint(text: &str) {
     // ignored: progress that can't be shown is no reason to stop.
     let text = visible(text);
     let _ = write!(terminal, "\r\x1b[?7l\x1b[K{text}\x1b[?7h").and_then(|()| terminal.flush());
+}
+
+/// Returns the time since the start, and the time after which the command ends if that is known:
+/// `   3 s`, `   3 of 500 s`.
+pub(super) fn elapsed_text(seconds: u64, duration: Option<Duration>) -> String {
+    match duration {
+        Some(duration) => format!("{seconds:>4} of {} s", duration.as_secs_f64()),
+        None => format!("{seconds:>4} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_that_was_asked_for_is_shown_in_seconds() {
+        assert_eq!(elapsed_text(3, None), "   3 s");
+        assert_eq!(elapsed_text(0, Some(Duration::from_secs(500))), "   0 of 500 s");
+        assert_eq!(elapsed_text(12, Some(Duration::from_millis(90_500))), "  12 of 90.5 s");
+    }
 }

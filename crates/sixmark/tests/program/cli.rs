@@ -10,6 +10,7 @@ mod ending;
 mod files;
 mod find_max;
 mod gates;
+mod habits;
 mod history;
 mod http10;
 mod http2;

@@ -6,6 +6,7 @@ use super::super::run::{self, CourseArgs, PlanOptions, WorkloadArgs};
 use super::args::CompareArgs;
 use super::asked::Asked;
 use crate::cli::compare::side_options::words;
+use crate::cli::keep::{KeepArgs, quoted};
 use sixmark_compare::engine::Contender;
 use sixmark_run::Generators;
 use sixmark_sys::command_error::CommandError;
@@ -23,16 +24,17 @@ pub(super) fn contender(
 ) -> Result<Contender, CommandError> {
     let said =
         |why: String| CommandError::Usage(format!("{} '{}': {why}", asked.place, asked.text));
-    let words = match asked.is_url {
+    let typed = match asked.is_url {
         true => vec![asked.text.to_owned()],
-        false => expanded(words(asked.text).map_err(&said)?),
+        false => words(asked.text).map_err(&said)?,
     };
+    let keep = &args.session.keep;
+    let options = shown_options(keep, asked.text, &typed);
+    let words = if asked.is_url { typed } else { expanded(typed) };
     let workload = args.shared.overlaid(&words).map_err(&said)?;
     if workload.target.urls.is_empty() && workload.target.targets.is_none() {
         return Err(said("no URL: give one for this side, or one for both sides".to_owned()));
     }
-    let keep = &args.session.keep;
-    let options = keep.shown(asked.text);
     let draft = run::draft(&PlanOptions {
         workload: &workload,
         course: &CourseArgs {
@@ -55,6 +57,16 @@ pub(super) fn contender(
             None => draft.check()?,
         },
     })
+}
+
+/// Returns the options of a side as they may be written. `typed` are the words of `text`.
+fn shown_options(keep: &KeepArgs, text: &str, typed: &[String]) -> String {
+    let shown = keep.shown(typed.to_vec());
+    if shown == typed {
+        return text.to_owned();
+    }
+    let quoted: Vec<String> = shown.iter().map(|word| quoted(word)).collect();
+    quoted.join(" ")
 }
 
 /// Returns the workloads of the sides that have options of their own and whose options can be

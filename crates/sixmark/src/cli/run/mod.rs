@@ -124,7 +124,10 @@ fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult
     let mut live = LiveRun::new(!quiet && can_repaint(), &runnable.plan().load);
     let result = match runnable.searches() {
         true => search::run_search(runnable, &stop, &live)?,
-        false => sixmark_run::run_plan(runnable, extras, &stop, |slice| live.see(slice))?,
+        false => {
+            live.begin();
+            sixmark_run::run_plan(runnable, extras, &stop, |slice| live.see(slice))?
+        }
     };
     live.clear();
     Ok(result)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion;
-use sixmark_http::url::{Scheme, Url};
+use sixmark_http::url::Scheme;
 use sixmark_record::pace::{OpenLoop, Pace, Timetable};
 use sixmark_record::plan::http::Http;
 use sixmark_record::plan::list::{self, ListEntry};
@@ -46,6 +46,8 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
     let WorkloadArgs { target, request, connection, tls, .. } = options.workload;
     let entries = entries(options)?;
     tls::check_tls(tls, &entries)?;
+    let remarks = [tls::unused_insecure(tls, &entries)].into_iter().flatten();
+    let remarks: Vec<Warning> = remarks.chain(assumed_schemes(target)?).collect();
     agreed(connection, &entries)?;
     let http = http(connection, tls)?;
     let mut resolver = Resolver::new(target.resolve.clone());
@@ -53,7 +55,8 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
     let ratio = search::search_ratio(options, plan_ratio(target, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
     let Sent { requests, timetable, warning } = requests::sent(options, &targets)?;
-    let warnings = alone(target, ratio).into_iter().chain(left_out).chain(warning).collect();
+    let warnings =
+        alone(target, ratio).into_iter().chain(left_out).chain(warning).chain(remarks).collect();
     let plan = Plan {
         http,
         ratio,
@@ -94,7 +97,7 @@ pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, C
     let mut resolver = Resolver::new(args.resolve.clone());
     let mut addresses = Vec::new();
     for text in &args.urls {
-        addresses.extend(resolver.addresses(&entry(text, false)?.url)?);
+        addresses.extend(resolver.addresses(&entry(args, text, false)?.url)?);
     }
     let has = |family: &Family| addresses.iter().any(|a| Family::of(a.ip()) == *family);
     let found: Vec<Family> = Family::BOTH.into_iter().filter(has).collect();
@@ -109,7 +112,8 @@ fn connections(options: &PlanOptions<'_>) -> NonZeroU32 {
 /// Returns the URLs of the command line, followed by those of the target list.
 fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, CommandError> {
     let (args, replays) = (&options.workload.target, options.course.replay.is_some());
-    let parse = |text: &String| entry(text, replays);
+    check_path(&args.path)?;
+    let parse = |text: &String| entry(args, text, replays);
     let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     if let Some(file) = &args.targets {
         entries.extend(read_list(file, &args.path)?);
@@ -117,22 +121,33 @@ fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, CommandError> {
     Ok(entries)
 }
 
-/// Parses a URL of the command line. If a recording is replayed, an invalid URL may be a misplaced
-/// value of `--replay`, and the error says so.
-fn entry(text: &str, replays: bool) -> Result<ListEntry, CommandError> {
-    match text.parse::<Url>() {
-        Ok(url) => Ok(ListEntry { line: 0, url, weight: 1 }),
-        Err(_) if replays && super::values::speed(text).is_ok() => Err(CommandError::Usage(
-            format!("'{text}' is not a URL; write a speed as --replay={text}"),
-        )),
-        Err(error) => Err(CommandError::Usage(format!("URL '{text}': {error}"))),
+/// Parses a target of the command line. If a recording is replayed, it may be a misplaced value of
+/// `--replay`, and the error says so.
+fn entry(args: &TargetArgs, text: &str, replays: bool) -> Result<ListEntry, CommandError> {
+    if replays && super::values::speed(text).is_ok() {
+        let line = format!("'{text}' is not a URL; write a speed as --replay={text}");
+        return Err(CommandError::Usage(line));
+    }
+    let url = list::parse_target(text, &args.path);
+    let url = url.map_err(|error| CommandError::Usage(format!("URL '{text}': {error}")))?;
+    Ok(ListEntry { line: 0, url, weight: 1 })
+}
+
+/// Returns a remark for each target of the command line without a scheme. (In an address list file
+/// most have none.)
+fn assumed_schemes(args: &TargetArgs) -> Result<Vec<Warning>, CommandError> {
+    let bare = args.urls.iter().filter(|text| !list::has_scheme(text));
+    bare.map(|text| Ok(warning::scheme_assumed(text, &entry(args, text, false)?.url))).collect()
+}
+
+fn check_path(path: &str) -> Result<(), CommandError> {
+    match path.starts_with('/') {
+        true => Ok(()),
+        false => Err(CommandError::Usage(format!("--path '{path}' does not begin with /"))),
     }
 }
 
 fn read_list(file: &Path, path: &str) -> Result<Vec<ListEntry>, CommandError> {
-    if !path.starts_with('/') {
-        return Err(CommandError::Usage(format!("--path '{path}' does not begin with /")));
-    }
     let name = file.display();
     let cannot = |error| CommandError::Usage(format!("can't read the list '{name}': {error}"));
     let text = read_file(file).map_err(cannot)?;

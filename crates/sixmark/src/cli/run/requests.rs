@@ -10,6 +10,7 @@ use sixmark_document::provenance::Warning;
 use sixmark_record::import::{AccessLog, Imported, Wanted, har, is_log_line};
 use sixmark_record::pace::{Speed, Timetable};
 use sixmark_record::plan::request::usual_method;
+use sixmark_record::plan::secrets::basic_authorization;
 use sixmark_record::plan::{Body, PlanRequests, Request, Target, requests};
 use sixmark_record::template::Template;
 
@@ -37,7 +38,7 @@ pub(super) struct Sent {
 /// Returns the requests that the options describe.
 pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent, CommandError> {
     let args = &options.workload.request;
-    let fields = args.header.iter().cloned();
+    let fields = args.header.iter().cloned().chain(authorization(args)?);
     let fields: Vec<_> = fields.map(|(name, value)| (name, Template::constant(value))).collect();
     let Some(file) = &args.requests else {
         let mut request = single(args)?;
@@ -56,6 +57,18 @@ pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent
     }
     let requests = PlanRequests::new(list).map_err(|error| reading_error(file, &error))?;
     Ok(Sent { requests, timetable, warning })
+}
+
+/// Returns the field that `--user` stands for.
+fn authorization(args: &RequestArgs) -> Result<Option<(String, String)>, CommandError> {
+    let Some((name, value)) = args.user.as_deref().map(basic_authorization) else {
+        return Ok(None);
+    };
+    if args.header.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+        let line = "--user and --header both give an Authorization field; omit one of them";
+        return Err(CommandError::Usage(line.to_owned()));
+    }
+    Ok(Some((name.to_owned(), value)))
 }
 
 /// Returns the files that a request file names, as far as it can be read. Pipes are not read here,

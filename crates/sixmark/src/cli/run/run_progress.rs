@@ -1,18 +1,21 @@
 //! The progress line of a run on a terminal.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use sixmark_record::plan::LoadPlan;
 use sixmark_record::tally::{Slice, SliceTally};
 use sixmark_units::family::PerFamily;
 use sixmark_units::quantity::{duration_us, write_count};
 
-use crate::cli::progress::repaint;
+use crate::cli::progress::{elapsed_text, repaint};
 
 /// Shows each second once every worker has reported it.
 #[derive(Debug)]
 pub(super) struct LiveRun {
     shown: bool,
+    /// How long the load lasts; `None` if that is not known.
+    duration: Option<Duration>,
     workers: u32,
     second: u64,
     told: u32,
@@ -27,7 +30,15 @@ impl LiveRun {
     pub(super) fn new(shown: bool, load: &LoadPlan) -> LiveRun {
         let (workers, connections) = (load.threads.get(), load.connections.get().into());
         let (second, told, counts, opened) = Default::default();
-        LiveRun { shown, workers, second, told, counts, connections, opened }
+        let duration = load.duration;
+        LiveRun { shown, duration, workers, second, told, counts, connections, opened }
+    }
+
+    /// Shows how long the load will last, before its first second is over.
+    pub(super) fn begin(&self) {
+        if self.shown {
+            repaint(&elapsed_text(0, self.duration));
+        }
     }
 
     /// Processes the figures of a worker for one second.
@@ -46,7 +57,8 @@ impl LiveRun {
         self.told += 1;
         self.counts += &slice.families;
         if self.told == self.workers {
-            repaint(&live_line(self.second + 1, &self.counts));
+            let elapsed = elapsed_text(self.second + 1, self.duration);
+            repaint(&(elapsed + &figures_line(&self.counts)));
         }
     }
 
@@ -76,12 +88,13 @@ impl LiveRun {
     }
 }
 
-fn live_line(seconds: u64, counts: &PerFamily<SliceTally>) -> String {
+/// Returns the figures of one second.
+fn figures_line(counts: &PerFamily<SliceTally>) -> String {
     let used = counts.iter().filter(|(_, of)| of.sent + of.completed + of.failed > 0);
     let families: String =
         used.map(|(family, of)| figures_of_slice(&family.to_string(), of)).collect();
     let failed: u64 = counts.iter().map(|(_, of)| of.failed + of.unaccepted).sum();
-    format!("{seconds:>4} s{families}   failed {}", write_count(failed))
+    format!("{families}   failed {}", write_count(failed))
 }
 
 /// Returns the figures of a family or a side in one second.

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion as Spoken;
 use sixmark_http::url::{Scheme, Url};
 use sixmark_record::plan::Target;
 use sixmark_record::plan::http::Http;
 use sixmark_record::plan::list::ListEntry;
 use sixmark_record::plan::tls::{Millionths, PlanTls, TlsVersion};
+use sixmark_record::warnings as warning;
 
 use sixmark_sys::command_error::CommandError;
 
@@ -81,7 +83,7 @@ pub(super) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
     (url.scheme == Scheme::Https).then(named)
 }
 
-/// Returns an error if a TLS option is given but no target uses TLS.
+/// Returns an error if a TLS option other than `--insecure` is given but no target uses TLS.
 pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), CommandError> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     match given(args) {
@@ -90,6 +92,13 @@ pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), Com
         }
         _ => Ok(()),
     }
+}
+
+/// Returns a remark if `--insecure` is given but no target uses TLS. It is no error: many people
+/// always write `-k`.
+pub(super) fn unused_insecure(args: &TlsArgs, entries: &[ListEntry]) -> Option<Warning> {
+    let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
+    (args.insecure && !secure).then(warning::insecure_unused)
 }
 
 /// Returns an error if the protocols that are offered (ALPN) don't fit the version of HTTP. The
@@ -113,11 +122,10 @@ pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), CommandError> {
     Err(CommandError::Usage(wrong))
 }
 
-/// Returns the first TLS option that was given.
+/// Returns the first of these options that was given.
 fn given(args: &TlsArgs) -> Option<&'static str> {
     let options = [
         (args.cacert.is_some(), "--cacert"),
-        (args.insecure, "--insecure"),
         (args.cert.is_some(), "--cert"),
         (args.key.is_some(), "--key"),
         (args.sni.is_some(), "--sni"),

@@ -138,6 +138,19 @@ pub(in crate::cli) fn timestamps(text: &str) -> Result<Timestamps, String> {
     }
 }
 
+/// Checks the value of `--user`: a user name and a password, separated by the first colon, without
+/// control characters (RFC 7617, 2).
+pub(in crate::cli) fn credentials(text: &str) -> Result<String, String> {
+    match text.contains(':') {
+        _ if text.chars().any(char::is_control) => {
+            Err("a user name or password can't contain control characters".to_owned())
+        }
+        true => Ok(text.to_owned()),
+        // clap repeats the value, which may be a password alone.
+        false => Err("write USER:PASSWORD, or USER: without a password".to_owned()),
+    }
+}
+
 pub(in crate::cli) fn method(text: &str) -> Result<String, String> {
     check_method(text).map(|()| text.to_owned())
 }

@@ -16,7 +16,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use super::files::CommandFiles;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
-use super::progress::{can_repaint, repaint};
+use super::progress::{can_repaint, elapsed_text, repaint};
 use super::{signals, stop_flag};
 use sixmark_sys::command_error::CommandError;
 use sixmark_traffic::engine::{Counters, FAR_SIDE_LOST, far, near, script};
@@ -32,7 +32,8 @@ pub(super) fn main(args: &TrafficArgs) -> Result<u8, CommandError> {
     }
     let files = CommandFiles::default().document("--json", args.json.as_ref());
     files.needed(args.script.as_deref(), "it is the script").check()?;
-    let mut live = LiveTraffic::new(!args.quiet && can_repaint());
+    let usual = args.script.is_none().then_some(DURATION);
+    let mut live = LiveTraffic::new(!args.quiet && can_repaint(), args.duration.or(usual));
     let result = match &args.script {
         Some(path) => of_script(args, path, &mut live),
         None => of_mix(args, &mut live),
@@ -121,15 +122,17 @@ fn of_script(
 /// The progress line on a terminal, repainted once per second.
 struct LiveTraffic {
     shown: bool,
+    /// How long it sends; `None` if that is not known.
+    duration: Option<Duration>,
     began: Instant,
     last: Instant,
     bytes: [u64; 2],
 }
 
 impl LiveTraffic {
-    fn new(shown: bool) -> LiveTraffic {
+    fn new(shown: bool, duration: Option<Duration>) -> LiveTraffic {
         let now = Instant::now();
-        LiveTraffic { shown, began: now, last: now, bytes: [0, 0] }
+        LiveTraffic { shown, duration, began: now, last: now, bytes: [0, 0] }
     }
 
     fn see(&mut self, sent: &Counters, heard: &Counters) {
@@ -140,8 +143,8 @@ impl LiveTraffic {
         let bytes = [sent.bytes(), heard.bytes()];
         let [out, inward] =
             [0, 1].map(|at| write_bit_rate((bytes[at] - self.bytes[at]) as f64 * 8.0 / s));
-        let elapsed = self.began.elapsed().as_secs();
-        repaint(&format!("{elapsed:>4} s   sent {out}   received here {inward}   (payload)"));
+        let elapsed = elapsed_text(self.began.elapsed().as_secs(), self.duration);
+        repaint(&format!("{elapsed}   sent {out}   received here {inward}   (payload)"));
         (self.last, self.bytes) = (Instant::now(), bytes);
     }
 

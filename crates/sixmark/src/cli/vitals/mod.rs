@@ -15,7 +15,7 @@ use sixmark_vitals::{Total, VitalsSample};
 use super::files::CommandFiles;
 use super::listen::Listen;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
-use super::progress::{can_repaint, repaint};
+use super::progress::{can_repaint, elapsed_text, repaint};
 use super::{signals, stop_flag};
 use lines::{Columns, JsonLines};
 use sixmark_document::environment;
@@ -74,6 +74,8 @@ fn wanted(args: &VitalsArgs) -> WantedVitals {
 /// The samples taken so far, and where they are written.
 struct Taking {
     head: VitalsHead,
+    /// How long samples are taken; `None` if until a signal.
+    duration: Option<Duration>,
     total: Total,
     samples: Vec<VitalsSample>,
     /// Whether only the last sample of each second is kept.
@@ -113,6 +115,7 @@ impl Taking {
         let server = server.transpose()?;
         Ok(Taking {
             head,
+            duration: args.duration,
             total: Total::default(),
             samples: Vec::new(),
             coarse: false,
@@ -200,7 +203,8 @@ impl Taking {
         match &self.last_shown {
             Some(last) if sample.since_us - last.since_us < SECOND_US => {}
             Some(last) => {
-                repaint(&live(sample.since_us / SECOND_US, &sample.since(last, &mut 0)));
+                let elapsed = elapsed_text(sample.since_us / SECOND_US, self.duration);
+                repaint(&(elapsed + &live(&sample.since(last, &mut 0))));
                 self.last_shown = Some(sample.clone());
             }
             None => self.last_shown = Some(sample.clone()),

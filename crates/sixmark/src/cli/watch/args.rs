@@ -35,7 +35,7 @@ pub(in crate::cli) struct WatchArgs {
     /// End after this time (10s, 500ms, 1m) [default: on Ctrl-C]
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, conflicts_with = "read",
           help_heading = "Packets")]
-    duration: Option<Duration>,
+    pub(super) duration: Option<Duration>,
 
     /// After the end, continue while connections are open, for at most this time [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = positive_time, conflicts_with = "read",

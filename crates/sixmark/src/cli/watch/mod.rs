@@ -49,7 +49,7 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, CommandError> {
 /// Measures. Returns the result and the warnings that were already printed.
 fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), CommandError> {
     let stop = stop_flag()?;
-    let mut live = LiveWatch::new(!args.quiet && can_repaint());
+    let mut live = LiveWatch::new(!args.quiet && can_repaint(), args.duration);
     let mut told = Vec::new();
     let mut tell = |progress: &WatchProgress| {
         let new: Vec<_> = progress.lost_files.iter().map(|why| file_incomplete(why)).collect();

@@ -7,7 +7,7 @@ use sixmark_units::quantity::write_count;
 use sixmark_watch::Progress;
 
 use super::super::out::complain;
-use super::super::progress::repaint;
+use super::super::progress::{elapsed_text, repaint};
 use sixmark_watch::engine::{WATCHING, WatchProgress};
 
 /// Minimum interval between two progress lines while a file is read.
@@ -17,19 +17,23 @@ const EVERY: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub(super) struct LiveWatch {
     shown: bool,
+    /// How long the watch lasts; `None` if until a signal or the end of a file.
+    duration: Option<Duration>,
     last: Instant,
     before: PerFamily<Progress>,
 }
 
 impl LiveWatch {
     /// Creates the display. It shows nothing unless `shown`.
-    pub(super) fn new(shown: bool) -> LiveWatch {
-        LiveWatch { shown, last: Instant::now(), before: PerFamily::default() }
+    pub(super) fn new(shown: bool, duration: Option<Duration>) -> LiveWatch {
+        LiveWatch { shown, duration, last: Instant::now(), before: PerFamily::default() }
     }
 
     /// Shows what is being watched.
     pub(super) fn begun(&self, names: &[String], quiet: bool) {
-        let line = format!("{WATCHING} {}; Ctrl-C ends it", names.join(", "));
+        let time = self.duration.map(|time| format!(" for {} s", time.as_secs_f64()));
+        let (names, time) = (names.join(", "), time.unwrap_or_default());
+        let line = format!("{WATCHING} {names}{time}; Ctrl-C ends it");
         match (self.shown, quiet) {
             (true, _) => repaint(&line),
             // A script needs to know when the watch has begun.
@@ -65,7 +69,8 @@ impl LiveWatch {
             .collect();
         let seconds = progress.elapsed_ns / 1_000_000_000;
         let (packets, dropped) = (write_count(progress.packets), write_count(progress.dropped));
-        repaint(&format!("{seconds:>4} s{families}   {packets} packets, {dropped} dropped"));
+        let elapsed = elapsed_text(seconds, self.duration);
+        repaint(&format!("{elapsed}{families}   {packets} packets, {dropped} dropped"));
     }
 
     /// Shows how much of a file has been read.

@@ -19,7 +19,12 @@ impl RunArgs {
         for file in files.into_iter().chain(tls).flatten() {
             fill_file(file, value);
         }
-        let texts = [&mut request.body, &mut request.har_host, &mut self.session.vitals_from];
+        let texts = [
+            &mut request.body,
+            &mut request.user,
+            &mut request.har_host,
+            &mut self.session.vitals_from,
+        ];
         let fields = request.header.iter_mut().map(|(_, text)| text);
         for text in texts.into_iter().flatten().chain(fields).chain([&mut target.path]) {
             *text = fill(text, value);

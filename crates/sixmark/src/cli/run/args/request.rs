@@ -6,7 +6,7 @@ use sixmark_http::http1::request::parse_own_header;
 use sixmark_record::check::Expect;
 use sixmark_record::plan::accept::AcceptStatus;
 
-use crate::cli::run::values::{RequestFormat, file, format, method};
+use crate::cli::run::values::{RequestFormat, credentials, file, format, method};
 
 /// Options for requests, and for checks of responses.
 #[derive(Clone, Debug, clap::Args)]
@@ -20,6 +20,10 @@ pub(in crate::cli) struct RequestArgs {
     /// Header field, repeatable; sixmark sets Content-Length and Transfer-Encoding itself
     #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = parse_own_header)]
     pub(in crate::cli) header: Vec<(String, String)>,
+
+    /// Credentials for Basic authentication, sent with each request
+    #[arg(short = 'u', long, value_name = "USER:PASSWORD", value_parser = credentials)]
+    pub(in crate::cli) user: Option<String>,
 
     /// Content of each request
     #[arg(long, value_name = "TEXT", conflicts_with = "body_file")]

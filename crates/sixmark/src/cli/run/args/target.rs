@@ -11,7 +11,8 @@ use sixmark_run::resolve::Override;
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct TargetArgs {
-    /// URL to load: http://HOST[:PORT]/PATH; write an IPv6 address in brackets
+    /// URL to load: http://HOST[:PORT]/PATH, http:// may be omitted; write an IPv6 address in
+    /// brackets
     #[arg(value_name = "URL", required_unless_present = "targets")]
     pub(in crate::cli) urls: Vec<String>,
 
@@ -20,7 +21,7 @@ pub(in crate::cli) struct TargetArgs {
     #[arg(long, value_name = "FILE", help_heading = "Targets")]
     pub(in crate::cli) targets: Option<PathBuf>,
 
-    /// Path for list entries that are not URLs
+    /// Path for targets that are hosts or addresses and not URLs
     #[arg(long, value_name = "PATH", default_value = "/", help_heading = "Targets")]
     pub(in crate::cli) path: String,
 
