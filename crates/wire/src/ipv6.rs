@@ -10,7 +10,13 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 /// Authentication Header (RFC 4302).
 const AUTHENTICATION: u8 = 51;
+/// Nothing follows the header (RFC 8200, 4.7).
+const NOTHING: u8 = 59;
 const DESTINATION: u8 = 60;
+/// The option that pads with one byte, without a length, and the option with the length of a
+/// jumbogram (RFC 2675).
+const PAD_1: u8 = 0;
+const JUMBO: u8 = 0xc2;
 /// The maximum number of extension headers. A packet with more is considered malformed.
 const MOST_HEADERS: usize = 16;
 
@@ -36,10 +42,32 @@ pub(super) fn read_ipv6(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
 
 /// Returns the payload without the padding of a short frame.
 fn payload<'a>(rest: Span<'a>, header: &[u8; 40]) -> Result<Span<'a>, Skipped> {
-    match half(header, 4) {
-        // A jumbogram: a hop-by-hop option contains the length (RFC 2675).
-        0 if header[6] == HOP_BY_HOP => Ok(rest),
-        length => rest.only(length.into()),
+    match (half(header, 4), header[6]) {
+        (0, NOTHING) => rest.only(0),
+        (0, HOP_BY_HOP) => match jumbo(rest.bytes) {
+            Some(length) => rest.only(length),
+            None => Ok(rest),
+        },
+        // Linux writes 0 for packets that exceed the field and are segmented later (BIG TCP).
+        (0, _) => Ok(rest),
+        (length, _) => rest.only(length.into()),
+    }
+}
+
+/// Returns the length in the options of a jumbogram, whose hop-by-hop header these bytes begin with
+/// (RFC 2675).
+fn jumbo(bytes: &[u8]) -> Option<usize> {
+    let end = (usize::from(*bytes.get(1)?) + 1) * 8;
+    let mut options = bytes.get(2..end)?;
+    loop {
+        options = match options {
+            [PAD_1, rest @ ..] => rest,
+            [JUMBO, 4, a, b, c, d, ..] => {
+                return usize::try_from(u32::from_be_bytes([*a, *b, *c, *d])).ok();
+            }
+            [_, length, rest @ ..] => rest.get(usize::from(*length)..)?,
+            _ => return None,
+        };
     }
 }
 

@@ -70,10 +70,32 @@ fn packets_longer_than_their_length_field_can_say_are_read() {
     let mut packet = four.ip();
     packet[2..4].fill(0);
     assert_holds(&four, Link::Ip, &packet);
-    let ip = six.ip();
-    let mut packet = [&ip[..40], &[6, 0, 0xc2, 4, 0, 1, 0, 0], &ip[40..]].concat();
-    packet[4..7].fill(0);
+    // Linux writes 0 into that of IPv6 too, without the option with the length (RFC 2675).
+    let mut packet = six.ip();
+    packet[4..6].fill(0);
     assert_holds(&six, Link::Ip, &packet);
+    let ip = six.ip();
+    let length = ip.len() as u8 - 40 + 8;
+    for option in [
+        &[6, 0, 0xc2, 4, 0, 0, 0, length][..],
+        &[6, 1, 0, 1, 3, 9, 9, 9, 0, 0, 0xc2, 4, 0, 0, 0, length + 8],
+        &[6, 0, 1, 4, 0, 0, 0, 0],
+        &[6, 0, 1, 200, 0, 0, 0, 0],
+    ] {
+        let mut packet = [&ip[..40], option, &ip[40..]].concat();
+        packet[4..7].fill(0);
+        assert_holds(&six, Link::Ip, &packet);
+        // The length is that of the packet, not of a padded frame.
+        let named = option.contains(&0xc2);
+        let padded = [&packet[..], &[0; 9]].concat();
+        let read = super::ip(Link::Ip, whole(&padded)).unwrap().payload;
+        assert_eq!(read.length, ip.len() - 40 + if named { 0 } else { 9 });
+        assert!(!named || super::ip(Link::Ip, whole(&packet[..packet.len() - 1])).is_err());
+    }
+    // Of a packet without a payload, the rest of the frame is padding.
+    let mut packet = six.ip();
+    packet[4..7].copy_from_slice(&[0, 0, 59]);
+    assert_eq!(super::ip(Link::Ip, whole(&packet)).unwrap().payload.length, 0);
 }
 
 #[test]
