@@ -45,12 +45,13 @@ pub fn check(bytes: &[u8]) {
     };
     let mut follower = Follower::new(settings, Checked::default()).with_opener(Box::new(Plain));
     let mut made = Made { streams: [[0xffff_ff00; 2]; ENDS], now_ns: 1 << 40 };
-    let mut rest = bytes.get(1..).unwrap_or_default();
+    let (mut rest, mut made_packets) = (bytes.get(1..).unwrap_or_default(), 0);
     while let Some((step, behind)) = rest.split_first_chunk::<6>() {
         let own = usize::from(step[5] >> 2).min(behind.len());
         let (own, behind) = behind.split_at(own);
         rest = behind;
         for frame in made.step(step, own) {
+            made_packets += 1;
             let kept = if step[4] & 0x40 > 0 { frame.len().min(90) } else { frame.len() };
             follower.packet(Link::Ip, made.now_ns, Span::new(&frame[..kept], frame.len()));
         }
@@ -59,6 +60,8 @@ pub fn check(bytes: &[u8]) {
     let _ = follower.is_settled();
     let (checked, counts) = follower.finish();
     assert_eq!(checked.connections, counts.connections);
+    assert_eq!((checked.packets, counts.packets), (counts.followed, made_packets));
+    assert_eq!(counts.packets, counts.followed + counts.unread.total(), "{counts:?}");
     assert_eq!(checked.exchanges, checked.claimed);
 }
 
@@ -66,6 +69,7 @@ pub fn check(bytes: &[u8]) {
 #[derive(Debug, Default)]
 struct Checked {
     connections: u64,
+    packets: u64,
     exchanges: u64,
     /// What connections say that there were.
     claimed: u64,
@@ -74,6 +78,7 @@ struct Checked {
 impl FlowObserver for Checked {
     fn connection(&mut self, connection: &Observed) {
         self.connections += 1;
+        self.packets += connection.sent.from_client.packets + connection.sent.from_server.packets;
         self.claimed += connection.exchanges;
         for sent in [&connection.sent.from_client, &connection.sent.from_server] {
             assert!(sent.stream_bytes <= sent.payload_bytes && sent.fragments <= sent.packets);
@@ -159,7 +164,12 @@ impl Made {
             true => datagram(ports, &payload),
             false => segment(ports, [sequence, acknowledgement], [flags, window as u8], &payload),
         };
-        packets(connection as u8, by_client, if udp { 17 } else { 6 }, &transport, how & 0x30)
+        let protocol = if udp { 17 } else { 6 };
+        let packets = packets(connection as u8, by_client, protocol, &transport, how & 0x30);
+        match how & 0x80 {
+            0 => packets,
+            _ => packets.iter().map(|packet| tunnelled(packet, place)).collect(),
+        }
     }
 }
 
@@ -179,6 +189,25 @@ fn segment(
     let options: &[u8] = if flags & 2 > 0 { &[2, 4, 1, 0, 3, 3, 7, 0] } else { &[] };
     head.extend([80 + options.len() as u8 * 4, flags, 0, window, 0, 0, 0, 0]);
     [&head, options, payload].concat()
+}
+
+/// The packet within IPv4, in GRE with a key or in VXLAN; bits of `place` choose.
+fn tunnelled(packet: &[u8], place: u8) -> Vec<u8> {
+    let six = packet.first().is_some_and(|first| first >> 4 == 6);
+    let kind: [u8; 2] = if six { [0x86, 0xdd] } else { [8, 0] };
+    let (protocol, payload) = match place & 3 {
+        0 => (if six { 41 } else { 4 }, packet.to_vec()),
+        1 => (47, [&[0x20, 0][..], &kind, &[0, 0, 0, place >> 6], packet].concat()),
+        2 => (47, [&[0, 0][..], &kind, packet].concat()),
+        _ => {
+            let frame = [&[8, 0, 0, 0, 0, 0, 1, 0][..], &[2; 12], &kind, packet].concat();
+            (17, datagram([9, 4_789], &frame))
+        }
+    };
+    let length = (payload.len() as u16 + 20).to_be_bytes();
+    let head =
+        [0x45, 0, length[0], length[1], 0, 1, 0, 0, 9, protocol, 0, 0, 7, 7, 7, 7, 8, 8, 8, 8];
+    [&head[..], &payload].concat()
 }
 
 /// As one packet, or as fragments of eight bytes and the rest, which come in order, the other way round, or

@@ -42,6 +42,7 @@ pub mod transport;
 pub mod vitals;
 pub mod watch;
 pub mod web_server;
+pub mod wraps;
 
 pub use origin::{Origin, refusing};
 pub use program::{DEADLINE, command, complaint, finish, script, signal, sixmark, skipped};

@@ -16,6 +16,7 @@ pub mod engine;
 mod gather;
 mod hidden;
 pub mod lines;
+mod not_followed;
 mod seconds;
 mod seen;
 pub mod sheet;
@@ -31,6 +32,7 @@ pub mod watched_sheet;
 
 pub use gather::{Gathered, Gatherer, Progress};
 pub use hidden::describe_hidden;
+pub use not_followed::describe_not_followed;
 pub use watched_result::{
     PacketSource, Rates, RoundTripResult, SentResult, Watched, WatchedFamily, WatchedServer,
 };

@@ -33,6 +33,10 @@ const CONNECTION: &[LineColumn<Observed>] = &[
     ("family", |of| family_field(of.ends.server.ip())),
     ("client", |of| LineField::Text(of.ends.client.to_string())),
     ("server", |of| LineField::Text(of.ends.server.to_string())),
+    ("via", |of| match of.via.is_empty() {
+        true => LineField::Nothing,
+        false => LineField::Text(of.via.to_string()),
+    }),
     ("before", |of| LineField::Number(of.before.into())),
     ("began", |of| seconds_field(of.began_ns)),
     ("lasted_us", |of| us(Some(of.lasted_ns))),

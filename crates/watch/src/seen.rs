@@ -37,6 +37,7 @@ pub(super) struct SeenTraffic {
     fragmented: u64,
     coalesced: u64,
     unparsed: u64,
+    via: ForeignNames,
     server_names: ForeignNames,
     alpn: ForeignNames,
     versions: ForeignNames,
@@ -58,6 +59,9 @@ impl SeenTraffic {
         self.fragmented += u64::from(of.doubts.fragmented);
         self.coalesced += of.doubts.coalesced;
         self.unparsed += u64::from(of.doubts.unparsed);
+        if !of.via.is_empty() {
+            self.via.add(&of.via.to_string());
+        }
         if let Spoken::Tls(hello) | Spoken::Quic(hello) = &of.spoken {
             self.hello(hello, matches!(of.spoken, Spoken::Quic(_)));
         }
@@ -102,6 +106,7 @@ impl SeenTraffic {
             coalesced: self.coalesced,
             unparsed: self.unparsed,
             packet_too_big,
+            via: self.via.0.clone(),
             server_names: self.server_names.0.clone(),
             alpn: self.alpn.0.clone(),
             versions: self.versions.0.clone(),

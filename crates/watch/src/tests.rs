@@ -28,6 +28,7 @@ fn connection(ends: Ends, closure: Closure) -> Observed {
     Observed {
         ends,
         before: 0,
+        via: sixmark_wire::Via::default(),
         began_ns: BEGIN,
         lasted_ns: 50 * MS,
         opening: Opening {

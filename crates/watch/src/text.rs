@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::watch_result::WatchResult;
-use crate::{PacketSource, Watched, WatchedFamily, describe_hidden};
+use crate::{PacketSource, Watched, WatchedFamily, describe_hidden, describe_not_followed};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
 
 use sixmark_record::text::{FamilyColumns, write_agreement, write_amount, write_gates, write_line};
 
-/// The most server names and protocols that are listed.
+/// The most server names, protocols and tunnels that are listed.
 const SHOWN: usize = 4;
+/// The columns of a line.
+const WIDTH: usize = 80;
 
 /// Formats a figure of one family, if the family has it.
 type Written = fn(&WatchedFamily) -> Option<String>;
@@ -100,7 +102,26 @@ fn describe_sources(watched: &Watched) -> String {
     let all = watched.families.iter().map(|(_, of)| of.connections).sum();
     let (packets, connections) = (write_count(watched.packets), write_count(all));
     let _ = writeln!(text, "{packets} packets, {connections} connections to {ports}");
+    write_not_followed(&mut text, watched);
     text
+}
+
+/// Writes the kinds of packets that belong to no followed connection, on as many lines as they
+/// need.
+fn write_not_followed(text: &mut String, watched: &Watched) {
+    let mut line = "not followed:".to_owned();
+    let kinds = describe_not_followed(watched);
+    for (number, kind) in kinds.iter().enumerate() {
+        let end = if number + 1 < kinds.len() { "," } else { "" };
+        if line.len() + kind.len() + end.len() >= WIDTH {
+            let _ = writeln!(text, "{line}");
+            line = " ".to_owned();
+        }
+        let _ = write!(line, " {kind}{end}");
+    }
+    if !kinds.is_empty() {
+        let _ = writeln!(text, "{line}");
+    }
 }
 
 fn from(source: &PacketSource) -> String {
@@ -134,9 +155,11 @@ fn write_figures(text: &mut String, watched: &Watched) {
     }
 }
 
-/// Writes the server names and protocols that clients asked for, and the servers.
+/// Writes the tunnels of connections, the server names and protocols that clients asked for, and
+/// the servers.
 fn write_names(text: &mut String, watched: &Watched) {
     let sides = Family::BOTH.map(|family| watched.families.of(family));
+    most(text, "via", sides, |of| &of.via);
     most(text, "asked for", sides, |of| &of.server_names);
     most(text, "offered", sides, |of| &of.alpn);
     servers(text, watched);

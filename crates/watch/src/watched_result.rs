@@ -22,6 +22,16 @@ pub struct Watched {
     pub frame_bytes: u64,
     /// Packets among them that belong to followed connections.
     pub followed: u64,
+    /// All other packets by what they are, such as `ARP` or `TCP to other ports`. Together with
+    /// `followed` they add up to `packets`.
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
+    pub not_followed: BTreeMap<String, u64>,
     /// Packets that were lost before they could be processed; null if they were not counted.
     pub dropped: Option<u64>,
     /// Packets that could not be identified because too few of their bytes were captured.
@@ -149,6 +159,16 @@ pub struct WatchedFamily {
     pub unparsed: u64,
     /// ICMP and ICMPv6 messages that a packet was too big.
     pub packet_too_big: u64,
+    /// Number of connections by the tags, labels and outer headers before their packets, such as
+    /// `vlan 5 / 6in4`, if there are any.
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::Text, std::num::NonZeroU64>"
+        )
+    )]
+    pub via: BTreeMap<String, u64>,
     /// Number of connections by the server name that the client requested (SNI).
     #[cfg_attr(
         feature = "schema",

@@ -130,7 +130,12 @@ pub(super) fn tiles(watched: &Watched) -> Vec<Tile> {
 
 /// Returns the tables of figures of each family, of the sources, and of the servers.
 pub(super) fn watched_part(watched: &Watched) -> Option<Part> {
-    let blocks = [Some(figures_table(watched)), Some(sources(watched)), servers(watched)];
+    let blocks = [
+        Some(figures_table(watched)),
+        Some(sources(watched)),
+        kinds_of_packets(watched),
+        servers(watched),
+    ];
     Part::new("Packet statistics", blocks.into_iter().flatten().collect())
 }
 
@@ -153,6 +158,7 @@ fn figures_table(watched: &Watched) -> Block {
         ("Counts", rows_with_any(&COUNTS, &used)),
         ("Connections by closure", named(|of| &of.closures)),
         ("Connections by protocol", named(|of| &of.spoken)),
+        ("Connections by tags and tunnels", named(|of| &of.via)),
         ("Names asked for", named(|of| &of.server_names)),
         ("Protocols offered", named(|of| &of.alpn)),
     ];
@@ -203,6 +209,20 @@ fn sources(watched: &Watched) -> Block {
     columns.push(Column::words("Whole"));
     let rows = watched.sources.iter().map(row).collect();
     Block::Table(Table::new("Where packets came from", columns, rows).without_empty_columns())
+}
+
+/// Returns the table of all packets by what they are, if some are of no followed connection.
+fn kinds_of_packets(watched: &Watched) -> Option<Block> {
+    let row = |name: &str, packets: u64| {
+        let cell = SheetCell::Number(write::write_count(packets), packets as f64);
+        Row::new(name.to_owned(), vec![cell])
+    };
+    let followed = row("of followed connections", watched.followed);
+    let others = watched.not_followed.iter().map(|(name, packets)| row(name, *packets));
+    let rows = std::iter::once(followed).chain(others).collect();
+    let columns = vec![Column::words("Kind"), Column::number("Packets")];
+    (!watched.not_followed.is_empty())
+        .then(|| Block::Table(Table::new("What the packets are", columns, rows)))
 }
 
 fn servers(watched: &Watched) -> Option<Block> {

@@ -23,8 +23,12 @@ pub mod pcapng;
 mod sll;
 mod span;
 mod step;
+mod tags;
 mod tcp;
+mod tunnel;
 mod udp;
+mod unread;
+mod via;
 pub mod x509;
 
 use std::net::IpAddr;
@@ -34,6 +38,10 @@ pub use link::Link;
 pub use span::Span;
 pub use tcp::{Flags, Options, Tcp};
 pub use udp::Udp;
+pub use unread::Unread;
+pub use via::Via;
+
+pub(crate) use tunnel::{in_datagram, in_packet};
 
 /// The IP protocol number of TCP.
 pub const TCP: u8 = 6;
@@ -48,7 +56,7 @@ pub const ICMPV6: u8 = 58;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skipped {
     /// It carries another protocol, such as ARP, or UDP where TCP was expected.
-    Other,
+    Other(Unread),
     /// The capture truncated it before the end of its headers.
     Cut,
     /// Its headers are invalid or contradict each other.
@@ -98,16 +106,25 @@ pub struct Fragment {
     pub more: bool,
 }
 
-/// Returns the IP packet in a frame.
+/// Returns the IP packet in a frame, the outermost one if there are several.
 ///
 /// # Errors
 /// Returns the reason if the frame contains no IP packet or the packet cannot be parsed.
 pub fn ip(link: Link, frame: Span<'_>) -> Result<Ip<'_>, Skipped> {
+    ip_via(link, frame, &mut Via::default())
+}
+
+/// Returns the same as [`ip`], and adds the tags and labels before the packet to `via`.
+///
+/// # Errors
+/// Returns the same errors.
+#[inline]
+pub fn ip_via<'a>(link: Link, frame: Span<'a>, via: &mut Via) -> Result<Ip<'a>, Skipped> {
     match link {
-        Link::Ethernet => of_type(ethernet::payload(frame)?),
-        Link::Sll => of_type(sll::payload(frame)?),
-        Link::Sll2 => of_type(sll::payload2(frame)?),
-        Link::Null => of_type(null::payload(frame)?),
+        Link::Ethernet => of_type(ethernet::payload(frame)?, via),
+        Link::Sll => of_type(sll::payload(frame)?, via),
+        Link::Sll2 => of_type(sll::payload2(frame)?, via),
+        Link::Null => of_type(null::payload(frame)?, via),
         Link::Ip => of_version(frame),
     }
 }
@@ -121,12 +138,16 @@ fn of_version(packet: Span<'_>) -> Result<Ip<'_>, Skipped> {
     }
 }
 
-/// Parses a packet by the EtherType that precedes it.
-fn of_type((ethertype, payload): (u16, Span<'_>)) -> Result<Ip<'_>, Skipped> {
+/// Parses a packet by the EtherType that precedes it, which may be that of a tag.
+#[inline]
+fn of_type<'a>((ethertype, payload): (u16, Span<'a>), via: &mut Via) -> Result<Ip<'a>, Skipped> {
     match ethertype {
         ethernet::IPV4 => ipv4::read_ipv4(payload),
         ethernet::IPV6 => ipv6::read_ipv6(payload),
-        _ => Err(Skipped::Other),
+        other => match tags::behind(other, payload, via)? {
+            (ethernet::IPV4, packet) => ipv4::read_ipv4(packet),
+            (_, packet) => ipv6::read_ipv6(packet),
+        },
     }
 }
 
@@ -152,9 +173,10 @@ pub fn carried<'a>(ip: &Ip<'a>) -> Result<Carried<'a>, Skipped> {
 /// # Errors
 /// Returns the reason if the packet carries something else or cannot be parsed.
 pub fn tcp<'a>(ip: &Ip<'a>) -> Result<Tcp<'a>, Skipped> {
-    match ip.protocol == TCP && ip.fragment.is_none_or(|fragment| fragment.offset == 0) {
-        true => tcp::read_tcp(ip.payload),
-        false => Err(Skipped::Other),
+    match (ip.protocol, ip.fragment) {
+        (_, Some(Fragment { offset: 1.., .. })) => Err(Skipped::Other(Unread::Fragment)),
+        (TCP, _) => tcp::read_tcp(ip.payload),
+        (protocol, _) => Err(Skipped::Other(Unread::Protocol(protocol))),
     }
 }
 

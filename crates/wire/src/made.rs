@@ -66,29 +66,7 @@ impl MadeSegment {
     /// Returns Ethernet frames that each carry a fragment of `size` bytes of the segment; `size` is
     /// a multiple of eight.
     pub(crate) fn fragments(&self, size: usize) -> Vec<Vec<u8>> {
-        let whole = self.ip();
-        let six = whole[0] >> 4 == 6;
-        let (head, rest) = whole.split_at(if six { 40 } else { 20 });
-        let count = rest.len().div_ceil(size);
-        let part = |(n, part): (usize, &[u8])| {
-            let (offset, more) = ((n * size) as u16, n + 1 < count);
-            let mut head = head.to_vec();
-            let mut frame = vec![2; 12];
-            if six {
-                head[4..6].copy_from_slice(&(part.len() as u16 + 8).to_be_bytes());
-                let next = std::mem::replace(&mut head[6], 44);
-                let field = (offset | u16::from(more)).to_be_bytes();
-                head.extend([next, 0, field[0], field[1], 0, 0, 0, 7]);
-                frame.extend([0x86, 0xdd]);
-            } else {
-                head[2..4].copy_from_slice(&(part.len() as u16 + 20).to_be_bytes());
-                let field = (offset / 8) | if more { 0x2000 } else { 0 };
-                head[6..8].copy_from_slice(&field.to_be_bytes());
-                frame.extend([8, 0]);
-            }
-            [frame, head, part.to_vec()].concat()
-        };
-        rest.chunks(size).enumerate().map(part).collect()
+        fragments(&self.ip(), size)
     }
 
     fn tcp(&self) -> Vec<u8> {
@@ -101,4 +79,31 @@ impl MadeSegment {
         tcp.extend(&self.payload);
         tcp
     }
+}
+
+/// Returns Ethernet frames that each carry a fragment of `size` bytes of an IP packet without
+/// options; `size` is a multiple of eight.
+pub(crate) fn fragments(whole: &[u8], size: usize) -> Vec<Vec<u8>> {
+    let six = whole[0] >> 4 == 6;
+    let (head, rest) = whole.split_at(if six { 40 } else { 20 });
+    let count = rest.len().div_ceil(size);
+    let part = |(n, part): (usize, &[u8])| {
+        let (offset, more) = ((n * size) as u16, n + 1 < count);
+        let mut head = head.to_vec();
+        let mut frame = vec![2; 12];
+        if six {
+            head[4..6].copy_from_slice(&(part.len() as u16 + 8).to_be_bytes());
+            let next = std::mem::replace(&mut head[6], 44);
+            let field = (offset | u16::from(more)).to_be_bytes();
+            head.extend([next, 0, field[0], field[1], 0, 0, 0, 7]);
+            frame.extend([0x86, 0xdd]);
+        } else {
+            head[2..4].copy_from_slice(&(part.len() as u16 + 20).to_be_bytes());
+            let field = (offset / 8) | if more { 0x2000 } else { 0 };
+            head[6..8].copy_from_slice(&field.to_be_bytes());
+            frame.extend([8, 0]);
+        }
+        [frame, head, part.to_vec()].concat()
+    };
+    rest.chunks(size).enumerate().map(part).collect()
 }

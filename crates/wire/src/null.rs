@@ -3,7 +3,7 @@
 //! (LINKTYPE_LOOP).
 
 use super::span::{Span, word_at};
-use super::{Skipped, ethernet};
+use super::{Skipped, Unread, ethernet};
 
 /// The numbers of IPv6: Linux, NetBSD and OpenBSD, FreeBSD, macOS.
 const IPV6: [u32; 4] = [10, 24, 28, 30];
@@ -18,7 +18,7 @@ pub(super) fn payload(packet: Span<'_>) -> Result<(u16, Span<'_>), Skipped> {
     let kind = match family.min(family.swap_bytes()) {
         IPV4 => ethernet::IPV4,
         other if IPV6.contains(&other) => ethernet::IPV6,
-        _ => return Err(Skipped::Other),
+        other => return Err(Skipped::Other(Unread::AddressFamily(other))),
     };
     Ok((kind, packet.behind(header.len())?))
 }

@@ -1,5 +1,10 @@
+#[path = "../../testkit/src/wraps.rs"]
+#[allow(dead_code, unreachable_pub)]
+pub(crate) mod wraps;
+
 use super::made::{ACK, MadeSegment};
 use super::*;
+use wraps::WRAPS;
 
 /// Returns a segment with `abc` from port 1000 to port 80 for each family, IPv6 first.
 fn segments() -> [MadeSegment; 2] {
@@ -99,6 +104,83 @@ fn packets_longer_than_their_length_field_can_say_are_read() {
 }
 
 #[test]
+fn a_segment_is_found_in_every_tunnel_and_behind_every_tag() {
+    for segment in segments() {
+        for wrap in WRAPS {
+            let frame = wrap.frame(&segment.frame());
+            let mut via = Via::default();
+            let mut read = ip_via(Link::Ethernet, whole(&frame), &mut via);
+            while let Ok(outer) = &read
+                && outer.source != segment.from.ip()
+            {
+                read = match carried(outer).unwrap() {
+                    Carried::Udp(udp) => in_datagram(&udp, &mut via).unwrap(),
+                    _ => in_packet(outer, &mut via).unwrap(),
+                };
+            }
+            assert_eq!(tcp(&read.unwrap()).unwrap().payload, whole(b"abc"), "{}", wrap.name);
+            let expected = wrap.via[usize::from(segment.from.is_ipv4())];
+            assert_eq!(via.to_string(), expected, "{}", wrap.name);
+        }
+        let frame = segment.frame();
+        let length = (frame.len() as u16 - 14 + 8).to_be_bytes();
+        let snap = [&frame[..12], &length, &[0xaa, 0xaa, 3, 0, 0, 0], &frame[12..]].concat();
+        assert_holds(&segment, Link::Ethernet, &snap);
+    }
+}
+
+#[test]
+fn what_is_no_ip_is_told_by_its_kind() {
+    let of = |rest: &[u8]| {
+        let frame = [&[2; 12][..], rest, &[0; 28]].concat();
+        ip(Link::Ethernet, whole(&frame)).map(drop)
+    };
+    for (rest, kind) in [
+        (&[0x08, 0x06][..], Unread::EtherType(0x0806)),
+        (&[0x81, 0, 0, 5, 0x88, 0xcc], Unread::EtherType(0x88cc)),
+        (&[0, 38, 0x42, 0x42, 3], Unread::Llc(0x42)),
+        (&[0, 38, 0xaa, 0xaa, 3, 0, 0, 0x0c, 0x20, 0], Unread::Llc(0xaa)),
+        (&[0x88, 0x63], Unread::EtherType(0x8863)),
+        (&[0x88, 0x64, 0x11, 0, 0, 9, 0, 10, 0xc0, 0x21], Unread::Ppp(0xc021)),
+        (&[0x88, 0x47, 0, 1, 1, 64, 0, 0, 0, 0], Unread::Mpls),
+    ] {
+        assert_eq!(of(rest), Err(Skipped::Other(kind)), "{rest:?}");
+    }
+    let labels = [&[0x88, 0x47][..], &[0; 64]].concat();
+    assert_eq!(of(&labels), Err(Skipped::Other(Unread::Nested)));
+    let tags = [0x81, 0, 0, 5].repeat(9);
+    assert_eq!(of(&tags), Err(Skipped::Other(Unread::Nested)));
+    let priorities = [0x81, 0, 0, 0].repeat(20);
+    assert_eq!(of(&priorities), Err(Skipped::Other(Unread::Nested)));
+}
+
+#[test]
+fn another_protocol_on_the_port_of_a_tunnel_is_no_tunnel() {
+    let [six, four] = segments();
+    for mut segment in [six, four] {
+        for (port, payload) in [
+            (4_789, &[0x40, 0, 0, 0, 0, 0, 42, 0][..]),
+            (4_789, &[8, 0, 0, 0, 0, 0, 42]),
+            (6_081, &[0x40, 0, 8, 0, 0, 0, 42, 0]),
+            (6_081, &[0x3f, 0, 8, 0, 0, 0, 42, 0]),
+            (2_152, &[0x32, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            (2_152, &[0x34, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]),
+        ] {
+            segment.to.set_port(port);
+            segment.payload = payload.to_vec();
+            let packet = segment.udp_ip();
+            let Ok(Carried::Udp(udp)) = carries(&packet) else { panic!("a datagram") };
+            assert_eq!(in_datagram(&udp, &mut Via::default()), None, "{port} {payload:?}");
+        }
+        for header in [[0x40, 0, 8, 0], [0, 1, 8, 0]] {
+            let packet = segment.ip_with(47, &[&header[..], &[0; 40]].concat());
+            let outer = ip(Link::Ip, whole(&packet)).unwrap();
+            assert_eq!(in_packet(&outer, &mut Via::default()), None, "{header:?}");
+        }
+    }
+}
+
+#[test]
 fn fragments_are_recognised_and_only_the_first_has_a_header_of_tcp() {
     let [six, four] = segments();
     for (offset, more) in [(0, true), (8, true), (1_448, false)] {
@@ -168,11 +250,11 @@ fn options_of_tcp_are_read_until_one_is_wrong() {
 #[test]
 fn what_is_not_tcp_over_ip_is_other() {
     let arp = [&[2; 12][..], &[8, 6], &[0; 28]].concat();
-    assert_eq!(ip(Link::Ethernet, whole(&arp)), Err(Skipped::Other));
+    assert_eq!(ip(Link::Ethernet, whole(&arp)), Err(Skipped::Other(Unread::EtherType(0x0806))));
     let [_, four] = segments();
     let mut udp = four.ip();
     udp[9] = 17;
-    assert_eq!(tcp(&ip(Link::Ip, whole(&udp)).unwrap()), Err(Skipped::Other));
+    assert_eq!(tcp(&ip(Link::Ip, whole(&udp)).unwrap()), Err(Skipped::Other(Unread::Protocol(17))));
 }
 
 #[test]
@@ -213,7 +295,7 @@ fn loopbacks_of_other_systems_and_linux_older_header_are_read() {
         assert_holds(&segment, Link::Sll, &tagged);
     }
     let appletalk = [&[0, 0, 0, 16][..], &[0; 40]].concat();
-    assert_eq!(ip(Link::Null, whole(&appletalk)), Err(Skipped::Other));
+    assert_eq!(ip(Link::Null, whole(&appletalk)), Err(Skipped::Other(Unread::AddressFamily(16))));
 }
 
 #[test]

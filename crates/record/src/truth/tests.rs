@@ -36,6 +36,7 @@ impl Made {
         let observed = Observed {
             ends: ends(family, port),
             before: 0,
+            via: sixmark_wire::Via::default(),
             began_ns: AHEAD + syn,
             lasted_ns: 0,
             opening,

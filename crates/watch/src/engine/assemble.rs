@@ -1,5 +1,6 @@
 //! Assembles the result of a watch.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::watch_result::{SCHEMA, WatchResult};
@@ -9,6 +10,8 @@ use sixmark_record::family_result::{Families, FamilyResult};
 use sixmark_record::result::family_result;
 use sixmark_record::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
+use sixmark_wire::Unread;
+use sixmark_wire::flow::Counts;
 
 use super::capture_state::CaptureState;
 use crate::warnings::of_watched;
@@ -53,9 +56,10 @@ pub(super) fn assemble(state: CaptureState, facts: CaptureFacts) -> WatchResult 
         total,
         intervals: gathered.intervals,
         watched: Watched {
-            followed: counts.segments,
-            cut: counts.cut,
-            malformed: counts.malformed,
+            followed: counts.followed,
+            not_followed: not_followed(&counts, begun.unreadable),
+            cut: counts.unread.of(Unread::Cut),
+            malformed: counts.unread.of(Unread::Malformed),
             evicted: counts.evicted,
             families: gathered.families,
             servers: gathered.servers,
@@ -78,6 +82,7 @@ fn before(state: &CaptureState, facts: &CaptureFacts) -> Watched {
         packets: state.packets,
         frame_bytes: state.frame_bytes,
         followed: 0,
+        not_followed: BTreeMap::new(),
         dropped: dropped.reduce(u64::saturating_add),
         cut: 0,
         malformed: 0,
@@ -90,6 +95,14 @@ fn before(state: &CaptureState, facts: &CaptureFacts) -> Watched {
         servers: Vec::new(),
         servers_left_out: 0,
     }
+}
+
+/// Returns the packets of no followed connection by the names of their kinds. `unreadable` packets
+/// are of an unsupported link type.
+fn not_followed(counts: &Counts, unreadable: u64) -> BTreeMap<String, u64> {
+    let kinds = counts.unread.iter().chain([(Unread::Link, unreadable)]);
+    let kinds = kinds.filter(|(_, packets)| *packets > 0);
+    kinds.map(|(kind, packets)| (kind.to_string(), packets)).collect()
 }
 
 /// Returns the figures of each observed family, and of both together.

@@ -9,6 +9,7 @@ use super::side::Side;
 use super::stream::{Brought, Stream};
 use super::tls::{Tls, is_record};
 use super::transfer::{Ends, PerDirection};
+use crate::Via;
 
 /// The first bytes of an HTTP/2 connection in plain text (RFC 9113, 3.4). In other versions of HTTP
 /// they would be a request.
@@ -22,6 +23,7 @@ const FIRST: i64 = 1;
 pub(super) struct Connection {
     pub(super) ends: Ends,
     before: u32,
+    via: Via,
     began_ns: u64,
     last_ns: u64,
     /// True once a segment has been seen.
@@ -43,11 +45,12 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Returns a connection between these endpoints. `before` is the number of earlier ones between
-    /// them.
-    pub(super) fn new(ends: Ends, before: u32) -> Connection {
+    /// them, `via` are the layers before its first packet.
+    pub(super) fn new(ends: Ends, before: u32, via: Via) -> Connection {
         Connection {
             ends,
             before,
+            via,
             began_ns: 0,
             last_ns: 0,
             begun: false,
@@ -180,6 +183,17 @@ impl Connection {
         !self.opening.seen || !same || ends || self.closing.is_cut_off()
     }
 
+    /// Returns whether a SYN-ACK is the first answer to this connection's SYN.
+    pub(super) fn is_answered_by(&self, segment: &Segment<'_>) -> bool {
+        let PerDirection { from_client, from_server } = &self.sides;
+        let acknowledges = |stream: &Stream| {
+            (FIRST..=stream.end()).contains(&stream.position(segment.tcp.acknowledgement))
+        };
+        self.opening.seen
+            && from_server.stream.is_none()
+            && from_client.stream.as_ref().is_some_and(acknowledges)
+    }
+
     /// Returns whether the connection is over: both sides have sent a FIN, or one has sent a reset.
     pub(super) fn is_over(&self) -> bool {
         self.closing.is_cut_off() || self.is_through()
@@ -213,6 +227,7 @@ impl Connection {
         hands.sink.connection(&Observed {
             ends: self.ends,
             before: self.before,
+            via: self.via,
             began_ns: self.began_ns,
             lasted_ns: self.last_ns.saturating_sub(self.began_ns),
             opening: self.opening,

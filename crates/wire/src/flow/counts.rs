@@ -1,20 +1,20 @@
 //! The totals of a capture.
 
+use super::unread_counts::UnreadCounts;
 use sixmark_units::family::PerFamily;
 
 /// The totals of a capture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets of any kind.
+    /// Packets of any kind. Each is counted either in `followed` or in `unread`.
     pub packets: u64,
+    /// Packets that carried segments and datagrams of followed connections; their number is that
+    /// of the packets of all connections.
+    pub followed: u64,
+    /// All other packets, by kind.
+    pub unread: UnreadCounts,
     /// TCP segments to or from the ports that are followed.
     pub segments: u64,
-    /// Packets that are not IP, such as ARP.
-    pub other: u64,
-    /// Packets of which too little was captured.
-    pub cut: u64,
-    /// Packets whose headers are invalid or contradict each other.
-    pub malformed: u64,
     /// IP fragments, whatever their payload.
     pub fragments: u64,
     /// Connections seen, of TCP and of QUIC.
@@ -28,7 +28,8 @@ pub struct Counts {
 /// The totals of an address family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FamilyCounts {
-    /// Packets.
+    /// Packets whose outermost IP header is of this family. The other counts are by the header that
+    /// precedes the payload.
     pub packets: u64,
     /// Bytes of their frames, including the link-layer header.
     pub bytes: u64,

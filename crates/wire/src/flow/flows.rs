@@ -7,15 +7,18 @@ use super::budget::Budget;
 use super::connection::Connection;
 use super::http::Hands;
 use super::key::Key;
+use super::networks::Networks;
 use super::observed::{Closure, FlowObserver};
 use super::quic::{self, Datagram, Quic};
 use super::settings::Settings;
 use super::table::{List, Table};
 use super::transfer::Ends;
-use crate::Ip;
+use crate::{Ip, Via};
 
 /// The number of past flows remembered by their endpoints, per flow that may be followed at once.
 const REMEMBERED: usize = 4;
+/// The maximum number of networks that are searched for the SYN of a SYN-ACK.
+const MOST_NETWORKS: u16 = 16;
 
 /// The flows being followed.
 #[derive(Debug)]
@@ -23,6 +26,7 @@ pub(super) struct Flows<S> {
     pub(super) settings: Settings,
     pub(super) sink: S,
     pub(super) budget: Budget,
+    pub(super) networks: Networks,
     table: Table<Flow>,
     /// The number of connections seen, and of those that were evicted while still open.
     pub(super) connections: u64,
@@ -59,9 +63,9 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub(super) fn new(protocol: u8, ip: &Ip<'_>, (from, to): (u16, u16)) -> Pair {
+    pub(super) fn new(protocol: u8, network: u16, ip: &Ip<'_>, (from, to): (u16, u16)) -> Pair {
         let (from, to) = ((ip.source, from).into(), (ip.destination, to).into());
-        let (key, straight) = Key::new(protocol, from, to);
+        let (key, straight) = Key::new(protocol, network, from, to);
         Pair { from, to, key, straight }
     }
 
@@ -77,8 +81,8 @@ impl<S: FlowObserver> Flows<S> {
     pub(super) fn new(settings: Settings, sink: S) -> Flows<S> {
         let budget = Budget::new(settings.buffer_bytes);
         let (connections, evicted, now_ns, due_ns) = (0, 0, 0, 0);
-        let table = Table::new();
-        Flows { settings, sink, budget, table, connections, evicted, now_ns, due_ns }
+        let (table, networks) = (Table::new(), Networks::default());
+        Flows { settings, sink, budget, networks, table, connections, evicted, now_ns, due_ns }
     }
 
     /// Returns the number of flows being followed.
@@ -117,9 +121,9 @@ impl<S: FlowObserver> Flows<S> {
         ports.is_empty() || ports.contains(&to) || ports.contains(&from)
     }
 
-    /// Processes a TCP segment.
-    pub(super) fn segment(&mut self, pair: Pair, segment: &Segment<'_>) {
-        let (id, by_client) = self.connection(pair, segment);
+    /// Processes a TCP segment, whose packet was behind the layers `via`.
+    pub(super) fn segment(&mut self, pair: Pair, via: &Via, segment: &Segment<'_>) {
+        let (id, by_client) = self.connection(pair, via, segment);
         let Some(Flow { kind: FlowKind::Tcp(connection), .. }) = self.table.get(id) else { return };
         let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
         connection.take(by_client, segment, hands);
@@ -135,10 +139,11 @@ impl<S: FlowObserver> Flows<S> {
     pub(super) fn quic(
         &mut self,
         pair: Pair,
+        via: &Via,
         datagram: &Datagram<'_>,
     ) -> Option<(bool, &mut Quic, &mut Budget)> {
         let known = self.table.find(&pair.key);
-        let id = known.or_else(|| self.begin_quic(&pair, datagram))?;
+        let id = known.or_else(|| self.begin_quic(&pair, via, datagram))?;
         self.table.touch(id, List::Open, self.now_ns);
         let flow = self.table.get(id)?;
         let by_client = flow.client_first == pair.straight;
@@ -168,10 +173,11 @@ impl<S: FlowObserver> Flows<S> {
     }
 
     /// Returns the flow of a segment, and whether the client sent the segment.
-    fn connection(&mut self, pair: Pair, segment: &Segment<'_>) -> (u32, bool) {
+    fn connection(&mut self, pair: Pair, via: &Via, segment: &Segment<'_>) -> (u32, bool) {
         let flags = segment.tcp.flags;
         let begins = flags.syn() && !flags.ack();
-        if let Some(id) = self.table.find(&pair.key)
+        let known = self.table.find(&pair.key).or_else(|| self.answered(&pair, segment));
+        if let Some(id) = known
             && let Some(Flow { client_first, kind: FlowKind::Tcp(connection) }) = self.table.get(id)
         {
             let by_client = *client_first == pair.straight;
@@ -186,15 +192,38 @@ impl<S: FlowObserver> Flows<S> {
             self.end(id, Closure::Open);
         }
         let by_client = self.is_client(&pair, flags.syn().then_some(begins));
-        let connection = Connection::new(pair.ends(by_client), self.table.before(&pair.key));
+        let before = self.table.before(&pair.key);
+        let connection = Connection::new(pair.ends(by_client), before, via.clone());
         (self.insert(&pair, by_client, FlowKind::Tcp(connection)), by_client)
     }
 
-    fn begin_quic(&mut self, pair: &Pair, datagram: &Datagram<'_>) -> Option<u32> {
+    /// Returns the connection in another network whose SYN this segment answers. Some switches copy
+    /// packets with their tags in one direction only.
+    fn answered(&mut self, pair: &Pair, segment: &Segment<'_>) -> Option<u32> {
+        let flags = segment.tcp.flags;
+        if !(flags.syn() && flags.ack()) {
+            return None;
+        }
+        for network in 0..=self.networks.last().min(MOST_NETWORKS) {
+            let found = self.table.find(&pair.key.in_network(network));
+            if let Some(id) = found
+                && let Some(Flow { client_first, kind: FlowKind::Tcp(connection) }) =
+                    self.table.get(id)
+                && *client_first != pair.straight
+                && connection.is_answered_by(segment)
+            {
+                self.table.alias(id, pair.key);
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    fn begin_quic(&mut self, pair: &Pair, via: &Via, datagram: &Datagram<'_>) -> Option<u32> {
         let initial = quic::begins(datagram)?;
         let by_client = self.is_client(pair, initial.then_some(true));
         let before = self.table.before(&pair.key);
-        let quic = Quic::new(pair.ends(by_client), before, by_client, datagram);
+        let quic = Quic::new(pair.ends(by_client), before, via.clone(), by_client, datagram);
         Some(self.insert(pair, by_client, FlowKind::Quic(quic)))
     }
 

@@ -7,7 +7,9 @@ use super::fragments::Fragments;
 use super::observed::FlowObserver;
 use super::quic::{Datagram, InitialOpener};
 use super::settings::Settings;
-use crate::{self as wire, Carried, Fragment, Icmp, Ip, Link, Skipped, Span, Tcp, Udp};
+use crate::{
+    self as wire, Carried, Fragment, Icmp, Ip, Link, Skipped, Span, Tcp, Udp, Unread, Via,
+};
 use sixmark_units::family::Family;
 
 /// Follows the connections in a capture and reports them to a sink, a [`FlowObserver`].
@@ -15,8 +17,12 @@ use sixmark_units::family::Family;
 pub struct Follower<S> {
     pub(super) flows: Flows<S>,
     fragments: Fragments,
+    /// The layers before the packet that is being processed.
+    via: Via,
     opener: Option<Box<dyn InitialOpener + Send>>,
     counts: Counts,
+    /// Packets with fragments of packets that are not reassembled.
+    waiting: u64,
 }
 
 /// The frames that carried a packet: the time of the last one, their bytes, and their number.
@@ -31,8 +37,14 @@ struct Frames {
 impl<S: FlowObserver> Follower<S> {
     /// Returns a follower that has seen no packets.
     pub fn new(settings: Settings, sink: S) -> Follower<S> {
-        let (flows, counts) = (Flows::new(settings, sink), Counts::default());
-        Follower { flows, fragments: Fragments::default(), opener: None, counts }
+        Follower {
+            flows: Flows::new(settings, sink),
+            fragments: Fragments::default(),
+            via: Via::default(),
+            opener: None,
+            counts: Counts::default(),
+            waiting: 0,
+        }
     }
 
     /// Sets the opener of QUIC Initial packets. Without one, the server names of QUIC connections
@@ -48,10 +60,15 @@ impl<S: FlowObserver> Follower<S> {
     pub fn packet(&mut self, link: Link, at_ns: u64, frame: Span<'_>) {
         self.flows.pass(at_ns);
         self.counts.packets += 1;
-        match wire::ip(link, frame) {
-            Ok(ip) => self.ip(at_ns, frame, &ip),
-            Err(skipped) => self.skip(skipped),
+        self.via.clear();
+        let length = frame.length as u64;
+        let ip = wire::ip_via(link, frame, &mut self.via);
+        if let Ok(ip) = &ip {
+            let family = &mut self.counts.families[family_of_packet(ip)];
+            family.packets += 1;
+            family.bytes += length;
         }
+        self.read(ip, Frames { at_ns, length, packets: 1, fragments: 0 });
     }
 
     /// Advances the clock without a packet. Connections that have been idle for too long are
@@ -63,7 +80,9 @@ impl<S: FlowObserver> Follower<S> {
     /// Returns the totals so far.
     pub fn counts(&self) -> Counts {
         let Flows { connections, evicted, .. } = self.flows;
-        Counts { connections, evicted, ..self.counts }
+        let mut counts = Counts { connections, evicted, ..self.counts.clone() };
+        counts.unread.add(Unread::Fragment, self.waiting);
+        counts
     }
 
     /// Returns the number of connections being followed, including those that are over but may
@@ -93,25 +112,29 @@ impl<S: FlowObserver> Follower<S> {
     pub fn finish(mut self) -> (S, Counts) {
         self.flows.finish();
         let counts = self.counts();
+        debug_assert_eq!(counts.packets, counts.followed + counts.unread.total());
         (self.flows.sink, counts)
     }
 
-    fn skip(&mut self, skipped: Skipped) {
-        match skipped {
-            Skipped::Other => self.counts.other += 1,
-            Skipped::Cut => self.counts.cut += 1,
-            Skipped::Malformed => self.counts.malformed += 1,
-        }
+    /// Counts packets that belong to no followed connection.
+    fn skip(&mut self, skipped: Skipped, frames: Frames) {
+        let kind = match skipped {
+            Skipped::Other(kind) => kind,
+            Skipped::Cut => Unread::Cut,
+            Skipped::Malformed => Unread::Malformed,
+        };
+        self.counts.unread.add(kind, frames.packets);
     }
 
-    fn ip(&mut self, at_ns: u64, frame: Span<'_>, ip: &Ip<'_>) {
-        let length = frame.length as u64;
-        let family = &mut self.counts.families[family_of_packet(ip)];
-        family.packets += 1;
-        family.bytes += length;
-        match ip.fragment {
-            Some(fragment) => self.fragment(ip, fragment, length, at_ns),
-            None => self.whole(ip, Frames { at_ns, length, packets: 1, fragments: 0 }),
+    /// Processes the packet in a frame or in an outer packet. The outer packets of a packet are as
+    /// many as layers are read at most, so that the depth of the recursion is limited.
+    fn read(&mut self, ip: Result<Ip<'_>, Skipped>, frames: Frames) {
+        match ip {
+            Ok(ip) => match ip.fragment {
+                Some(fragment) => self.fragment(&ip, fragment, frames),
+                None => self.whole(&ip, frames),
+            },
+            Err(skipped) => self.skip(skipped, frames),
         }
     }
 
@@ -123,23 +146,37 @@ impl<S: FlowObserver> Follower<S> {
                 family.tcp += 1;
                 self.segment(ip, frames, tcp);
             }
-            Ok(Carried::Udp(udp)) => {
-                family.udp += 1;
-                self.datagram(ip, frames, udp);
-            }
-            Ok(Carried::Icmp(icmp)) => self.icmp(ip, &icmp),
-            Ok(Carried::Other | Carried::Rest) => family.other += 1,
-            Err(skipped) => self.skip(skipped),
+            Ok(Carried::Udp(udp)) => match wire::in_datagram(&udp, &mut self.via) {
+                Some(inner) => self.read(inner, frames),
+                None => {
+                    family.udp += 1;
+                    self.datagram(ip, frames, udp);
+                }
+            },
+            Ok(Carried::Icmp(icmp)) => self.icmp(ip, &icmp, frames),
+            Ok(Carried::Other | Carried::Rest) => match wire::in_packet(ip, &mut self.via) {
+                Some(inner) => self.read(inner, frames),
+                None => {
+                    family.other += 1;
+                    self.skip(Skipped::Other(Unread::Protocol(ip.protocol)), frames);
+                }
+            },
+            Err(skipped) => self.skip(skipped, frames),
         }
     }
 
     /// Processes a fragment. Until its packet is reassembled, the connection has an incomplete
     /// segment.
-    fn fragment(&mut self, ip: &Ip<'_>, fragment: Fragment, length: u64, at_ns: u64) {
-        self.counts.fragments += 1;
-        self.counts.families[family_of_packet(ip)].fragments += 1;
+    fn fragment(&mut self, ip: &Ip<'_>, fragment: Fragment, frames: Frames) {
+        let Frames { at_ns, length, packets, .. } = frames;
+        self.counts.fragments += packets;
+        self.waiting += packets;
+        self.counts.families[family_of_packet(ip)].fragments += packets;
         self.in_pieces(ip, 1);
-        let Some(whole) = self.fragments.take(ip, fragment, length, at_ns) else { return };
+        let network = self.flows.networks.number(&self.via);
+        let whole = self.fragments.take(network, ip, fragment, (length, packets), at_ns);
+        let Some(whole) = whole else { return };
+        self.waiting -= whole.packets;
         self.counts.families[family_of_packet(ip)].reassembled += 1;
         let payload = Span::new(&whole.bytes, whole.total);
         let ip = Ip { fragment: None, protocol: whole.protocol, payload, ..*ip };
@@ -150,34 +187,49 @@ impl<S: FlowObserver> Follower<S> {
 
     fn in_pieces(&mut self, ip: &Ip<'_>, more: i32) {
         if let Ok(Carried::Tcp(tcp)) = wire::carried(ip) {
-            let pair = Pair::new(wire::TCP, ip, (tcp.source, tcp.destination));
+            let pair = self.pair(wire::TCP, ip, (tcp.source, tcp.destination));
             self.flows.in_pieces(&pair, more);
         }
     }
 
+    /// Returns the endpoints of the packet that is being processed, in its network.
+    fn pair(&mut self, protocol: u8, ip: &Ip<'_>, ports: (u16, u16)) -> Pair {
+        Pair::new(protocol, self.flows.networks.number(&self.via), ip, ports)
+    }
+
     fn segment(&mut self, ip: &Ip<'_>, frames: Frames, tcp: Tcp<'_>) {
-        if self.flows.is_asked_for(tcp.source, tcp.destination) {
-            self.counts.segments += 1;
-            let Frames { at_ns, length, packets, fragments } = frames;
-            let pair = Pair::new(wire::TCP, ip, (tcp.source, tcp.destination));
-            self.flows.segment(pair, &Segment { at_ns, length, packets, fragments, tcp });
+        if !self.flows.is_asked_for(tcp.source, tcp.destination) {
+            return self.skip(Skipped::Other(Unread::TcpPorts), frames);
         }
+        let Frames { at_ns, length, packets, fragments } = frames;
+        self.counts.segments += 1;
+        self.counts.followed += packets;
+        let pair = self.pair(wire::TCP, ip, (tcp.source, tcp.destination));
+        self.flows.segment(pair, &self.via, &Segment { at_ns, length, packets, fragments, tcp });
     }
 
     fn datagram(&mut self, ip: &Ip<'_>, frames: Frames, udp: Udp<'_>) {
         if !self.flows.is_asked_for(udp.source, udp.destination) {
-            return;
+            return self.skip(Skipped::Other(Unread::UdpPorts), frames);
         }
         let Frames { at_ns, length, packets, fragments } = frames;
         let datagram = Datagram { at_ns, length, packets, fragments, udp };
-        let pair = Pair::new(wire::UDP, ip, (udp.source, udp.destination));
-        if let Some((by_client, quic, budget)) = self.flows.quic(pair, &datagram) {
-            let opener = self.opener.as_deref_mut().map(|opener| opener as &mut dyn InitialOpener);
-            quic.take(by_client, &datagram, opener, budget);
+        let pair = self.pair(wire::UDP, ip, (udp.source, udp.destination));
+        match self.flows.quic(pair, &self.via, &datagram) {
+            Some((by_client, quic, budget)) => {
+                self.counts.followed += packets;
+                let opener =
+                    self.opener.as_deref_mut().map(|opener| opener as &mut dyn InitialOpener);
+                quic.take(by_client, &datagram, opener, budget);
+            }
+            None => self.skip(Skipped::Other(Unread::Udp), frames),
         }
     }
 
-    fn icmp(&mut self, ip: &Ip<'_>, icmp: &Icmp) {
+    fn icmp(&mut self, ip: &Ip<'_>, icmp: &Icmp, frames: Frames) {
+        let six = ip.source.is_ipv6();
+        let kind = if six { Unread::Icmpv6 } else { Unread::Icmp };
+        self.skip(Skipped::Other(kind), frames);
         let family = &mut self.counts.families[family_of_packet(ip)];
         family.icmp += 1;
         if let Some(too_big) = icmp.too_big {

@@ -30,6 +30,7 @@ struct Name {
     /// 8200, 4.5).
     protocol: Option<u8>,
     id: u32,
+    network: u16,
 }
 
 /// A packet being reassembled.
@@ -65,20 +66,23 @@ pub(super) struct Whole {
 }
 
 impl Fragments {
-    /// Adds a fragment from a frame of `length` bytes. Returns the packet if it is now complete.
+    /// Adds a fragment of a packet in a network. It came in `frames`, their bytes and their number,
+    /// which is above 1 if the fragment itself was in fragments of an outer packet. Returns the
+    /// packet if it is now complete.
     pub(super) fn take(
         &mut self,
+        network: u16,
         ip: &Ip<'_>,
         fragment: Fragment,
-        length: u64,
+        frames: (u64, u64),
         at_ns: u64,
     ) -> Option<Whole> {
         let protocol = ip.source.is_ipv4().then_some(ip.protocol);
         let (source, destination) = (ip.source, ip.destination);
-        let name = Name { source, destination, protocol, id: fragment.id };
+        let name = Name { source, destination, protocol, id: fragment.id, network };
         let at = self.place(name, at_ns);
         let parts = self.0.get_mut(at)?;
-        parts.take(ip, fragment, length);
+        parts.take(ip, fragment, frames);
         if !parts.is_whole() {
             return None;
         }
@@ -109,10 +113,10 @@ impl Parts {
         Parts { name, began_ns, parts, total, protocol, length: 0, packets: 0, spoilt: false }
     }
 
-    fn take(&mut self, ip: &Ip<'_>, fragment: Fragment, length: u64) {
+    fn take(&mut self, ip: &Ip<'_>, fragment: Fragment, (length, packets): (u64, u64)) {
         let begin = fragment.offset;
         let end = begin.saturating_add(u32::try_from(ip.payload.length).unwrap_or(LONGEST));
-        self.packets += 1;
+        self.packets += packets;
         self.length += length;
         if begin == 0 {
             self.protocol = ip.protocol;
@@ -183,7 +187,7 @@ mod tests {
             fragment: Some(fragment),
             payload: Span::new(&bytes[begin..end], end - begin),
         };
-        all.take(&ip, fragment, 100, at_ns)
+        all.take(0, &ip, fragment, (100, 1), at_ns)
     }
 
     #[test]

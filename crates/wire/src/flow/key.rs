@@ -3,19 +3,21 @@
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 
-/// The two endpoints of a flow and its protocol. The key is the same for both directions.
+/// The two endpoints of a flow, its protocol and its network. The key is the same for both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Key {
     addresses: [u64; 4],
     ports: u32,
     /// The IP protocol number shifted left by one; the lowest bit is set for IPv6.
     kind: u16,
+    /// The number of the network.
+    network: u16,
 }
 
 impl Key {
     /// Returns the key for packets between these endpoints, and whether `from` is its first
     /// endpoint.
-    pub(super) fn new(protocol: u8, from: SocketAddr, to: SocketAddr) -> (Key, bool) {
+    pub(super) fn new(protocol: u8, network: u16, from: SocketAddr, to: SocketAddr) -> (Key, bool) {
         let (a, b) = (bits(from.ip()), bits(to.ip()));
         let straight = (a, from.port()) <= (b, to.port());
         let (first, second) = if straight { (a, b) } else { (b, a) };
@@ -25,7 +27,12 @@ impl Key {
         let ([a, b], [c, d]) = (halves(first), halves(second));
         let kind = u16::from(protocol) << 1 | u16::from(from.is_ipv6());
         let ports = u32::from(low) << 16 | u32::from(high);
-        (Key { addresses: [a, b, c, d], ports, kind }, straight)
+        (Key { addresses: [a, b, c, d], ports, kind, network }, straight)
+    }
+
+    /// Returns the key for packets between the same endpoints in another network.
+    pub(super) fn in_network(self, network: u16) -> Key {
+        Key { network, ..self }
     }
 }
 
@@ -39,7 +46,8 @@ fn bits(address: IpAddr) -> u128 {
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.addresses.iter().for_each(|part| state.write_u64(*part));
-        state.write_u64(u64::from(self.ports) << 16 | u64::from(self.kind));
+        let halves = u32::from(self.network) << 16 | u32::from(self.kind);
+        state.write_u64(u64::from(self.ports) << 32 | u64::from(halves));
     }
 }
 
@@ -106,12 +114,14 @@ mod tests {
     fn both_directions_have_one_key_and_others_another() {
         for [a, b] in [["[2001:db8::1]:5", "[2001:db8::2]:5"], ["192.0.2.1:9", "192.0.2.1:8"]] {
             let [a, b]: [SocketAddr; 2] = [a.parse().unwrap(), b.parse().unwrap()];
-            let ((there, straight), (back, reversed)) = (Key::new(6, a, b), Key::new(6, b, a));
+            let ((there, straight), (back, reversed)) =
+                (Key::new(6, 0, a, b), Key::new(6, 0, b, a));
             assert_eq!((there, straight), (back, !reversed));
-            assert_ne!(Key::new(17, a, b).0, there);
+            assert_ne!(Key::new(17, 0, a, b).0, there);
+            assert_ne!(Key::new(6, 1, a, b).0, there);
         }
-        let six = Key::new(6, "[::1]:5".parse().unwrap(), "[::2]:6".parse().unwrap());
-        let four = Key::new(6, "0.0.0.1:5".parse().unwrap(), "0.0.0.2:6".parse().unwrap());
+        let six = Key::new(6, 0, "[::1]:5".parse().unwrap(), "[::2]:6".parse().unwrap());
+        let four = Key::new(6, 0, "0.0.0.1:5".parse().unwrap(), "0.0.0.2:6".parse().unwrap());
         assert_ne!(six.0, four.0);
     }
 
@@ -122,7 +132,7 @@ mod tests {
         let server: SocketAddr = "192.0.2.1:80".parse().unwrap();
         for port in 0..=u16::MAX {
             let client = SocketAddr::new("192.0.2.9".parse().unwrap(), port);
-            buckets.insert(seed.hash_one(Key::new(6, client, server).0) & 0xffff);
+            buckets.insert(seed.hash_one(Key::new(6, 0, client, server).0) & 0xffff);
         }
         // 1 - 1/e of the buckets, as expected by chance.
         assert!((40_000..43_000).contains(&buckets.len()), "{}", buckets.len());

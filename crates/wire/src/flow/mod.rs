@@ -15,6 +15,7 @@ mod fragments;
 mod hello;
 mod http;
 mod key;
+mod networks;
 mod observed;
 mod quic;
 mod reassembly;
@@ -29,6 +30,7 @@ mod tests;
 mod tls;
 mod transfer;
 mod transfers;
+mod unread_counts;
 
 pub use counts::{Counts, FamilyCounts};
 pub use follower::Follower;
@@ -39,6 +41,7 @@ pub use quic::InitialOpener;
 pub use settings::Settings;
 pub use transfer::{Ends, PerDirection, Repeated, Transfer, Unmeasured};
 pub use transfers::Transfers;
+pub use unread_counts::UnreadCounts;
 
 use crate::Tcp;
 

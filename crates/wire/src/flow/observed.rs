@@ -1,6 +1,7 @@
 //! The report on a connection, complete once the connection or the capture is over.
 
 use super::transfer::{Ends, PerDirection, Transfer};
+use crate::Via;
 
 /// Receives the results of a follower. Each one is reported as soon as it is complete, so that they
 /// need not be stored.
@@ -28,6 +29,8 @@ pub struct Observed {
     /// The number of earlier connections between these endpoints in the same capture. The number of
     /// past connections remembered is four times the maximum number followed at once.
     pub before: u32,
+    /// The tags, labels and outer headers before the connection's first packet.
+    pub via: Via,
     /// The time of the first packet, in nanoseconds of the capture's clock.
     pub began_ns: u64,
     /// The time from the first to the last packet, in nanoseconds.

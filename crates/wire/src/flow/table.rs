@@ -2,6 +2,7 @@
 //! so that idle ones can be removed.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasher as _;
 
 use super::key::{Key, Seed};
@@ -21,6 +22,8 @@ pub(super) enum List {
 #[derive(Debug)]
 pub(super) struct Table<T> {
     index: HashMap<Key, u32, Seed>,
+    /// The second keys of flows that have one.
+    aliases: HashMap<u32, Key>,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
     lists: [Bounds; 2],
@@ -52,6 +55,7 @@ impl<T> Table<T> {
         let seed = Seed::random();
         Table {
             index: HashMap::with_hasher(seed),
+            aliases: HashMap::new(),
             slots: Vec::new(),
             free: Vec::new(),
             lists: [Bounds { oldest: NONE, newest: NONE }; 2],
@@ -61,7 +65,7 @@ impl<T> Table<T> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.index.len()
+        self.index.len() - self.aliases.len()
     }
 
     pub(super) fn find(&mut self, key: &Key) -> Option<u32> {
@@ -107,6 +111,14 @@ impl<T> Table<T> {
         id
     }
 
+    /// Gives a flow a second key, by which no flow is found so far. A flow keeps its first alias.
+    pub(super) fn alias(&mut self, id: u32, key: Key) {
+        if let Entry::Vacant(place) = self.aliases.entry(id) {
+            place.insert(key);
+            self.index.insert(key, id);
+        }
+    }
+
     /// Marks a flow as the one seen last, and moves it to `list`.
     pub(super) fn touch(&mut self, id: u32, list: List, now_ns: u64) {
         let Some(slot) = self.slots.get_mut(id as usize) else { return };
@@ -133,6 +145,9 @@ impl<T> Table<T> {
         let slot = self.slots.get_mut(id as usize)?;
         let (key, value) = (slot.key, slot.value.take()?);
         self.index.remove(&key);
+        if let Some(alias) = self.aliases.remove(&id) {
+            self.index.remove(&alias);
+        }
         self.recent.1 = NONE;
         self.free.push(id);
         if self.past.len() >= remembered {
@@ -176,7 +191,7 @@ mod tests {
 
     fn key(n: u16) -> Key {
         let end = |port| std::net::SocketAddr::new("2001:db8::1".parse().unwrap(), port);
-        Key::new(6, end(n), end(9_999)).0
+        Key::new(6, 0, end(n), end(9_999)).0
     }
 
     /// Compares the table with a simple list of its expected contents, oldest first: number, value,
@@ -213,6 +228,18 @@ mod tests {
                 assert_eq!(table.oldest(list).map(|(id, _)| id), id);
             }
         }
+    }
+
+    #[test]
+    fn a_flow_with_two_keys_is_one() {
+        let mut table = Table::new();
+        let id = table.insert(key(1), 7, 0);
+        table.alias(id, key(2));
+        table.alias(id, key(3));
+        assert_eq!((table.find(&key(2)), table.find(&key(3))), (Some(id), None));
+        assert_eq!((table.len(), table.values().count()), (1, 1));
+        assert_eq!(table.remove(id, 10), Some(7));
+        assert_eq!((table.find(&key(1)), table.find(&key(2)), table.len()), (None, None, 0));
     }
 
     #[test]

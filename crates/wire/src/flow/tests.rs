@@ -4,12 +4,14 @@ mod connections;
 mod http;
 mod random;
 mod storm;
+mod tunnels;
 
 use std::net::SocketAddr;
 
 use super::*;
 use crate::made::{self, ACK, FIN, RST, SYN};
-use crate::{self as wire, Flags, Link, Span};
+use crate::tests::wraps::Wrap;
+use crate::{self as wire, Flags, Link, Span, Unread};
 use sixmark_units::family::Family;
 
 const MICROSECOND: u64 = 1_000;
@@ -55,6 +57,8 @@ struct Made {
     /// The window and options of segments. A SYN has options of its own if these are empty.
     window: u16,
     options: Vec<u8>,
+    /// The tags or the tunnel that frames are in.
+    wrap: Option<Wrap>,
 }
 
 impl Made {
@@ -71,6 +75,7 @@ impl Made {
             follower: Follower::new(settings(), Kept::default()),
             window: 0xffff,
             options: Vec::new(),
+            wrap: None,
         }
     }
 
@@ -108,7 +113,8 @@ impl Made {
 
     fn give(&mut self, frame: &[u8]) -> u64 {
         self.now_ns += MICROSECOND;
-        let span = Span::new(frame, frame.len());
+        let frame = self.wrap.map_or_else(|| frame.to_vec(), |wrap| wrap.frame(frame));
+        let span = Span::new(&frame, frame.len());
         self.follower.packet(Link::Ethernet, self.now_ns, span);
         frame.len() as u64
     }

@@ -11,7 +11,7 @@ use header::{Long, LongPacketKind};
 use super::budget::Budget;
 use super::observed::{Closure, Doubts, Hello, Observed, Opening, Spoken};
 use super::transfer::{Ends, PerDirection};
-use crate::Udp;
+use crate::{Udp, Via};
 
 /// Removes the protection of Initial packets. The keys are derived from fields of the packet (RFC
 /// 9001, 5.2), but this crate contains no cryptography.
@@ -39,6 +39,7 @@ const LONGEST_PACKET: usize = 65_535;
 pub(super) struct Quic {
     ends: Ends,
     before: u32,
+    via: Via,
     began_ns: u64,
     last_ns: u64,
     opening: Opening,
@@ -71,9 +72,15 @@ pub(super) fn begins(datagram: &Datagram<'_>) -> Option<bool> {
 }
 
 impl Quic {
-    /// Returns a connection that begins with this datagram. `before` is the number of earlier ones
-    /// between the same endpoints.
-    pub(super) fn new(ends: Ends, before: u32, by_client: bool, datagram: &Datagram<'_>) -> Quic {
+    /// Returns a connection that begins with this datagram, whose packet was behind the layers
+    /// `via`. `before` is the number of earlier ones between the same endpoints.
+    pub(super) fn new(
+        ends: Ends,
+        before: u32,
+        via: Via,
+        by_client: bool,
+        datagram: &Datagram<'_>,
+    ) -> Quic {
         let long = header::long(datagram.udp.payload.bytes);
         let seen = by_client && long.is_some_and(|long| long.kind == LongPacketKind::Initial);
         let version = long.map(|long| match long.version {
@@ -84,6 +91,7 @@ impl Quic {
         Quic {
             ends,
             before,
+            via,
             began_ns: datagram.at_ns,
             last_ns: datagram.at_ns,
             opening: Opening { seen, ..Opening::default() },
@@ -129,6 +137,7 @@ impl Quic {
         Observed {
             ends: self.ends,
             before: self.before,
+            via: self.via,
             began_ns: self.began_ns,
             lasted_ns: self.last_ns.saturating_sub(self.began_ns),
             opening: self.opening,

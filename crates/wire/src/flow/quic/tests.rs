@@ -76,7 +76,7 @@ fn the_sample_of_rfc_9001_is_recognised_and_its_hello_read() {
     assert_eq!(begins(&first), Some(true));
     for ends in ends() {
         let (mut opener, mut budget) = (Unprotected::default(), Budget::new(10_000));
-        let mut quic = Quic::new(ends, 0, true, &first);
+        let mut quic = Quic::new(ends, 0, Via::default(), true, &first);
         quic.take(true, &first, Some(&mut opener), &mut budget);
         let id = bytes("8394c8f03e515708");
         assert_eq!(opener.asked, [(1, id, 18, 1_200)]);
@@ -102,7 +102,7 @@ fn a_handshake_lasts_until_the_clients_first_short_header() {
             let second = initial(version, &frame(700, parts.1));
             let first = initial(version, &frame(0, parts.0));
             let (mut opener, mut budget) = (Unprotected::default(), Budget::new(10_000));
-            let mut quic = Quic::new(ends, 3, true, &datagram(10, &second));
+            let mut quic = Quic::new(ends, 3, Via::default(), true, &datagram(10, &second));
             let mut take = |by_client, at_ns, payload: &[u8]| {
                 quic.take(by_client, &datagram(at_ns, payload), Some(&mut opener), &mut budget);
             };

@@ -18,7 +18,7 @@ impl Made {
     }
 
     /// Returns a capture in which connections to any port are followed.
-    fn anywhere(mut self) -> Made {
+    pub(super) fn anywhere(mut self) -> Made {
         self.follower.flows.settings.ports.clear();
         self
     }
@@ -440,7 +440,10 @@ fn packets_that_are_no_tcp_are_counted_by_family() {
         made.follower.packet(Link::Ip, 1, Span::new(&[0x45], 1));
         made.follower.packet(Link::Ip, 1, Span::new(&[0x45], 100));
         let counts = made.follower.counts();
-        assert_eq!((counts.packets, counts.malformed, counts.cut), (5, 1, 1));
+        let of = |kind| counts.unread.of(kind);
+        assert_eq!((counts.packets, of(Unread::Malformed), of(Unread::Cut)), (5, 1, 1));
+        assert_eq!((of(Unread::Protocol(99)), of(Unread::UdpPorts), counts.followed), (1, 0, 0));
+        assert_eq!((of(Unread::Udp), counts.unread.total()), (1, 5));
         let family = counts.families[Family::of(segment.from.ip())];
         let expected = FamilyCounts {
             packets: 3,
