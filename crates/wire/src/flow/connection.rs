@@ -151,10 +151,7 @@ impl Connection {
         match bytes {
             _ if sent.by_client && self.opening.seen && is_record(bytes, true) => {
                 let mut tls = Tls::new(sent.brought.begin, sent.segment.at_ns);
-                // The server's stream begins after its SYN if that was seen, otherwise with its
-                // first bytes.
-                let server = self.sides.from_server.stream.as_ref();
-                tls.answer_at(server.map_or(0, Stream::end));
+                tls.answer_at(self.about().server_end(sent.segment));
                 self.tls = Some(Box::new(tls));
                 Spoken::Tls(Hello::default())
             }
@@ -315,8 +312,9 @@ impl Connection {
         let before = std::mem::replace(acknowledged, to.max(*acknowledged));
         if let Some(ns) = other.acknowledged(to, at_ns) {
             let tcp = &sent.segment.tcp;
-            // Of the SYN, and of the SYN-ACK.
-            let opens = self.opening.seen && to == FIRST && tcp.payload.length == 0;
+            // Of the SYN, perhaps with the data in it, and of the SYN-ACK.
+            let is_first = to == FIRST || tcp.flags.syn();
+            let opens = self.opening.seen && is_first && tcp.payload.length == 0;
             if opens || own.acks_at_once(tcp, to - before) {
                 own.answers.add(ns);
                 hands.sink.round_trip(&self.ends, by_client, ns);

@@ -112,7 +112,13 @@ impl Side {
 
     fn time(&mut self, brought: &Brought, start: i64, at_ns: u64) {
         match brought.kind {
-            SegmentKind::Next if brought.known == 0 => self.timer.start(brought.end, at_ns),
+            SegmentKind::Next if brought.known == 0 => {
+                // A SYN with data may be acknowledged without it (RFC 7413).
+                if (start + 1..brought.end).contains(&brought.begin) {
+                    self.timer.start(brought.begin, at_ns);
+                }
+                self.timer.start(brought.end, at_ns);
+            }
             SegmentKind::Empty => {}
             _ => self.timer.doubt(start),
         }

@@ -1,6 +1,7 @@
 //! Tests of the follower with generated connections, and with handwritten ones for special cases.
 
 mod connections;
+mod fast_open;
 mod http;
 mod random;
 mod storm;

@@ -3,6 +3,7 @@
 use super::super::Segment;
 use super::super::observed::Opening;
 use super::super::side::Side;
+use super::super::stream::Stream;
 use super::super::transfer::{Ends, PerDirection, Transfer, Unmeasured};
 use super::SentSegment;
 
@@ -44,11 +45,20 @@ pub(in super::super) struct About<'a> {
     pub(in super::super) over: bool,
 }
 
+impl About<'_> {
+    /// Returns the position after everything that the server had sent before this segment of the
+    /// client. If that was nothing, the position of its first segment is 0, which is that of the
+    /// SYN-ACK if the client's segment is the SYN (TCP Fast Open, RFC 7413).
+    pub(in super::super) fn server_end(&self, segment: &Segment<'_>) -> i64 {
+        let first = i64::from(segment.tcp.flags.syn());
+        self.server.stream.as_ref().map_or(first, Stream::end)
+    }
+}
+
 impl Exchange {
     /// Returns an exchange that begins with `segment`, with its number on the connection.
     pub(super) fn new(number: u32, segment: &Segment<'_>, about: &About<'_>) -> Exchange {
-        let server = about.server.stream.as_ref();
-        let start = server.map_or(0, |s| s.end().max(s.payload_end()));
+        let start = about.server_end(segment);
         Exchange {
             found: Transfer::new(about.ends, number, segment.at_ns),
             start,

@@ -218,7 +218,7 @@ impl Http {
         }
         let follow = quiet && !self.responses.is_certain();
         if follow {
-            self.responses.begin_at(server.map_or(0, |server| server.end()), hands.budget);
+            self.responses.begin_at(about.server_end(sent.segment), hands.budget);
         }
         if follow || !self.responses.is_certain() {
             self.track.release(about, hands.sink);
