@@ -38,9 +38,10 @@ pub struct PacketRingSettings {
     /// The size of the ring in MiB, from 1 to 4,095. A ring of 16 MiB holds about 60,000 packets of
     /// 192 bytes.
     pub mebibytes: u32,
-    /// If present, only TCP, UDP and ICMP are captured, and of TCP and UDP only packets to or from
-    /// these ports, or all if the list is empty. If absent, packets of every kind are captured, as
-    /// they always are on interfaces without Ethernet headers.
+    /// If present, TCP and UDP are captured only to or from these ports, or all if the list is
+    /// empty, and of protocols other than these and ICMP only the first bytes. Packets behind tags
+    /// and in tunnels are captured whatever their ports. If absent, packets of every kind are
+    /// captured, as they always are on interfaces without Ethernet headers.
     pub ports: Option<Vec<u16>>,
 }
 

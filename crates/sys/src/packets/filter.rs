@@ -5,12 +5,19 @@ use libc::sock_filter;
 
 const IPV6: u32 = 0x86dd;
 const IPV4: u32 = 0x0800;
-/// The TPIDs of VLAN tags that the kernel has not removed. The filter does not look behind them.
-const TAGS: [u32; 2] = [0x8100, 0x88a8];
+/// The EtherTypes of headers before an IP packet that the kernel has not removed: VLAN tags, VN-Tag,
+/// MPLS and PPPoE. The filter does not look behind them.
+const TAGS: [u32; 8] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x8926, 0x8847, 0x8848, 0x8864];
+/// The lowest EtherType. A lower number is a length, behind which may be an EtherType (SNAP).
+const LOWEST_TYPE: u32 = 0x600;
 const TCP: u32 = 6;
 const UDP: u32 = 17;
 const ICMP: u32 = 1;
 const ICMPV6: u32 = 58;
+/// The protocols that carry packets: IPv4, IPv6 and GRE. The filter does not look into them.
+const TUNNELS: [u32; 3] = [4, 41, 47];
+/// The UDP ports of protocols that carry packets: GTP-U, VXLAN and Geneve.
+const TUNNEL_PORTS: [u16; 4] = [2_152, 4_789, 8_472, 6_081];
 /// The headers that may precede TCP in an IPv6 packet: hop-by-hop options, routing, fragment, AH,
 /// destination options.
 const BEFORE: [u32; 5] = [0, 43, 44, 51, 60];
@@ -20,20 +27,32 @@ const MOST_PORTS: usize = 32;
 /// The offset of the IP header behind an Ethernet header.
 const IP: u32 = 14;
 
+/// The bytes that are kept of packets of other protocols: enough to see what they are.
+const GLANCE: u32 = 96;
+/// The placeholders for the bytes that are kept of packets, in full and at a glance.
+const FULL_PLACE: u32 = 1;
+const GLANCE_PLACE: u32 = 2;
+
 /// Returns a filter that accepts `snap` bytes of each TCP, UDP or ICMP packet of either family, to
-/// or from these ports. Packets that it cannot classify (fragments, extension headers, inner tags)
-/// are accepted too.
+/// or from these ports. Packets that it cannot classify (fragments, extension headers, tags,
+/// tunnels) are accepted too. Of packets of other protocols, it accepts the beginning.
 pub(super) fn wanted(snap: u32, ports: &[u16]) -> Vec<sock_filter> {
     let ports = if ports.len() > MOST_PORTS { &[] } else { ports };
     let mut program = Program(vec![load_at(libc::BPF_H, 12)]);
     program.unless(IPV6, |of| of.ipv6(ports));
     program.unless(IPV4, |of| of.ipv4(ports));
     TAGS.into_iter().for_each(|tag| program.unless(tag, Program::take));
-    program.0.push(return_bytes(0));
-    // Accepting returns have the placeholder 1 until here, where it is replaced by the number of
-    // bytes to keep.
-    let taken = |one: &&mut sock_filter| one.code == return_bytes(1).code && one.k == 1;
-    program.0.iter_mut().filter(taken).for_each(|one| one.k = snap);
+    program.0.push(jump(libc::BPF_JGE, LOWEST_TYPE, 1, 0));
+    program.take();
+    program.glance();
+    let returns = return_bytes(0).code;
+    for one in program.0.iter_mut().filter(|one| one.code == returns) {
+        one.k = match one.k {
+            FULL_PLACE => snap,
+            GLANCE_PLACE => snap.min(GLANCE),
+            _ => 0,
+        };
+    }
     program.0
 }
 
@@ -46,7 +65,11 @@ struct Program(Vec<sock_filter>);
 
 impl Program {
     fn take(&mut self) {
-        self.0.push(return_bytes(1));
+        self.0.push(return_bytes(FULL_PLACE));
+    }
+
+    fn glance(&mut self) {
+        self.0.push(return_bytes(GLANCE_PLACE));
     }
 
     /// Adds the instructions of `inner`, to be executed if the accumulator equals `value` and
@@ -64,10 +87,10 @@ impl Program {
     fn ipv4(&mut self, ports: &[u16]) {
         self.0.push(load_at(libc::BPF_B, IP + 9));
         self.unless(ICMP, Program::take);
-        for protocol in [TCP, UDP] {
-            self.unless(protocol, |of| of.ports4(ports));
-        }
-        self.0.push(return_bytes(0));
+        self.unless(TCP, |of| of.ports4(ports));
+        self.unless(UDP, |of| of.ports4(&or_tunnels(ports)));
+        TUNNELS.into_iter().for_each(|tunnel| self.unless(tunnel, Program::take));
+        self.glance();
     }
 
     fn ports4(&mut self, ports: &[u16]) {
@@ -84,11 +107,11 @@ impl Program {
     fn ipv6(&mut self, ports: &[u16]) {
         self.0.push(load_at(libc::BPF_B, IP + 6));
         self.unless(ICMPV6, Program::take);
-        for protocol in [TCP, UDP] {
-            self.unless(protocol, |of| of.ports(ports, libc::BPF_ABS, IP + 40));
-        }
+        self.unless(TCP, |of| of.ports(ports, libc::BPF_ABS, IP + 40));
+        self.unless(UDP, |of| of.ports(&or_tunnels(ports), libc::BPF_ABS, IP + 40));
+        TUNNELS.into_iter().for_each(|tunnel| self.unless(tunnel, Program::take));
         BEFORE.into_iter().for_each(|header| self.unless(header, Program::take));
-        self.0.push(return_bytes(0));
+        self.glance();
     }
 
     fn ports(&mut self, ports: &[u16], mode: u32, at: u32) {
@@ -104,6 +127,12 @@ impl Program {
         }
         self.0.push(return_bytes(0));
     }
+}
+
+/// Returns the ports of UDP to accept: these and those of tunnels, or none if all are accepted.
+fn or_tunnels(ports: &[u16]) -> Vec<u16> {
+    let tunnels = if ports.is_empty() { &[][..] } else { &TUNNEL_PORTS };
+    [ports, tunnels].concat()
 }
 
 fn statement(code: u32, k: u32) -> sock_filter {

@@ -176,11 +176,16 @@ fn open_interfaces(
     }
 }
 
-/// Returns the interfaces that are up, without the ports of bridges and the members of bonds. Their
-/// packets pass the bridge or bond too and would be counted twice.
+/// Returns the interfaces that are up, without the ports of bridges, the members of bonds and the
+/// interfaces of VLANs. Their packets pass the bridge, the bond or the interface below too, on
+/// which tags are read, and would be counted twice.
 fn usual() -> Result<Vec<String>, CommandError> {
     let unable = |error| CommandError::Measure(format!("can't list the interfaces: {error}"));
-    let is_part = |name: &String| Path::new("/sys/class/net").join(name).join("master").exists();
+    let is_part = |name: &String| {
+        let place = Path::new("/sys/class/net").join(name);
+        let kind = std::fs::read_to_string(place.join("uevent")).unwrap_or_default();
+        place.join("master").exists() || kind.lines().any(|line| line == "DEVTYPE=vlan")
+    };
     Ok(interface::up().map_err(unable)?.into_iter().filter(|name| !is_part(name)).collect())
 }
 
