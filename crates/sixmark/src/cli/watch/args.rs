@@ -14,8 +14,9 @@ use sixmark_watch::engine::{LiveSettings, WatchSettings};
 ///
 /// Sends nothing. Reads packets from interfaces, or from a file written by tcpdump, Wireshark or `sixmark watch
 /// -w`, and follows the connections in them: time to connect, losses and retransmissions, and each
-/// exchange of HTTP/1 in plain text. Watches until Ctrl-C, or for the time of -d. docs/watch.md
-/// defines each figure.
+/// exchange of HTTP/1 in plain text. Packets in VLANs, MPLS, PPPoE, GRE, VXLAN, Geneve, GTP and
+/// IP-in-IP tunnels are read too; all others are counted by what they are. Watches until Ctrl-C, or
+/// for the time of -d. docs/watch.md defines each figure.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct WatchArgs {
     /// Watch this interface; repeatable [default: all that are up]

@@ -12,6 +12,7 @@ use sixmark_compare::gate::GateNames;
 use sixmark_document::provenance::Warning;
 use sixmark_record::csv;
 use sixmark_units::family::Family;
+use sixmark_watch::describe_not_followed;
 use sixmark_watch::text::watch_text;
 use sixmark_watch::watch_result::WatchResult;
 
@@ -24,6 +25,9 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_watch::engine as watch;
 use sixmark_watch::engine::WatchProgress;
 use watch_progress::LiveWatch;
+
+/// The most kinds of packets that are named where no connection was seen.
+const MOST_KINDS: usize = 6;
 
 /// Watches and shows. Returns the exit status: 3 if a file is incomplete; else 130 if a signal
 /// ended the watch early; else 3 if no connection was seen; else 1 if a gate failed; else 0.
@@ -107,6 +111,9 @@ fn nothing(result: &WatchResult) -> Option<CommandError> {
             true => (String::new(), "is it the right interface or file?"),
             false => (format!(" to port {ports}"), "is it the right port (--port) and interface?"),
         };
-        CommandError::Measure(format!("no connection{to} was seen in {packets}; {what}"))
+        let kinds = describe_not_followed(watched);
+        let kinds = kinds.into_iter().take(MOST_KINDS).collect::<Vec<_>>().join(", ");
+        let kinds = if kinds.is_empty() { kinds } else { format!(" ({kinds})") };
+        CommandError::Measure(format!("no connection{to} was seen in {packets}{kinds}; {what}"))
     })
 }

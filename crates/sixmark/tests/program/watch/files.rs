@@ -38,7 +38,7 @@ fn the_figures_are_those_of_the_packets_in_the_form_of_a_run() {
     assert_eq!(codes, ["few_samples", "few_samples"]);
     let free = ["/families", "/status", "/mss", "/closures", "/spoken", "/sysctls"];
     let free = |path: &str| {
-        let named = ["/server_names", "/alpn", "/versions"];
+        let named = ["/server_names", "/alpn", "/versions", "/via", "/not_followed"];
         free.iter().chain(&named).any(|end| path.ends_with(end))
     };
     WATCH.knows_every_field(&document, |path| free(path) && !path.contains("/intervals/"));

@@ -5,12 +5,13 @@ use std::process::Output;
 
 use serde_json::Value;
 use sixmark_testkit::forms::WATCH;
-use sixmark_testkit::sixmark;
 use sixmark_testkit::watch::watched;
+use sixmark_testkit::wraps::{WRAPS, Wrap};
+use sixmark_testkit::{complaint, sixmark};
 use sixmark_units::family::Family;
 
 use super::files::kept;
-use super::frames::{encrypted, exchanges, pcap};
+use super::frames::{BEGIN, Packet, encrypted, exchanges, pcap};
 
 const DOCS: &str = include_str!("../../../../../docs/watch.md");
 
@@ -33,6 +34,64 @@ fn the_table_has_both_families_and_what_packets_say() {
     ] {
         assert!(table.contains(line), "{line}\n{table}");
     }
+}
+
+/// The packets of a connection of each family, of two in a VLAN and of two in a tunnel, and packets
+/// that are of none.
+fn tunnelled() -> Vec<Packet> {
+    let [vlan, gre] =
+        ["vlan", "GRE"].map(|name| WRAPS.into_iter().find(|wrap| wrap.name == name).unwrap());
+    let wrapped = |wrap: Wrap| {
+        let packets = exchanges(2).into_iter();
+        packets.map(move |(at, frame)| (at, wrap.frame(&frame)))
+    };
+    let others = [&[0x08, 0x06][..], &[0x08, 0x06], &[0x88, 0xcc], &[0x88, 0xb5]];
+    let others = others.map(|kind| (BEGIN, [&[2; 12][..], kind, &[0; 46]].concat()));
+    let mut all: Vec<Packet> =
+        others.into_iter().chain(exchanges(1)).chain(wrapped(vlan)).chain(wrapped(gre)).collect();
+    all.sort_by_key(|(at, _)| *at);
+    all
+}
+
+#[test]
+fn tunnels_and_packets_of_no_connection_are_told_in_every_form() {
+    let (folder, path) = kept(&pcap(&tunnelled()));
+    let file = path.to_str().unwrap();
+    let (document, _) = watched(&path, &["--port", "80"]);
+    let seen = &document["watched"];
+    let others = serde_json::json!({"ARP": 2, "EtherType 0x88b5": 1, "LLDP": 1});
+    assert_eq!((&seen["not_followed"], &seen["followed"]), (&others, &100.into()));
+    for family in ["ipv6", "ipv4"] {
+        let via = serde_json::json!({"gre": 2, "vlan 46": 2});
+        assert_eq!(seen["families"][family]["via"], via);
+        assert_eq!(document["families"][family]["connect_us"]["max"], 2e3);
+        assert_eq!(document["families"][family]["requests"]["completed"], 5);
+    }
+    let table = said(&sixmark(&["watch", "-r", file]));
+    for line in [
+        "104 packets, 10 connections to any port\nnot followed: ARP 2, EtherType 0x88b5 1, LLDP 1\n",
+        "\nvia gre: 4 connections\nvia vlan 46: 4 connections\n",
+    ] {
+        assert!(table.contains(line), "{line}\n{table}");
+    }
+    let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
+    for words in ["What the packets are", "LLDP", "Connections by tags and tunnels", "vlan 46"] {
+        assert!(page.contains(words), "{words}");
+    }
+    let lines = folder.path().join("c.jsonl");
+    said(&sixmark(&["watch", "-r", file, "-q", "--connections", lines.to_str().unwrap()]));
+    let text = fs::read_to_string(lines).unwrap();
+    let count = |words: &str| text.matches(words).count();
+    let counts = [r#""via":"gre""#, r#""via":"vlan 46""#, r#""via":null"#].map(count);
+    assert_eq!(counts, [4, 4, 2]);
+}
+
+#[test]
+fn where_no_connection_was_seen_it_is_told_what_was() {
+    let arp = (BEGIN, [&[2; 12][..], &[0x08, 0x06], &[0; 46]].concat());
+    let (_folder, path) = kept(&pcap(&[arp.clone(), arp]));
+    let line = complaint(&sixmark(&["watch", "-r", path.to_str().unwrap()]), 3);
+    assert!(line.contains("no connection was seen in 2 packets (ARP 2); "), "{line}");
 }
 
 /// What is encrypted is not nothing.
