@@ -2,21 +2,24 @@
 //!
 //! docs/watch.md, "Beside tshark", tells where the two differ by their rules; each such rule is one here.
 
+mod big;
+mod live_tunnels;
 mod made;
+mod syns;
 mod truth;
 mod tshark;
+mod wrapped;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 
 use sixmark_testkit::skipped;
-use sixmark_wire::Span;
+use sixmark_testkit::wraps::WRAPS;
 use sixmark_wire::flow::{
-    Closure, Ends, FlowObserver, Follower, Observed, Sent, Settings, Spoken, Transfer,
+    Closure, Counts, Ends, FlowObserver, Follower, Observed, Sent, Settings, Spoken, Transfer,
 };
-use sixmark_wire::pcap::{Format, HEADER, NextRecord};
+use sixmark_wire::{Link as LinkType, Span};
 
 use self::made::{Link, Made, Origin, Recording, ask, large_datagrams, load, secure};
 use self::tshark::{ACK, FIN, RST, SYN, Shown, streams};
@@ -44,20 +47,21 @@ impl FlowObserver for Found {
     }
 }
 
-/// What a follower finds in a file.
-fn follow(file: &Path, ports: &[u16]) -> Found {
-    let all = fs::read(file).unwrap();
-    let format = Format::read(&all).unwrap();
-    let mut follower =
-        Follower::new(Settings { ports: ports.to_vec(), ..Settings::default() }, Found::default());
-    let mut rest = &all[HEADER..];
-    while let NextRecord::Record(record, behind) = format.next(rest) {
-        let span = Span::new(record.bytes, record.length as usize);
-        follower.packet(format.link, record.at_ns, span);
-        rest = behind;
+/// What a follower finds in a capture. No packet vanishes: each is one of a connection, or counted
+/// by what it is.
+fn follow(made: &Made) -> (Found, Counts) {
+    let settings = Settings { ports: made.ports.clone(), ..Settings::default() };
+    let mut follower = Follower::new(settings, Found::default());
+    let frames = made.frames();
+    for (at_ns, frame) in &frames {
+        follower.packet(LinkType::Ethernet, *at_ns, Span::new(frame, frame.len()));
     }
-    assert!(rest.is_empty());
-    follower.finish().0
+    let (found, counts) = follower.finish();
+    assert_eq!(counts.packets, frames.len() as u64);
+    assert_eq!(counts.packets, counts.followed + counts.unread.total(), "{counts:?}");
+    let sent = |of: &Observed| of.sent.from_client.packets + of.sent.from_server.packets;
+    assert_eq!(counts.followed, found.connections.iter().map(sent).sum::<u64>(), "{counts:?}");
+    (found, counts)
 }
 
 /// tshark's segments of one connection, those of a way each.
@@ -86,7 +90,7 @@ impl<'a> Stream<'a> {
 
 /// Fails where figures differ.
 fn beside_tshark(name: &str, made: &Made) {
-    let found = follow(&made.file, &made.ports);
+    let (found, _) = follow(made);
     let theirs = streams(&made.file);
     let of_ports =
         |s: &Shown| made.ports.contains(&s.to.port()) || made.ports.contains(&s.from.port());
@@ -153,7 +157,7 @@ fn repeated_soon<'a>(theirs: impl Iterator<Item = &'a Shown>) -> u64 {
     let mut seen: BTreeSet<u32> = BTreeSet::new();
     let mut repeated = 0;
     for shown in theirs {
-        let bytes = (0..shown.payload as u32).map(|n| shown.sequence.wrapping_add(n));
+        let bytes = (0..shown.payload as u32).map(|n| shown.begin().wrapping_add(n));
         let new = bytes.filter(|byte| seen.insert(*byte)).count();
         repeated += u64::from(shown.out_of_order && new == 0);
     }
@@ -227,7 +231,7 @@ fn connections_of_one_exchange_and_of_many_are_as_tshark_has_them() {
         beside_tshark(&format!("{name}, kept"), &made);
         let made = made.without_first(50);
         beside_tshark(&format!("{name}, from its middle"), &made);
-        beside_tshark(&format!("{name}, tagged"), &made.tagged());
+        beside_tshark(&format!("{name}, tagged"), &made.wrapped(&WRAPS[0]));
     }
 }
 
@@ -240,7 +244,7 @@ fn what_is_lost_and_sent_again_is_as_tshark_has_it() {
     let made =
         loaded(&link, &["-n", "60", "-c", "4", "--requests-per-connection", "3"], "/bytes/100000");
     let again = |made: &Made| {
-        let found = follow(&made.file, &made.ports);
+        let (found, _) = follow(made);
         found.connections.iter().map(|c| c.sent.from_server.retransmitted).sum::<u64>()
     };
     assert!(again(&made) > 20, "{}", again(&made));
@@ -274,9 +278,9 @@ fn connections_that_are_cut_off_refused_or_left_open_are_as_tshark_has_them() {
     let _open: Vec<_> =
         origin.addresses.iter().map(|to| ask(&link, *to, "/bytes/70000", false)).collect();
     origin.addresses.iter().for_each(|to| drop(ask(&link, *to, "/bytes/10", true)));
-    let made = recording.finish(ports.clone());
+    let made = recording.finish(ports);
     beside_tshark("ends", &made);
-    let found = follow(&made.file, &ports).connections;
+    let found = follow(&made).0.connections;
     let closed = |closure: Closure| found.iter().filter(|c| c.closure == closure).count();
     assert_eq!(closed(Closure::Open), 2, "those that are left open");
     assert!(closed(Closure::Refused) >= 2 && closed(Closure::Normal) >= 2);
@@ -309,7 +313,7 @@ fn what_comes_in_fragments_is_as_tshark_has_it() {
     load(&link, &["-n", "20", "-c", "2"], &origin.urls("/bytes/50000"));
     large_datagrams(&link);
     let made = recording.finish(origin.ports());
-    let found = follow(&made.file, &made.ports).connections;
+    let found = follow(&made).0.connections;
     let fragments: u64 = found.iter().map(|c| c.sent.from_server.fragments).sum();
     assert!(fragments > 20, "{fragments}");
     beside_tshark("fragments", &made);

@@ -12,8 +12,10 @@ use sixmark_lab::impairment::{Effect, Impairment, Loss};
 use sixmark_sys::netns::NetNs;
 use sixmark_testkit::pair::{self, Pair};
 use sixmark_testkit::process::{Process, program};
+use sixmark_testkit::wraps::Wrap;
 use sixmark_testkit::{DEADLINE, command, finish, signal};
 use sixmark_units::family::{Family, PerFamily};
+use sixmark_wire::pcap::{self, Format, HEADER, NextRecord, Record};
 use tempfile::TempDir;
 
 /// The last that is captured.
@@ -24,7 +26,8 @@ pub(super) struct Made {
     pub(super) file: PathBuf,
     /// The servers' ports.
     pub(super) ports: Vec<u16>,
-    dir: TempDir,
+    /// The folder of the file, as long as it is needed.
+    _dir: TempDir,
 }
 
 /// What joins client and server.
@@ -53,6 +56,21 @@ impl Link {
             ip(host, "link set eth gso_max_segs 1");
         }
         link
+    }
+
+    /// A tunnel over a cable, by the kernel's own VXLAN; what is captured is on the cable.
+    pub(super) fn vxlan() -> Link {
+        let (client, server) = (host(), host());
+        join(&client, "eth", &server, "eth");
+        for (host, own, other) in [(&client, 1, 2), (&server, 2, 1)] {
+            ip(host, &format!("addr add 198.51.100.{own}/24 dev eth"));
+            ip(host, "link set eth gso_max_segs 1 up");
+            let ends = format!("local 198.51.100.{own} remote 198.51.100.{other}");
+            ip(host, &format!("link add tunnel type vxlan id 42 dstport 4789 dev eth {ends}"));
+            ip(host, "link set tunnel gso_max_segs 1");
+            address(host, "tunnel", 1, own);
+        }
+        Link::Cable { client, server }
     }
 
     /// What goes either way may get lost, or come late.
@@ -117,7 +135,7 @@ impl Link {
     }
 
     /// Where packets are captured, and on what.
-    fn vantage(&self) -> (&NetNs, &'static str) {
+    pub(super) fn vantage(&self) -> (&NetNs, &'static str) {
         match self {
             Link::Cable { server, .. } => (server, "eth"),
             Link::Emulated(pair) => (&pair.hosts[1], "wire"),
@@ -126,7 +144,7 @@ impl Link {
     }
 }
 
-fn host() -> NetNs {
+pub(super) fn host() -> NetNs {
     let host = NetNs::create().expect("this needs root");
     ip(&host, "link set lo up");
     host
@@ -150,7 +168,7 @@ pub(super) fn ip(host: &NetNs, words: &str) {
     assert!(output.status.success(), "ip {words}: {said}");
 }
 
-fn set(host: &NetNs, name: &str, value: &str) {
+pub(super) fn set(host: &NetNs, name: &str, value: &str) {
     host.within(|| fs::write(Path::new("/proc/sys").join(name), value)).unwrap();
 }
 
@@ -194,41 +212,48 @@ impl<'a> Recording<'a> {
         self.tcpdump.stop("INT");
         let said = self.tcpdump.said();
         assert!(came && said.contains("\n0 packets dropped by kernel"), "{said}");
-        Made { file, ports, dir: self.dir }
+        Made { file, ports, _dir: self.dir }
     }
 }
 
 impl Made {
     /// The same without its first packets.
-    pub(super) fn without_first(self, packets: usize) -> Made {
-        self.rewritten("cut", |number, record| (number >= packets).then(|| record.to_vec()))
+    pub(super) fn without_first(&self, packets: usize) -> Made {
+        self.rewritten(|number, frame| if number < packets { vec![] } else { vec![frame.to_vec()] })
     }
 
-    /// The same as it is on a cable with VLANs; not every kernel has these.
-    pub(super) fn tagged(self) -> Made {
-        self.rewritten("tagged", |_, record| {
-            let (header, frame) = record.split_at(16);
-            let length = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap()) + 4;
-            let lengths = [length(8).to_le_bytes(), length(12).to_le_bytes()].concat();
-            let tag = [0x81, 0, 0, 46];
-            Some([&header[..8], &lengths, &frame[..12], &tag, &frame[12..]].concat())
-        })
+    /// The same as it is in tags or in a tunnel, for which not every kernel has the means.
+    pub(super) fn wrapped(&self, wrap: &Wrap) -> Made {
+        self.rewritten(|_, frame| vec![wrap.frame(frame)])
     }
 
-    /// Another file, of what is made of each record, with its number.
-    fn rewritten(mut self, name: &str, make: impl Fn(usize, &[u8]) -> Option<Vec<u8>>) -> Made {
-        let whole = fs::read(&self.file).unwrap();
-        let (header, mut rest) = whole.split_at(24);
-        let (mut made, mut number) = (header.to_vec(), 0);
-        while !rest.is_empty() {
-            let kept = u32::from_le_bytes(rest[8..12].try_into().unwrap());
-            let (record, behind) = rest.split_at(16 + kept as usize);
-            made.extend(make(number, record).unwrap_or_default());
-            (rest, number) = (behind, number + 1);
+    /// All frames, with their times.
+    pub(super) fn frames(&self) -> Vec<(u64, Vec<u8>)> {
+        let all = fs::read(&self.file).unwrap();
+        let format = Format::read(&all).unwrap();
+        let (mut rest, mut frames) = (&all[HEADER..], Vec::new());
+        while let NextRecord::Record(record, behind) = format.next(rest) {
+            assert_eq!(record.length as usize, record.bytes.len(), "whole packets are captured");
+            frames.push((record.at_ns, record.bytes.to_vec()));
+            rest = behind;
         }
-        self.file = self.dir.path().join(name);
-        fs::write(&self.file, made).unwrap();
-        self
+        assert!(rest.is_empty());
+        frames
+    }
+
+    /// Another file, of the frames that are made of each frame, with its number.
+    pub(super) fn rewritten(&self, make: impl Fn(usize, &[u8]) -> Vec<Vec<u8>>) -> Made {
+        let mut file = pcap::header(262_144, sixmark_wire::Link::Ethernet).to_vec();
+        for (number, (at_ns, frame)) in self.frames().iter().enumerate() {
+            for bytes in make(number, frame) {
+                let record = Record { at_ns: *at_ns, length: bytes.len() as u32, bytes: &bytes };
+                pcap::write_record(&record, &mut file);
+            }
+        }
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("capture");
+        fs::write(&path, file).unwrap();
+        Made { file: path, ports: self.ports.clone(), _dir: dir }
     }
 }
 
@@ -301,6 +326,13 @@ pub(super) fn ask(link: &Link, to: SocketAddr, path: &str, close: bool) -> TcpSt
         stream.read_to_end(&mut Vec::new()).unwrap();
     }
     stream
+}
+
+/// Has curl send its request in its SYN, if the kernel lets it.
+pub(super) fn ask_in_syn(link: &Link, url: &str) {
+    let mut curl = program("curl");
+    curl.args(["-q", "-s", "--tcp-fastopen", "--http1.1", "-o", "/dev/null", url]);
+    run(link, &mut curl);
 }
 
 /// Has curl fetch this over TLS, by a name.

@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use sixmark_testkit::finish;
 use sixmark_testkit::process::program;
+use sixmark_testkit::wraps::OUTER;
 
 const FIELDS: [&str; 21] = [
     "tcp.stream",
@@ -55,6 +56,11 @@ impl Shown {
     pub(super) fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
+
+    /// The sequence number of the first byte of its payload.
+    pub(super) fn begin(&self) -> u32 {
+        self.sequence.wrapping_add(self.has(SYN).into())
+    }
 }
 
 pub(super) const FIN: u16 = 1;
@@ -91,8 +97,11 @@ pub(super) fn streams(file: &Path) -> BTreeMap<u32, Vec<Shown>> {
 }
 
 fn shown(words: &[&str]) -> Shown {
+    // Of a packet in a tunnel it shows the addresses of every header.
     let end = |at: usize| -> SocketAddr {
-        let ip: IpAddr = [words[at], words[at + 1]].concat().parse().unwrap();
+        let all = words[at].split(',').chain(words[at + 1].split(','));
+        let mut inner = all.filter(|ip| !ip.is_empty() && !OUTER.contains(ip));
+        let ip: IpAddr = inner.next().unwrap().parse().unwrap();
         (ip, words[at + 2].parse().unwrap()).into()
     };
     let (seconds, part) = words[1].split_once('.').unwrap();
