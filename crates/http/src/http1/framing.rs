@@ -7,7 +7,7 @@ use crate::semantics::response::decimal;
 /// The meaning of Transfer-Encoding (RFC 9112, 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
-    /// There is no such field.
+    /// There is no such field, or none that names a coding.
     Absent,
     /// chunked is the last coding, so the body determines its own end.
     Chunked,
@@ -57,7 +57,7 @@ impl Length {
 /// The transfer codings of a message, from its Transfer-Encoding fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Codings {
-    /// Whether there is such a field.
+    /// Whether there is such a field that does not only say identity.
     pub present: bool,
     chunked: bool,
     /// Whether another coding was applied after chunked.
@@ -68,12 +68,19 @@ pub struct Codings {
 impl Codings {
     /// Adds a field line, in the order of the head.
     pub fn add(&mut self, value: &[u8]) {
-        self.present = true;
         self.faulty |= has_open_quote(value);
-        elements(value).for_each(|coding| self.add_one(coding));
+        let mut codings = elements(value).peekable();
+        self.present |= self.faulty || codings.peek().is_none();
+        codings.for_each(|coding| self.add_one(coding));
     }
 
     fn add_one(&mut self, coding: &[u8]) {
+        // RFC 2616, 3.6: the identity coding changes nothing. Servers still name it; browsers and
+        // curl ignore it.
+        if coding.eq_ignore_ascii_case(b"identity") {
+            return;
+        }
+        self.present = true;
         let name = coding.split(|&byte| byte == b';').next().unwrap_or_default();
         let has_parameters = name.len() < coding.len();
         let chunked = name.trim_ascii().eq_ignore_ascii_case(b"chunked");

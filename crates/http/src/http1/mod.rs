@@ -14,6 +14,7 @@
 //! - whitespace may precede the colon after a field name (5.1 requires proxies to remove it);
 //! - obsolete line folding is unfolded (5.2);
 //! - whitespace may follow a chunk's size or extension (7.1.1, "bad" whitespace);
+//! - `Transfer-Encoding: identity`, which RFC 2616 had, is read as if it were absent;
 //! - a minor version above 1 is read as 1.1 (RFC 9110, 2.5), and a status above 599 is accepted
 //!   (RFC 9110, 15).
 //!

@@ -138,7 +138,20 @@ fn codings() -> Vec<Legal> {
         legal("parameter with a comma", coded("x;a=\", chunked\\\"\", chunked", END)).body(1),
         legal("quoted chunked", coded("x;a=\", chunked\"", "rest")).body(4).until_close(),
         legal("chunked first", coded("chunked, gzip", "rest")).body(4).until_close(),
-        legal("unknown coding", coded("identity", "rest")).body(4).until_close(),
+        legal("unknown coding", coded("br", "rest")).body(4).until_close(),
+        legal("identity", coded("identity", "rest")).body(4).until_close(),
+        legal("identity with a length", coded("identity\r\nContent-Length: 4", "rest")).body(4),
+        legal("identity in capitals", coded("IDENTITY\r\nContent-Length: 4", "rest")).body(4),
+        legal("identity beside chunked", coded("identity, chunked", END)).body(1),
+        legal(
+            "identity in 1.0",
+            "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: identity\r\n\
+             Content-Length: 1\r\n\r\nx",
+        )
+        .body(1),
+        legal("parameter of identity", coded("identity;a=b\r\nContent-Length: 2", "rest"))
+            .body(4)
+            .until_close(),
         legal("no coding", coded("", "rest")).body(4).until_close(),
         legal("over a length", coded("chunked\r\nContent-Length: 3", END)).body(1).closing(),
         legal("over a bad length", coded("chunked\r\nContent-Length: -", END)).body(1).closing(),
