@@ -11,11 +11,16 @@ use super::MOST_CONTENT;
 /// The most codings that may be applied to one content.
 const MOST_CODINGS: usize = 4;
 
-/// Removes the codings listed in Content-Encoding from `content`, the last one first.
+/// Removes the codings listed in Content-Encoding from `content`, the last one first. A response
+/// without content, such as that to HEAD, has nothing to decode: its field describes what another
+/// one would contain (RFC 9110, 8.4).
 pub(super) fn decode_content<'a>(
     content: &'a [u8],
     codings: &str,
 ) -> Result<Cow<'a, [u8]>, String> {
+    if content.is_empty() {
+        return Ok(Cow::Borrowed(content));
+    }
     let codings: Vec<&str> = codings.split(',').map(str::trim).filter(|c| !c.is_empty()).collect();
     if codings.len() > MOST_CODINGS {
         return Err(format!("more than {MOST_CODINGS} content codings"));

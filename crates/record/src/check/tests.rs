@@ -147,6 +147,20 @@ fn content_is_looked_at_without_its_codings() {
     }
 }
 
+/// As in responses to HEAD, of status 204 and 304, and in empty ones, whose fields tell of another
+/// content.
+#[test]
+fn no_content_is_empty_whatever_its_codings() {
+    const EMPTY: &str = "sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    for coding in ["gzip", "x-gzip", "deflate", "br", "zstd", "gzip, br", "compress", "identity"] {
+        let fields = [("Content-Encoding", coding)];
+        for check in ["body~^$", "size=0", "status=200", EMPTY] {
+            assert_eq!(found(check, &fields, b""), None, "{coding} {check}");
+        }
+        assert_eq!(found("body~a", &fields, b""), Some(String::new()), "{coding}");
+    }
+}
+
 #[test]
 fn content_that_can_not_be_decoded_fails_its_check() {
     for (coding, content, part) in [
@@ -155,7 +169,7 @@ fn content_that_can_not_be_decoded_fails_its_check() {
         ("br", b"\xff\xff\xff", "not valid br"),
         ("zstd", b"abc", "not valid zstd"),
         ("compress", b"abc", "unknown content coding 'compress'"),
-        ("gzip,gzip,gzip,gzip,gzip", b"", "more than 4"),
+        ("gzip,gzip,gzip,gzip,gzip", b"x", "more than 4"),
     ] {
         let found = found("body~a", &[("Content-Encoding", coding)], content).unwrap();
         assert!(found.contains(part), "{coding}: {found}");

@@ -1,9 +1,10 @@
 //! Checks of responses: what passes, and what is told of what does not.
 
+use std::io::{Read as _, Write as _};
 use std::process::Output;
 
 use serde_json::{Value, json as value};
-use sixmark_testkit::{Origin, json, sixmark};
+use sixmark_testkit::{Origin, Raw, json, sixmark};
 
 use super::mix::files;
 use crate::site::{Over, Site};
@@ -44,6 +45,30 @@ fn each_check_passes_what_it_should_over_any_carrier() {
             assert_eq!(outcomes(&result), [12, 0], "{over:?} {path} {check}: {result:#}");
             assert_eq!(result["total"]["content"], value!([]));
         }
+    }
+}
+
+/// A response to HEAD, or with status 204 or 304, has the fields of another content and none itself.
+#[test]
+fn no_content_is_not_decoded() {
+    for over in [Over::Http1, Over::Https1] {
+        let site = Site::start(over);
+        let [v6, v4] = site.urls("/gzip");
+        let load = ["-n", "12", "-c", "4", "-X", "HEAD", "--expect", "body~^$"];
+        let result = json(&[over.options(), &load, &[&v6, &v4]].concat());
+        assert_eq!(outcomes(&result), [12, 0], "{over:?}: {result:#}");
+    }
+    for status in ["204 No Content", "304 Not Modified", "200 OK"] {
+        let answer =
+            format!("HTTP/1.1 {status}\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n");
+        let server = Raw::start(move |mut stream| {
+            while stream.read(&mut [0; 4_096]).is_ok_and(|length| length > 0)
+                && stream.write_all(answer.as_bytes()).is_ok()
+            {}
+        });
+        let [v6, v4] = server.urls("http");
+        let result = json(&["-n", "12", "-c", "4", "--expect", "body~^$", &v6, &v4]);
+        assert_eq!(outcomes(&result), [12, 0], "{status}: {result:#}");
     }
 }
 
