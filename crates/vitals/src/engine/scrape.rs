@@ -4,6 +4,8 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
 
+use sixmark_http::http1::request::{Manner, encode_request};
+use sixmark_http::http1::{Complete, Http1Violation, KnownHead, ResponseReader, ResponseVisitor};
 use sixmark_http::url::{Host, Scheme, Url};
 
 use sixmark_sys::command_error::CommandError;
@@ -11,7 +13,7 @@ use sixmark_sys::command_error::CommandError;
 /// How long fetching a page may take, from the connect to the last byte, over all its addresses
 /// together.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The largest page that is accepted, bytes.
+/// The largest answer that is accepted, with its head and framing, bytes.
 const LARGEST: usize = 32 << 20;
 /// The number of bytes that are read at once.
 const PIECE: usize = 64 << 10;
@@ -64,29 +66,87 @@ impl PageAddress {
     fn fetch_from(&self, address: &SocketAddr, until: Instant) -> io::Result<String> {
         let mut stream = TcpStream::connect_timeout(address, time_left(until)?)?;
         stream.set_write_timeout(Some(time_left(until)?))?;
-        // HTTP/1.0, so that the response is not chunked and ends with the connection.
-        let (path, authority) = (&self.url.path, self.url.authority());
-        let request = format!(
-            "GET {path} HTTP/1.0\r\nHost: {authority}\r\nAccept: text/plain\r\n\
-             User-Agent: sixmark\r\nConnection: close\r\n\r\n"
-        );
         // The request is one segment: an exporter that reads only once would otherwise see a part
         // of it.
-        stream.write_all(request.as_bytes())?;
-        let (mut answer, mut piece) = (Vec::new(), vec![0; PIECE]);
+        stream.write_all(&self.request())?;
+        let (mut page, mut piece) = (PageReader::default(), vec![0; PIECE]);
         loop {
             stream.set_read_timeout(Some(time_left(until)?))?;
-            match stream.read(&mut piece) {
-                Ok(0) => return body(&answer),
-                Ok(count) if answer.len() + count > LARGEST => {
-                    return Err(io::Error::other("its page is larger than 32 MiB"));
-                }
-                Ok(count) => answer.extend_from_slice(&piece[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            let done = match stream.read(&mut piece) {
+                Ok(0) => Some(page.end()?),
+                Ok(count) => page.read(&piece[..count])?,
+                Err(error) if error.kind() == ErrorKind::Interrupted => None,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(late()),
                 Err(error) => return Err(error),
+            };
+            if let Some(page) = done {
+                return Ok(page);
             }
         }
+    }
+
+    fn request(&self) -> Vec<u8> {
+        let accept = [("Accept".to_owned(), "text/plain".to_owned())];
+        let last = Manner { old: false, last: true };
+        encode_request("GET", &self.url.path, &self.url.authority(), &accept, None, last)
+    }
+}
+
+/// Reads the answer with the page.
+#[derive(Debug, Default)]
+struct PageReader {
+    reader: ResponseReader,
+    known: KnownHead,
+    received: usize,
+    content: PageContent,
+}
+
+/// The content read so far.
+#[derive(Debug, Default)]
+struct PageContent(Vec<u8>);
+
+impl ResponseVisitor for PageContent {
+    fn field(&mut self, _: &[u8], _: &[u8]) {}
+
+    fn content(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+}
+
+impl PageReader {
+    /// Reads the next bytes. Returns the page if they complete it.
+    fn read(&mut self, bytes: &[u8]) -> io::Result<Option<String>> {
+        self.received = self.received.saturating_add(bytes.len());
+        if self.received > LARGEST {
+            return Err(io::Error::other("its page is larger than 32 MiB"));
+        }
+        let fed = self.reader.feed_seeing(bytes, &mut self.known, &mut self.content);
+        let fed = fed.map_err(|violation| io::Error::other(what_is_odd(violation)))?;
+        fed.complete.map(|complete| self.page(complete)).transpose()
+    }
+
+    /// Returns the page, after the server has ended the connection.
+    fn end(&mut self) -> io::Result<String> {
+        let short = |_| io::Error::other("its answer was cut short");
+        let complete = self.reader.finish().map_err(short)?;
+        self.page(complete)
+    }
+
+    fn page(&self, complete: Complete) -> io::Result<String> {
+        match complete.status {
+            200 => Ok(String::from_utf8_lossy(&self.content.0).into_owned()),
+            421 => Err(io::Error::other(
+                "it does not know this name (status 421): --prometheus-host adds one there",
+            )),
+            status => Err(io::Error::other(format!("it answers with status {status}"))),
+        }
+    }
+}
+
+fn what_is_odd(violation: Http1Violation) -> String {
+    match violation {
+        Http1Violation::NotHttp => "the answer is not HTTP".to_owned(),
+        other => format!("its answer is not valid HTTP: {other}"),
     }
 }
 
@@ -97,25 +157,6 @@ fn time_left(until: Instant) -> io::Result<Duration> {
 
 fn late() -> io::Error {
     io::Error::other(format!("no complete page within {} s", PATIENCE.as_secs()))
-}
-
-fn body(answer: &[u8]) -> io::Result<String> {
-    let mut fields = [httparse::EMPTY_HEADER; 64];
-    let mut head = httparse::Response::new(&mut fields);
-    let odd = |_| io::Error::other("the answer is not HTTP");
-    let httparse::Status::Complete(length) = head.parse(answer).map_err(odd)? else {
-        return Err(io::Error::other("its answer was cut short"));
-    };
-    match head.code {
-        Some(200) => {
-            let body = answer.get(length..).unwrap_or_default();
-            Ok(String::from_utf8_lossy(body).into_owned())
-        }
-        Some(421) => Err(io::Error::other(
-            "it does not know this name (status 421): --prometheus-host adds one there",
-        )),
-        code => Err(io::Error::other(format!("it answers with status {}", code.unwrap_or(0)))),
-    }
 }
 
 #[cfg(test)]
@@ -130,6 +171,7 @@ mod tests {
         let place = PageAddress::find(url.parse().unwrap()).unwrap();
         let drip = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
             // Until the client has closed the connection.
             while stream.write_all(b"x").is_ok() {
                 std::thread::sleep(Duration::from_millis(50));
@@ -139,16 +181,77 @@ mod tests {
         drip.join().unwrap();
     }
 
+    /// Reads an answer byte by byte, after which the connection ends.
+    fn read(answer: &[u8]) -> io::Result<String> {
+        let mut page = PageReader::default();
+        for byte in answer {
+            if let Some(page) = page.read(&[*byte])? {
+                return Ok(page);
+            }
+        }
+        page.end()
+    }
+
     #[test]
-    fn a_page_is_what_follows_a_good_head() {
-        assert_eq!(body(b"HTTP/1.0 200 OK\r\nA: b\r\n\r\nup 1\n").unwrap(), "up 1\n");
+    fn a_page_is_the_content_of_a_good_answer() {
+        for answer in [
+            "HTTP/1.0 200 OK\r\nA: b\r\n\r\nup 1\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nup 1\nmore",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n3\r\n 1\n\r\n0\r\n\r\n",
+            "HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nup 1\n",
+        ] {
+            assert_eq!(read(answer.as_bytes()).unwrap(), "up 1\n", "{answer:?}");
+        }
         for (answer, why) in [
             (&b"HTTP/1.1 404 Not Found\r\n\r\n"[..], "404"),
             (b"HTTP/1.1 421 Misdirected Request\r\n\r\n", "--prometheus-host"),
             (b"HTTP/1.1 200", "cut short"),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nup", "cut short"),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nup", "invalid Content-Length"),
             (b"SSH-2.0-x\r\n\r\n", "not HTTP"),
+            (b"", "cut short"),
         ] {
-            assert!(body(answer).unwrap_err().to_string().contains(why));
+            let said = read(answer).unwrap_err().to_string();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_too_large_is_not_read_to_its_end() {
+        let mut page = PageReader::default();
+        page.read(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+        // One byte of content in each chunk: the framing counts as well.
+        let chunks = b"1\r\nx\r\n".repeat(1 << 20);
+        let failed = (0..100).find_map(|_| page.read(&chunks).err()).unwrap();
+        assert_eq!(failed.to_string(), "its page is larger than 32 MiB");
+        assert!(page.content.0.len() < LARGEST);
+    }
+
+    /// The server asks for HTTP/1.1 with a Host and keeps its connections open.
+    #[test]
+    fn a_page_is_complete_without_the_end_of_its_connection() {
+        for page in [
+            "Content-Length: 5\r\n\r\nup 1\n",
+            "Transfer-Encoding: chunked\r\n\r\n5\r\nup 1\n\r\n0\r\n\r\n",
+        ] {
+            let listener = std::net::TcpListener::bind("[::1]:0").unwrap();
+            let at = listener.local_addr().unwrap();
+            let url = format!("http://{at}/metrics?x=y");
+            let place = PageAddress::find(url.parse().unwrap()).unwrap();
+            let serve = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = vec![0; 4_096];
+                let length = stream.read(&mut request).unwrap();
+                write!(stream, "HTTP/1.1 200 OK\r\n{page}").unwrap();
+                // Until the client has closed the connection.
+                while stream.read(&mut [0; 64]).is_ok_and(|count| count > 0) {}
+                String::from_utf8(request[..length].to_vec()).unwrap()
+            });
+            assert_eq!(place.fetch().unwrap(), "up 1\n");
+            let request = serve.join().unwrap();
+            let head = format!("GET /metrics?x=y HTTP/1.1\r\nHost: {at}\r\n");
+            assert!(request.starts_with(&head), "{request}");
+            assert!(request.contains("\r\nConnection: close\r\n"), "{request}");
         }
     }
 }
