@@ -8,12 +8,13 @@ use std::sync::Arc;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Buf, Bytes};
 use hyper::header::{
-    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING,
+    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, TRANSFER_ENCODING,
 };
 use hyper::{Method, Request, Response, StatusCode, Version};
 
 use super::body::Payload;
 use super::dynamic;
+use super::host::{WRONG_HOST, is_acceptable};
 use super::place::{Ending, Session};
 use super::route::{INDEX, Refusal, Route};
 
@@ -41,6 +42,7 @@ where
         AnswerRequest { version: request.version(), head: request.method() == Method::HEAD };
     let place = Arc::clone(&session.place);
     let answer = match Route::parse(request.uri().path()) {
+        _ if !has_valid_host(&request) => Ok(text_answer(StatusCode::BAD_REQUEST, WRONG_HOST)),
         Ok(route) if route.methods().contains(request.method()) => {
             respond(route, request, session).await
         }
@@ -77,6 +79,14 @@ impl AnswerRequest {
             false => response,
         }
     }
+}
+
+/// Returns true unless an HTTP/1 request lacks a Host, or has several or an invalid one. HTTP/2 and
+/// HTTP/3 name the host in another way.
+fn has_valid_host<B>(request: &Request<B>) -> bool {
+    let values = request.headers().get_all(HOST).iter().map(HeaderValue::as_bytes);
+    let version = request.version();
+    has_streams(version) || is_acceptable(values, version < Version::HTTP_11)
 }
 
 /// Returns true for HTTP/2 and HTTP/3, in which one exchange can fail without affecting the others.

@@ -13,6 +13,7 @@ mod answer;
 mod bare;
 mod body;
 mod dynamic;
+mod host;
 mod http3;
 mod launch;
 mod listen;

@@ -348,6 +348,32 @@ fn rubbish_is_refused_and_the_next_client_is_served() {
     });
 }
 
+/// RFC 9112, 3.2.
+#[test]
+fn a_request_without_one_valid_host_is_refused() {
+    on_both_families(|address| {
+        for (version, hosts, code) in [
+            ("1.1", "", 400),
+            ("1.1", "Host: a\r\nHost: a\r\n", 400),
+            ("1.1", "Host: a b\r\n", 400),
+            ("1.0", "Host: a/b\r\n", 400),
+            ("1.0", "", 200),
+            ("1.1", "Host:\r\n", 200),
+            ("1.1", "host: [::1]:80\r\n", 200),
+        ] {
+            for path in ["/health", "/bytes/1"] {
+                let request =
+                    format!("GET {path} HTTP/{version}\r\n{hosts}Connection: close\r\n\r\n");
+                let (bytes, _) = read_until_the_end(send(address, &request));
+                let (head, body) = split(&bytes);
+                assert_eq!(&head[8..12], format!(" {code}"), "{request}");
+                let line = String::from_utf8_lossy(&body).contains("Host");
+                assert_eq!(line, code == 400, "{request}");
+            }
+        }
+    });
+}
+
 #[test]
 fn a_refused_upload_still_gets_its_answer() {
     on_both_families(|address| {

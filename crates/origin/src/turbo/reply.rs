@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use sixmark_sys::turbo::RepeatedBytes;
 
 use crate::body::BLOCK;
+use crate::host::WRONG_HOST;
 
 /// The largest body that is stored with its head and sent in one operation, in bytes.
 const WHOLE: u64 = 16 * 1024;
@@ -26,6 +27,7 @@ pub(super) enum Reply {
     Bytes(u64),
     Received,
     Malformed,
+    WrongHost,
     Missing,
     TooLarge,
     Unknown,
@@ -92,7 +94,7 @@ fn prepare(order: Order) -> Vec<u8> {
 fn status_of(reply: Reply) -> &'static str {
     match reply {
         Reply::Hello | Reply::Bytes(_) | Reply::Received => "200 OK",
-        Reply::Malformed => "400 Bad Request",
+        Reply::Malformed | Reply::WrongHost => "400 Bad Request",
         Reply::Missing => "404 Not Found",
         Reply::TooLarge => "431 Request Header Fields Too Large",
         Reply::Unknown => "501 Not Implemented",
@@ -115,6 +117,7 @@ fn content(reply: Reply) -> &'static [u8] {
         Reply::Bytes(_) => b"",
         Reply::Received => b"received\n",
         Reply::Malformed => b"this is not HTTP/1.1\n",
+        Reply::WrongHost => WRONG_HOST.as_bytes(),
         Reply::Missing => b"there is /, /bytes/N and, for uploads, /sink\n",
         Reply::TooLarge => b"the head is larger than 16 KiB\n",
         Reply::Unknown => b"there is GET, HEAD, POST and PUT, and no transfer coding\n",

@@ -4,6 +4,7 @@ use httparse::{EMPTY_HEADER, Request, Status};
 use sixmark_sys::turbo::{Handler, NextStep, RepeatedBytes};
 
 use super::reply::{ConnectionManner, LARGEST, Order, Reply, ReplyCache};
+use crate::host::is_acceptable;
 
 /// The largest request head, in bytes.
 const HEAD: usize = 16 * 1024;
@@ -195,6 +196,9 @@ fn understand(bytes: &[u8]) -> Result<TurboRequest, HeadError> {
 }
 
 fn asked(request: &Request<'_, '_>, head: usize) -> Result<TurboRequest, HeadError> {
+    if !is_acceptable(values(request, "host"), request.version == Some(0)) {
+        return Err(HeadError::Unacceptable(Reply::WrongHost));
+    }
     if values(request, "transfer-encoding").next().is_some() {
         return Err(HeadError::Unacceptable(Reply::Unknown));
     }

@@ -92,7 +92,9 @@ fn a_connection_serves_one_request_after_another() {
 #[test]
 fn pipelined_requests_are_answered_in_order() {
     on_both_families(|address| {
-        let mixed = format!("{ASK}GET /no HTTP/1.1\r\n\r\n{ASK}HEAD /bytes/7 HTTP/1.1\r\n\r\n");
+        let mixed = format!(
+            "{ASK}GET /no HTTP/1.1\r\nHost: o\r\n\r\n{ASK}HEAD /bytes/7 HTTP/1.1\r\nHost: o\r\n\r\n"
+        );
         let mut stream = connect(address);
         stream.write_all(mixed.repeat(200).as_bytes()).unwrap();
         for _ in 0..200 {
@@ -111,7 +113,9 @@ fn answers_to_a_client_that_reads_late_stay_in_order() {
         let sizes: Vec<usize> = (0..300).map(|i| i * 977 % 16_384 + i % 3 * 40_000).collect();
         let mut stream = connect(address);
         for size in &sizes {
-            stream.write_all(format!("GET /bytes/{size} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+            stream
+                .write_all(format!("GET /bytes/{size} HTTP/1.1\r\nHost: o\r\n\r\n").as_bytes())
+                .unwrap();
         }
         for &size in &sizes {
             expect(&mut stream, &format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n"));
@@ -149,7 +153,8 @@ fn a_body_comes_whole_whatever_its_size() {
 #[test]
 fn a_connection_ends_when_asked_to_or_when_http_1_0_does_not_ask_otherwise() {
     on_both_families(|address| {
-        for request in ["GET / HTTP/1.1\r\nconnection: x, Close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"]
+        for request in
+            ["GET / HTTP/1.1\r\nHost: o\r\nconnection: x, Close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"]
         {
             let (head, body) = only(address, request);
             assert!(head.contains("\r\nConnection: close\r\n"), "{head}");
@@ -177,17 +182,31 @@ fn a_connection_ends_when_asked_to_or_when_http_1_0_does_not_ask_otherwise() {
 #[test]
 fn what_it_does_not_know_is_refused() {
     on_both_families(|address| {
-        let huge = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(20_000));
-        let many = format!("GET / HTTP/1.1\r\n{}\r\n", "X: x\r\n".repeat(100));
+        let huge = format!("GET / HTTP/1.1\r\nHost: o\r\nX: {}\r\n\r\n", "x".repeat(20_000));
+        let many = format!("GET / HTTP/1.1\r\nHost: o\r\n{}\r\n", "X: x\r\n".repeat(100));
         for (request, status) in [
-            ("GET /bytes/x HTTP/1.1\r\nConnection: close\r\n\r\n", "404 "),
-            ("GET /bytes/1099511627777 HTTP/1.1\r\nConnection: close\r\n\r\n", "404 "),
-            ("POST /x HTTP/1.1\r\nConnection: close\r\n\r\n", "404 "),
-            ("DELETE / HTTP/1.1\r\n\r\n", "501 "),
-            ("PUT /sink HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "501 "),
-            ("PUT /sink HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "400 "),
-            ("PUT /sink HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "400 "),
+            ("GET /bytes/x HTTP/1.1\r\nHost: o\r\nConnection: close\r\n\r\n", "404 "),
+            ("GET /bytes/1099511627777 HTTP/1.1\r\nHost: o\r\nConnection: close\r\n\r\n", "404 "),
+            ("POST /x HTTP/1.1\r\nHost: o\r\nConnection: close\r\n\r\n", "404 "),
+            ("DELETE / HTTP/1.1\r\nHost: o\r\n\r\n", "501 "),
+            (
+                "PUT /sink HTTP/1.1\r\nHost: o\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+                "501 ",
+            ),
+            ("PUT /sink HTTP/1.1\r\nHost: o\r\nContent-Length: -1\r\n\r\n", "400 "),
+            (
+                "PUT /sink HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+                "400 ",
+            ),
             ("\0\u{1}rubbish\r\n\r\n", "400 "),
+            ("GET / HTTP/1.1\r\n\r\n", "400 "),
+            ("GET / HTTP/1.1\r\nHost: o\r\nHost: o\r\n\r\n", "400 "),
+            ("GET / HTTP/1.1\r\nHost: o, p\r\nhost: o\r\n\r\n", "400 "),
+            ("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "400 "),
+            ("GET / HTTP/1.0\r\nHost: a/b\r\n\r\n", "400 "),
+            ("GET / HTTP/1.1\r\nHost: [::1]:80\r\nConnection: close\r\n\r\n", "200 "),
+            ("GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n", "200 "),
+            ("GET / HTTP/1.0\r\n\r\n", "200 "),
             (&huge, "431 "),
             (&many, "431 "),
         ] {
@@ -203,16 +222,19 @@ fn an_upload_is_read_to_its_end_and_then_answered() {
         let received = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nreceived\n";
         for method in ["POST", "PUT"] {
             let size = 3_000_000;
-            let head = format!("{method} /sink HTTP/1.1\r\nContent-Length: {size}\r\n\r\n");
+            let head =
+                format!("{method} /sink HTTP/1.1\r\nHost: o\r\nContent-Length: {size}\r\n\r\n");
             let mut stream = send(address, &head);
             stream.write_all(&vec![7; size]).unwrap();
             expect(&mut stream, received);
-            let small = format!("{method} /sink HTTP/1.1\r\nContent-Length: 5\r\n\r\n12345{ASK}");
+            let small = format!(
+                "{method} /sink HTTP/1.1\r\nHost: o\r\nContent-Length: 5\r\n\r\n12345{ASK}"
+            );
             stream.write_all(small.as_bytes()).unwrap();
             expect(&mut stream, received);
             expect(&mut stream, HELLO);
             let cautious = format!(
-                "{method} /sink HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+                "{method} /sink HTTP/1.1\r\nHost: o\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
             );
             stream.write_all(cautious.as_bytes()).unwrap();
             expect(&mut stream, "HTTP/1.1 100 Continue\r\n\r\n");
@@ -225,7 +247,8 @@ fn an_upload_is_read_to_its_end_and_then_answered() {
 #[test]
 fn a_client_that_says_it_has_ended_still_gets_its_answers() {
     on_both_families(|address| {
-        let mut stream = send(address, &format!("{ASK}GET /bytes/3000000 HTTP/1.1\r\n\r\n"));
+        let mut stream =
+            send(address, &format!("{ASK}GET /bytes/3000000 HTTP/1.1\r\nHost: o\r\n\r\n"));
         stream.shutdown(Shutdown::Write).unwrap();
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
@@ -236,10 +259,10 @@ fn a_client_that_says_it_has_ended_still_gets_its_answers() {
 #[test]
 fn clients_that_leave_in_the_middle_harm_nobody() {
     on_both_families(|address| {
-        for request in ["", "GET / HT", ASK, "GET /bytes/100000000 HTTP/1.1\r\n\r\n"] {
+        for request in ["", "GET / HT", ASK, "GET /bytes/100000000 HTTP/1.1\r\nHost: o\r\n\r\n"] {
             drop(send(address, request));
         }
-        drop(send(address, "PUT /sink HTTP/1.1\r\nContent-Length: 50\r\n\r\n12345"));
+        drop(send(address, "PUT /sink HTTP/1.1\r\nHost: o\r\nContent-Length: 50\r\n\r\n12345"));
         assert_eq!(get(address, "/").1, b"hello, world\n");
     });
 }
