@@ -1,9 +1,11 @@
 //! TLS handshakes: their durations, the negotiated parameters, certificates and failures.
 
 pub mod alert;
+mod cause;
+
+pub use cause::{Cause, Reason};
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
@@ -45,65 +47,6 @@ pub struct Certificate {
     pub sha256: [u8; 32],
     /// The last second of its validity, in seconds since 1970 UTC; `None` if it cannot be read.
     pub not_after: Option<i64>,
-}
-
-/// The reason why a handshake failed, or a connection after its handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cause {
-    /// The kind of failure.
-    pub reason: Reason,
-    /// The number of the alert (RFC 8446, 6): the one received if the reason is `alert`, otherwise
-    /// the one sent; null if none is known.
-    pub alert: Option<u8>,
-}
-
-/// The kinds of TLS failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// The server sent an alert.
-    Alert,
-    /// The server's certificate or one of its issuers' has expired or is not yet valid.
-    CertificateDate,
-    /// No trusted authority issued the server's certificate.
-    CertificateIssuer,
-    /// The server's certificate is for another name.
-    CertificateName,
-    /// The server's certificate contains no name: it has no subjectAltName.
-    CertificateNameless,
-    /// The server's certificate has X.509 version 1 or 2, which cannot contain server names.
-    CertificateVersion,
-    /// The server's certificate is that of an authority (CA:TRUE) and is not one of the trusted
-    /// ones.
-    CertificateAuthority,
-    /// The server's certificate is not valid for servers (extended key usage).
-    CertificatePurpose,
-    /// The server's certificate is invalid for another reason.
-    Certificate,
-    /// The two sides have no common version, cipher suite or group.
-    Incompatible,
-    /// The received bytes were not legal TLS.
-    Protocol,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Reason::Alert => "alert",
-            Reason::CertificateDate => "certificate_date",
-            Reason::CertificateIssuer => "certificate_issuer",
-            Reason::CertificateName => "certificate_name",
-            Reason::CertificateNameless => "certificate_nameless",
-            Reason::CertificateVersion => "certificate_version",
-            Reason::CertificateAuthority => "certificate_authority",
-            Reason::CertificatePurpose => "certificate_purpose",
-            Reason::Certificate => "certificate",
-            Reason::Incompatible => "incompatible",
-            Reason::Protocol => "protocol",
-        })
-    }
 }
 
 /// The TLS handshakes of one family.
@@ -380,7 +323,7 @@ mod tests {
     fn full_and_resumed_handshakes_are_apart_and_together() {
         let plan = PlanTls { alpn: vec!["http/1.1".into()], ..PlanTls::default() };
         let mut tally = of(&[(false, 1), (true, 1), (true, 2)]);
-        let cause = Cause { reason: Reason::Alert, alert: Some(40) };
+        let cause = Cause::new(Reason::Alert, Some(40));
         tally.failed(Some(cause));
         tally.failed(None);
         tally.broke(cause);

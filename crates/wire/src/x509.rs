@@ -19,6 +19,8 @@ const GENERALIZED_TIME: u8 = 0x18;
 const CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 const PURPOSES: &[u8] = &[0x55, 0x1d, 0x25];
 const FOR_SERVERS: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
+/// The object identifier of rsaEncryption (RFC 8017, A.1).
+const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 
 /// Returns the last second of a DER certificate's validity, in seconds since 1970 in UTC. Returns
 /// `None` if the bytes are not a certificate.
@@ -61,6 +63,16 @@ pub fn key_parts(key: &[u8]) -> Option<(&[u8], &[u8])> {
     let (bits, _) = expect(BIT_STRING, rest)?;
     // The key is whole bytes: the last one has no unused bits.
     Some((algorithm, bits.strip_prefix(&[0])?))
+}
+
+/// Returns the length in bits of a certificate's key, if that is of RSA.
+pub fn rsa_bits(der: &[u8]) -> Option<usize> {
+    let (algorithm, key) = key_parts(public_key(der)?)?;
+    expect(OBJECT, algorithm).filter(|&(name, _)| name == RSA)?;
+    let (modulus, _) = expect(INTEGER, expect(SEQUENCE, key)?.0)?;
+    let zeros = modulus.iter().take_while(|&&byte| byte == 0).count();
+    let first = modulus.get(zeros)?;
+    Some((modulus.len() - zeros) * 8 - first.leading_zeros() as usize)
 }
 
 /// Returns whether the certificate is one of a certificate authority (CA:TRUE).
@@ -252,6 +264,42 @@ mod tests {
         for text in ["261301120000Z", "260100120000Z", "2601011200Z", "26010112000AZ", ""] {
             assert_eq!(not_after(&certificate(true, UTC_TIME, text)), None, "{text}");
         }
+    }
+
+    /// A certificate with this algorithm and this modulus in its key.
+    fn keyed(algorithm: &[u8], modulus: &[u8]) -> Vec<u8> {
+        let key = wrapped(SEQUENCE, &[wrapped(INTEGER, modulus), wrapped(INTEGER, &[3])].concat());
+        let bits = wrapped(BIT_STRING, &[&[0], &key[..]].concat());
+        let algorithm = wrapped(SEQUENCE, &wrapped(OBJECT, algorithm));
+        let info = wrapped(SEQUENCE, &[algorithm, bits].concat());
+        let validity = [wrapped(UTC_TIME, b"200101000000Z"), wrapped(UTC_TIME, b"400101000000Z")];
+        let signed = [
+            wrapped(INTEGER, &[7]),
+            wrapped(SEQUENCE, &[]),
+            wrapped(SEQUENCE, &[]),
+            wrapped(SEQUENCE, &validity.concat()),
+            wrapped(SEQUENCE, &[]),
+            info,
+        ];
+        wrapped(SEQUENCE, &wrapped(SEQUENCE, &signed.concat()))
+    }
+
+    #[test]
+    fn the_length_of_an_rsa_key_is_that_of_its_modulus() {
+        for (modulus, bits) in [
+            ([&[0, 0x80], &[1; 127][..]].concat(), 1024),
+            ([&[0x7f], &[1; 127][..]].concat(), 1023),
+            ([&[0, 0xff], &[0; 255][..]].concat(), 2048),
+            (vec![1], 1),
+        ] {
+            let certificate = keyed(RSA, &modulus);
+            assert_eq!(rsa_bits(&certificate), Some(bits));
+            for length in 0..certificate.len() {
+                let _ = rsa_bits(&certificate[..length]);
+            }
+        }
+        assert_eq!(rsa_bits(&keyed(RSA, &[0])), None);
+        assert_eq!(rsa_bits(&keyed(CONSTRAINTS, &[1; 128])), None);
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Http1Violation {
     }
 
     /// Returns a short description of the violation.
-    pub fn text(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Http1Violation::NotHttp => "the peer's answer is not HTTP",
             Http1Violation::Version => "the response is not HTTP/1.0 or HTTP/1.1",
@@ -79,7 +79,7 @@ impl Http1Violation {
         }
     }
 
-    fn body_text(self) -> &'static str {
+    const fn body_text(self) -> &'static str {
         match self {
             Http1Violation::ChunkSize => "invalid chunk size",
             Http1Violation::ChunkTooLarge => "chunk size above 2^64 - 1",

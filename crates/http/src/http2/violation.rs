@@ -63,7 +63,7 @@ impl Http2Violation {
     }
 
     /// Returns a short description of the violation.
-    pub fn text(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Http2Violation::NotHttp2 => "the peer's answer is not HTTP/2",
             Http2Violation::FrameTooLong => "frame longer than 16384 bytes",

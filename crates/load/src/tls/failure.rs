@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use rustls::{AlertDescription, CertificateError, Error, OtherError};
+use rustls::{CertificateError, Error};
 use sixmark_record::tls::{Cause, Reason};
 
-use super::verifier::Flaw;
+use super::refusal::refusal_cause;
 
 /// The failure that ended a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,10 +19,7 @@ pub struct Failure {
 impl Failure {
     /// Creates a failure for data that violates the TLS protocol.
     pub(super) fn protocol(detail: &str) -> Failure {
-        Failure {
-            cause: Cause { reason: Reason::Protocol, alert: None },
-            detail: detail.to_owned(),
-        }
+        Failure { cause: Cause::new(Reason::Protocol, None), detail: detail.to_owned() }
     }
 }
 
@@ -41,37 +38,14 @@ impl From<Error> for Failure {
 }
 
 fn cause(error: &Error) -> Cause {
-    let (reason, alert) = match error {
-        Error::AlertReceived(alert) => (Reason::Alert, Some(u8::from(*alert))),
-        Error::InvalidCertificate(wrong) => {
-            (flaw(wrong), Some(AlertDescription::from(wrong.clone()).into()))
+    match error {
+        Error::AlertReceived(alert) => Cause::new(Reason::Alert, Some(u8::from(*alert))),
+        Error::InvalidCertificate(wrong) => refusal_cause(wrong),
+        Error::NoCertificatesPresented => Cause::new(Reason::Certificate, None),
+        Error::PeerIncompatible(_) | Error::NoApplicationProtocol => {
+            Cause::new(Reason::Incompatible, None)
         }
-        Error::NoCertificatesPresented => (Reason::Certificate, None),
-        Error::PeerIncompatible(_) | Error::NoApplicationProtocol => (Reason::Incompatible, None),
-        _ => (Reason::Protocol, None),
-    };
-    Cause { reason, alert }
-}
-
-fn flaw(wrong: &CertificateError) -> Reason {
-    use CertificateError as Wrong;
-    match wrong {
-        Wrong::Expired
-        | Wrong::ExpiredContext { .. }
-        | Wrong::NotValidYet
-        | Wrong::NotValidYetContext { .. } => Reason::CertificateDate,
-        Wrong::UnknownIssuer => Reason::CertificateIssuer,
-        Wrong::NotValidForNameContext { presented, .. } if presented.is_empty() => {
-            Reason::CertificateNameless
-        }
-        Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => Reason::CertificateName,
-        Wrong::InvalidPurpose | Wrong::InvalidPurposeContext { .. } => Reason::CertificatePurpose,
-        Wrong::Other(OtherError(other)) => match other.downcast_ref() {
-            Some(Flaw::Version) => Reason::CertificateVersion,
-            Some(Flaw::Authority) => Reason::CertificateAuthority,
-            None => Reason::Certificate,
-        },
-        _ => Reason::Certificate,
+        _ => Cause::new(Reason::Protocol, None),
     }
 }
 

@@ -5,8 +5,10 @@
 
 mod client;
 mod failure;
+mod flaw;
 mod names;
 mod quic;
+mod refusal;
 mod session;
 mod setup;
 mod store;

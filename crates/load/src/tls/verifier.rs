@@ -1,8 +1,8 @@
 //! The server certificates that a run accepts in addition to the library's rules: those given by
 //! the user themselves, and with `--insecure` any.
 
-use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -15,25 +15,8 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
 use sixmark_wire::x509;
 
-/// Defects for which the library has no error of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flaw {
-    /// A certificate of version 1 or 2.
-    Version,
-    /// A CA certificate that is not one of those given.
-    Authority,
-}
-
-impl fmt::Display for Flaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Flaw::Version => "the certificate is older than X.509 version 3 and names no server",
-            Flaw::Authority => "the certificate is a CA certificate (CA:TRUE)",
-        })
-    }
-}
-
-impl std::error::Error for Flaw {}
+use super::flaw::{Flaw, LEAST_RSA};
+use super::refusal::is_of_authority;
 
 /// Accepts a server's certificate if one of the given certificates has issued it, or if it is one
 /// of them: then no issuer is needed, as for curl (X509_V_FLAG_PARTIAL_CHAIN). The library alone
@@ -57,9 +40,7 @@ impl GivenCertificates {
     fn vouches_for(&self, certificate: &CertificateDer<'_>, refusal: &Error) -> bool {
         let by_issuer = match refusal {
             Error::InvalidCertificate(CertificateError::UnknownIssuer) => true,
-            Error::InvalidCertificate(CertificateError::Other(_)) => {
-                x509::is_authority(certificate)
-            }
+            Error::InvalidCertificate(wrong) => is_of_authority(wrong),
             _ => false,
         };
         by_issuer && self.given.contains(certificate)
@@ -73,13 +54,7 @@ fn check_itself(
     name: &ServerName<'_>,
     now: UnixTime,
 ) -> Result<ServerCertVerified, Error> {
-    let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-    if x509::not_before(certificate).is_none_or(|first| now < first) {
-        return Err(CertificateError::NotValidYet.into());
-    }
-    if x509::not_after(certificate).is_none_or(|last| now > last) {
-        return Err(CertificateError::Expired.into());
-    }
+    check_dates(certificate, now)?;
     if !x509::is_for_servers(certificate) {
         return Err(CertificateError::InvalidPurpose.into());
     }
@@ -87,12 +62,44 @@ fn check_itself(
     Ok(ServerCertVerified::assertion())
 }
 
-/// Returns the refusal with a more precise reason if the library has none.
-fn explained(refusal: Error, certificate: &CertificateDer<'_>) -> Error {
-    let Error::InvalidCertificate(CertificateError::Other(_)) = refusal else { return refusal };
-    let flaw = match x509::version(certificate) {
-        Some(1 | 2) => Flaw::Version,
-        _ if x509::is_authority(certificate) => Flaw::Authority,
+fn check_dates(certificate: &CertificateDer<'_>, time: UnixTime) -> Result<(), CertificateError> {
+    let now = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    let (first, last) = (x509::not_before(certificate), x509::not_after(certificate));
+    if first.is_none_or(|first| now < first) {
+        let not_yet = |not_before| CertificateError::NotValidYetContext { time, not_before };
+        return Err(unix(first).map_or(CertificateError::NotValidYet, not_yet));
+    }
+    if last.is_none_or(|last| now > last) {
+        let expired = |not_after| CertificateError::ExpiredContext { time, not_after };
+        return Err(unix(last).map_or(CertificateError::Expired, expired));
+    }
+    Ok(())
+}
+
+/// Returns a time that the library can express: not before 1970.
+fn unix(seconds: Option<i64>) -> Option<UnixTime> {
+    let seconds = u64::try_from(seconds?).ok()?;
+    Some(UnixTime::since_unix_epoch(Duration::from_secs(seconds)))
+}
+
+/// Returns the refusal with a more precise reason if the library has none. `chain` are the
+/// certificates whose keys were used.
+fn explained<'a>(
+    refusal: Error,
+    certificate: &CertificateDer<'_>,
+    mut chain: impl Iterator<Item = &'a CertificateDer<'a>>,
+) -> Error {
+    let flaw = match refusal {
+        Error::InvalidCertificate(CertificateError::Other(_))
+            if matches!(x509::version(certificate), Some(1 | 2)) =>
+        {
+            Flaw::Version
+        }
+        Error::InvalidCertificate(CertificateError::BadSignature)
+            if chain.any(|one| x509::rsa_bits(one).is_some_and(|bits| bits < LEAST_RSA)) =>
+        {
+            Flaw::KeySize
+        }
         _ => return refusal,
     };
     CertificateError::Other(OtherError(Arc::new(flaw))).into()
@@ -112,7 +119,7 @@ impl ServerCertVerifier for GivenCertificates {
             Err(refusal) if self.vouches_for(certificate, &refusal) => {
                 check_itself(certificate, name, now)
             }
-            Err(refusal) => Err(explained(refusal, certificate)),
+            Err(refusal) => Err(explained(refusal, certificate, between.iter())),
         }
     }
 
@@ -122,7 +129,8 @@ impl ServerCertVerifier for GivenCertificates {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.issued.verify_tls12_signature(message, certificate, signed)
+        let verified = self.issued.verify_tls12_signature(message, certificate, signed);
+        verified.map_err(|refusal| explained(refusal, certificate, [certificate].into_iter()))
     }
 
     fn verify_tls13_signature(
@@ -131,7 +139,8 @@ impl ServerCertVerifier for GivenCertificates {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.issued.verify_tls13_signature(message, certificate, signed)
+        let verified = self.issued.verify_tls13_signature(message, certificate, signed);
+        verified.map_err(|refusal| explained(refusal, certificate, [certificate].into_iter()))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

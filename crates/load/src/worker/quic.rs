@@ -85,7 +85,7 @@ impl<D: Driver> Worker<'_, D> {
         if outcome == Outcome::Tls && counted {
             let alert = code.and_then(|code| u8::try_from(code).ok());
             let failed = self.network.quic_cause(slot);
-            let cause = failed.unwrap_or(Cause { reason: Reason::Alert, alert });
+            let cause = failed.unwrap_or(Cause::new(Reason::Alert, alert));
             self.recorder.tls_failed(self.network.connections.get(slot), cause);
         }
         let failure = Failure { code, ..Failure::new(outcome, FailurePhase::Tls) };

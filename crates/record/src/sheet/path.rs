@@ -118,7 +118,12 @@ fn certificate(tls: &TlsResult) -> String {
 fn failures(tls: &TlsResult) -> String {
     let said = tls.failures.iter().map(|failed| {
         let alert = failed.cause.alert.map_or(String::new(), |alert| format!(" (alert {alert})"));
-        format!("{} {}{alert}", write::write_count(failed.count), failed.cause.reason)
+        let date = match (failed.cause.expired(), failed.cause.valid_from()) {
+            (Some(at), _) => format!(", expired at {at}"),
+            (None, Some(at)) => format!(", not valid before {at}"),
+            (None, None) => String::new(),
+        };
+        format!("{} {}{alert}{date}", write::write_count(failed.count), failed.cause.reason)
     });
     said.collect::<Vec<_>>().join(", ")
 }

@@ -62,7 +62,7 @@ fn secure_sample() -> Value {
     };
     counted.finished(&facts, 1_000);
     counted.finished(&Facts { resumed: true, ..facts }, 500);
-    counted.failed(Some(Cause { reason: Reason::Alert, alert: Some(40) }));
+    counted.failed(Some(Cause::new(Reason::Alert, Some(40))));
     let mut document = sample();
     let tls = serde_json::to_value(counted.result(&plan)).unwrap();
     for path in ["/families/ipv6/tls", "/families/ipv4/tls", "/total/tls"] {

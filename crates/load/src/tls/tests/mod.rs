@@ -1,6 +1,7 @@
 //! Sessions against the library's own server, in memory.
 
 mod bytes;
+mod chains;
 mod handshakes;
 mod refusals;
 mod resumption;

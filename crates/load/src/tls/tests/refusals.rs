@@ -20,6 +20,10 @@ fn failure(tls: PlanTls, server: ServerConfig) -> (Failure, Talk) {
     (failure, talk)
 }
 
+/// 2002-01-01 and 4001-01-01, in seconds since 1970 UTC.
+const SECOND_OF_2002: i64 = 1_009_843_200;
+const SECOND_OF_4001: i64 = 64_092_211_200;
+
 /// What the client does not accept, and the alert that the server receives.
 #[test]
 fn a_wrong_certificate_is_refused_by_its_kind_and_with_an_alert() {
@@ -29,15 +33,19 @@ fn a_wrong_certificate_is_refused_by_its_kind_and_with_an_alert() {
     };
     let [y2001, y2002, y4001] = [2001, 2002, 4001].map(|year| date_time_ymd(year, 1, 1));
     for version in [TlsVersion::V12, TlsVersion::V13] {
-        for (pair, reason, alert) in [
-            (issue(NAME, y2001, y2002), Reason::CertificateDate, 45),
-            (issue(NAME, y4001, y4001), Reason::CertificateDate, 45),
-            (issue("b.example", y2001, y4001), Reason::CertificateName, 42),
-            (other.issue(NAME, |_| ()), Reason::CertificateIssuer, 48),
+        for (pair, reason, alert, [expired, early]) in [
+            (issue(NAME, y2001, y2002), Reason::CertificateDate, 45, [true, false]),
+            (issue(NAME, y4001, y4001), Reason::CertificateDate, 45, [false, true]),
+            (issue("b.example", y2001, y4001), Reason::CertificateName, 42, [false, false]),
+            (other.issue(NAME, |_| ()), Reason::CertificateIssuer, 48, [false, false]),
         ] {
             let tls = only(version, authority.trusted());
             let (failure, mut talk) = failure(tls, server(&pair, rustls::ALL_VERSIONS));
-            assert_eq!(failure.cause, Cause { reason, alert: Some(alert) }, "{failure}");
+            let found = (failure.cause.reason, failure.cause.alert);
+            assert_eq!(found, (reason, Some(alert)), "{failure}");
+            let dates = (failure.cause.expired_s, failure.cause.valid_from_s);
+            let known = (expired.then_some(SECOND_OF_2002), early.then_some(SECOND_OF_4001));
+            assert_eq!(dates, known, "{failure}");
             let heard = heard_by_server(&mut talk);
             assert!(heard.contains("received fatal alert"), "{heard}");
             assert!(talk.session.facts(&mut talk.room).is_none());
@@ -77,7 +85,7 @@ fn another_ones_certificate_is_refused_even_then() {
         let config = showing(vec![pair.certificate.clone()], key_of(&thief.key));
         let tls = only(version, PlanTls { insecure: true, ..authority.trusted() });
         let (failure, _) = failure(tls, config);
-        assert_eq!(failure.cause.reason, Reason::Certificate, "{failure}");
+        assert_eq!(failure.cause.reason, Reason::CertificateSignature, "{failure}");
     }
 }
 
@@ -176,7 +184,7 @@ fn a_certificate_of_version_1_will_do_where_any_does() {
             assert_eq!(failure.cause.reason, Reason::CertificateVersion, "{failure}");
         }
         let failure = settled(&any, key_of(&thief)).unwrap_err();
-        assert_eq!(failure.cause.reason, Reason::Certificate, "{failure}");
+        assert_eq!(failure.cause.reason, Reason::CertificateSignature, "{failure}");
     }
 }
 
@@ -186,12 +194,12 @@ fn an_alert_of_the_server_is_told_by_its_number() {
     // No protocol in common: no_application_protocol.
     let tls = PlanTls { alpn: vec!["h2".into()], ..authority.trusted() };
     let (failure_, _) = failure(tls, authority.server());
-    assert_eq!(failure_.cause, Cause { reason: Reason::Alert, alert: Some(120) });
+    assert_eq!(failure_.cause, Cause::new(Reason::Alert, Some(120)));
     assert!(failure_.to_string().contains("120"), "{failure_}");
     // A certificate is required and none is sent: TLS 1.3 reports that after the handshake.
     let tls = only(TlsVersion::V13, authority.trusted());
     let (failure_, talk) = failure(tls, authority.asking_server());
-    assert_eq!(failure_.cause, Cause { reason: Reason::Alert, alert: Some(116) });
+    assert_eq!(failure_.cause, Cause::new(Reason::Alert, Some(116)));
     assert!(talk.progress.finished);
     let (failure_, talk) =
         failure(only(TlsVersion::V12, authority.trusted()), authority.asking_server());
@@ -205,5 +213,5 @@ fn a_server_without_a_version_in_common_is_told() {
     let pair = authority.issue(NAME, |_| ());
     let old = server(&pair, &[&rustls::version::TLS12]);
     let (failure, _) = failure(only(TlsVersion::V13, authority.trusted()), old);
-    assert_eq!(failure.cause, Cause { reason: Reason::Alert, alert: Some(70) });
+    assert_eq!(failure.cause, Cause::new(Reason::Alert, Some(70)));
 }

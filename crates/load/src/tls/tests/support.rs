@@ -71,6 +71,26 @@ impl Authority {
         Pair { certificate: certificate.der().clone(), pem: certificate.pem(), key }
     }
 
+    /// Issues a certificate for an authority of this name, changed by `change`.
+    pub(super) fn issue_authority(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> Authority {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        change(&mut params);
+        let key = KeyPair::generate().unwrap();
+        let issuer = CertifiedIssuer::signed_by(params, key, &self.issuer).unwrap();
+        Authority { issuer, folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Returns its certificate.
+    pub(super) fn certificate(&self) -> CertificateDer<'static> {
+        self.issuer.der().clone()
+    }
+
     /// Returns the TLS part of a plan that trusts this authority.
     pub(super) fn trusted(&self) -> PlanTls {
         PlanTls {

@@ -113,7 +113,7 @@ fn shake_hands(tally: &mut FamilyTally, random: &mut Random) {
     }
 }
 
-const CAUSE: Cause = Cause { reason: Reason::CertificateIssuer, alert: Some(48) };
+const CAUSE: Cause = Cause::new(Reason::CertificateIssuer, Some(48));
 
 fn close(tally: &mut FamilyTally, random: &mut Random) {
     tally.connections.closed += 1;

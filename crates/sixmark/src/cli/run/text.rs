@@ -7,7 +7,7 @@ use sixmark_record::family_result::{FailureCount, FamilyResult, RequestCounts};
 use sixmark_record::outcome::Outcome;
 use sixmark_record::plan::Plan;
 use sixmark_record::result::RunResult;
-use sixmark_record::tls::Reason;
+use sixmark_record::tls::{Cause, Reason};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
@@ -150,10 +150,12 @@ fn explain(plan: &Plan, over: &str, figures: &FamilyResult, ended: Ended) -> (St
         };
         return (cause, advice.to_owned());
     };
-    let reason = tls_reason(figures).filter(|_| failure.outcome == Outcome::Tls);
-    let reason = reason.filter(|reason| *reason != Reason::Alert);
-    let named = match reason {
-        Some(reason) => Some(reason.to_string()),
+    let cause = tls_cause(figures).filter(|_| failure.outcome == Outcome::Tls);
+    let cause = cause.filter(|cause| cause.reason != Reason::Alert);
+    let breach = figures.breaches.iter().max_by_key(|breach| breach.count);
+    let breach = breach.map(|breach| breach.what.as_str());
+    let named = match cause {
+        Some(cause) => Some(cause.reason.to_string()),
         None => failure.cause.map(|cause| cause.text().to_owned()),
     };
     let named = match named {
@@ -161,13 +163,14 @@ fn explain(plan: &Plan, over: &str, figures: &FamilyResult, ended: Ended) -> (St
         named => named,
     };
     let named = named.map_or(String::new(), |named| format!(" ({named})"));
-    let case = Case { failure, reason, http: plan.http, tls: plan.tls.as_ref(), interrupted };
+    let (http, tls) = (plan.http, plan.tls.as_ref());
+    let case = Case { failure, cause, breach, http, tls, interrupted };
     let (outcome, phase) = (failure.outcome, failure.phase);
     (format!("over {over}{to}: {outcome} in {phase}{named}"), case.advice())
 }
 
-/// Returns the most frequent reason of TLS failures.
-fn tls_reason(figures: &FamilyResult) -> Option<Reason> {
+/// Returns the most frequent cause of TLS failures.
+fn tls_cause(figures: &FamilyResult) -> Option<Cause> {
     let failures = &figures.tls.as_ref()?.failures;
-    failures.iter().max_by_key(|failure| failure.count).map(|failure| failure.cause.reason)
+    failures.iter().max_by_key(|failure| failure.count).map(|failure| failure.cause)
 }

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 
 use serde_json::{Value, json as value};
 use sixmark_testkit::times::assert_with_enough_time;
-use sixmark_testkit::{Origin, Raw, Server, document, json, sixmark};
+use sixmark_testkit::{Origin, Raw, Server, complaint, document, json, sixmark};
 
 const FAMILIES: [&str; 2] = ["ipv6", "ipv4"];
 
@@ -47,6 +47,61 @@ fn what_is_no_http_is_a_protocol_failure() {
     for family in FAMILIES {
         let outcomes = &result["families"][family]["outcomes"];
         assert_eq!(outcomes, &value!({"NORMAL": 0, "PROTOCOL": 10}));
+    }
+}
+
+/// The reason that the document has is on the screen as well.
+#[test]
+fn a_malformed_response_is_told_by_what_is_wrong_with_it() {
+    for (fields, what) in [
+        ("Content-Length: x", "invalid Content-Length"),
+        ("Content-Length: 1\r\nContent-Length: 2", "contradictory Content-Length values"),
+        ("Transfer-Encoding: chunked\r\n\r\nx", "invalid chunk size"),
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\n");
+        let server = Raw::start(move |mut stream| {
+            while stream.read(&mut [0; 4_096]).is_ok_and(|length| length > 0)
+                && stream.write_all(answer.as_bytes()).is_ok()
+            {}
+        });
+        let [v6, v4] = server.urls("http");
+        let output = sixmark(&["run", "-q", "-n", "8", "-c", "2", "--json", "-", &v6, &v4]);
+        let line = complaint(&output, 3);
+        let expected = format!("the server's response is malformed: {what}");
+        assert!(line.contains(&expected), "{line}");
+        assert!(!line.contains("does not support"), "{line}");
+        let result = document(&output);
+        assert_eq!(result["total"]["breaches"], value!([{"what": what, "count": 8}]));
+    }
+    let server = Server::greeting(b"SSH-2.0-x\r\n");
+    let [v6, v4] = server.urls("/");
+    let line = complaint(&sixmark(&["run", "-q", "-n", "8", &v6, &v4]), 3);
+    let part = "does not support the requested version of HTTP: the peer's answer is not HTTP";
+    assert!(line.contains(part), "{line}");
+}
+
+/// RFC 2616 had it, and servers still send it.
+#[test]
+fn the_identity_coding_is_none() {
+    for (answer, opened) in [
+        ("Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok", 1),
+        ("Content-Length: 2\r\nTransfer-Encoding: Identity\r\n\r\nok", 1),
+        ("Transfer-Encoding: identity\r\nConnection: close\r\n\r\nok", 8),
+    ] {
+        let server = Raw::start(move |mut stream| {
+            while stream.read(&mut [0; 4_096]).is_ok_and(|length| length > 0) {
+                let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\n{answer}").as_bytes());
+                if answer.contains("close") {
+                    return;
+                }
+            }
+        });
+        for url in server.urls("http") {
+            let result = json(&["-n", "8", "-c", "1", &url]);
+            assert_eq!(result["total"]["outcomes"], value!({"NORMAL": 8}), "{answer}");
+            assert_eq!(result["total"]["bytes"]["body"], 16, "{answer}");
+            assert_eq!(result["total"]["connections"]["opened"], opened, "{answer}");
+        }
     }
 }
 

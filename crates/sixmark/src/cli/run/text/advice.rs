@@ -1,17 +1,25 @@
 //! Advice on what to do about a failure.
 
+mod certificates;
+
 use sixmark_http::HttpVersion;
+use sixmark_http::http1::Http1Violation;
+use sixmark_http::http2::Http2Violation;
 use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_record::plan::http::Http;
 use sixmark_record::plan::tls::{PlanTls, TlsVersion};
-use sixmark_record::tls::Reason;
+use sixmark_record::tls::{Cause, Reason};
+
+use certificates::{NOT_TLS, of_dates, of_reason};
 
 /// The most frequent failure of a family, and the settings of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case<'a> {
     pub(super) failure: &'a Failure,
-    /// The reason of a TLS failure. `None` if it was an alert from the server.
-    pub(super) reason: Option<Reason>,
+    /// The cause of a TLS failure. `None` if it was an alert from the server.
+    pub(super) cause: Option<Cause>,
+    /// How most of the responses that ended as PROTOCOL violated it. `None` if that is not known.
+    pub(super) breach: Option<&'a str>,
     pub(super) http: Http,
     pub(super) tls: Option<&'a PlanTls>,
     /// True if a signal ended the run.
@@ -106,54 +114,40 @@ impl Case<'_> {
     fn protocol(self) -> String {
         let name = self.http.version.name();
         let spoken = matches!(self.failure.phase, FailurePhase::Wait | FailurePhase::Transfer);
-        match self.failure.code_name(self.http.version) {
+        let breach = self.breach.filter(|_| spoken);
+        let other = breach.is_some_and(|what| OTHER_PROTOCOL.contains(&what));
+        match (self.failure.code_name(self.http.version), breach) {
+            (_, Some(what)) if !other => format!("the server's response is malformed: {what}"),
             // Data that is not HTTP at all causes the same code as a violation of the protocol.
-            Some(code) if spoken && self.http.prior_knowledge => {
+            (Some(code), _) if spoken && self.http.prior_knowledge => {
                 format!(
                     "the response is not valid {name} ({code}): check that the server supports \
                      it"
                 )
             }
-            Some(code) if spoken => format!("the server's response is malformed ({code})"),
+            (Some(code), _) if spoken => format!("the server's response is malformed ({code})"),
+            (None, Some(what)) => {
+                format!("the server does not support the requested version of HTTP: {what}")
+            }
             _ => "the server does not support the requested version of HTTP".to_owned(),
         }
     }
 
     fn tls_failed(self) -> String {
-        let text = match self.reason {
-            Some(Reason::CertificateIssuer) => {
-                "give the issuer's certificate with --cacert, or accept any with --insecure"
-            }
-            Some(Reason::CertificateName) => {
-                "the certificate is for another name: set it with --sni"
-            }
-            Some(Reason::CertificateDate) => "check the certificate's dates and this host's clock",
-            Some(Reason::CertificateNameless) => {
-                "the certificate has no subjectAltName, the only name that counts: reissue it with \
-                 one, or accept any with --insecure"
-            }
-            Some(Reason::CertificateVersion) => {
-                "the certificate is older than X.509 version 3, so it can't name a server: reissue \
-                 it, or accept any with --insecure"
-            }
-            Some(Reason::CertificateAuthority) => {
-                "the server presents a CA certificate (CA:TRUE) as its own: give that certificate \
-                 with --cacert, or accept any with --insecure"
-            }
-            Some(Reason::CertificatePurpose) => {
-                "the certificate is not for servers (extended key usage): accept any with --insecure"
-            }
-            Some(Reason::Certificate) if self.tls.is_some_and(|tls| tls.insecure) => {
-                "the server does not prove possession of the certificate's key"
-            }
-            Some(Reason::Certificate) => "the certificate is bad: accept any with --insecure",
-            Some(Reason::Incompatible) => {
-                "the server supports nothing that --tls, --ciphers, --groups and --alpn allow"
-            }
-            None if self.failure.code.is_some() => return self.alert(),
-            _ => "see tls.failures in the result: perhaps that port does not use TLS",
+        let Some(cause) = self.cause else {
+            return match self.failure.code {
+                Some(_) => self.alert(),
+                None => NOT_TLS.to_owned(),
+            };
         };
-        text.to_owned()
+        let insecure = self.tls.is_some_and(|tls| tls.insecure);
+        match cause.reason {
+            Reason::CertificateDate => of_dates(cause),
+            Reason::Certificate | Reason::CertificateSignature if insecure => {
+                "the server does not prove possession of the certificate's key".to_owned()
+            }
+            reason => of_reason(reason).to_owned(),
+        }
     }
 
     /// Returns the advice for an alert of the server.
@@ -206,6 +200,13 @@ impl Case<'_> {
     }
 }
 
+/// The violations of a peer that does not speak the requested version of HTTP.
+const OTHER_PROTOCOL: [&str; 3] = [
+    Http1Violation::NotHttp.text(),
+    Http1Violation::Version.text(),
+    Http2Violation::NotHttp2.text(),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,9 +219,18 @@ mod tests {
         PlanTls { alpn: vec![version.alpn().to_owned()], ..PlanTls::default() }
     }
 
+    fn case<'a>(
+        failure: &'a Failure,
+        cause: Option<Cause>,
+        http: Http,
+        tls: Option<&'a PlanTls>,
+    ) -> Case<'a> {
+        Case { failure, cause, breach: None, http, tls, interrupted: false }
+    }
+
     fn advice(failure: Failure, version: HttpVersion, tls: &PlanTls) -> String {
         let (http, tls) = (http(version), Some(tls));
-        Case { failure: &failure, reason: None, http, tls, interrupted: false }.advice()
+        case(&failure, None, http, tls).advice()
     }
 
     fn alert(code: u64, version: HttpVersion, tls: &PlanTls) -> String {
@@ -252,7 +262,7 @@ mod tests {
         let said = |reason, insecure| {
             let tls = PlanTls { insecure, ..tls(HttpVersion::Http1) };
             let (http, tls) = (http(HttpVersion::Http1), Some(&tls));
-            Case { failure: &failure, reason: Some(reason), http, tls, interrupted: false }.advice()
+            case(&failure, Some(Cause::new(reason, None)), http, tls).advice()
         };
         for (reason, part) in [
             (Reason::CertificateIssuer, "--cacert"),
@@ -261,6 +271,16 @@ mod tests {
             (Reason::CertificateVersion, "X.509 version 3"),
             (Reason::CertificateAuthority, "CA:TRUE"),
             (Reason::CertificatePurpose, "not for servers"),
+            (Reason::CertificateNameConstraint, "name constraints"),
+            (Reason::CertificatePathLength, "path length"),
+            (Reason::CertificateNotAuthority, "CA:FALSE"),
+            (Reason::CertificateChain, "shorten the chain"),
+            (Reason::CertificateAlgorithm, "SHA-1"),
+            (Reason::CertificateKeySize, "2048 bits"),
+            (Reason::CertificateSignature, "the signature"),
+            (Reason::CertificateExtension, "critical extension"),
+            (Reason::CertificateEncoding, "malformed"),
+            (Reason::CertificateDate, "clock"),
             (Reason::Certificate, "--insecure"),
             (Reason::Incompatible, "--groups"),
         ] {
@@ -268,7 +288,9 @@ mod tests {
             assert!(said.contains(part) && !said.contains("does not use TLS"), "{said}");
             assert_eq!(said.contains("--sni"), reason == Reason::CertificateName, "{said}");
         }
-        assert!(!said(Reason::Certificate, true).contains("--insecure"));
+        for reason in [Reason::Certificate, Reason::CertificateSignature] {
+            assert!(!said(reason, true).contains("--insecure"), "{reason}");
+        }
         assert!(said(Reason::Protocol, false).contains("does not use TLS"));
     }
 
@@ -338,11 +360,46 @@ mod tests {
     }
 
     #[test]
+    fn a_certificate_out_of_its_time_says_when_that_is() {
+        let failure = Failure::new(Outcome::Tls, FailurePhase::Tls);
+        let said = |cause: Cause| {
+            let tls = tls(HttpVersion::Http1);
+            case(&failure, Some(cause), http(HttpVersion::Http1), Some(&tls)).advice()
+        };
+        let date = Cause::new(Reason::CertificateDate, Some(45));
+        let expired = said(Cause { expired_s: Some(978_307_200), ..date });
+        assert!(expired.starts_with("a certificate expired at 2001-01-01T00:00:00Z"), "{expired}");
+        let early = said(Cause { valid_from_s: Some(4_102_444_800), ..date });
+        assert!(early.starts_with("a certificate is not valid before 2100-01-01T00:"), "{early}");
+    }
+
+    #[test]
+    fn a_known_breach_is_named_and_another_protocol_is_told_from_it() {
+        let said = |version, code, breach| {
+            let transfer = Failure::new(Outcome::Protocol, FailurePhase::Transfer);
+            let failure = Failure { code, ..transfer };
+            Case { breach: Some(breach), ..case(&failure, None, http(version), None) }.advice()
+        };
+        let length = said(HttpVersion::Http1, None, "invalid Content-Length");
+        assert_eq!(length, "the server's response is malformed: invalid Content-Length");
+        let of_stream = said(HttpVersion::Http3, Some(0x10e), "no status in the head");
+        assert_eq!(of_stream, "the server's response is malformed: no status in the head");
+        let other = said(HttpVersion::Http1, None, Http1Violation::NotHttp.text());
+        assert_eq!(
+            other,
+            "the server does not support the requested version of HTTP: the peer's answer is not \
+             HTTP"
+        );
+        let greeting = said(HttpVersion::Http2, Some(1), Http2Violation::NotHttp2.text());
+        assert!(greeting.contains("(PROTOCOL_ERROR)"), "{greeting}");
+    }
+
+    #[test]
     fn what_this_host_refused_is_named() {
         let said = |errno| {
             let failure = Failure { errno, ..Failure::new(Outcome::Local, FailurePhase::Connect) };
             let http = http(HttpVersion::Http1);
-            Case { failure: &failure, reason: None, http, tls: None, interrupted: false }.advice()
+            case(&failure, None, http, None).advice()
         };
         let files = said(Some(libc::EMFILE));
         assert!(files.contains("Too many open files") && files.contains("ulimit -n"), "{files}");
