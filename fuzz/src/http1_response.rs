@@ -12,8 +12,9 @@ enum End {
     Closed(Result<Complete, Early>),
 }
 
-/// The complete responses and the bytes each took, then the end.
-type Outcome = (Vec<(usize, Complete)>, End);
+/// The complete responses with the bytes each took and the interim ones before it, then the end: with
+/// the interim responses before it, and whether anything came after them.
+type Outcome = (Vec<(usize, u8, Complete)>, (End, u8, bool));
 
 /// Reads an input. Panics where what this module says does not hold.
 pub fn check(input: &[u8]) {
@@ -36,9 +37,18 @@ fn read(bytes: &[u8], kinds: u8, size: usize, discard: bool) -> Outcome {
     loop {
         reader.begin(kind(kinds, responses.len()));
         match read_one(&mut reader, &mut rest, size, discard) {
-            Ok(Some(complete)) => responses.push((bytes.len() - rest.len(), complete)),
-            Ok(None) => return (responses, End::Closed(reader.finish())),
-            Err(violation) => return (responses, End::Broken(violation)),
+            Ok(Some(complete)) => {
+                assert!(reader.goes_on());
+                responses.push((bytes.len() - rest.len(), reader.interim(), complete));
+            }
+            Ok(None) => {
+                let (interim, goes_on) = (reader.interim(), reader.goes_on());
+                assert_eq!(reader.has_begun(), goes_on || interim > 0);
+                return (responses, (End::Closed(reader.finish()), interim, goes_on));
+            }
+            Err(violation) => {
+                return (responses, (End::Broken(violation), reader.interim(), reader.goes_on()));
+            }
         }
     }
 }

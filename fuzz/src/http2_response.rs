@@ -35,6 +35,7 @@ const GREETING: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
 #[derive(Debug, PartialEq)]
 enum Event {
     Begun,
+    Interim,
     Field(Vec<u8>, Vec<u8>),
     Content(Vec<u8>),
     Complete(Answer),
@@ -53,6 +54,13 @@ impl Log {
         self.events.push((token, event));
     }
 
+    /// Returns whether a head has begun that was not that of an interim response.
+    fn goes_on(&self, token: Token) -> bool {
+        let count =
+            |event| self.events.iter().filter(|(of, found)| *of == token && found == event).count();
+        count(&Event::Begun) > count(&Event::Interim)
+    }
+
     fn end(&mut self, token: Token, event: Event) {
         self.add(token, event);
         self.ended[token as usize] = true;
@@ -61,8 +69,13 @@ impl Log {
 
 impl Observer for Log {
     fn begun(&mut self, token: Token) {
-        assert!(!self.events.contains(&(token, Event::Begun)));
+        assert!(!self.goes_on(token), "begun twice");
         self.add(token, Event::Begun);
+    }
+
+    fn interim(&mut self, token: Token) {
+        assert!(self.goes_on(token), "not begun");
+        self.add(token, Event::Interim);
     }
 
     fn field(&mut self, token: Token, name: &[u8], value: &[u8]) {
@@ -83,7 +96,7 @@ impl Observer for Log {
 
     fn complete(&mut self, token: Token, answer: Answer) {
         assert!((200..=999).contains(&answer.status));
-        assert!(self.events.contains(&(token, Event::Begun)));
+        assert!(self.goes_on(token));
         self.end(token, Event::Complete(answer));
     }
 

@@ -21,6 +21,7 @@ static REQUESTS: LazyLock<[Http3Request; 4]> = LazyLock::new(|| {
 #[derive(Debug, PartialEq)]
 enum Event {
     Begun,
+    Interim,
     Field(Vec<u8>, Vec<u8>),
     Content(Vec<u8>),
     Complete(Answer),
@@ -43,8 +44,13 @@ impl Log {
 
 impl Observer for Log {
     fn begun(&mut self, _: Token) {
-        assert!(self.0.is_empty());
+        assert!(matches!(self.0.last(), None | Some(Event::Interim)));
         self.add(Event::Begun);
+    }
+
+    fn interim(&mut self, _: Token) {
+        assert_eq!(self.0.last(), Some(&Event::Begun));
+        self.add(Event::Interim);
     }
 
     fn field(&mut self, _: Token, name: &[u8], value: &[u8]) {

@@ -88,6 +88,7 @@ impl Stretch {
         match phase {
             TimedPhase::Connect => &self.phases.connect,
             TimedPhase::Tls => &self.tls,
+            TimedPhase::Interim => &self.phases.interim,
             TimedPhase::Wait => &self.phases.wait,
             TimedPhase::Ttfb => &self.phases.ttfb,
             TimedPhase::Transfer => &self.phases.transfer,

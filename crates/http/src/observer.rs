@@ -6,9 +6,13 @@ pub type Token = u32;
 
 /// Receives what was read from a connection, in the order of reading.
 pub trait Observer {
-    /// The first byte of the response's head was read. Called once for each exchange; interim
-    /// responses count.
+    /// The first byte of a response's head was read. Called once for each exchange, and once more
+    /// after each [`interim`](Observer::interim) response.
     fn begun(&mut self, token: Token);
+
+    /// The head that [`begun`](Observer::begun) reported was that of an interim response (RFC 9110,
+    /// 15.2): the final response has not begun.
+    fn interim(&mut self, _token: Token) {}
 
     /// A field of the final response's head, with its name in lower case. Called only for exchanges
     /// whose request asked for it.

@@ -24,8 +24,13 @@ pub(super) struct Exchange {
     pub(super) start: u64,
     /// The time at which the last byte of the request was handed to the kernel.
     pub(super) sent: u64,
-    /// The time at which the first byte of the response was received.
+    /// The time at which the first byte of the response was received. An interim response does not
+    /// count once its head is complete.
     pub(super) first: Option<u64>,
+    /// The number of complete interim responses, and the time at which the first byte of the first
+    /// one was received.
+    pub(super) interims: u8,
+    pub(super) interim: Option<u64>,
     /// The number of times that a peer left the request unprocessed.
     pub(super) tries: u8,
     /// True if a redirect led to it.
@@ -48,6 +53,46 @@ impl Exchange {
             FailurePhase::Send => self.sent = at,
             _ => self.phase = FailurePhase::Transfer,
         }
+    }
+
+    /// Records that what began at `first`, or at `at` if that is unset, was an interim response.
+    pub(super) fn note_interim(&mut self, at: u64) {
+        self.interims = self.interims.saturating_add(1);
+        let first = self.take_back_first().unwrap_or(at);
+        self.interim.get_or_insert(first);
+    }
+
+    /// Records that `count` interim responses are complete by `at`. With `goes_on`, the bytes
+    /// received at that time are also those of what follows them.
+    #[cold]
+    pub(super) fn note_interims(&mut self, count: u8, goes_on: bool, at: u64) {
+        while self.interims < count {
+            self.note_interim(at);
+        }
+        match goes_on {
+            true => self.note_first(at),
+            false => drop(self.take_back_first()),
+        }
+    }
+
+    /// Continues the wait, because the response has not begun after all.
+    fn take_back_first(&mut self) -> Option<u64> {
+        if self.phase == FailurePhase::Transfer {
+            self.phase = FailurePhase::Wait;
+        }
+        self.first.take()
+    }
+
+    /// Returns true if any byte of a response was received, even if of an interim one.
+    pub(super) fn has_response(&self) -> bool {
+        self.first.is_some() || self.interims > 0
+    }
+
+    /// Forgets what was received, because the request is sent again: it does not belong to the new
+    /// response.
+    pub(super) fn start_over(&mut self) {
+        self.phase = FailurePhase::Send;
+        (self.first, self.interim, self.interims) = (None, None, 0);
     }
 
     /// Records that the last byte of the request was handed over.

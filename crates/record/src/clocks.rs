@@ -41,7 +41,10 @@ pub struct PhaseClocks {
     pub connect: PhaseClock,
     /// The handshake of TLS or QUIC.
     pub tls: PhaseClock,
-    /// From a request's last byte to its response's first.
+    /// From a request's last byte to the first of an interim response.
+    #[serde(default = "clock_of_older_documents")]
+    pub interim: PhaseClock,
+    /// From a request's last byte to its final response's first.
     pub wait: PhaseClock,
     /// From an exchange's start to its response's first byte.
     #[serde(default = "clock_of_older_documents")]
@@ -74,6 +77,7 @@ impl PhaseClocks {
         PhaseClocks {
             connect: whole,
             tls: PhaseClock::User,
+            interim: whole,
             wait: whole,
             ttfb: part,
             transfer: whole,
@@ -85,12 +89,13 @@ impl PhaseClocks {
     }
 
     /// Returns each clock with the name of its phase, in the order in which a table shows them.
-    pub fn named(&self) -> [(&'static str, PhaseClock); 9] {
-        let &PhaseClocks { connect, tls, wait, ttfb, transfer, slip, service, response, lifetime } =
-            self;
+    pub fn named(&self) -> [(&'static str, PhaseClock); 10] {
+        let &PhaseClocks { connect, tls, interim, wait, ttfb, transfer, .. } = self;
+        let &PhaseClocks { slip, service, response, lifetime, .. } = self;
         [
             ("connect", connect),
             ("tls", tls),
+            ("interim", interim),
             ("wait", wait),
             ("ttfb", ttfb),
             ("transfer", transfer),

@@ -69,8 +69,13 @@ pub struct FamilyResult {
     /// From the connect call to established; from the SYN to the SYN-ACK if by the kernel's clock.
     /// Of connections established.
     pub connect_us: Summary,
-    /// From the request's last byte handed to the kernel to the response's first byte. Of complete
-    /// responses.
+    /// From the request's last byte handed to the kernel to the first byte of the first interim
+    /// (1xx) response. Of complete responses that an interim one preceded; absent if there were
+    /// none, or the document is older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interim_us: Option<Summary>,
+    /// From the request's last byte handed to the kernel to the response's first byte, not counting
+    /// interim (1xx) responses. Of complete responses.
     pub wait_us: Summary,
     /// From the exchange's start, including connecting if the exchange began with it, to the
     /// response's first byte. Of complete responses; null if the document is older than this field.
@@ -204,9 +209,13 @@ pub struct RequestCounts {
     /// Exchanges among those sent that started later than due: the limit of exchanges in flight was
     /// reached, or no connection of the family was free and no more could be opened.
     pub waited: u64,
-    /// How often a request was sent again because the peer reported that it had not processed it
-    /// (GOAWAY).
+    /// How often a request was sent again on another connection: because the peer reported that it
+    /// had not processed it (GOAWAY), or, with HTTP/1, because it had closed the kept connection
+    /// before a byte of the response arrived.
     pub resent: u64,
+    /// Interim (1xx) responses that preceded those completed; absent if there were none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interim_responses: u64,
     /// Exchanges among those completed whose status redirected the client: 301, 302, 303, 307 or
     /// 308.
     pub redirects: u64,

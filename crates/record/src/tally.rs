@@ -49,9 +49,12 @@ pub struct FamilyTally {
     #[serde(skip_serializing_if = "is_default")]
     pub late: u64,
     /// The number of times that a request was sent again, because the peer reported that it had not
-    /// processed it.
+    /// processed it, or because the kept connection ended before a byte of the response arrived.
     #[serde(skip_serializing_if = "is_default")]
     pub resent: u64,
+    /// Interim (1xx) responses that preceded complete responses.
+    #[serde(skip_serializing_if = "is_default")]
+    pub interim_responses: u64,
     /// Exchanges that followed a redirect.
     #[serde(skip_serializing_if = "is_default", with = "peer::signed")]
     pub followed: u64,
@@ -303,7 +306,11 @@ pub struct Phases {
     /// kernel's clock, from the SYN to the SYN-ACK.
     #[serde(skip_serializing_if = "is_default")]
     pub connect: Timing,
-    /// From the request's last byte handed to the kernel to the response's first byte.
+    /// From the request's last byte handed to the kernel to the first byte of the first interim
+    /// response; only of exchanges that had one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub interim: Timing,
+    /// From the request's last byte handed to the kernel to the final response's first byte.
     #[serde(skip_serializing_if = "is_default")]
     pub wait: Timing,
     /// From the exchange's start to the response's first byte.

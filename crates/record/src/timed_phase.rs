@@ -11,7 +11,10 @@ pub enum TimedPhase {
     Connect,
     /// From established to the end of the TLS or QUIC handshake.
     Tls,
-    /// From the request's last byte handed to the kernel to the response's first.
+    /// From the request's last byte handed to the kernel to the first byte of the first interim
+    /// response.
+    Interim,
+    /// From the request's last byte handed to the kernel to the final response's first.
     Wait,
     /// From the exchange's start to the response's first byte.
     Ttfb,
@@ -29,9 +32,10 @@ pub enum TimedPhase {
 
 impl TimedPhase {
     /// All phases, in the order of an exchange; a connection's lifetime comes last.
-    pub const ALL: [TimedPhase; 9] = [
+    pub const ALL: [TimedPhase; 10] = [
         TimedPhase::Connect,
         TimedPhase::Tls,
+        TimedPhase::Interim,
         TimedPhase::Wait,
         TimedPhase::Ttfb,
         TimedPhase::Transfer,
@@ -46,6 +50,7 @@ impl TimedPhase {
         match self {
             TimedPhase::Connect => "connect",
             TimedPhase::Tls => "tls",
+            TimedPhase::Interim => "interim",
             TimedPhase::Wait => "wait",
             TimedPhase::Ttfb => "ttfb",
             TimedPhase::Transfer => "transfer",
@@ -67,6 +72,7 @@ impl TimedPhase {
             TimedPhase::Tls => "TLS handshake",
             TimedPhase::Lifetime => "connection lifetime",
             TimedPhase::Ttfb => "time to first byte",
+            TimedPhase::Interim => "time to interim response",
             other => other.name(),
         }
     }
@@ -78,12 +84,17 @@ impl TimedPhase {
                 "From the connect call to established; by the kernel’s clock from the SYN to the SYN-ACK."
             }
             TimedPhase::Tls => "From connected to the end of the TLS or QUIC handshake.",
+            TimedPhase::Interim => {
+                "From the request’s last byte handed to the kernel to the first byte of the first \
+                 interim (1xx) response."
+            }
             TimedPhase::Wait => {
-                "From the request’s last byte handed to the kernel to the response’s first byte."
+                "From the request’s last byte handed to the kernel to the first byte of the \
+                 response, not of an interim (1xx) one."
             }
             TimedPhase::Ttfb => {
                 "From an exchange’s start, including connecting if it began with that, to the \
-                 response’s first byte."
+                 response’s first byte, not that of an interim (1xx) one."
             }
             TimedPhase::Transfer => "From the response’s first byte to its last.",
             TimedPhase::Slip => "From when an exchange was due to its start.",
@@ -100,6 +111,7 @@ impl TimedPhase {
         match self {
             TimedPhase::Connect => Some(&of.connect_us),
             TimedPhase::Tls => of.tls.as_ref().map(|tls| &tls.tls_us),
+            TimedPhase::Interim => of.interim_us.as_ref(),
             TimedPhase::Wait => Some(&of.wait_us),
             TimedPhase::Ttfb => of.ttfb_us.as_ref(),
             TimedPhase::Transfer => Some(&of.transfer_us),
@@ -115,6 +127,7 @@ impl TimedPhase {
         match self {
             TimedPhase::Connect => Some(&mut of.connect_us),
             TimedPhase::Tls => of.tls.as_mut().map(|tls| &mut tls.tls_us),
+            TimedPhase::Interim => of.interim_us.as_mut(),
             TimedPhase::Wait => Some(&mut of.wait_us),
             TimedPhase::Ttfb => of.ttfb_us.as_mut(),
             TimedPhase::Transfer => Some(&mut of.transfer_us),
@@ -129,6 +142,7 @@ impl TimedPhase {
     pub fn why_absent(self) -> &'static str {
         match self {
             TimedPhase::Tls => "there was no TLS",
+            TimedPhase::Interim => "there was no interim response",
             TimedPhase::Ttfb => "the document is older than this figure",
             _ => "a closed loop has none",
         }
@@ -141,6 +155,7 @@ impl TimedPhase {
             TimedPhase::Tls => "no TLS handshake was finished",
             TimedPhase::Slip => "nothing was sent",
             TimedPhase::Lifetime => "no connection was closed",
+            TimedPhase::Interim => "there was no interim response",
             TimedPhase::Wait
             | TimedPhase::Ttfb
             | TimedPhase::Transfer

@@ -289,6 +289,8 @@ impl Server {
 
 /// The times of a complete exchange.
 struct ExchangeTimes {
+    interims: u32,
+    interim_ns: Option<u64>,
     wait_ns: Option<u64>,
     transfer_ns: Option<u64>,
     response_ns: Option<u64>,
@@ -300,6 +302,8 @@ impl ExchangeTimes {
         let (first, rest) = (exchange.first_byte_ns, exchange.transfer_ns);
         let response_ns = first.zip(rest).map(|(first, rest)| first.saturating_add(rest));
         ExchangeTimes {
+            interims: exchange.interims,
+            interim_ns: exchange.interim_ns,
             wait_ns: exchange.wait_ns,
             transfer_ns: rest,
             response_ns,
@@ -310,6 +314,8 @@ impl ExchangeTimes {
     fn add(&self, tally: &mut FamilyTally, status: u16, content_bytes: u64) {
         tally.status.add(status, 1);
         tally.bytes.body += content_bytes;
+        tally.interim_responses += u64::from(self.interims);
+        self.interim_ns.into_iter().for_each(|ns| tally.phases.interim.record(ns));
         self.wait_ns.into_iter().for_each(|ns| tally.phases.wait.record(ns));
         self.transfer_ns.into_iter().for_each(|ns| tally.phases.transfer.record(ns));
         self.response_ns.into_iter().for_each(|ns| tally.phases.response.record(ns));

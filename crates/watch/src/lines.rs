@@ -107,6 +107,8 @@ const EXCHANGE: &[LineColumn<Transfer>] = &[
     ("wait_us", |of| us(of.wait_ns)),
     ("first_byte_us", |of| us(of.first_byte_ns)),
     ("transfer_us", |of| us(of.transfer_ns)),
+    ("interims", |of| LineField::Number(of.interims.into())),
+    ("interim_us", |of| us(of.interim_ns)),
     ("delay_us", |of| us(of.delay_ns)),
     ("throughput_bits_per_s", |of| {
         of.throughput_bits_per_s().map_or(LineField::Nothing, |bits| LineField::Number(bits as u64))

@@ -57,6 +57,8 @@ fn exchange(ends: Ends, after_ms: u64, whole: bool) -> Transfer {
         status: whole.then_some(200),
         began_ns: BEGIN + after_ms * MS,
         request_ns: Some(MS),
+        interims: 1,
+        interim_ns: Some(2 * MS),
         wait_ns: Some(3 * MS),
         first_byte_ns: whole.then_some(4 * MS),
         transfer_ns: whole.then_some(6 * MS),
@@ -97,6 +99,8 @@ fn exchanges_and_connections_are_counted_as_a_run_counts_them() {
         assert_eq!((tally.bytes.received, tally.bytes.sent), (900, 100));
         assert_eq!(tally.phases.response.quantile(1.0), Some(10 * MS));
         assert_eq!(tally.phases.wait.quantile(1.0), Some(3 * MS));
+        assert_eq!((tally.interim_responses, tally.phases.interim.count()), (2, 2));
+        assert_eq!(tally.phases.interim.quantile(1.0), Some(2 * MS));
         assert_eq!(tally.phases.connect.quantile(1.0), Some(2 * MS));
         assert_eq!(tally.phases.lifetime.quantile(1.0), Some(48 * MS));
         let tcp = tally.tcp.result();

@@ -39,6 +39,7 @@ pub struct ResponseReader {
     kind: RequestKind,
     /// Whether the requests use HTTP/1.0.
     old: bool,
+    /// Whether any byte of the final response, or of an interim one that is not complete, was read.
     begun: bool,
     after_cr: bool,
     empty_lines: u8,
@@ -196,6 +197,19 @@ impl ResponseReader {
     /// [`begin`](ResponseReader::begin). Empty lines before the status line do not count: they are
     /// the rest of the previous response.
     pub fn has_begun(&self) -> bool {
+        self.begun || self.interim > 0
+    }
+
+    /// Returns the number of complete interim (1xx) responses since the last
+    /// [`begin`](ResponseReader::begin).
+    #[inline]
+    pub fn interim(&self) -> u8 {
+        self.interim
+    }
+
+    /// Returns whether any byte after the complete interim responses has been read: of the final
+    /// response, or of another interim one.
+    pub fn goes_on(&self) -> bool {
         self.begun
     }
 
@@ -312,6 +326,7 @@ impl ResponseReader {
             100..=199 if self.interim == MAX_INTERIM => Err(Http1Violation::TooManyInterim),
             100..=199 => {
                 self.interim += 1;
+                self.begun = false;
                 Ok(())
             }
             _ => self.accept_final(head),

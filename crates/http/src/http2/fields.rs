@@ -87,6 +87,10 @@ impl Connection {
         match verdict.and_then(|head| stream.response.fields(head, ends)) {
             Err(Malformed(why)) => self.malformed(id, code::PROTOCOL, why, observer),
             Ok(()) if ends => self.finish(id, observer),
+            Ok(()) if stream.response.section() == Section::Head => {
+                stream.begun = false;
+                observer.interim(stream.token);
+            }
             Ok(()) => {}
         }
         Ok(())

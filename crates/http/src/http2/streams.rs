@@ -12,6 +12,8 @@ pub(super) struct OpenStream {
     pub(super) id: u32,
     pub(super) token: Token,
     pub(super) observed: bool,
+    /// Whether any byte of the final response's head, or of an interim one that is not complete,
+    /// was read.
     pub(super) begun: bool,
     pub(super) response: Response,
     pub(super) credit: Credit,

@@ -52,6 +52,8 @@ pub struct Heads {
 pub struct StreamReader {
     token: Token,
     observed: bool,
+    /// Whether any byte of the final response's head, or of an interim one that is not complete,
+    /// was read.
     begun: bool,
     trailed: bool,
     over: bool,
@@ -271,8 +273,13 @@ impl StreamReader {
         let verdict = self.read_section(section, heads, observer)?;
         let trailed = self.trailed;
         let taken = verdict.and_then(|head| self.response.fields(head, trailed));
-        if let Err(Malformed(why)) = taken {
-            self.malformed(why, observer);
+        match taken {
+            Err(Malformed(why)) => self.malformed(why, observer),
+            Ok(()) if self.response.section() == Section::Head => {
+                self.begun = false;
+                observer.interim(self.token);
+            }
+            Ok(()) => {}
         }
         Ok(())
     }

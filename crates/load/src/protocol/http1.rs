@@ -50,6 +50,17 @@ impl Http1 {
         fed.map_err(Breach::from)
     }
 
+    /// Returns the number of complete interim responses before the current response.
+    #[inline]
+    pub(crate) fn interims(&self) -> u8 {
+        self.reader.interim()
+    }
+
+    /// Returns true if any byte after the complete interim responses was read.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.reader.goes_on()
+    }
+
     /// Returns how many of the following bytes may be dropped unread.
     pub(crate) fn discardable(&self) -> u64 {
         self.reader.discardable()

@@ -30,6 +30,7 @@ impl Recorder {
         self.clocks.inverted += u64::from(first < exchange.sent || end < first);
         tally.status.add(with.status, 1);
         tally.unaccepted += unaccepted;
+        tally.interim_responses += u64::from(exchange.interims);
         let there = tally.endpoint(endpoint);
         there.waiting.answered_ns += end.saturating_sub(exchange.start);
         there.status.add(with.status, 1);
@@ -67,6 +68,9 @@ impl Recorder {
         let phases = &mut self.tally[family].phases;
         phases.ttfb.record(first.saturating_sub(exchange.start));
         phases.transfer.record(end.saturating_sub(first));
+        if let Some(interim) = exchange.interim {
+            phases.interim.record(interim.saturating_sub(exchange.sent));
+        }
         if exchange.due.is_some() {
             phases.service.record(end.saturating_sub(exchange.start));
         }

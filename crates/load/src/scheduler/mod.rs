@@ -295,6 +295,8 @@ fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
         start: now,
         sent: 0,
         first: None,
+        interims: 0,
+        interim: None,
         tries: 0,
         followed: false,
         request,

@@ -40,6 +40,10 @@ impl Observer for StreamObserver<'_> {
         self.permits.get(token).note_first(self.at);
     }
 
+    fn interim(&mut self, token: Token) {
+        self.permits.get(token).note_interim(self.at);
+    }
+
     fn field(&mut self, token: Token, name: &[u8], value: &[u8]) {
         self.look(token).into_iter().for_each(|mut look| look.field(name, value));
     }

@@ -146,6 +146,9 @@ impl<D: Driver> Worker<'_, D> {
                 (machine.read(bytes, &mut self.memory, visitor), sees.content)
             }
         };
+        if machine.interims() > 0 {
+            exchange.note_interims(machine.interims(), machine.goes_on(), at);
+        }
         match fed {
             Ok(fed) => match fed.complete {
                 Some(complete) => {

@@ -2,8 +2,9 @@
 
 use quinn_proto::StreamEvent;
 use sixmark_http::observer::{Answer, Loss};
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::outcome::{Failure, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
+use sixmark_units::family::Family;
 
 use super::Worker;
 use super::observer::{StreamEnd, StreamObserver};
@@ -157,8 +158,7 @@ impl<D: Driver> Worker<'_, D> {
             let code = streams.map_or(0, |streams| streams.goaway_code());
             return self.lose_by(permit, Outcome::Reset, code);
         }
-        // What was received for it before does not belong to the new response.
-        (exchange.phase, exchange.first) = (FailurePhase::Send, None);
+        exchange.start_over();
         if exchange.counted {
             let family = self.network.connections.get(slot).family;
             self.recorder.tally[family].resent += 1;
@@ -172,7 +172,12 @@ impl<D: Driver> Worker<'_, D> {
         let Connection { endpoint, family, .. } = *self.network.connections.get(from);
         self.network.connections.part(from);
         self.move_to_other(permit, endpoint);
-        // The peer of the previous connection may have had another family than the endpoint.
+        self.note_move(permit, family);
+    }
+
+    /// Counts an exchange for the family of the connection to which it was moved from one of
+    /// `family`. The peer of that one may have had another family than the endpoint.
+    pub(super) fn note_move(&mut self, permit: Permit, family: Family) {
         let exchange = self.scheduler.permits.get(permit);
         if self.network.connections.get(exchange.slot).family != family {
             self.recorder.moved(family, exchange);

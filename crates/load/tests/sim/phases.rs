@@ -1,9 +1,11 @@
 //! The times recorded are those that passed, to the nanosecond.
 
 use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
 
 use sixmark_document::timing::Timing;
 use sixmark_record::clocks::Timestamps;
+use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_record::plan::Plan;
 use sixmark_sys::driver::{Handshake, SocketRoute};
 use sixmark_units::family::Family;
@@ -29,8 +31,7 @@ fn times(family: Family) -> Times {
 
 fn timed(request: &Request) -> Reply {
     let Times { wait, transfer, .. } = times(request.family);
-    let response = Response { hints: true, ..Response::default() };
-    Reply::timed(&response.bytes(), wait, transfer)
+    Reply::timed(&Response::default().bytes(), wait, transfer)
 }
 
 fn script(reply: impl FnMut(&Request, &mut super::random::Random) -> Reply + 'static) -> Script {
@@ -193,4 +194,89 @@ fn a_request_is_waited_for_from_when_it_left() {
         assert_eq!(tally.phases.response.quantile(1.0), Some(longest));
     }
     assert_eq!(ran.report.clocks.inverted, 0);
+}
+
+/// The bytes of a response after an interim one, which ends at the returned position.
+fn hinted() -> (Vec<u8>, usize) {
+    let bytes = Response { hints: true, ..Response::default() }.bytes();
+    let end = bytes.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
+    (bytes, end)
+}
+
+/// The first pieces of an answer come after `wait`, `pause` and `pause`; the last ends it.
+fn in_pieces(cuts: [usize; 2], wait: u64, pause: u64) -> Reply {
+    let (bytes, _) = hinted();
+    let [first, second] = cuts;
+    let piece = |from: usize, to: usize| Step::Bytes(bytes[from..to].to_vec());
+    Reply::of(wait, piece(0, first))
+        .then(pause, piece(first, second))
+        .then(pause, Step::LastBytes(bytes[second..].to_vec()))
+}
+
+/// Wherever it is cut, an interim response ends no wait, and its own time ends with its first byte.
+#[test]
+fn an_interim_response_has_a_time_of_its_own_and_ends_no_wait() {
+    let (bytes, end) = hinted();
+    let (wait, pause) = (2 * MILLI, 80 * MILLI);
+    for (cuts, waited) in [
+        ([end, end + 1], wait + pause),
+        ([1, end], wait + 2 * pause),
+        ([1, end + 1], wait + pause),
+        ([end - 1, bytes.len() - 1], wait + pause),
+        ([end + 1, end + 2], wait),
+        ([end - 2, end], wait + 2 * pause),
+    ] {
+        let ran = run(ten(), script(move |_, _| in_pieces(cuts, wait, pause)));
+        for (family, tally) in ran.tally().iter() {
+            let phases = &tally.phases;
+            assert_eq!((tally.completed(), tally.interim_responses), (5, 5), "{family} {cuts:?}");
+            all(&phases.interim, 5, wait, "interim");
+            all(&phases.wait, 5, waited, "wait");
+            all(&phases.transfer, 5, wait + 2 * pause - waited, "transfer");
+        }
+    }
+}
+
+/// A timeout after an interim response is one of the wait.
+#[test]
+fn who_sends_nothing_but_interim_responses_is_waited_for() {
+    let mut plan = ten();
+    plan.load.timeout = Duration::from_secs(1);
+    let ran = run(
+        plan,
+        script(|_, _| {
+            let (bytes, end) = hinted();
+            Reply::of(MILLI, Step::Bytes(bytes[..end].to_vec()))
+        }),
+    );
+    for (family, tally) in ran.tally().iter() {
+        let timeout = Failure::new(Outcome::Timeout, FailurePhase::Wait);
+        assert_eq!(tally.failures.iter().collect::<Vec<_>>(), [(timeout, 5)], "{family}");
+        assert_eq!((tally.interim_responses, tally.phases.interim.count()), (0, 0), "{family}");
+    }
+}
+
+/// An interim response that comes before the request was sent completely, as after `Expect:
+/// 100-continue`, is no part of the wait.
+#[test]
+fn the_wait_begins_with_the_end_of_a_request_that_an_interim_response_precedes() {
+    let mut plan = ten();
+    plan.connection.keep_alive = false;
+    let send = 5 * MILLI;
+    let ran = run(
+        plan,
+        script(move |request, _| {
+            let (bytes, end) = hinted();
+            let (hints, rest) = bytes.split_at(end);
+            Reply::of(MILLI, Step::Bytes(hints.to_vec()))
+                .then(send, Step::Sent)
+                .then(times(request.family).wait, Step::LastBytes(rest.to_vec()))
+                .taken(Take::Later)
+        }),
+    );
+    for (family, tally) in ran.tally().iter() {
+        all(&tally.phases.interim, 5, 0, "interim");
+        all(&tally.phases.wait, 5, times(family).wait, "wait");
+        all(&tally.phases.transfer, 5, 0, "transfer");
+    }
 }

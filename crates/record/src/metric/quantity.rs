@@ -39,8 +39,10 @@ pub enum Quantity {
     Unsent,
     /// Exchanges started late, because the limit of exchanges in flight was reached.
     Waited,
-    /// Requests sent again after GOAWAY.
+    /// Requests sent again, because the peer did not process them.
     Resent,
+    /// Interim responses.
+    InterimResponses,
     /// Exchanges that failed while the request was handed to the kernel.
     WriteErrors,
     /// Connections established.
@@ -173,7 +175,11 @@ const ENTRIES: [QuantityEntry; COUNT] = {
             "exchanges started later than due, because the maximum was in flight"),
         entry(Q::Resent, ["resent", "requests resent"], (Count, LOWER),
             Some(|of| Some(of.requests.resent as f64)),
-            "requests sent again, because the peer reported that it did not process them (GOAWAY)"),
+            "requests sent again, because the peer reported that it did not process them (GOAWAY) \
+             or had closed the kept connection before a byte of the response arrived"),
+        entry(Q::InterimResponses, ["interim_responses", "interim responses"], (Count, NEITHER),
+            Some(|of| Some(of.requests.interim_responses as f64)),
+            "interim (1xx) responses that preceded complete responses"),
         entry(Q::WriteErrors, ["write_errors", "write errors"], (Count, LOWER),
             Some(|of| Some(failed_in_send(of) as f64)),
             "exchanges that failed while the request was handed to the kernel"),

@@ -27,8 +27,8 @@ const QUANTILES: [Figure<Summary>; 7] = [
 const ALWAYS: [Quantity; 2] = [Quantity::Sent, Quantity::Completed];
 
 /// Counts of exchanges whose status was not accepted, or that were redirected, not started, started
-/// late, or sent again; each is shown only if it is above 0.
-pub(crate) const UNUSUAL: [Quantity; 7] = [
+/// late, sent again, or had interim responses; each is shown only if it is above 0.
+pub(crate) const UNUSUAL: [Quantity; 8] = [
     Quantity::Unaccepted,
     Quantity::Redirects,
     Quantity::Followed,
@@ -36,6 +36,7 @@ pub(crate) const UNUSUAL: [Quantity; 7] = [
     Quantity::Unsent,
     Quantity::Waited,
     Quantity::Resent,
+    Quantity::InterimResponses,
 ];
 
 /// Counts of connections; each is shown only if it is above 0.

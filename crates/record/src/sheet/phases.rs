@@ -29,10 +29,11 @@ const SHARES: [f64; 15] = [
 const LEAST_US: f64 = 0.1;
 
 /// The order in which the phases are shown: those of most interest first.
-const ORDER: [TimedPhase; 9] = [
+const ORDER: [TimedPhase; 10] = [
     TimedPhase::Response,
     TimedPhase::Ttfb,
     TimedPhase::Wait,
+    TimedPhase::Interim,
     TimedPhase::Connect,
     TimedPhase::Tls,
     TimedPhase::Transfer,

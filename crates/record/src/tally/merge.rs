@@ -43,6 +43,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.waited = self.waited.saturating_add(other.waited);
         self.late = self.late.saturating_add(other.late);
         self.resent = self.resent.saturating_add(other.resent);
+        self.interim_responses = self.interim_responses.saturating_add(other.interim_responses);
         self.followed = self.followed.wrapping_add(other.followed);
         self.cut_chains = self.cut_chains.saturating_add(other.cut_chains);
         self.stalled = self.stalled.saturating_add(other.stalled);
@@ -97,6 +98,7 @@ impl AddAssign<&ByteTally> for ByteTally {
 impl AddAssign<&Phases> for Phases {
     fn add_assign(&mut self, other: &Phases) {
         self.connect += &other.connect;
+        self.interim += &other.interim;
         self.wait += &other.wait;
         self.ttfb += &other.ttfb;
         self.transfer += &other.transfer;

@@ -69,7 +69,7 @@ fn new_maximum(all: u64, earlier: u64) -> u64 {
 }
 
 since_by_field!(FamilyTally {
-    dropped, unsent, waited, late, resent, cut_chains, stalled, untimed, given_up, status,
+    dropped, unsent, waited, late, resent, interim_responses, cut_chains, stalled, untimed, given_up, status,
     unaccepted, failures, carried, warm_up, in_flight, connections, bytes, phases, tcp, tls, quic,
     content, breaches, endpoints, requests,
 } wrapping { sent, followed } maximum { oldest_unanswered_ns });
@@ -89,7 +89,17 @@ since_by_field!(Connections {
     awaited_ns,
 });
 since_by_field!(ByteTally { received, body, sent });
-since_by_field!(Phases { connect, wait, ttfb, transfer, response, service, slip, lifetime });
+since_by_field!(Phases {
+    connect,
+    interim,
+    wait,
+    ttfb,
+    transfer,
+    response,
+    service,
+    slip,
+    lifetime,
+});
 since_by_field!(TcpTally {
     read,
     rtt,

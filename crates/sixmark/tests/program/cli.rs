@@ -15,6 +15,7 @@ mod history;
 mod http10;
 mod http2;
 mod http3;
+mod interim;
 mod lapses;
 mod mix;
 mod origin;

@@ -45,7 +45,7 @@ pub(crate) fn crowded() -> Document {
     for (name, count) in [("unaccepted", 3), ("redirects", 4), ("followed", 5), ("dropped", 6)] {
         run["families"]["ipv6"]["requests"][name] = json!(count);
     }
-    for (name, count) in [("unsent", 7), ("waited", 8), ("resent", 9)] {
+    for (name, count) in [("unsent", 7), ("waited", 8), ("resent", 9), ("interim_responses", 2)] {
         run["families"]["ipv4"]["requests"][name] = json!(count);
     }
     run["families"]["ipv4"]["status"] = json!({"200": 30, "404": 3, "503": 1});

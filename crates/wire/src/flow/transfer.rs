@@ -119,12 +119,17 @@ pub struct Transfer {
     /// The time from the first to the last packet of the request, in nanoseconds; 0 if it is one
     /// packet. `None` if its end was not seen.
     pub request_ns: Option<u64>,
-    /// The time from the last packet of the request to the first packet of the response, including
-    /// an interim response (1xx), in nanoseconds; 0 if the response came first. A run measures its
+    /// The number of interim (1xx) responses before the response.
+    pub interims: u32,
+    /// The time from the last packet of the request to the first packet of the first interim
+    /// response, in nanoseconds; 0 if that came first. `None` if there was none.
+    pub interim_ns: Option<u64>,
+    /// The time from the last packet of the request to the first packet of the response, which is
+    /// not an interim one, in nanoseconds; 0 if the response came first. A run measures its
     /// `wait_us` between the same events, at the client.
     pub wait_ns: Option<u64>,
-    /// The time from the first packet of the request to the first packet of the response, in
-    /// nanoseconds.
+    /// The time from the first packet of the request to the first packet of the response, as in
+    /// `wait_ns`, in nanoseconds.
     pub first_byte_ns: Option<u64>,
     /// The time from the first packet of the response to the one that completed it, in nanoseconds.
     pub transfer_ns: Option<u64>,
@@ -183,6 +188,8 @@ impl Transfer {
             status: None,
             began_ns,
             request_ns: None,
+            interims: 0,
+            interim_ns: None,
             wait_ns: None,
             first_byte_ns: None,
             transfer_ns: None,

@@ -281,6 +281,26 @@ fn a_response_begins_with_its_first_byte_but_not_with_an_empty_line() {
 }
 
 #[test]
+fn interim_responses_are_counted_and_the_final_one_begins_after_them() {
+    let text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nA: b\r\n\r\n\r\nHTTP/1.1 204 No\r\n\r\n";
+    let ends: Vec<_> = text.match_indices("\r\n\r\n").map(|(at, end)| at + end.len()).collect();
+    for size in [1, 3, 7, usize::MAX] {
+        let mut reader = ResponseReader::new();
+        let mut read = 0;
+        for piece in text.as_bytes().chunks(size) {
+            reader.feed(piece).unwrap();
+            read += piece.len();
+            let whole = ends.iter().take(2).filter(|&&end| end <= read).count();
+            assert_eq!(usize::from(reader.interim()), whole, "{read} bytes");
+            let after = &text[whole.checked_sub(1).map_or(0, |last| ends[last])..read];
+            assert_eq!(reader.goes_on(), !after.trim_start().is_empty(), "{read} bytes");
+        }
+        reader.begin(RequestKind::Ordinary);
+        assert_eq!((reader.interim(), reader.goes_on()), (0, false));
+    }
+}
+
+#[test]
 fn only_plain_bodies_may_be_discarded_and_never_too_much() {
     let mut reader = ResponseReader::new();
     assert_eq!((reader.discardable(), reader.discarded(9)), (0, None));

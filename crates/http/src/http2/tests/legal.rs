@@ -67,7 +67,7 @@ fn responses() -> Vec<Legal> {
                 ok(1),
                 end(1, "x"),
             ],
-            "begun 0\ncontent 0 x\ncomplete 0 200 1\n",
+            "begun 0\ninterim 0\nbegun 0\ninterim 0\nbegun 0\ncontent 0 x\ncomplete 0 200 1\n",
         ),
     ]
 }
@@ -123,6 +123,13 @@ const LOST: &str = "begun 3\nlost 3 Malformed(1)\nbegun 0\ncomplete 0 204 0\n";
 /// A response that is lost, and another one that is not.
 fn lost(name: &'static str, frames: &[Vec<u8>]) -> Legal {
     legal(name, &[&[frames.concat(), data(7, "late")], &[answer(1)][..]].concat(), LOST)
+}
+
+/// Like [`lost`], after this number of interim responses.
+fn lost_after(name: &'static str, interims: usize, frames: &[Vec<u8>]) -> Legal {
+    let interims = "begun 3\ninterim 3\n".repeat(interims);
+    let ended = if frames.len() > 1 { LOST.trim_start_matches("begun 3\n") } else { LOST };
+    Legal { told: Box::leak((interims + ended).into_boxed_str()), ..lost(name, frames) }
 }
 
 fn lost_head(name: &'static str, fields: &[(&str, &str)]) -> Legal {
@@ -186,9 +193,13 @@ fn lengths() -> Vec<Legal> {
 fn sections() -> Vec<Legal> {
     let two = |name, first, second| lost(name, &[first, second]);
     vec![
-        two("content behind an interim response", head(7, &[(":status", "100")]), end(7, "ab")),
+        lost_after(
+            "content behind an interim response",
+            1,
+            &[head(7, &[(":status", "100")]), end(7, "ab")],
+        ),
         lost("an interim response at the end", &[last(7, &[(":status", "100")])]),
-        lost("very many interim responses", &[head(7, &[(":status", "100")]).repeat(65)]),
+        lost_after("very many interim responses", 64, &[head(7, &[(":status", "100")]).repeat(65)]),
         two("trailers, but no end", ok(7), head(7, &[("a", "b")])),
         two("a second head", ok(7), last(7, &[(":status", "200")])),
     ]

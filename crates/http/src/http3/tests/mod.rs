@@ -31,6 +31,10 @@ impl Observer for Log {
         self.line("begun");
     }
 
+    fn interim(&mut self, _: Token) {
+        self.line("interim");
+    }
+
     fn field(&mut self, _: Token, name: &[u8], value: &[u8]) {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         self.line(&format!("field {}: {}", text(name), text(value)));

@@ -65,7 +65,7 @@ fn a_legal_response_is_read_whatever_the_packet_boundaries() {
     reads(
         "interim",
         &[head(&[(":status", "100")]), head(&[(":status", "103"), ("a", "b")]), ok(), data("x")],
-        "begun\ncontent x\ncomplete 200 1\n",
+        "begun\ninterim\nbegun\ninterim\nbegun\ncontent x\ncomplete 200 1\n",
     );
     reads(
         "trailers",
@@ -125,8 +125,11 @@ fn a_malformed_response_is_lost_alone() {
     lost("a wrong length", &[head(&[(":status", "200"), ("content-length", "x")])]);
     lost("too much", &[head(&[(":status", "200"), ("content-length", "1")]), data("ab")]);
     lost("too little", &[head(&[(":status", "200"), ("content-length", "3")]), data("ab")]);
-    lost("only an interim response", &[head(&[(":status", "100")])]);
-    lost("very many of them", &[head(&[(":status", "100")]).repeat(65)]);
+    let interim = || head(&[(":status", "100")]);
+    let only = "begun\ninterim\nlost Malformed(270)\n";
+    assert_reads("only an interim response", &get, &[interim()], only, Ok(()));
+    let many = "begun\ninterim\n".repeat(64) + LOST;
+    assert_reads("very many of them", &get, &[interim().repeat(65)], &many, Ok(()));
     lost("a status in the trailers", &[ok(), ok()]);
     assert_reads("nothing", &get, &[], "lost Malformed(270)\n", Ok(()));
     assert_reads("nothing known", &get, &[frame(33, "x")], "lost Malformed(270)\n", Ok(()));

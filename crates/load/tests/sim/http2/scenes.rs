@@ -124,6 +124,24 @@ fn refused_streams_are_reset_with_the_code() {
     assert_eq!((tally(&ran).completed() + count, tally(&ran).connections.opened), (12, 1));
 }
 
+/// `:status: 103` without indexing.
+const HINTS: &[u8] = b"\x08\x03103";
+
+#[test]
+fn an_interim_response_ends_no_wait_and_is_counted() {
+    let hints = |after, id| (after, Step::Bytes(frame(HEADERS, END_HEADERS, id, HINTS)));
+    let server = to_requests(move |_, id| {
+        vec![hints(MILLI, id), hints(2 * MILLI, id), answer(80 * MILLI, id)]
+    });
+    let (ran, _) = run(twelve(), server);
+    let (tally, phases) = (tally(&ran), &tally(&ran).phases);
+    assert_eq!((tally.completed(), tally.interim_responses), (12, 24));
+    assert_eq!((phases.interim.count(), phases.wait.count()), (12, 12));
+    // The network cuts frames, and lets the rest wait for a while.
+    let (interim, wait) = (phases.interim.quantile(1.0), phases.wait.min());
+    assert!(interim < Some(20 * MILLI) && wait > Some(75 * MILLI), "{interim:?} {wait:?}");
+}
+
 #[test]
 fn a_breach_of_the_rules_ends_all_exchanges_of_its_connection() {
     let server = to_requests(|connection, id| match (connection, id) {

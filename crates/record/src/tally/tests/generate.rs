@@ -31,7 +31,8 @@ fn count_numbers(tally: &mut FamilyTally, random: &mut Random) {
         .into_iter()
         .for_each(|n| *n += random.below(9));
     let FamilyTally { cut_chains, stalled, untimed, given_up, carried, warm_up, .. } = tally;
-    [cut_chains, stalled, untimed, given_up, carried]
+    let interim_responses = &mut tally.interim_responses;
+    [cut_chains, stalled, untimed, given_up, carried, interim_responses]
         .into_iter()
         .for_each(|n| *n += random.below(3));
     *warm_up += WarmUpTally { sent: 2, completed: 1, answered_ns: random.below(1 << 40) };
@@ -63,8 +64,8 @@ fn complete(tally: &mut FamilyTally, random: &mut Random) {
     let request = tally.request(random.below(4) as usize);
     request.status.add(status, 1);
     request.response.record(nanos);
-    let Phases { wait, ttfb, transfer, response, service, slip, .. } = &mut tally.phases;
-    [wait, ttfb, transfer, response, service, slip]
+    let Phases { interim, wait, ttfb, transfer, response, service, slip, .. } = &mut tally.phases;
+    [interim, wait, ttfb, transfer, response, service, slip]
         .into_iter()
         .for_each(|phase| phase.record(nanos));
 }

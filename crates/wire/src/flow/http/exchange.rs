@@ -25,7 +25,8 @@ pub(super) struct Exchange {
     /// the response, which is used if the former is unknown.
     asked_ns: Option<u64>,
     sent_ns: u64,
-    /// The time of the first packet of the response.
+    /// The times of the first packet of the first interim response and of the response.
+    interim_ns: Option<u64>,
     first_ns: Option<u64>,
     /// The time of the last new data of the response.
     received_ns: u64,
@@ -68,6 +69,7 @@ impl Exchange {
             closed: false,
             asked_ns: None,
             sent_ns: segment.at_ns,
+            interim_ns: None,
             first_ns: None,
             received_ns: segment.at_ns,
         }
@@ -100,6 +102,13 @@ impl Exchange {
     /// Records that the response has begun.
     pub(super) fn is_answered(&mut self, at_ns: u64) {
         self.first_ns.get_or_insert(at_ns);
+    }
+
+    /// Records that what has begun was an interim response, whose head was complete at `at_ns`.
+    pub(super) fn is_interim(&mut self, at_ns: u64) {
+        self.found.interims = self.found.interims.saturating_add(1);
+        let first_ns = self.first_ns.take().unwrap_or(at_ns);
+        self.interim_ns.get_or_insert(first_ns);
     }
 
     /// Records that the response is complete.
@@ -138,9 +147,9 @@ impl Exchange {
         }
     }
 
-    /// Returns whether no part of a response has been seen.
+    /// Returns whether no part of a response has been seen, nor of an interim one.
     pub(super) fn is_unanswered(&self) -> bool {
-        self.first_ns.is_none()
+        self.first_ns.is_none() && self.interim_ns.is_none()
     }
 
     /// Records that another request was sent before the response had ended.
@@ -182,6 +191,7 @@ impl Exchange {
         let after = |at_ns: u64| at_ns.saturating_sub(found.began_ns);
         let (request_ns, first_byte_ns) = (after(asked_ns), self.first_ns.map(after));
         found.request_ns = Some(request_ns);
+        found.interim_ns = self.interim_ns.map(after).map(|first| first.saturating_sub(request_ns));
         found.first_byte_ns = first_byte_ns;
         found.wait_ns = first_byte_ns.map(|first| first.saturating_sub(request_ns));
         self.found

@@ -36,8 +36,11 @@ impl Reader for Responses<'_> {
             return Some(AfterHead::Other);
         }
         Some(match (answered.status, answered.body) {
-            // An interim response: another head follows.
-            (100..200, _) => AfterHead::Head,
+            // Another head follows.
+            (100..200, _) => {
+                exchange.is_interim(now_ns);
+                AfterHead::Head
+            }
             (_, None) => AfterHead::End,
             (_, Some(body)) => AfterHead::Body(body),
         })

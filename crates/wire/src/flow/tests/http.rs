@@ -52,9 +52,11 @@ fn times_of_request_wait_and_response_follow_each_other() {
         assert_eq!((found.method.as_str(), found.status), ("POST", Some(201)));
         assert_eq!(found.host.as_deref(), Some("example.org"));
         assert_eq!(found.request_ns, Some(3 * MICROSECOND));
-        // The server responded before the request was complete.
-        assert_eq!((found.first_byte_ns, found.wait_ns), (Some(MICROSECOND), Some(0)));
-        assert_eq!(found.transfer_ns, Some(4 * MICROSECOND));
+        // The interim response came before the request was complete.
+        assert_eq!((found.interims, found.interim_ns), (1, Some(0)));
+        let first = (found.first_byte_ns, found.wait_ns);
+        assert_eq!(first, (Some(4 * MICROSECOND), Some(MICROSECOND)));
+        assert_eq!(found.transfer_ns, Some(MICROSECOND));
         assert_eq!((found.whole, found.content_bytes), (Some(true), 5));
     }
     for family in Family::BOTH {
@@ -67,6 +69,45 @@ fn times_of_request_wait_and_response_follow_each_other() {
         assert_eq!(found.request_ns, Some(MICROSECOND));
         assert_eq!(found.wait_ns, Some(8 * MICROSECOND));
         assert_eq!((found.first_byte_ns, found.transfer_ns), (Some(9 * MICROSECOND), Some(0)));
+    }
+}
+
+/// `wait` ends with the response, not with an interim one, however their packets are cut.
+#[test]
+fn interim_responses_have_a_time_of_their_own() {
+    const HINTS: &str = "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n";
+    const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    for family in Family::BOTH {
+        let ask = || {
+            let (mut made, mut at) = begun(family);
+            made.say(true, &mut at, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+            (made, at)
+        };
+        for cut in [HINTS.len(), 5, HINTS.len() + 3] {
+            let (mut made, mut at) = ask();
+            let both = format!("{HINTS}{HINTS}");
+            made.say(false, &mut at, &both[..cut]);
+            made.say(false, &mut at, &both[cut..]);
+            made.now_ns += 80 * MICROSECOND;
+            made.say(false, &mut at, OK);
+            let found = made.only();
+            assert_eq!((found.status, found.whole), (Some(200), Some(true)));
+            assert_eq!((found.interims, found.interim_ns), (2, Some(MICROSECOND)), "{cut}");
+            assert_eq!(found.wait_ns, Some(83 * MICROSECOND), "{cut}");
+            assert_eq!((found.transfer_ns, found.content_bytes), (Some(0), 2));
+        }
+        let (mut made, mut at) = ask();
+        made.say(false, &mut at, &format!("{HINTS}{OK}"));
+        let found = made.only();
+        let times = (found.interim_ns, found.wait_ns, found.transfer_ns);
+        assert_eq!(times, (Some(MICROSECOND), Some(MICROSECOND), Some(0)));
+        // Nothing but an interim response.
+        let (mut made, mut at) = ask();
+        made.say(false, &mut at, HINTS);
+        made.send(false, ACK | FIN, at.from_server, at.from_client, b"");
+        let found = made.only();
+        assert_eq!((found.interims, found.first_byte_ns, found.wait_ns), (1, None, None));
+        assert_eq!(found.whole, Some(false));
     }
 }
 

@@ -1,0 +1,57 @@
+//! Interim responses: they end no wait, and have a time of their own.
+
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use sixmark_testkit::{Raw, json};
+
+/// How long the response comes after the interim one, at least.
+const LATER: Duration = Duration::from_millis(30);
+
+/// Sends an interim response at once and the final one later.
+fn hints() -> Raw {
+    Raw::start(|mut stream| {
+        while stream.read(&mut [0; 4_096]).is_ok_and(|length| length > 0) {
+            let _ = stream.write_all(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+            std::thread::sleep(LATER);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        }
+    })
+}
+
+#[test]
+fn the_wait_is_for_the_response_and_not_for_an_interim_one() {
+    let server = hints();
+    let [v6, v4] = server.urls("http");
+    for driver in ["uring", "epoll"] {
+        for more in [&[][..], &["--timestamps", "kernel"], &["--expect", "size=2"]] {
+            let load = ["-n", "12", "-c", "4", "--driver", driver];
+            let result = json(&[&load[..], more, &[&v6, &v4]].concat());
+            for family in ["ipv6", "ipv4"] {
+                let figures = &result["families"][family];
+                assert_eq!(figures["outcomes"]["NORMAL"], 6, "{driver} {more:?}");
+                assert_eq!(figures["requests"]["interim_responses"], 6, "{driver} {more:?}");
+                assert_eq!(figures["status"], serde_json::json!({"200": 6}));
+                let [interim, wait] = ["interim_us", "wait_us"].map(|of| &figures[of]);
+                assert_eq!((&interim["count"], &wait["count"]), (&6.into(), &6.into()));
+                let us = |of: &serde_json::Value| of.as_f64().unwrap();
+                let later = LATER.as_micros() as f64;
+                assert!(us(&wait["min"]) >= later, "{driver} {more:?}: {wait}");
+                let between = us(&wait["mean"]) - us(&interim["mean"]);
+                // Documents have three digits.
+                assert!(between >= later * 0.98, "{driver} {more:?}: {interim} {wait}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_interim_responses_there_is_no_such_figure() {
+    let origin = sixmark_testkit::Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let result = json(&["-n", "4", &v6, &v4]);
+    for figures in [&result["total"], &result["families"]["ipv6"]] {
+        assert!(figures.get("interim_us").is_none(), "{figures}");
+        assert!(figures["requests"].get("interim_responses").is_none(), "{figures}");
+    }
+}
