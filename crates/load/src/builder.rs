@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sixmark_http::HttpVersion;
 use sixmark_http::http1::request::Manner;
+use sixmark_http::semantics::request::is_idempotent;
 use sixmark_record::check::Rejection;
 use sixmark_record::mix::Choice;
 use sixmark_record::pace::Pace;
@@ -24,11 +25,24 @@ pub(super) struct RequestBuilder {
     values: TemplateValues,
     /// The buffer for filled-in requests. It is empty between exchanges.
     out: Vec<u8>,
+    /// The last filled-in requests that may be sent again, by permit.
+    kept: Vec<Vec<u8>>,
     scratch: Vec<u8>,
     /// True for HTTP/1.0.
     old: bool,
     /// Notes on exchanges beside their times. `None` if the plan needs none.
     pub(super) notes: Option<Box<Notes>>,
+}
+
+/// Whether the filled-in bytes of a request are kept, so that they can be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeptBytes {
+    /// It is filled in, and never sent again.
+    Ignore,
+    /// It is filled in and kept.
+    Keep,
+    /// It is sent again as it was kept.
+    Use,
 }
 
 /// The request of an exchange.
@@ -47,6 +61,7 @@ impl RequestBuilder {
             choices: choices(prepared, worker),
             values: TemplateValues::new(plan.seed, worker, workers),
             out: Vec::new(),
+            kept: Vec::new(),
             scratch: Vec::new(),
             old: plan.http.version == HttpVersion::Http10,
             notes: prepared.notes.then(|| Box::new(Notes::new(workers))),
@@ -83,6 +98,7 @@ impl RequestBuilder {
         which: &ExchangeKey<'_>,
         form: &'f MessageForm,
         last: bool,
+        kept: KeptBytes,
     ) -> BuiltRequest<'f> {
         if let Some(notes) = &mut self.notes {
             notes.listen(which.permit);
@@ -95,10 +111,33 @@ impl RequestBuilder {
             MessageForm::Constant(message) => BuiltRequest::Same(message),
             MessageForm::Changing(changing) => {
                 let mut out = std::mem::take(&mut self.out);
-                changing.render(&mut self.values, &mut out, &mut self.scratch);
+                match kept {
+                    KeptBytes::Use => out.clone_from(self.kept(which.permit)),
+                    KeptBytes::Ignore | KeptBytes::Keep => {
+                        changing.render(&mut self.values, &mut out, &mut self.scratch);
+                    }
+                }
+                if kept == KeptBytes::Keep {
+                    self.kept(which.permit).clone_from(&out);
+                }
                 BuiltRequest::Own(out, changing.body().cloned())
             }
         }
+    }
+
+    /// Returns the request that was kept of a permit.
+    fn kept(&mut self, permit: Permit) -> &mut Vec<u8> {
+        let index = permit as usize;
+        if self.kept.len() <= index {
+            self.kept.resize_with(index + 1, Vec::new);
+        }
+        &mut self.kept[index]
+    }
+
+    /// Returns true if sending the request of an exchange twice means the same as sending it once.
+    pub(super) fn is_idempotent(&mut self, which: &ExchangeKey<'_>) -> bool {
+        let made = self.notes.as_mut().and_then(|notes| notes.method(which.permit));
+        is_idempotent(made.unwrap_or(&which.request().method))
     }
 
     /// Returns an empty buffer for filled-in requests.

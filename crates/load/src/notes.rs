@@ -166,6 +166,12 @@ impl Notes {
         }
     }
 
+    /// Returns the method of the request that was built for the exchange alone. `None` if there is
+    /// none, so that its method is that of the plan.
+    pub(super) fn method(&mut self, permit: Permit) -> Option<&str> {
+        self.note(permit).made.as_ref().map(FilledRequest::method)
+    }
+
     /// Checks a complete response with this status.
     pub(super) fn verdict(
         &mut self,

@@ -147,6 +147,7 @@ fn turn(plan: &Plan, origin: &Origin, family: Family, in_flight: NonZeroU32) -> 
             requests: keep_alive.then_some(limit),
             most_open: in_flight,
             preopen: false,
+            resend: true,
             ..plan.connection.clone()
         },
         tls: None,

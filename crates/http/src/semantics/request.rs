@@ -1,4 +1,4 @@
-//! The fields of a request for HTTP/2 and HTTP/3.
+//! The meaning of methods, and the fields of a request for HTTP/2 and HTTP/3.
 
 /// A request, independent of the HTTP version that carries it.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,15 @@ pub struct Parts<'a> {
 /// themselves (RFC 9113, 8.2.2).
 const OF_CONNECTION: [&str; 5] =
     ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+
+/// The methods that are idempotent (RFC 9110, 9.2.2).
+const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"];
+
+/// Returns whether several requests with this method have the same effect as one (RFC 9110, 9.2.2),
+/// so that a client may send such a request again if it does not know whether it was processed.
+pub fn is_idempotent(method: &str) -> bool {
+    IDEMPOTENT.contains(&method)
+}
 
 impl Parts<'_> {
     /// Returns all fields in their order on the wire, with names in lower case. Adds `User-Agent`,
@@ -91,6 +100,17 @@ mod tests {
     }
 
     const AGENT: &str = concat!("user-agent: sixmark/", env!("CARGO_PKG_VERSION"));
+
+    #[test]
+    fn methods_with_the_effect_of_one_are_told_from_others() {
+        for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
+            assert!(is_idempotent(method), "{method}");
+        }
+        // Methods are case-sensitive, and what an unknown one means is unknown.
+        for method in ["POST", "PATCH", "CONNECT", "get", "PROPFIND", ""] {
+            assert!(!is_idempotent(method), "{method}");
+        }
+    }
 
     #[test]
     fn a_plain_request_says_what_that_of_http1_says() {

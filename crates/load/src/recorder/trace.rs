@@ -38,7 +38,10 @@ impl Trace {
         end: u64,
     ) {
         let first = exchange.first.unwrap_or(end);
-        let (number, start, sent) = (connection.requests, exchange.start, exchange.sent);
+        let (number, sent) = (connection.requests, exchange.sent);
+        // If the request was sent before on another connection, this one was opened to send it again,
+        // and its packets show no more than that.
+        let start = if exchange.tries > 0 { connection.opened } else { exchange.start };
         match self.numbers.get(slot as usize).copied().flatten() {
             Some(connection) => {
                 self.book.tell(RecordedExchange { connection, number, start, sent, first, end });

@@ -62,6 +62,9 @@ impl<D: Driver> Worker<'_, D> {
             (_, Protocol::Multiplexed(_)) => FailurePhase::Transfer,
         };
         let outcome = errno::outcome(errno, phase);
+        if outcome == Outcome::Reset && self.resend(slot) {
+            return;
+        }
         self.break_off(slot, Failure { errno: Some(errno), ..Failure::new(outcome, phase) });
     }
 

@@ -9,6 +9,7 @@ mod follow;
 mod observer;
 mod opening;
 mod quic;
+mod resend;
 mod secure;
 mod serial;
 mod streams;

@@ -8,7 +8,7 @@ use sixmark_record::plan;
 use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
 
 use super::Worker;
-use crate::builder::BuiltRequest;
+use crate::builder::{BuiltRequest, KeptBytes};
 use crate::connection::State;
 use crate::exchange::Permit;
 use crate::notes::{ExchangeKey, NoteTaker};
@@ -26,7 +26,8 @@ impl<D: Driver> Worker<'_, D> {
         let endpoint = &self.prepared.endpoints[connection.endpoint];
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
         let permit = machine.permit();
-        let request = self.scheduler.permits.get(permit).request;
+        let exchange = self.scheduler.permits.get(permit);
+        let (request, again) = (exchange.request, exchange.tries > 0);
         let requests = &endpoint.requests[request as usize];
         machine.begin(requests.kind);
         match requests.message(last) {
@@ -35,7 +36,12 @@ impl<D: Driver> Worker<'_, D> {
             }
             form => {
                 let which = self.which(slot, permit);
-                match self.requests.build(&which, form, last) {
+                let kept = match again {
+                    true => KeptBytes::Use,
+                    false if self.may_resend(slot, permit) => KeptBytes::Keep,
+                    false => KeptBytes::Ignore,
+                };
+                match self.requests.build(&which, form, last, kept) {
                     BuiltRequest::Same(message) => self.hand_over(slot, permit, message, starts),
                     BuiltRequest::Own(head, body) => {
                         self.send_own(slot, permit, head, body.as_ref(), starts);
@@ -199,6 +205,9 @@ impl<D: Driver> Worker<'_, D> {
     /// Handles the peer's FIN during an exchange; `announced` means that TLS announced it
     /// (close_notify).
     pub(super) fn ended(&mut self, slot: Slot, at: u64, announced: bool) {
+        if self.resend(slot) {
+            return;
+        }
         let connection = self.network.connections.get(slot);
         let secure = connection.send_buffer.as_ref().is_some_and(|buffer| buffer.tls.is_some());
         match (connection.state, &mut connection.protocol) {

@@ -66,6 +66,7 @@ pub(crate) fn plan() -> Plan {
             close: Close::Fin,
             most_open: NonZeroU32::new(8).unwrap(),
             preopen: false,
+            resend: false,
         },
         tls: None,
         sources: PerFamily::default(),
@@ -111,7 +112,8 @@ pub(crate) struct Ran {
     pub(crate) slices: Vec<Slice>,
     pub(crate) ledger: Ledger,
     pub(crate) measured_from: u64,
-    /// An exchange that was due in the warm-up, and does not count, may have begun after it.
+    /// An exchange that was due in the warm-up, and does not count, may have begun after it, or
+    /// begun once more.
     pub(crate) backlog: bool,
 }
 
@@ -138,7 +140,8 @@ impl Sim {
         let report = worker.run(&stop, |slice| slices.push(slice));
         let ledger = std::mem::take(&mut world.borrow_mut().ledger);
         let measured_from = BEGIN + self.plan.load.warmup.as_nanos() as u64;
-        let backlog = self.plan.load.pace != Pace::Closed && !self.plan.load.warmup.is_zero();
+        let late = self.plan.load.pace != Pace::Closed || self.plan.connection.resend;
+        let backlog = late && !self.plan.load.warmup.is_zero();
         Ran { report, slices, ledger, measured_from, backlog }
     }
 

@@ -24,6 +24,7 @@ mod phases;
 mod random;
 mod real;
 mod requests;
+mod resend;
 mod schedule;
 mod script;
 mod simulated;

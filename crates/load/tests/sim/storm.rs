@@ -130,6 +130,7 @@ pub(crate) fn any_plan(random: &mut Random) -> Plan {
     plan.connection.most_open = plan.load.connections.saturating_add(idle);
     plan.connection.requests = NonZeroU32::new(random.pick(&[0, 0, 1, 2, 7]));
     plan.connection.close = random.pick(&[Close::Fin, Close::Rst]);
+    plan.connection.resend = random.chance(50);
     plan.targets[0].addresses.push("[fd00::2]:80".parse().unwrap());
     plan.seed = random.next();
     plan.location = random.chance(40);

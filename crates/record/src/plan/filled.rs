@@ -48,6 +48,11 @@ impl FilledRequest {
         FilledRequest { method: request.method.clone(), path, headers: headers.collect(), body }
     }
 
+    /// Returns the method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
     /// Returns the request target: path and query.
     pub fn path(&self) -> &str {
         &self.path

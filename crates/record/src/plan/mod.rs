@@ -210,6 +210,11 @@ pub struct Connection {
     /// Whether as many connections as exchanges may be in flight are opened before the load begins,
     /// and then used in turn.
     pub preopen: bool,
+    /// Whether a request of HTTP/1 with an idempotent method is sent again, once and on a new
+    /// connection, if the server closed the kept connection before a byte of the response arrived; if
+    /// false, or the document is older than this field, that is a failure.
+    #[serde(default)]
+    pub resend: bool,
 }
 
 impl Connection {

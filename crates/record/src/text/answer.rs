@@ -25,8 +25,9 @@ const MOST_FAILED: usize = 5;
 const QUANTILES: [Figure<Summary>; 3] =
     [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
 
-/// Exchanges that were not started, which make the conclusion weaker.
-const NOT_SENT: [Quantity; 2] = [Quantity::Dropped, Quantity::Unsent];
+/// Exchanges that were not started, and requests that were sent again, which make the conclusion
+/// weaker.
+const UNUSUAL: [Quantity; 3] = [Quantity::Dropped, Quantity::Unsent, Quantity::Resent];
 
 /// The hint how to see the other figures.
 const FULL: &str = "All phases, connections, TLS, TCP and CPU time: --full";
@@ -123,7 +124,8 @@ impl<'a> CountRow<'a> {
     }
 }
 
-/// Returns rows of failures, of exchanges not started, of kinds of failures, and of status codes.
+/// Returns rows of failures, of exchanges not started or resent, of kinds of failures, and of status
+/// codes.
 /// Kinds and codes are in descending order of frequency. Rows without any count are omitted.
 fn failed_rows<'a>(columns: &FamilyColumns<'a>) -> Vec<CountRow<'a>> {
     let used: Vec<&FamilyResult> = columns.sides.into_iter().flatten().collect();
@@ -133,7 +135,7 @@ fn failed_rows<'a>(columns: &FamilyColumns<'a>) -> Vec<CountRow<'a>> {
         })
     };
     let first = [CountRow::new("requests failed", FamilyResult::failed)];
-    let always = first.into_iter().chain(NOT_SENT.map(quantity));
+    let always = first.into_iter().chain(UNUSUAL.map(quantity));
     let kinds = most_first(used.iter().flat_map(|of| failure_kinds(of)));
     let kinds = kinds.into_iter().map(|name| {
         let label = format!("  {name}");

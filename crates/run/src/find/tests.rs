@@ -55,6 +55,7 @@ fn plan(ratio: PlanRatio) -> Plan {
             close: Close::Fin,
             most_open: some(100),
             preopen: false,
+            resend: false,
         },
         tls: None,
         sources: PerFamily::default(),

@@ -28,6 +28,7 @@ mod refusals;
 mod report;
 mod request;
 mod requests;
+mod resend;
 mod source;
 mod statuses;
 mod stuck;

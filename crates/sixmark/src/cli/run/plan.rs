@@ -70,6 +70,7 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
             requests: connection.requests_per_connection,
             close: connection.close,
             preopen: connection.preopen,
+            resend: !connection.no_resend,
             most_open: connections(options),
         },
         tls: tls::plan(tls, &targets, http)?,

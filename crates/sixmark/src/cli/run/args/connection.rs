@@ -39,6 +39,10 @@ pub(in crate::cli) struct ConnectionArgs {
     #[arg(long, conflicts_with_all = ["no_keep_alive", "requests_per_connection"])]
     pub(in crate::cli) preopen: bool,
 
+    /// Do not resend a request whose kept HTTP/1 connection the server closed before answering
+    #[arg(long)]
+    pub(in crate::cli) no_resend: bool,
+
     /// Close a connection after this many requests
     #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
     pub(in crate::cli) requests_per_connection: Option<NonZeroU32>,
