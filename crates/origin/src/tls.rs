@@ -10,6 +10,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::ServerConfig;
+use sixmark_sys::text_file;
 
 /// A certificate with its private key.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,14 +48,15 @@ impl Identity {
             format!("can't read {what} from {}: {why}; expected a PEM file", path.display())
         };
         let wrong = |why: &dyn fmt::Display| unreadable(certificate, "a certificate", why);
-        let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
-            .and_then(Iterator::collect)
-            .map_err(|error| wrong(&error))?;
+        let pem = text_file::read_bytes(certificate).map_err(|error| wrong(&error))?;
+        let chain = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
+        let chain = chain.map_err(|error| wrong(&error))?;
         if chain.is_empty() {
             return Err(wrong(&"it contains none"));
         }
-        let secret = PrivateKeyDer::from_pem_file(key)
-            .map_err(|error| unreadable(key, "a private key", &error))?;
+        let wrong_key = |why: &dyn fmt::Display| unreadable(key, "a private key", why);
+        let pem = text_file::read_bytes(key).map_err(|error| wrong_key(&error))?;
+        let secret = PrivateKeyDer::from_pem_slice(&pem).map_err(|error| wrong_key(&error))?;
         let identity = Identity { chain, key: Arc::new(secret), authority: None };
         identity.server(&[]).map_err(|error| {
             format!("can't use {} with {}: {error}", certificate.display(), key.display())

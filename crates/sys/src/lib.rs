@@ -7,8 +7,8 @@
 //! Begin reading with [`driver`], whose trait opens, writes, reads and closes connections and is
 //! implemented over io_uring and over epoll. The other public modules can be read separately:
 //! [`packets`] captures packets, [`process`] starts programs, [`enclosure`] and [`netns`] create
-//! namespaces, [`rtnetlink`] configures interfaces, [`command_error`] is the error that ends a
-//! command.
+//! namespaces, [`rtnetlink`] configures interfaces, [`text_file`] reads text files that users give,
+//! [`command_error`] is the error that ends a command.
 
 mod buffers;
 pub mod clock;
@@ -44,6 +44,7 @@ mod socket;
 mod stamp;
 pub mod standard;
 pub mod tap;
+pub mod text_file;
 pub mod threads;
 pub mod turbo;
 pub mod usage;

@@ -30,7 +30,6 @@ pub fn parse_lab(
     file: Option<&str>,
     chosen: &BTreeMap<String, String>,
 ) -> Result<Lab, Vec<FileMistake>> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let plain = with(text, file, &BTreeMap::new(), true)?;
     if chosen.is_empty() { Ok(plain) } else { with(text, file, chosen, false) }
 }

@@ -1,5 +1,6 @@
 //! The TLS configuration that all handshakes of a run share. Reads the files that the plan names.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::ServerCertVerifier;
@@ -17,6 +18,7 @@ use sixmark_wire::x509;
 use super::names;
 use super::verifier::{AcceptAnyCertificate, GivenCertificates};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::text_file;
 
 /// The TLS configuration that all handshakes of a run share. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -186,7 +188,8 @@ fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>
 }
 
 fn read_file(option: &str, file: &str) -> Result<Vec<u8>, CommandError> {
-    std::fs::read(file).map_err(|error| usage(format!("can't read {option} '{file}': {error}")))
+    text_file::read_bytes(Path::new(file))
+        .map_err(|error| usage(format!("can't read {option} '{file}': {error}")))
 }
 
 fn usage(line: String) -> CommandError {

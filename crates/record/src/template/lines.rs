@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use sixmark_units::plain_text::to_utf8;
+
 /// The lines of a file, as text and as records of comma-separated values (RFC 4180). They are
 /// parsed before the load begins, so that only what is sent is copied during it.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,11 +20,12 @@ pub struct ListLines {
 }
 
 impl ListLines {
-    /// Splits the text of a file into lines. Empty ones are ignored.
+    /// Splits the text of a file into lines, without a byte order mark. Empty ones are ignored.
     ///
     /// # Errors
     /// There are no other lines.
     pub fn new(text: Vec<u8>) -> Result<ListLines, String> {
+        let text = to_utf8(&text).into_owned();
         let lines = split(&text);
         if lines.is_empty() {
             return Err("the file has no lines".to_owned());
@@ -96,11 +99,10 @@ impl ListLines {
     }
 }
 
-/// Returns the byte ranges of all lines that are not empty, without a byte order mark.
+/// Returns the byte ranges of all lines that are not empty.
 fn split(text: &[u8]) -> Vec<Range<usize>> {
-    let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let mut lines = Vec::new();
-    for line in text[at..].split(|&byte| byte == b'\n') {
+    let (mut at, mut lines) = (0, Vec::new());
+    for line in text.split(|&byte| byte == b'\n') {
         let content = line.strip_suffix(b"\r").unwrap_or(line);
         if !content.is_empty() {
             lines.push(at..at + content.len());

@@ -1,7 +1,6 @@
 //! `sixmark report`.
 
 use sixmark_record::text::Detail;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::report::documents::Document;
@@ -14,10 +13,7 @@ use super::history;
 use super::keep::StoreArgs;
 use super::out::{OutputPlace, print, print_document, warn};
 use sixmark_sys::command_error::CommandError;
-
-/// Maximum size of a document, in bytes. One of an hour with a thousand blocks is about a tenth of
-/// it.
-const LARGEST: u64 = 256 << 20;
+use sixmark_sys::text_file;
 
 /// Show results again: as an HTML page, tables, Markdown or CSV.
 ///
@@ -107,10 +103,16 @@ fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), CommandError> {
 fn document_named(word: &str, store: &StoreArgs) -> Result<Document, CommandError> {
     let kept = || if Path::new(word).exists() { None } else { history::kept(store, word) };
     let (name, text) = match word {
-        "-" => ("standard input".to_owned(), read_text(standard_input(), "standard input")?),
+        "-" => {
+            let text = text_file::read_from(std::io::stdin().lock());
+            ("standard input".to_owned(), read_text(text, "standard input")?)
+        }
         _ => match kept() {
             Some(text) => (format!("result {word}"), text?),
-            None => (format!("'{word}'"), read_text(file(word), word)?),
+            None => {
+                let text = text_file::read_file(&document_path(word));
+                (format!("'{word}'"), read_text(text, word)?)
+            }
         },
     };
     Document::parse(&text).map_err(|why| CommandError::Usage(format!("{name} {why}")))
@@ -120,27 +122,10 @@ fn read_text(text: std::io::Result<String>, name: &str) -> Result<String, Comman
     text.map_err(|error| CommandError::Usage(format!("can't read '{name}': {error}")))
 }
 
-fn file(path: &str) -> std::io::Result<String> {
-    limited(std::fs::File::open(document_path(path))?)
-}
-
 /// Returns the path of a document. For a study's folder, that is the `study.json` in it.
 fn document_path(word: &str) -> PathBuf {
     let path = Path::new(word);
     if path.is_dir() { path.join("study.json") } else { path.to_owned() }
-}
-
-fn standard_input() -> std::io::Result<String> {
-    limited(std::io::stdin().lock())
-}
-
-fn limited(from: impl std::io::Read) -> std::io::Result<String> {
-    let mut text = String::new();
-    from.take(LARGEST + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > LARGEST {
-        true => Err(std::io::Error::other("it is larger than 256 MiB")),
-        false => Ok(text),
-    }
 }
 
 /// Prints the tables one after the other, and the warnings to standard error.

@@ -10,6 +10,7 @@ use sixmark_record::result::RunResult;
 
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output;
+use sixmark_sys::text_file;
 
 const DOCUMENT: &str = "study.json";
 const CELLS: &str = "cells";
@@ -231,7 +232,7 @@ fn encode_json<T: Serialize>(value: &T) -> Result<String, CommandError> {
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, CommandError> {
-    let text = fs::read_to_string(path).map_err(|error| folder_error("read", path, &error))?;
+    let text = text_file::read_file(path).map_err(|error| folder_error("read", path, &error))?;
     serde_json::from_str(&text).map_err(|error| {
         CommandError::Usage(format!("'{}' can't be read: {error}; was it changed?", path.display()))
     })

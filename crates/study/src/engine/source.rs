@@ -10,6 +10,7 @@ use sixmark_document::fields::FileMistake;
 use super::Commands;
 use super::builtin::{BUILTIN, Builtin};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::text_file;
 
 /// The names of a copy of the study, and of the file with its published figures.
 pub(super) const STUDY: &str = "study.toml";
@@ -58,7 +59,7 @@ impl Source {
     /// Returns an error if the file can't be read.
     pub fn file(path: &Path) -> Result<Source, CommandError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = text_file::read_file(path).map_err(|error| {
             let names = builtin_names().join(", ");
             CommandError::Usage(format!(
                 "can't read the study '{name}': {error} (built in: {names})"
@@ -137,7 +138,7 @@ impl Source {
         }
         match &self.folder {
             Some(folder) => {
-                std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string())
+                text_file::read_file(&folder.join(name)).map_err(|error| error.to_string())
             }
             None => {
                 let text = self.builtin.and_then(|builtin| builtin.file(name));

@@ -28,7 +28,6 @@ const OF_STUDY: [&str; 2] = ["www", "sixmark"];
 /// # Errors
 /// Returns all mistakes in it, in the order of its lines.
 pub fn parse_study(text: &str, context: &mut ReadContext<'_>) -> Result<Study, Vec<FileMistake>> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let book = FileText::new(text, None);
     let table = book.parse().map_err(|wrong| vec![wrong])?;
     let study = read_whole(&book, FileFields::new(&book, "", 0, table.get_ref()), context);

@@ -13,6 +13,7 @@ use sixmark_sys::netns::NetNs;
 use super::scrape;
 use super::sources::{Sources, WantedVitals};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::text_file;
 
 /// A source of vitals that has been found.
 #[derive(Clone, Debug)]
@@ -95,7 +96,7 @@ fn file(text: &str) -> Result<VitalsFrom, CommandError> {
 
 /// Reads the samples of a file.
 pub(super) fn read_samples(path: &Path) -> Result<Vec<VitalsSample>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("can't be read: {error}"))?;
+    let text = text_file::read_file(path).map_err(|error| format!("can't be read: {error}"))?;
     samples_of(&text)
 }
 

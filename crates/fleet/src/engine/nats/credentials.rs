@@ -8,6 +8,7 @@ use std::path::Path;
 use nkeys::KeyPair;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
+use sixmark_sys::text_file;
 
 const SEED: [&str; 2] = ["-----BEGIN USER NKEY SEED-----", "------END USER NKEY SEED------"];
 const JWT: [&str; 2] = ["-----BEGIN NATS USER JWT-----", "------END NATS USER JWT------"];
@@ -40,7 +41,7 @@ impl Credentials {
     /// One line: the file can't be read, everyone may read it, or it has no credentials.
     pub fn read(path: &Path) -> Result<Credentials, String> {
         let named = |what: String| format!("{}: {what}", path.display());
-        let text = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+        let text = text_file::read_file(path).map_err(|error| named(error.to_string()))?;
         let mode = fs::metadata(path).map_err(|error| named(error.to_string()))?.mode();
         if mode & 0o004 != 0 {
             return Err(named(

@@ -1,7 +1,6 @@
 //! `sixmark history import`.
 
-use std::fs;
-use std::io::Read as _;
+use std::path::Path;
 
 use crate::report::documents::Document;
 use crate::report::headline::ListHeadline;
@@ -11,6 +10,7 @@ use super::super::keep::StoreArgs;
 use super::print;
 use crate::store::{NewEntry, Store};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::text_file;
 
 /// Store documents that --json or `sixmark history export` wrote.
 ///
@@ -43,7 +43,8 @@ pub(super) fn main(args: &HistoryImportArgs) -> Result<(), CommandError> {
 /// Stores the documents of a file. If any of them is invalid, none is stored.
 fn import(file: &str, label: Option<&str>, store: &mut Store) -> Result<(), CommandError> {
     let wrong = |why: String| CommandError::Usage(format!("'{file}' {why}"));
-    let text = read_file(file).map_err(|error| wrong(format!("can't be read: {error}")))?;
+    let text = text_file::read(Path::new(file))
+        .map_err(|error| wrong(format!("can't be read: {error}")))?;
     let documents = split(&text).map_err(wrong)?;
     let known = documents.iter().map(|text| headline_of(text));
     let headlines = known.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
@@ -52,14 +53,6 @@ fn import(file: &str, label: Option<&str>, store: &mut Store) -> Result<(), Comm
         print(&format!("'{file}' is kept as {id}\n"))?;
     }
     Ok(())
-}
-
-fn read_file(file: &str) -> std::io::Result<String> {
-    if file != "-" {
-        return fs::read_to_string(file);
-    }
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map(|_| text)
 }
 
 fn headline_of(document: &str) -> Result<ListHeadline, String> {

@@ -16,6 +16,7 @@ use sixmark_lab::control_socket::{self, Answer, Question};
 use sixmark_lab::enter;
 use sixmark_study::engine::{Source, builtin_names};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::text_file;
 
 /// Maximum time that a lab may take to end.
 const GOING: Duration = Duration::from_secs(60);
@@ -177,7 +178,7 @@ impl FileArgs {
         let shown = self.file.display().to_string();
         let text = match built_in(&shown) {
             Some(text) => text.to_owned(),
-            None => std::fs::read_to_string(&self.file).map_err(|error| {
+            None => text_file::read_file(&self.file).map_err(|error| {
                 CommandError::Usage(format!("can't read the lab's file '{shown}': {error}"))
             })?,
         };

@@ -1,6 +1,5 @@
 //! Creating a plan from options.
 
-use std::io::Read as _;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
@@ -26,6 +25,7 @@ use sixmark_record::warnings as warning;
 use sixmark_run::Draft;
 use sixmark_run::resolve::Resolver;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::text_file;
 
 /// Duration of a run if neither its duration nor its number of requests is given.
 const DURATION: Duration = Duration::from_secs(10);
@@ -151,18 +151,9 @@ fn check_path(path: &str) -> Result<(), CommandError> {
 fn read_list(file: &Path, path: &str) -> Result<Vec<ListEntry>, CommandError> {
     let name = file.display();
     let cannot = |error| CommandError::Usage(format!("can't read the list '{name}': {error}"));
-    let text = read_file(file).map_err(cannot)?;
+    let text = text_file::read(file).map_err(cannot)?;
     list::parse_list(&text, path)
         .map_err(|wrong| CommandError::Usage(wrong.of_file(&name.to_string())))
-}
-
-fn read_file(file: &Path) -> std::io::Result<String> {
-    if file != Path::new("-") {
-        return std::fs::read_to_string(file);
-    }
-    let mut text = String::new();
-    std::io::stdin().lock().read_to_string(&mut text)?;
-    Ok(text)
 }
 
 /// Looks up the names of the entries and returns the targets.

@@ -39,6 +39,7 @@ use sixmark_study::engine::{
 };
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::enclosure::Rights;
+use sixmark_sys::text_file;
 use study_progress::LiveStudy;
 
 /// Run an experiment from a file, or a built-in one.
@@ -368,7 +369,7 @@ fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), CommandError> {
 fn document_in_folder(folder: &Path) -> Result<StudyResult, CommandError> {
     let path = if folder.is_dir() { folder.join("study.json") } else { folder.to_owned() };
     let shown = path.display();
-    let text = std::fs::read_to_string(&path)
+    let text = text_file::read_file(&path)
         .map_err(|error| CommandError::Usage(format!("can't read '{shown}': {error}")))?;
     match Document::parse(&text) {
         Ok(Document::Study(study)) => Ok(*study),

@@ -19,6 +19,7 @@ use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::{can_repaint, elapsed_text, repaint};
 use super::{signals, stop_flag};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::text_file;
 use sixmark_traffic::engine::{Counters, FAR_SIDE_LOST, far, near, script};
 
 /// How long the near side sends, unless -d is given.
@@ -105,7 +106,7 @@ fn of_script(
     live: &mut LiveTraffic,
 ) -> Result<TrafficResult, CommandError> {
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path)
+    let text = text_file::read_file(path)
         .map_err(|error| CommandError::Usage(format!("can't read '{file}': {error}")))?;
     let script = sixmark_traffic::parse_script(&text)
         .map_err(|wrong| CommandError::Usage(format!("{file}: {wrong}")))?;
