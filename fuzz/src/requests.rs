@@ -6,22 +6,24 @@
 use sixmark_http::cookies::Jar;
 use sixmark_http::redirect::{Next, resolve};
 use sixmark_record::check::{Checks, Expect, Inspection, KeptContent, Rejection};
-use sixmark_record::import::{AccessLog, Wanted, har};
+use sixmark_record::import::{AccessLog, Imported, LOG_FORMATS, Wanted, detect_log_format, har};
 use sixmark_record::plan::{Body, Request, requests};
 use sixmark_record::request_form::RequestForm;
 use sixmark_record::template::{Reading, TemplatePlace, TemplateValues};
+use sixmark_units::plain_text::{is_utf16, to_text, to_utf8};
 
 /// Reads an input. Panics where what this module says does not hold.
 pub fn check(input: &[u8]) {
     let [kind, rest @ ..] = input else { return };
-    match kind % 7 {
+    match kind % 8 {
         0 => request_file(rest),
         1 => archive(rest),
         2 => log(rest),
         3 => templates(rest),
         4 => checks(rest),
         5 => redirect(rest),
-        _ => cookies(rest),
+        6 => cookies(rest),
+        _ => encoding(rest),
     }
 }
 
@@ -38,17 +40,46 @@ fn request_file(input: &[u8]) {
 fn archive(input: &[u8]) {
     let wanted = Wanted { unsafe_methods: true, times: true };
     if let Ok(imported) = har::parse_har(input, &["a".to_owned()], &wanted) {
-        imported.requests.iter().for_each(is_one);
-        assert!(imported.times.iter().all(|&(_, n)| (n as usize) < imported.requests.len()));
+        is_whole(&imported);
     }
 }
 
+/// In the format that is detected, and in each of the others.
 fn log(input: &[u8]) {
-    let mut log = AccessLog::new(&Wanted { unsafe_methods: true, times: true });
-    input.split(|&byte| byte == b'\n').for_each(|line| log.line(line).unwrap());
-    let imported = log.finish();
+    let wanted = Wanted { unsafe_methods: true, times: true };
+    let detected = detect_log_format(input).map(|format| format.name);
+    for format in &LOG_FORMATS {
+        let mut log = AccessLog::new(format, &wanted);
+        input.split(|&byte| byte == b'\n').for_each(|line| log.line(line).unwrap());
+        let imported = log.finish();
+        is_whole(&imported);
+        assert!(imported.times.is_sorted());
+        let read = imported.requests.len() as u64 + imported.left_out.count();
+        assert!(detected != Some(format.name) || read > 0 || input.contains(&b'#'));
+    }
+}
+
+/// Each time is one of a request, every request is one, and what is said of the rest is one line.
+fn is_whole(imported: &Imported) {
     imported.requests.iter().for_each(is_one);
-    assert!(imported.times.is_sorted());
+    assert!(imported.times.iter().all(|&(_, n)| (n as usize) < imported.requests.len()));
+    let requests: f64 = imported.requests.iter().map(|request| request.weight).sum();
+    assert_eq!(requests, imported.times.len() as f64);
+    for reasons in [&imported.left_out.unreadable, &imported.altered.parts] {
+        for (_, reason) in reasons.by_count() {
+            assert!(reason.count > 0 && reason.first > 0);
+            assert!(!reason.found.contains(char::is_control), "{:?}", reason.found);
+        }
+    }
+}
+
+/// What is text without a mark is the same text again.
+fn encoding(input: &[u8]) {
+    let plain = to_utf8(input);
+    match to_text(input.to_vec()) {
+        Ok(text) => assert_eq!(text.as_bytes(), &*plain),
+        Err(why) => assert!(!is_utf16(input) && why.contains("line"), "{why}"),
+    }
 }
 
 fn templates(input: &[u8]) {

@@ -83,6 +83,7 @@ pub const WARNING_CODES: &[&str] = &[
     "single_family",
     "left_out",
     "requests_left_out",
+    "requests_changed",
     "scheme_assumed",
     "insecure_unused",
 ];

@@ -14,18 +14,17 @@ mod certificates;
 pub mod family;
 mod fleet;
 mod lapses;
+mod recording;
 mod search;
 mod truth;
 
-pub use before::{
-    ENTRIES, LINES, Unit, few_ports, insecure_unused, left_out, nothing_imported,
-    requests_left_out, scheme_assumed, single_family, unroutable,
-};
+pub use before::{few_ports, insecure_unused, left_out, scheme_assumed, single_family, unroutable};
 use certificates::of_certificates;
 pub use family::most_failed;
 use family::of_family;
 pub use fleet::of_fleet;
 use lapses::{slow_checks, stood_still};
+pub use recording::{ENTRIES, LINES, Unit, nothing_imported, requests_changed, requests_left_out};
 use search::of_search;
 use truth::of_truth;
 

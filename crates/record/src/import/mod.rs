@@ -1,19 +1,24 @@
 //! Mixes of requests imported from a recording: a HAR file or an access log.
 //!
-//! Equal requests become one, whose weight is the number of occurrences.
+//! Equal requests become one, whose weight is the number of occurrences. A line or an entry that can't
+//! be sent is omitted and counted by its reason; it never makes the others unreadable.
 
 mod access_log;
 pub mod har;
+mod left_out;
+mod target;
 mod when;
 
-pub use access_log::{AccessLog, is_line as is_log_line};
+pub use access_log::{AccessLog, LOG_FORMATS, LogFormat, detect_log_format};
+pub use left_out::{Altered, LeftOut, OneReason, Reasons};
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::plan::request::{Body, Request};
 use crate::plan::requests::usual_name;
 use crate::template::Template;
+use when::RecordedTime;
 
 /// What to import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,31 +40,8 @@ pub struct Imported {
     pub times: Vec<(u64, u32)>,
     /// What was omitted.
     pub left_out: LeftOut,
-}
-
-/// What was omitted, and why.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Requests of methods other than GET and HEAD.
-    pub methods: u64,
-    /// Requests to other hosts, by host.
-    pub hosts: BTreeMap<String, u64>,
-    /// Lines or entries that could not be read.
-    pub unreadable: u64,
-    /// The number, from 1, of the first line or entry that could not be read, and why.
-    pub first_unreadable: Option<(u64, String)>,
-}
-
-impl LeftOut {
-    /// Returns the total number.
-    pub fn count(&self) -> u64 {
-        self.methods + self.unreadable + self.hosts.values().sum::<u64>()
-    }
-
-    fn unreadable(&mut self, number: u64, why: &str) {
-        self.unreadable += 1;
-        self.first_unreadable.get_or_insert_with(|| (number, why.to_owned()));
-    }
+    /// What is not sent as it was recorded.
+    pub altered: Altered,
 }
 
 /// A request as recorded. Equal ones are counted as one.
@@ -78,7 +60,12 @@ struct Collector {
     known: HashMap<Arc<Recorded>, u32>,
     requests: Vec<(Arc<Recorded>, u64)>,
     times: Vec<(u64, u32)>,
+    /// The indices of the times without a zone.
+    without_zone: Vec<usize>,
+    /// The zone of the first time that has one.
+    zone: Option<i64>,
     left_out: LeftOut,
+    altered: Altered,
 }
 
 impl Collector {
@@ -86,19 +73,26 @@ impl Collector {
         Collector { wanted: wanted.clone(), ..Collector::default() }
     }
 
-    /// Adds a request made at `at`. The error says that there are too many distinct requests.
-    fn add(&mut self, recorded: Recorded, at: u64) -> Result<(), String> {
-        if !self.wanted.unsafe_methods && !matches!(&*recorded.method, "GET" | "HEAD") {
-            self.left_out.methods += 1;
-            return Ok(());
-        }
+    /// Returns whether requests of this method are imported. Counts those that are not.
+    fn takes(&mut self, method: &str) -> bool {
+        let takes = self.wanted.unsafe_methods || matches!(method, "GET" | "HEAD");
+        self.left_out.methods += u64::from(!takes);
+        takes
+    }
+
+    /// Adds a request made at `time`. The error says that there are too many distinct requests.
+    fn add(&mut self, recorded: Recorded, time: RecordedTime) -> Result<(), String> {
         let number = match self.known.get(&recorded) {
             Some(&number) => number,
             None => self.learn(recorded)?,
         };
         self.requests[number as usize].1 += 1;
         if self.wanted.times {
-            self.times.push((at, number));
+            match time.zone {
+                Some(zone) => self.zone = self.zone.or(Some(zone)),
+                None => self.without_zone.push(self.times.len()),
+            }
+            self.times.push((time.at, number));
         }
         Ok(())
     }
@@ -112,14 +106,21 @@ impl Collector {
         Ok(number)
     }
 
-    fn finish(self) -> Imported {
+    fn finish(mut self) -> Imported {
         // Drops the index so that each request has a single owner.
         drop(self.known);
+        let zone = self.zone.unwrap_or(0);
+        for &at in &self.without_zone {
+            self.times[at].0 = when::in_zone(self.times[at].0, zone);
+        }
+        let altered =
+            Altered { without_zone: self.without_zone.len() as u64, zone, ..self.altered };
         let requests = self
             .requests
             .into_iter()
             .map(|(recorded, count)| request(Arc::unwrap_or_clone(recorded), count));
-        Imported { requests: requests.collect(), times: self.times, left_out: self.left_out }
+        let (times, left_out) = (self.times, self.left_out);
+        Imported { requests: requests.collect(), times, left_out, altered }
     }
 }
 
@@ -135,18 +136,4 @@ fn request(recorded: Recorded, count: u64) -> Request {
         path,
         ..Request::plain(&method)
     }
-}
-
-/// Returns a recorded target in a form that is valid in a request line: percent-encodes invalid
-/// characters and removes a fragment.
-fn clean(target: &[u8]) -> String {
-    let target = target.split(|&byte| byte == b'#').next().unwrap_or_default();
-    let mut clean = String::with_capacity(target.len());
-    for &byte in target {
-        match byte.is_ascii_graphic() {
-            true => clean.push(byte.into()),
-            false => clean.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    clean
 }

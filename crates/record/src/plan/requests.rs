@@ -25,6 +25,7 @@ use super::request::{Body, PlanRequests, Request, usual_method};
 use crate::check::{Checks, Expect};
 use crate::template::{Reading, Template, TemplatePlace};
 use sixmark_http::http1::request::{check_method, parse_own_header};
+use sixmark_units::plain_text::to_text;
 
 /// The largest weight of a request; the smallest is its inverse.
 const MOST_WEIGHT: f64 = 1e9;
@@ -73,7 +74,7 @@ struct Number(f64);
 /// An error: the byte offset in the text, and the message.
 type PlacedMistake = (usize, String);
 
-/// Parses a request file. `open` reads the files that it names.
+/// Parses the text of a request file. `open` reads the bytes of the files that it names.
 ///
 /// # Errors
 /// The first error, with its line.
@@ -81,7 +82,6 @@ pub fn parse_requests(
     text: &str,
     open: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<PlanRequests, BadLine> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let at_line = |(at, message)| BadLine { line: line_of(text, at), message };
     let file: RequestsFile = toml::from_str(text).map_err(|error| at_line(syntax(&error)))?;
     let mut reading = Reading::new(open);
@@ -242,8 +242,8 @@ fn body(
     }
 }
 
-/// Returns a file's bytes as the content. They are parsed as a template, and must then be UTF-8
-/// text, only if `templates` is true.
+/// Returns a file's bytes as the content, unchanged. Only if `templates` is true, they are text, and
+/// parsed as a template.
 fn file_body(
     bytes: Vec<u8>,
     templates: Option<bool>,
@@ -252,7 +252,7 @@ fn file_body(
     if templates != Some(true) {
         return Ok(Body::Constant(Arc::new(bytes)));
     }
-    let text = String::from_utf8(bytes).map_err(|_| "templates need UTF-8 text".to_owned())?;
+    let text = to_text(bytes).map_err(|why| format!("templates need text: {why}"))?;
     reading.template(&text, TemplatePlace::Body).map(of_text)
 }
 

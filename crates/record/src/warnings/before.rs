@@ -1,17 +1,14 @@
 //! Warnings that are known before a run.
 
-use std::cmp::Reverse;
 use std::io;
 use std::net::SocketAddr;
 
-use crate::import::LeftOut;
 use crate::plan::ratio::PlanRatio;
 use sixmark_document::provenance::Warning;
 use sixmark_http::url::Url;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
-use super::NAMED;
 use sixmark_document::provenance::warning;
 use sixmark_units::quantity::counted;
 
@@ -68,59 +65,4 @@ pub fn left_out(count: usize, ratio: PlanRatio) -> Option<Warning> {
     let targets = if count == 1 { "1 target has".into() } else { format!("{count} targets have") };
     let message = format!("{targets} no address that a ratio of {ratio} uses: not loaded");
     (count > 0).then(|| warning("left_out", message))
-}
-
-/// The name of a recording's unit, of which there is one for each request.
-#[derive(Clone, Copy, Debug)]
-pub struct Unit {
-    one: &'static str,
-    many: &'static str,
-}
-
-/// The unit of HAR files.
-pub const ENTRIES: Unit = Unit { one: "entry", many: "entries" };
-/// The unit of access logs.
-pub const LINES: Unit = Unit { one: "line", many: "lines" };
-
-/// Warns about requests of a recording that are not sent.
-pub fn requests_left_out(left_out: &LeftOut, unit: Unit) -> Option<Warning> {
-    let message = format!("{}: not sent", reasons(left_out, unit));
-    (left_out.count() > 0).then(|| warning("requests_left_out", message))
-}
-
-/// Describes why a recording yields no request at all.
-pub fn nothing_imported(left_out: &LeftOut, unit: Unit) -> String {
-    match left_out.count() {
-        0 => format!("it has no {}", unit.many),
-        _ => format!("none of its {} can be sent: {}", unit.many, reasons(left_out, unit)),
-    }
-}
-
-/// Describes why requests are omitted, how many, and what to do about it.
-fn reasons(left_out: &LeftOut, unit: Unit) -> String {
-    let mut reasons = Vec::new();
-    if left_out.methods > 0 {
-        reasons.push(format!(
-            "{} with methods that may change data (--unsafe-methods includes them)",
-            write_count(left_out.methods)
-        ));
-    }
-    if !left_out.hosts.is_empty() {
-        let mut hosts: Vec<_> = left_out.hosts.iter().collect();
-        hosts.sort_by_key(|&(_, &times)| Reverse(times));
-        let of = |&(host, &times): &(&String, &u64)| {
-            format!("{} {}", host.escape_debug(), write_count(times))
-        };
-        let more = if hosts.len() > NAMED { ", ..." } else { "" };
-        let named: Vec<_> = hosts.iter().take(NAMED).map(of).collect();
-        let total = write_count(left_out.hosts.values().sum());
-        let named = named.join(", ");
-        reasons.push(format!("{total} to other hosts ({named}{more}; --har-host selects another)"));
-    }
-    if let Some((number, why)) = &left_out.first_unreadable {
-        let first = if left_out.unreadable == 1 { "" } else { "the first " };
-        let unreadable = counted(left_out.unreadable, unit.one, unit.many);
-        reasons.push(format!("{unreadable} unreadable, {first}number {number} ({why})"));
-    }
-    reasons.join(", ")
 }

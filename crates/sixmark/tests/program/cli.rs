@@ -6,6 +6,7 @@ mod checks;
 mod clocks;
 mod compare;
 mod connections;
+mod encodings;
 mod ending;
 mod files;
 mod find_max;

@@ -54,9 +54,9 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
     let mut targets = resolved(&entries, tls, &mut resolver)?;
     let ratio = search::search_ratio(options, plan_ratio(target, &targets)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
-    let Sent { requests, timetable, warning } = requests::sent(options, &targets)?;
-    let warnings =
-        alone(target, ratio).into_iter().chain(left_out).chain(warning).chain(remarks).collect();
+    let Sent { requests, timetable, warnings } = requests::sent(options, &targets)?;
+    let before = alone(target, ratio).into_iter().chain(left_out);
+    let warnings = before.chain(warnings).chain(remarks).collect();
     let plan = Plan {
         http,
         ratio,

@@ -1,13 +1,15 @@
 //! The requests to send: one that the options describe, or the mix of a file.
 
 use super::values::RequestFormat;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::de::IgnoredAny;
 use sixmark_document::provenance::Warning;
-use sixmark_record::import::{AccessLog, Imported, Wanted, har, is_log_line};
+use sixmark_record::import::{AccessLog, Imported, LogFormat, Wanted, detect_log_format, har};
 use sixmark_record::pace::{Speed, Timetable};
 use sixmark_record::plan::request::usual_method;
 use sixmark_record::plan::secrets::basic_authorization;
@@ -19,6 +21,7 @@ use super::options::PlanOptions;
 use sixmark_record::warnings as warning;
 use sixmark_record::warnings::{ENTRIES, LINES, Unit};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::text_file;
 
 /// Size of the beginning of a file from which its format is detected, in bytes.
 const BEGINNING: usize = 64 << 10;
@@ -31,8 +34,8 @@ pub(super) struct Sent {
     pub(super) requests: PlanRequests,
     /// The times of the requests. `None` unless a recording is replayed.
     pub(super) timetable: Option<Timetable>,
-    /// A warning about entries of the file that were left out.
-    pub(super) warning: Option<Warning>,
+    /// Warnings about entries of the file that are left out, or are not sent as recorded.
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Returns the requests that the options describe.
@@ -46,17 +49,18 @@ pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent
         if !options.keep_secrets {
             request.redact();
         }
-        return Ok(Sent { requests: PlanRequests::one(request), timetable: None, warning: None });
+        let requests = PlanRequests::one(request);
+        return Ok(Sent { requests, timetable: None, warnings: Vec::new() });
     };
     let speed = options.course.replay;
     let reading = RequestsReading { args, speed, file, targets };
-    let (mut list, timetable, warning) = reading.read()?;
+    let (mut list, timetable, warnings) = reading.read()?;
     list.iter_mut().for_each(|request| request.add(&fields, &args.expect));
     if !options.keep_secrets {
         list.iter_mut().for_each(Request::redact);
     }
     let requests = PlanRequests::new(list).map_err(|error| reading_error(file, &error))?;
-    Ok(Sent { requests, timetable, warning })
+    Ok(Sent { requests, timetable, warnings })
 }
 
 /// Returns the field that `--user` stands for.
@@ -91,14 +95,12 @@ pub(super) fn files_named(args: &RequestArgs, file: &Path) -> Vec<PathBuf> {
 
 /// Returns the text of a request file. `None` for a HAR file or an access log.
 fn toml_text(args: &RequestArgs, file: &Path) -> Option<String> {
-    let mut from = File::open(file).ok().filter(|_| file.is_file())?;
-    let mut text = Vec::new();
-    from.by_ref().take(BEGINNING as u64).read_to_end(&mut text).ok()?;
-    if args.requests_format.unwrap_or_else(|| format_of(&text)) != RequestFormat::Toml {
-        return None;
+    let from = File::open(file).ok().filter(|_| file.is_file())?;
+    let mut from = text_file::reader(from, BEGINNING).ok()?;
+    match format_in(args, from.fill_buf().ok()?) {
+        RequestFormat::Toml => text_file::read_from(from).ok(),
+        RequestFormat::Har | RequestFormat::Log => None,
     }
-    from.read_to_end(&mut text).ok()?;
-    String::from_utf8(text).ok()
 }
 
 fn reading_error(file: &Path, error: &str) -> CommandError {
@@ -125,28 +127,34 @@ struct RequestsReading<'a> {
     targets: &'a [Target],
 }
 
-/// The requests, the times at which to send them, and a warning about what was left out.
-type FoundRequests = (Vec<Request>, Option<Timetable>, Option<Warning>);
+/// The requests, the times at which to send them, and warnings about those that are not sent as
+/// recorded.
+type FoundRequests = (Vec<Request>, Option<Timetable>, Vec<Warning>);
 
 impl RequestsReading<'_> {
     fn read(&self) -> Result<FoundRequests, CommandError> {
         let mut from = self.open().map_err(|error| self.wrong(error))?;
         let beginning = from.fill_buf().map_err(|error| self.wrong(error))?;
-        let format = self.args.requests_format.unwrap_or_else(|| format_of(beginning));
+        let format = format_in(self.args, beginning);
         self.fits(format)?;
         match format {
-            RequestFormat::Toml => self.toml(from).map(|requests| (requests.to_vec(), None, None)),
+            RequestFormat::Toml => {
+                self.toml(from).map(|requests| (requests.to_vec(), None, Vec::new()))
+            }
             RequestFormat::Har => self.har(from).and_then(|found| self.imported(found, ENTRIES)),
-            RequestFormat::Log => self.log(from).and_then(|found| self.imported(found, LINES)),
+            RequestFormat::Log => {
+                let format = self.log_format(beginning)?;
+                self.log(format, from).and_then(|found| self.imported(found, LINES))
+            }
         }
     }
 
+    /// Opens the file as text whose beginning is in the buffer.
     fn open(&self) -> io::Result<BufReader<Box<dyn io::Read>>> {
-        let from: Box<dyn io::Read> = match self.file == Path::new("-") {
-            true => Box::new(io::stdin()),
-            false => Box::new(File::open(self.file)?),
-        };
-        Ok(BufReader::with_capacity(BEGINNING, from))
+        match self.file == Path::new("-") {
+            true => text_file::reader(io::stdin(), BEGINNING),
+            false => text_file::reader(File::open(self.file)?, BEGINNING),
+        }
     }
 
     fn wrong(&self, error: impl ToString) -> CommandError {
@@ -168,16 +176,18 @@ impl RequestsReading<'_> {
                 ("--har-host", "is a request file, which names no hosts; omit it")
             }
             RequestFormat::Log if args.har_host.is_some() => {
-                ("--har-host", "is an access log, which names no hosts; omit it")
+                ("--har-host", "is an access log, of which all lines are used; omit it")
+            }
+            RequestFormat::Toml | RequestFormat::Har if args.log_format.is_some() => {
+                ("--log-format", "is not read as an access log; omit --requests-format")
             }
             _ => return Ok(()),
         };
         Err(CommandError::Usage(format!("{option}: '{}' {why}", self.file.display())))
     }
 
-    fn toml(&self, mut from: impl io::Read) -> Result<PlanRequests, CommandError> {
-        let mut text = String::new();
-        from.read_to_string(&mut text).map_err(|error| self.wrong(error))?;
+    fn toml(&self, from: impl io::Read) -> Result<PlanRequests, CommandError> {
+        let text = text_file::read_from(from).map_err(|error| self.wrong(error))?;
         let folder = self.file.parent().unwrap_or(Path::new(""));
         let mut open = |name: &str| std::fs::read(folder.join(name)).map_err(|e| e.to_string());
         requests::parse_requests(&text, &mut open).map_err(|wrong| {
@@ -188,12 +198,32 @@ impl RequestsReading<'_> {
 
     /// Returns an addition to the error message if the file may not be a request file at all: every
     /// file that is neither JSON nor has lines of a log is assumed to be one.
-    fn hint(&self, text: &str) -> &'static str {
+    fn hint(&self, text: &str) -> String {
         let is_toml = self.args.requests_format.is_some() || text.contains("[request");
         match is_toml || text.trim().is_empty() {
-            true => "",
-            false => "; for a HAR file or an access log use --requests-format har or log",
+            true => String::new(),
+            false => format!(
+                "; for a HAR file or an access log use --requests-format har or log (formats of \
+                 logs: {})",
+                LogFormat::names()
+            ),
         }
+    }
+
+    /// Returns the format of the access log that begins in this way.
+    fn log_format(&self, beginning: &[u8]) -> Result<&'static LogFormat, CommandError> {
+        if let Some(format) = self.args.log_format {
+            return Ok(format);
+        }
+        // Of an empty log every format says the same.
+        let empty = beginning.trim_ascii().is_empty().then(|| LogFormat::named("combined"));
+        detect_log_format(beginning).or(empty.flatten()).ok_or_else(|| {
+            self.wrong(format!(
+                "it begins with no line of an access log in a known format ({}); name its format \
+                 with --log-format",
+                LogFormat::names()
+            ))
+        })
     }
 
     fn wanted(&self) -> Wanted {
@@ -201,19 +231,22 @@ impl RequestsReading<'_> {
         Wanted { unsafe_methods, times }
     }
 
-    fn har(&self, mut from: impl io::Read) -> Result<Imported, CommandError> {
-        let mut text = Vec::new();
-        from.read_to_end(&mut text).map_err(|error| self.wrong(error))?;
+    fn har(&self, from: impl io::Read) -> Result<Imported, CommandError> {
+        let text = text_file::read_from(from).map_err(|error| self.wrong(error))?;
         let hosts = match &self.args.har_host {
             Some(host) => vec![host.to_ascii_lowercase()],
             None => self.targets.iter().map(|target| har::host_of(&target.authority)).collect(),
         };
-        har::parse_har(&text, &hosts, &self.wanted()).map_err(|error| self.wrong(error))
+        har::parse_har(text.as_bytes(), &hosts, &self.wanted()).map_err(|error| self.wrong(error))
     }
 
     /// Reads an access log line by line, since it may be larger than memory.
-    fn log(&self, mut from: impl BufRead) -> Result<Imported, CommandError> {
-        let (mut log, mut line) = (AccessLog::new(&self.wanted()), Vec::new());
+    fn log(
+        &self,
+        format: &'static LogFormat,
+        mut from: impl BufRead,
+    ) -> Result<Imported, CommandError> {
+        let (mut log, mut line) = (AccessLog::new(format, &self.wanted()), Vec::new());
         loop {
             line.clear();
             let read = from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
@@ -225,25 +258,40 @@ impl RequestsReading<'_> {
     }
 
     fn imported(&self, found: Imported, unit: Unit) -> Result<FoundRequests, CommandError> {
-        let Imported { requests, times, left_out } = found;
+        let Imported { requests, times, left_out, altered } = found;
         if requests.is_empty() {
             return Err(self.wrong(warning::nothing_imported(&left_out, unit)));
         }
         let table = |speed| Timetable::new(times, speed).map_err(|error| self.wrong(error));
         let timetable = self.speed.map(table).transpose()?;
-        Ok((requests, timetable, warning::requests_left_out(&left_out, unit)))
+        let left_out = warning::requests_left_out(&left_out, unit);
+        let changed = warning::requests_changed(&altered, unit);
+        Ok((requests, timetable, left_out.into_iter().chain(changed).collect()))
     }
 }
 
-/// Detects the format of a file from its beginning: JSON is a HAR file, and a line of a log that is
-/// not a comment makes an access log. Everything else is a request file.
+/// Returns the format of a file that begins in this way.
+fn format_in(args: &RequestArgs, beginning: &[u8]) -> RequestFormat {
+    let of_log = args.log_format.map(|_| RequestFormat::Log);
+    args.requests_format.or(of_log).unwrap_or_else(|| format_of(beginning))
+}
+
+/// Detects the format of a file from its beginning: JSON is a HAR file, unless each line is an object
+/// of its own; these, and other lines in a known format, make an access log. Everything else is a
+/// request file.
 fn format_of(beginning: &[u8]) -> RequestFormat {
-    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
-    let mut lines = text.split(|&byte| byte == b'\n');
-    match lines.any(|line| !line.starts_with(b"#") && is_log_line(line)) {
-        _ if text.starts_with(b"{") => RequestFormat::Har,
-        true => RequestFormat::Log,
-        false => RequestFormat::Toml,
+    let text = beginning.trim_ascii_start();
+    let is_log = || detect_log_format(text).is_some();
+    if !text.starts_with(b"{") {
+        return if is_log() { RequestFormat::Log } else { RequestFormat::Toml };
+    }
+    let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let mut object = || serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(lines.next()?).ok();
+    match object() {
+        Some(first) if !first.contains_key("log") && (object().is_some() || is_log()) => {
+            RequestFormat::Log
+        }
+        _ => RequestFormat::Har,
     }
 }
 
@@ -256,14 +304,29 @@ mod tests {
     fn a_file_is_known_by_its_beginning() {
         let log = "odd line\n::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 1\n";
         for (text, format) in [
-            ("\u{feff} \n{\"log\": 1}", RequestFormat::Har),
+            (" \n{\"log\": 1}", RequestFormat::Har),
+            ("{\"log\": {\"entries\": []}}\n", RequestFormat::Har),
+            (&*format!("{{\n \"a\": \"b\",\n{log}"), RequestFormat::Har),
+            ("{\"a\": 1}\n{\"b\": 2}\n", RequestFormat::Log),
+            ("{\"a\": 1}\n", RequestFormat::Har),
             (log, RequestFormat::Log),
+            ("{\"ts\": 1704164645, \"method\": \"GET\", \"path\": \"/\"}\n", RequestFormat::Log),
+            ("#Fields: date time cs-method cs-uri-stem\n", RequestFormat::Log),
             ("# a mix\n[[request]]\n", RequestFormat::Toml),
             (&*format!("# {}\n[[request]]", log.replace('\n', "")), RequestFormat::Toml),
             ("", RequestFormat::Toml),
         ] {
             assert_eq!(format_of(text.as_bytes()), format, "{text}");
         }
+    }
+
+    #[test]
+    fn the_help_names_every_format_of_logs() {
+        use clap::Args as _;
+        let command = RequestArgs::augment_args(clap::Command::new("run"));
+        let option = command.get_arguments().find(|option| option.get_id() == "log_format");
+        let help = option.and_then(|option| option.get_help()).unwrap().to_string();
+        assert!(help.contains(&LogFormat::names()), "{help}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sixmark_http::http1::request::check_method;
 use sixmark_record::clocks::Timestamps;
+use sixmark_record::import::LogFormat;
 use sixmark_record::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
 use sixmark_record::plan::{Close, Driver};
 
@@ -65,6 +66,11 @@ pub(in crate::cli) fn format(text: &str) -> Result<RequestFormat, String> {
         "log" => Ok(RequestFormat::Log),
         _ => Err("expected toml, har or log".to_owned()),
     }
+}
+
+/// Parses the value of `--log-format`.
+pub(in crate::cli) fn log_format(text: &str) -> Result<&'static LogFormat, String> {
+    LogFormat::named(text).ok_or_else(|| format!("expected one of {}", LogFormat::names()))
 }
 
 /// Parses the value of `--replay`: `2x`, `0.5`.

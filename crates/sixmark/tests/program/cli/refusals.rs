@@ -117,6 +117,8 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["--requests", "a", "--replay", "2x", URL], "--replay=2x"),
     (&["--requests", "a", "--replay", "--rate", "5", URL], "cannot be used with"),
     (&["--replay", URL], "--requests"),
+    (&["--requests", "a", "--log-format", "clf", URL], "expected one of combined, caddy, traefik"),
+    (&["--log-format", "json", URL], "--requests"),
     (&["--har-host", "a", URL], "--requests"),
     (&["--unsafe-methods", URL], "--requests"),
     (&["--expect", "state=200", URL], "status=200"),

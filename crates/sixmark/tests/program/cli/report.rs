@@ -108,7 +108,7 @@ fn what_can_t_be_shown_is_told_in_one_line() {
     std::fs::write(path("har"), "{\"schema\":\"har\"}").unwrap();
     std::fs::write(path("future"), "{\"schema\":\"sixmark.result/2\"}").unwrap();
     std::fs::write(path("part"), "{\"schema\":\"sixmark.result/1\"}").unwrap();
-    std::fs::write(path("binary"), [0xff, 0xfe]).unwrap();
+    std::fs::write(path("binary"), [0xff, 0xff]).unwrap();
     let lines = "{\"schema\":\"sixmark.vitals/1\"}\n{\"at_us\":1}\n";
     std::fs::write(path("lines"), lines).unwrap();
     let fine = kept(folder.path(), "fine", real_run()).to_str().unwrap().to_owned();

@@ -1,6 +1,7 @@
 //! Mixes of requests: from request files, HAR files and access logs.
 
 use serde_json::{Value, json as value};
+use sixmark_record::import::LOG_FORMATS;
 use sixmark_record::plan::requests;
 use sixmark_testkit::{Origin, complaint, document, json, sixmark};
 use tempfile::TempDir;
@@ -62,7 +63,7 @@ fn what_is_wrong_in_a_request_file_is_one_line_with_its_place() {
         ("", "mix.toml: there are no requests; write a [[request]]"),
         ("[[request]]\nweight = 'x'\n", "mix.toml:2: expected a number, found string \"x\""),
         ("[request]\n", "mix.toml:1: expected [[request]] in double brackets, found a table"),
-        ("name,age\n", "use --requests-format har or log"),
+        ("name,age\n", "use --requests-format har or log (formats of logs: combined, caddy, "),
     ] {
         let (_folder, path) = file("mix.toml", text);
         let said = complaint(&sixmark(&["run", "--requests", &path, "http://127.0.0.1:1/"]), 2);
@@ -74,6 +75,10 @@ fn what_is_wrong_in_a_request_file_is_one_line_with_its_place() {
         let said = complaint(&sixmark(&arguments), 2);
         assert!(said.contains("is a request file, "), "{said}");
     }
+    let both = ["--requests-format=toml", "--log-format=json"];
+    let arguments = [&["run", "--requests", &path], &both[..], &["http://127.0.0.1:1/"]].concat();
+    let said = complaint(&sixmark(&arguments), 2);
+    assert!(said.contains("is not read as an access log; omit --requests-format"), "{said}");
     let said = complaint(&sixmark(&["run", "--requests", "no-such-file", "http://[::1]:1/"]), 2);
     assert!(said.contains("no-such-file"), "{said}");
 }
@@ -101,7 +106,8 @@ fn an_access_log_is_a_mix_and_tells_what_it_leaves_out() {
     assert_eq!(shown(&result, "weight"), [8.0]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("[requests_left_out]") && said.contains("--unsafe-methods"), "{said}");
-    assert!(said.contains("1 line unreadable, number 10"), "{said}");
+    let unreadable = "1 line unreadable (no request was received: 1, number 10)";
+    assert!(said.contains(unreadable), "{said}");
     let result = json(&["-n", "10", "--unsafe-methods", "--requests", &path, &v6, &v4]);
     assert_eq!(shown(&result, "method"), ["GET", "POST"]);
 }
@@ -155,6 +161,79 @@ fn of_a_har_file_the_targets_hosts_are_taken_or_the_one_that_is_named() {
     let said = complaint(&sixmark(&arguments), 2);
     assert!(said.contains("none of its entries can be sent: 3 to other hosts"), "{said}");
     assert!(said.contains("cdn.example 1"), "{said}");
+}
+
+#[test]
+fn of_an_archive_what_can_be_sent_is_sent_and_the_rest_is_told() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/10");
+    let headers = value!([{"name": "X-A", "value": null}, {"name": null, "value": "b"}]);
+    let time = "2024-01-02T03:04:05";
+    let entries = value!([
+        {"startedDateTime": time, "request": {"method": "GET", "url": v6, "headers": headers}},
+        {"startedDateTime": time, "request": {"method": "GET", "url": null}},
+        {"startedDateTime": time},
+        null,
+        {"startedDateTime": time, "request": {"method": "GET", "url": v4, "headers": null}},
+    ]);
+    let (_folder, path) = file("a.har", &value!({"log": {"entries": entries}}).to_string());
+    let arguments = ["run", "--quiet", "--json", "-", "--replay", "--requests", &path, &v6, &v4];
+    let output = sixmark(&arguments);
+    let result = document(&output);
+    assert_eq!(shown(&result, "headers"), [value!([["X-A", ""]]), value!([])]);
+    let warnings = result["warnings"].as_array().unwrap();
+    let message = |code: &str| {
+        let found = warnings.iter().find(|warning| warning["code"] == code);
+        found.and_then(|warning| warning["message"].as_str()).unwrap().to_owned()
+    };
+    let left_out = message("requests_left_out");
+    assert!(left_out.starts_with("3 entries unreadable ("), "{left_out}");
+    assert!(left_out.contains("a request without a URL: 1, number 2; no request: 1, number 3"));
+    let changed = message("requests_changed");
+    assert!(changed.contains("a header field without a name: 1, number 1"), "{changed}");
+    assert!(changed.ends_with("2 entries have a time without a zone: read as UTC"), "{changed}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains(&left_out) && said.contains(&changed), "{said}");
+    // Nothing is left.
+    let (_folder, path) = file("a.har", "{\"log\": {\"entries\": [{}, 5]}}");
+    let said = complaint(&sixmark(&["run", "--requests", &path, &v4]), 2);
+    assert!(said.contains("none of its entries can be sent: 2 entries unreadable ("), "{said}");
+}
+
+#[test]
+fn logs_in_other_formats_are_mixes_too() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/");
+    let nginx = "{\"msec\":\"1704164645.1\",\"method\":\"GET\",\"uri\":\"/bytes/1\"}\n\
+                {\"msec\":\"1704164645.2\",\"request\":\"GET http://h?next=/home HTTP/1.1\"}\n";
+    let iis = "#Fields: date time cs-method cs-uri-stem cs-uri-query\n\
+               2024-01-02 03:04:05 GET /bytes/1 -\n2024-01-02 03:04:06 GET / next=/home\n";
+    for (text, options) in [
+        (nginx, &[][..]),
+        (nginx, &["--log-format", "json"]),
+        (iis, &["--log-format=w3c"]),
+        (iis, &[]),
+    ] {
+        let (_folder, path) = file("access.log", text);
+        let result = json(&[options, &["-n", "4", "--requests", &path, &v6, &v4]].concat());
+        assert_eq!(shown(&result, "path"), ["/bytes/1", "/?next=/home"]);
+    }
+    let odd = "{\"at\": \"noon\", \"what\": \"GET /\"}\n{\"at\": \"one\", \"what\": \"GET /\"}\n";
+    let (_folder, path) = file("odd.log", odd);
+    let said = complaint(&sixmark(&["run", "--requests", &path, &v4]), 2);
+    assert!(said.contains("in a known format (combined, caddy, traefik, json, "), "{said}");
+    let arguments = ["run", "--requests", &path, "--log-format", "alb", &v4];
+    let said = complaint(&sixmark(&arguments), 2);
+    assert!(said.contains("none of its lines can be sent: 2 lines unreadable"), "{said}");
+}
+
+/// The page's table names every format, and no other.
+#[test]
+fn the_documentation_names_each_format_of_logs() {
+    let page = include_str!("../../../../../docs/requests.md");
+    let rows = page.split("| `--log-format` |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let named = rows.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(named.collect::<Vec<_>>(), LOG_FORMATS.each_ref().map(|format| format.name));
 }
 
 /// The page's own example is one that works.

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use sixmark_http::http1::request::parse_own_header;
 use sixmark_record::check::Expect;
+use sixmark_record::import::LogFormat;
 use sixmark_record::plan::accept::AcceptStatus;
 
-use crate::cli::run::values::{RequestFormat, credentials, file, format, method};
+use crate::cli::run::values::{RequestFormat, credentials, file, format, log_format, method};
 
 /// Options for requests, and for checks of responses.
 #[derive(Clone, Debug, clap::Args)]
@@ -42,6 +43,11 @@ pub(in crate::cli) struct RequestArgs {
     /// Format of that file [default: detected from its beginning]
     #[arg(long, value_name = "toml|har|log", value_parser = format, requires = "requests")]
     pub(in crate::cli) requests_format: Option<RequestFormat>,
+
+    /// Format of an access log, one of combined, caddy, traefik, json, cloudfront, w3c, alb [default:
+    /// detected from its first lines]
+    #[arg(long, value_name = "NAME", value_parser = log_format, requires = "requests")]
+    pub(in crate::cli) log_format: Option<&'static LogFormat>,
 
     /// Host whose entries of a HAR file are used [default: the targets' hosts]
     #[arg(long, value_name = "HOST", requires = "requests")]
