@@ -1,6 +1,7 @@
 //! Basic types that every other crate of sixmark uses: the address family ([`family`]), counts
-//! ([`counts`]), quantities as text ([`quantity`]), the encoding of text files ([`plain_text`]),
-//! untrusted text for a terminal ([`visible`]), and random numbers from a seed ([`random`]).
+//! ([`counts`]), quantities as text ([`quantity`]), days ([`calendar`]), the encoding of text files
+//! ([`plain_text`]), untrusted text for a terminal ([`visible`]), and random numbers from a seed
+//! ([`random`]).
 //!
 //! This crate contains nothing about HTTP, packets, runs or results, and it uses no socket, file,
 //! thread or clock. Begin with [`family::Family`] and [`family::PerFamily`], which occur throughout
@@ -8,6 +9,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod calendar;
 pub mod counts;
 pub mod family;
 pub mod net;

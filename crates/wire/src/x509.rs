@@ -1,6 +1,8 @@
 //! The fields of an X.509 certificate (RFC 5280) that sixmark reports: validity, version, public
 //! key and permitted use. The input is untrusted.
 
+use sixmark_units::calendar::days_since_1970;
+
 const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;
 /// `[0]`, constructed: the version, which version 1 certificates omit.
@@ -178,7 +180,8 @@ fn parse_time(tag: u8, text: &[u8]) -> Option<i64> {
     let (month, day) = (part(0)?, part(2)?);
     let legal = (1..=12).contains(&month) && (1..=31).contains(&day);
     legal.then_some(())?;
-    Some(days(year, month, day) * 86_400 + part(4)? * 3_600 + part(6)? * 60 + part(8)?)
+    let of_day = part(4)? * 3_600 + part(6)? * 60 + part(8)?;
+    Some(days_since_1970(year, month, day) * 86_400 + of_day)
 }
 
 fn parse_digits(digits: &[u8]) -> Option<i64> {
@@ -186,18 +189,9 @@ fn parse_digits(digits: &[u8]) -> Option<i64> {
     all.then(|| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }
 
-/// Returns the number of days since 1970-01-01. Years begin in March, so that the leap day is the
-/// last day of the year.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    // 719,468 days lie between 0000-03-01 and 1970-01-01.
-    year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468
-}
-
-/// Converts days since 1970-01-01 to year, month and day; the inverse of [`days`].
+/// Converts days since 1970-01-01 to year, month and day; the inverse of [`days_since_1970`].
 fn date(days_from_1970: i64) -> (i64, i64, i64) {
-    let march = |year| days(year, 3, 1);
+    let march = |year| days_since_1970(year, 3, 1);
     // 400 years have 146,097 days, so the guess is at most one year off.
     let guess = 1970
         + days_from_1970.div_euclid(146_097) * 400
@@ -306,7 +300,7 @@ mod tests {
     fn dates_and_days_are_each_others_inverse() {
         for number in (-800_000..3_000_000).step_by(97) {
             let (year, month, day) = date(number);
-            assert_eq!(days(year, month, day), number, "{year}-{month}-{day}");
+            assert_eq!(days_since_1970(year, month, day), number, "{year}-{month}-{day}");
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Points in time as written in logs and recordings, in nanoseconds since the start of 1970.
 
+use sixmark_units::calendar::{MONTHS, days_since_1970};
+
 const SECOND: u64 = 1_000_000_000;
-const MONTHS: [&[u8]; 12] = [
-    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
-];
 
 /// The units of a number that is a time, each as the decimal places of a second, with the smallest
 /// number that is in it. Smaller numbers of seconds are before 1973: they are taken for durations.
@@ -41,7 +40,7 @@ pub(super) fn parse_time(text: &[u8]) -> Option<RecordedTime> {
 /// Parses `10/Oct/2000:13:55:36 -0700`, which has a resolution of one second.
 pub(super) fn parse_log_time(text: &[u8]) -> Option<RecordedTime> {
     let (day, rest) = (parse_digits(text.get(..2)?)?, text.get(2..)?);
-    let month = MONTHS.iter().position(|&month| rest.get(1..4) == Some(month))? + 1;
+    let month = MONTHS.iter().position(|month| rest.get(1..4) == Some(month.as_bytes()))? + 1;
     let marks = rest.first() == Some(&b'/') && rest.get(4) == Some(&b'/');
     let year = parse_digits(rest.get(5..9)?)?;
     let clock = clock(rest.get(10..18)?)?;
@@ -134,17 +133,8 @@ fn fraction(text: &[u8]) -> (u64, &[u8]) {
 /// Returns the seconds since the start of 1970, or `None` for earlier times.
 fn seconds_since_epoch(year: i64, month: i64, day: i64, clock: i64) -> Option<u64> {
     let fits = (1..=12).contains(&month) && (1..=31).contains(&day) && year < 2_500;
-    let at = fits.then(|| days(year, month, day) * 86_400 + clock)?;
+    let at = fits.then(|| days_since_1970(year, month, day) * 86_400 + clock)?;
     u64::try_from(at).ok()?.checked_mul(SECOND)
-}
-
-/// Returns the days since the start of 1970 in the Gregorian calendar. Years begin in March, so
-/// that the leap day is the last one; 400 years have 146,097 days.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month < 3 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 #[cfg(test)]
