@@ -1,12 +1,13 @@
 //! Resolution of the hosts of URLs to addresses.
 
-use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Instant;
 
 use sixmark_document::provenance::Lookup;
 use sixmark_http::url::{Host, Url};
 
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::interface::in_zone;
 
 /// An answer given in advance, as in curl's `--resolve HOST:PORT:ADDR[,ADDR]…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,10 @@ impl Resolver {
     /// Returns all addresses of the URL's host, each once, in the order of the system's resolver.
     pub fn addresses(&mut self, url: &Url) -> Result<Vec<SocketAddr>, CommandError> {
         match &url.host {
-            Host::Address(address, zone) => Ok(vec![literal(*address, zone.as_deref(), url.port)?]),
+            Host::Address(address, zone) => {
+                let found = in_zone(*address, zone.as_deref(), url.port);
+                Ok(vec![found.map_err(CommandError::Usage)?])
+            }
             Host::Name(name) => {
                 let found = self.look_up(name, url.port)?;
                 Ok(found.into_iter().map(|address| SocketAddr::new(address, url.port)).collect())
@@ -101,20 +105,6 @@ fn lookup(name: &str, begin: Instant, found: &[IpAddr]) -> Lookup {
     Lookup { host: name.to_owned(), us, ipv6, ipv4: found.len() - ipv6 }
 }
 
-/// Returns the socket address of a literal address, with the number of its zone.
-fn literal(address: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, CommandError> {
-    let (IpAddr::V6(v6), Some(zone)) = (address, zone) else {
-        return Ok(SocketAddr::new(address, port));
-    };
-    let scope = zone.parse().ok().or_else(|| sixmark_sys::interface::index(zone));
-    let missing = || {
-        CommandError::Usage(format!(
-            "[{v6}%{zone}]: this host has no interface '{zone}'; see `ip link`"
-        ))
-    };
-    Ok(SocketAddrV6::new(v6, port, 0, scope.ok_or_else(missing)?).into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,11 +124,17 @@ mod tests {
     #[test]
     fn a_literal_takes_its_zone_along() {
         let lo = sixmark_sys::interface::index("lo").unwrap();
+        let expected = std::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 81, 0, lo).into();
         let mut resolver = Resolver::default();
-        let found = resolver.addresses(&"http://[fe80::1%lo]:81/".parse().unwrap()).unwrap();
-        assert_eq!(found, [SocketAddrV6::new("fe80::1".parse().unwrap(), 81, 0, lo).into()]);
-        let error = resolver.addresses(&"http://[fe80::1%none0]/".parse().unwrap()).unwrap_err();
-        assert!(error.to_string().contains("no interface 'none0'"), "{error}");
+        for zone in ["lo", &lo.to_string()] {
+            let url = format!("http://[fe80::1%{zone}]:81/").parse().unwrap();
+            assert_eq!(resolver.addresses(&url).unwrap(), [expected], "{zone}");
+        }
+        for zone in ["none0", "0", "4294967295"] {
+            let url = format!("http://[fe80::1%{zone}]/").parse().unwrap();
+            let error = resolver.addresses(&url).unwrap_err().to_string();
+            assert!(error.contains("this host has no interface"), "{error}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 use crate::{check_return, socket};
 
@@ -12,6 +12,23 @@ pub fn index(name: &str) -> Option<u32> {
     // SAFETY: `name` is a C string that outlives the call.
     let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
     (index > 0).then_some(index)
+}
+
+/// Returns the socket address of an address in a zone (RFC 4007), which the name or the index of an
+/// interface of this host identifies. Addresses of IPv4 have no zone.
+///
+/// # Errors
+/// This host has no such interface.
+pub fn in_zone(address: IpAddr, zone: Option<&str>, port: u16) -> Result<SocketAddr, String> {
+    let (IpAddr::V6(v6), Some(zone)) = (address, zone) else {
+        return Ok(SocketAddr::new(address, port));
+    };
+    let is_number = zone.bytes().all(|byte| byte.is_ascii_digit());
+    let number = || zone.parse().ok().filter(|&of| is_number && name_of_interface(of).is_ok());
+    let what = if is_number { "interface with the number" } else { "interface" };
+    let missing = || format!("[{v6}%{zone}]: this host has no {what} '{zone}'; see `ip link`");
+    let scope = index(zone).or_else(number).ok_or_else(missing)?;
+    Ok(SocketAddrV6::new(v6, port, 0, scope).into())
 }
 
 /// Returns the name of the interface with this index.
@@ -149,5 +166,21 @@ mod tests {
         }
         assert_eq!(addresses_of_interface("no-such-interface").unwrap(), []);
         assert!(up().unwrap().contains(&"lo".to_owned()));
+    }
+
+    #[test]
+    fn a_zone_is_the_name_or_the_index_of_an_interface() {
+        let (address, lo) = ("fe80::1".parse().unwrap(), index("lo").unwrap());
+        let expected = SocketAddr::from(SocketAddrV6::new("fe80::1".parse().unwrap(), 81, 0, lo));
+        for zone in ["lo", &lo.to_string()] {
+            assert_eq!(in_zone(address, Some(zone), 81), Ok(expected));
+        }
+        assert_eq!(in_zone(address, None, 81), Ok("[fe80::1]:81".parse().unwrap()));
+        for zone in ["none0", "0", "4294967295", "99999999999", "+1", "-1", ""] {
+            let error = in_zone(address, Some(zone), 81).unwrap_err();
+            assert!(error.contains(&format!("'{zone}'; see `ip link`")), "{error}");
+        }
+        let error = in_zone(address, Some("4294967295"), 81).unwrap_err();
+        assert!(error.contains("no interface with the number '4294967295'"), "{error}");
     }
 }

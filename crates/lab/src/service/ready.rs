@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::plan::services::ReadyCheck;
 use crate::plan::storage::server;
 use sixmark_http::url::{Host, Url};
+use sixmark_sys::interface::in_zone;
 
 /// The maximum time for one check of a URL.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -66,7 +67,7 @@ impl Look<'_> {
 
 fn connect(url: &Url) -> Option<TcpStream> {
     let addresses: Vec<SocketAddr> = match &url.host {
-        Host::Address(address, _) => vec![SocketAddr::new(*address, url.port)],
+        Host::Address(address, zone) => vec![in_zone(*address, zone.as_deref(), url.port).ok()?],
         Host::Name(name) => (name.as_str(), url.port).to_socket_addrs().ok()?.collect(),
     };
     let open = |address: &SocketAddr| TcpStream::connect_timeout(address, ANSWER).ok();

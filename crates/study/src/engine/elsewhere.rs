@@ -9,6 +9,7 @@ use sixmark_http::url::{Host, Url};
 use sixmark_lab::plan::storage::server;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::ethtool::Ethtool;
+use sixmark_sys::interface::in_zone;
 use sixmark_sys::route::interface_to;
 
 use crate::spec::{Elsewhere, Study};
@@ -154,10 +155,8 @@ fn interfaces(study: &Study) -> BTreeSet<String> {
 /// Returns the addresses of a URL's host; none if its name can't be resolved.
 pub(super) fn addresses_of(url: &Url) -> Vec<SocketAddr> {
     match &url.host {
-        Host::Address(address, None) => vec![SocketAddr::new(*address, url.port)],
-        Host::Address(address, Some(zone)) => {
-            let found = format!("[{address}%{zone}]:{}", url.port).to_socket_addrs();
-            found.map_or(Vec::new(), Iterator::collect)
+        Host::Address(address, zone) => {
+            in_zone(*address, zone.as_deref(), url.port).into_iter().collect()
         }
         Host::Name(name) => {
             let found = (name.as_str(), url.port).to_socket_addrs();

@@ -9,6 +9,7 @@ use sixmark_http::http1::{Complete, Http1Violation, KnownHead, ResponseReader, R
 use sixmark_http::url::{Host, Scheme, Url};
 
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::interface::in_zone;
 
 /// How long fetching a page may take, from the connect to the last byte, over all its addresses
 /// together.
@@ -29,14 +30,19 @@ impl PageAddress {
     /// Resolves the URL's host.
     ///
     /// # Errors
-    /// Returns an error if the URL is not http://, or if its host can't be resolved.
+    /// Returns an error if the URL is not http://, if its host can't be resolved, or if this host
+    /// has no interface of that zone.
     pub(super) fn find(url: Url) -> Result<PageAddress, CommandError> {
         if url.scheme != Scheme::Http {
             let line = format!("--vitals-from {url}: metrics are fetched only over http://");
             return Err(CommandError::Usage(line));
         }
         let addresses = match &url.host {
-            Host::Address(address, _) => vec![SocketAddr::new(*address, url.port)],
+            Host::Address(address, zone) => {
+                let found = in_zone(*address, zone.as_deref(), url.port);
+                let wrong = |why| CommandError::Usage(format!("--vitals-from {url}: {why}"));
+                vec![found.map_err(wrong)?]
+            }
             Host::Name(name) => (name.as_str(), url.port)
                 .to_socket_addrs()
                 .map_err(|error| {
