@@ -13,6 +13,7 @@ pub mod requests;
 pub mod study;
 pub mod tally;
 pub mod traffic_script;
+pub mod url;
 pub mod wire;
 pub mod x509;
 
@@ -20,7 +21,7 @@ pub mod x509;
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("capture_file", capture_file::check),
     ("flow", flow::check),
     ("gate", gate::check),
@@ -33,6 +34,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("study", study::check),
     ("tally", tally::check),
     ("traffic_script", traffic_script::check),
+    ("url", url::check),
     ("wire", wire::check),
     ("x509", x509::check),
 ];

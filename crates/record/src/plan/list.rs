@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sixmark_http::url::{Scheme, Url, parse_ipv6};
+use sixmark_http::url::{Scheme, Url, has_scheme, parse_ipv6};
 
 /// The largest weight of an entry.
 const MAX_WEIGHT: u32 = 1_000_000;
@@ -77,15 +77,6 @@ fn parse_weight(word: &str) -> Result<u32, String> {
     }
 }
 
-/// Reports whether a target is written as a URL, with its scheme.
-pub fn has_scheme(target: &str) -> bool {
-    let begins = |scheme: &str| {
-        target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
-    // A scheme with too few slashes is a mistyped URL rather than a host.
-    target.contains("://") || begins("http:/") || begins("https:/")
-}
-
 /// Parses a URL, or a host or address with or without a port, which stands for `http://`. An IPv6
 /// address without a port may be written without brackets. A host without a path gets `path`, which
 /// begins with `/`.
@@ -114,7 +105,7 @@ mod tests {
     fn a_list_names_urls_hosts_and_addresses_with_weights() {
         let text = "# servers\n\nhttp://[::1]:8080/a\n  example.net weight=3 # twice\n::1\n\
                     127.0.0.1:81\r\n[fe80::1%eth0]:82\nfe80::2%eth0\nhost/own#frag\n\
-                    https://[::1]/s\n";
+                    https://[::1]/s\nhost/?u=http://b/\nhttp:81\n";
         let found: Vec<_> = parse_list(text, "/file")
             .unwrap()
             .into_iter()
@@ -129,6 +120,8 @@ mod tests {
             (8, "http://[fe80::2%eth0]/file", 1),
             (9, "http://host/own", 1),
             (10, "https://[::1]/s", 1),
+            (11, "http://host/?u=http://b/", 1),
+            (12, "http://http:81/file", 1),
         ];
         assert_eq!(found, expected.map(|(line, url, weight)| (line, url.to_owned(), weight)));
     }
@@ -141,6 +134,10 @@ mod tests {
             ("a weight=1 b", 1, "is unexpected"),
             ("\n\nhttp://", 3, "no host"),
             ("1:2:3", 1, "IPv6"),
+            ("a\n0x7f.1", 2, "write 127.0.0.1"),
+            ("127.1:8080/a", 1, "write 127.0.0.1"),
+            ("::1%lo", 1, "link-local"),
+            ("http:/a/b", 1, "write http://a/b"),
             ("ftp://a/", 1, "https://"),
             ("# nothing", 0, "no target"),
             ("", 0, "no target"),

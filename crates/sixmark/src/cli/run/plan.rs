@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion;
-use sixmark_http::url::Scheme;
+use sixmark_http::url::{Scheme, has_scheme};
 use sixmark_record::pace::{OpenLoop, Pace, Timetable};
 use sixmark_record::plan::http::Http;
 use sixmark_record::plan::list::{self, ListEntry};
@@ -137,7 +137,7 @@ fn entry(args: &TargetArgs, text: &str, replays: bool) -> Result<ListEntry, Comm
 /// Returns a remark for each target of the command line without a scheme. (In an address list file
 /// most have none.)
 fn assumed_schemes(args: &TargetArgs) -> Result<Vec<Warning>, CommandError> {
-    let bare = args.urls.iter().filter(|text| !list::has_scheme(text));
+    let bare = args.urls.iter().filter(|text| !has_scheme(text));
     bare.map(|text| Ok(warning::scheme_assumed(text, &entry(args, text, false)?.url))).collect()
 }
 
