@@ -3,7 +3,7 @@
 //!
 //! The first byte of the input chooses what the rest is read as.
 
-use sixmark_http::cookies::Jar;
+use sixmark_http::cookies::{CookieContext, Jar};
 use sixmark_http::redirect::{Next, resolve};
 use sixmark_record::check::{Checks, Expect, Inspection, KeptContent, Rejection};
 use sixmark_record::import::{AccessLog, Imported, LOG_FORMATS, Wanted, detect_log_format, har};
@@ -172,12 +172,22 @@ fn redirect(input: &[u8]) {
     }
 }
 
+/// A field a line, each a second later.
 fn cookies(input: &[u8]) {
     let mut jar = Jar::default();
-    input.split(|&byte| byte == b'\n').for_each(|value| jar.set(value, "a.example", "/a/b"));
-    let mut out = Vec::new();
-    jar.header("/a/b", true, &mut out);
-    assert!(out.iter().all(|&byte| byte >= b' ' && byte != 0x7f), "{}", out.escape_ascii());
+    let mut of = CookieContext { host: "b.a.example", path: "/a/b", secure: true, now_ms: 0 };
+    for value in input.split(|&byte| byte == b'\n') {
+        jar.set(value, of);
+        of.now_ms += 1_000;
+    }
+    for host in ["b.a.example", "c.a.example"] {
+        let mut out = Vec::new();
+        jar.header(CookieContext { host, ..of }, &mut out);
+        let fits = |&byte: &u8| byte == b'\t' || !byte.is_ascii_control();
+        assert!(out.iter().all(fits), "{}", out.escape_ascii());
+        // Fifty cookies of 4,096 bytes, and `=` and `; ` with each.
+        assert!(out.len() <= 50 * 4_099);
+    }
 }
 
 /// What stands before and behind the first `mark`.

@@ -9,6 +9,7 @@ use sixmark_record::check::Rejection;
 use sixmark_record::mix::Choice;
 use sixmark_record::pace::Pace;
 use sixmark_record::template::TemplateValues;
+use sixmark_sys::clock;
 use sixmark_sys::driver::Message;
 
 use super::exchange::Permit;
@@ -32,6 +33,9 @@ pub(super) struct RequestBuilder {
     old: bool,
     /// Notes on exchanges beside their times. `None` if the plan needs none.
     pub(super) notes: Option<Box<Notes>>,
+    /// CLOCK_REALTIME minus the driver's clock when the worker was created, in nanoseconds. A clock
+    /// that is set later changes nothing.
+    real_ahead_ns: i64,
 }
 
 /// Whether the filled-in bytes of a request are kept, so that they can be sent again.
@@ -54,8 +58,8 @@ pub(super) enum BuiltRequest<'a> {
 }
 
 impl RequestBuilder {
-    /// Creates the builder of worker number `worker`.
-    pub(super) fn new(prepared: &PreparedLoad, worker: u32) -> RequestBuilder {
+    /// Creates the builder of worker number `worker`, whose driver's clock shows `now`.
+    pub(super) fn new(prepared: &PreparedLoad, worker: u32, now: u64) -> RequestBuilder {
         let (plan, workers) = (&prepared.plan, prepared.plan.load.threads.get());
         RequestBuilder {
             choices: choices(prepared, worker),
@@ -65,6 +69,15 @@ impl RequestBuilder {
             scratch: Vec::new(),
             old: plan.http.version == HttpVersion::Http10,
             notes: prepared.notes.then(|| Box::new(Notes::new(workers))),
+            real_ahead_ns: clock::real().cast_signed().saturating_sub(now.cast_signed()),
+        }
+    }
+
+    /// Sets the time of the events that are processed next, by the driver's clock.
+    #[inline]
+    pub(super) fn set_time(&mut self, now: u64) {
+        if let Some(notes) = &mut self.notes {
+            notes.set_time(self.real_ahead_ns.saturating_add(now.cast_signed()) / 1_000_000);
         }
     }
 

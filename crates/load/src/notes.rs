@@ -4,10 +4,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use sixmark_http::cookies::Jar;
+use sixmark_http::cookies::{CookieContext, Jar};
 use sixmark_http::http1::ResponseVisitor;
 use sixmark_http::http2::Parts;
 use sixmark_http::redirect::{MOST_HOPS, Next, is_redirect, resolve};
+use sixmark_http::url::host_of_authority;
 use sixmark_record::check::{Inspection, KeptContent, Rejection};
 use sixmark_record::plan::{FilledRequest, Request};
 use sixmark_record::template::{Template, TemplateValues};
@@ -20,6 +21,8 @@ use super::prepare::{PreparedLoad, Requests, Sees};
 pub(super) struct Notes {
     list: Vec<Note>,
     kept: KeptContent,
+    /// The time of the events being processed, in milliseconds since 1970. Cookies expire by it.
+    now_ms: i64,
 }
 
 /// The notes on the exchange of a permit.
@@ -72,6 +75,13 @@ impl<'a> ExchangeKey<'a> {
         FilledRequest::new(self.request(), &target.path, values)
     }
 
+    /// Returns the Host field of a request whose fields are constant, if it has one of its own.
+    fn constant_host(&self) -> Option<&'a str> {
+        let fields = self.request().headers.iter().rev();
+        let mut own = fields.filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+        own.next().and_then(|(_, value)| value.as_constant())
+    }
+
     /// Returns the path of a request whose path is constant.
     fn constant_path(&self) -> &'a str {
         let own = self.request().path.as_ref().and_then(Template::as_constant);
@@ -112,7 +122,12 @@ impl<'a> Outgoing<'a> {
 impl Notes {
     /// Creates the notes of one worker of `workers`.
     pub(super) fn new(workers: u32) -> Notes {
-        Notes { list: Vec::new(), kept: KeptContent::of_worker(workers) }
+        Notes { list: Vec::new(), kept: KeptContent::of_worker(workers), now_ms: 0 }
+    }
+
+    /// Sets the time of the events that are processed next, in milliseconds since 1970.
+    pub(super) fn set_time(&mut self, now_ms: i64) {
+        self.now_ms = now_ms;
     }
 
     fn note(&mut self, permit: Permit) -> &mut Note {
@@ -156,12 +171,13 @@ impl Notes {
         let prepared = which.prepared;
         let endpoint = &prepared.endpoints[which.endpoint];
         let changes = !endpoint.requests[which.request as usize].constant;
+        let now_ms = self.now_ms;
         let note = self.note(which.permit);
         if note.made.is_none() && changes && prepared.fills() {
             note.made = Some(which.filled(values));
         }
         match prepared.plan.cookies {
-            true => note.with_cookies(which, endpoint.secure, values),
+            true => note.with_cookies(which, now_ms, values),
             false => note.made.clone(),
         }
     }
@@ -215,12 +231,16 @@ impl Note {
     fn with_cookies(
         &mut self,
         which: &ExchangeKey<'_>,
-        secure: bool,
+        now_ms: i64,
         values: &mut TemplateValues,
     ) -> Option<FilledRequest> {
-        let path = self.path(which).into_owned();
+        if self.jar(which.target()).is_empty() {
+            return self.made.clone();
+        }
+        let (host, path, secure) = self.context(which);
         let mut cookies = Vec::new();
-        self.jar(which.target()).header(&path, secure, &mut cookies);
+        let of = CookieContext { host: &host, path: &path, secure, now_ms };
+        self.jar(which.target()).header(of, &mut cookies);
         if cookies.is_empty() {
             return self.made.clone();
         }
@@ -235,6 +255,18 @@ impl Note {
         }
     }
 
+    /// Returns what cookies depend on of the request: its host, its path, and whether TLS carries
+    /// it. A Host field names the host.
+    fn context(&self, which: &ExchangeKey<'_>) -> (String, String, bool) {
+        let own = match &self.made {
+            Some(made) => made.header("host"),
+            None => which.constant_host(),
+        };
+        let host = host_of_authority(own.unwrap_or(which.authority()));
+        let secure = which.prepared.endpoints[which.endpoint].secure;
+        (host.to_owned(), self.path(which).into_owned(), secure)
+    }
+
     fn jar(&mut self, target: usize) -> &mut Jar {
         if self.jars.len() <= target {
             self.jars.resize_with(target + 1, Jar::default);
@@ -242,10 +274,10 @@ impl Note {
         &mut self.jars[target]
     }
 
-    fn keep_cookie(&mut self, which: &ExchangeKey<'_>, value: &[u8]) {
-        let path = self.path(which).into_owned();
-        let host = which.prepared.urls[which.target()].server_name();
-        self.jar(which.target()).set(value, &host, &path);
+    fn keep_cookie(&mut self, which: &ExchangeKey<'_>, value: &[u8], now_ms: i64) {
+        let (host, path, secure) = self.context(which);
+        let of = CookieContext { host: &host, path: &path, secure, now_ms };
+        self.jar(which.target()).set(value, of);
     }
 }
 
@@ -273,13 +305,14 @@ pub(super) struct NoteTaker<'a> {
 impl ResponseVisitor for NoteTaker<'_> {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         let (which, plan) = (self.which, &self.which.prepared.plan);
+        let now_ms = self.notes.now_ms;
         let note = self.notes.note(which.permit);
         note.inspection.field(&which.request().checks, name, value);
         if plan.location && note.location.is_none() && name.eq_ignore_ascii_case(b"location") {
             note.location = Some(value.to_vec());
         }
         if plan.cookies && name.eq_ignore_ascii_case(b"set-cookie") {
-            note.keep_cookie(&which, value);
+            note.keep_cookie(&which, value, now_ms);
         }
     }
 

@@ -33,7 +33,7 @@ pub struct PreparedLoad {
     pub(super) endpoints: Vec<PreparedEndpoint>,
     /// The numbers and weights of each family's endpoints.
     pub(super) of_family: PerFamily<Vec<(usize, f64)>>,
-    /// The targets' URLs. Empty unless redirects or cookies are processed.
+    /// The targets' URLs. Empty unless redirects are followed.
     pub(super) urls: Vec<Url>,
     /// The number of each request's name. Empty unless requests are counted by name.
     pub(super) names: Arc<[u32]>,
@@ -178,7 +178,7 @@ fn takes_notes(plan: &Plan) -> bool {
 }
 
 fn urls(plan: &Plan) -> Result<Vec<Url>, CommandError> {
-    match plan.location || plan.cookies {
+    match plan.location {
         true => plan.targets.iter().map(|t| t.url.parse().map_err(CommandError::Usage)).collect(),
         false => Ok(Vec::new()),
     }

@@ -104,12 +104,13 @@ impl<'a, D: Driver> Worker<'a, D> {
         let usual = share_of_worker(usual.into(), load.threads.get().into(), number.into()).1;
         let measure_from = begin + load.warmup.as_nanos() as u64;
         let times = [begin, measure_from, end_of(load, measure_from)];
+        let requests = RequestBuilder::new(prepared, number, driver.now());
         Worker {
             prepared,
             network: Network::new(driver, prepared, number, usual, begin),
             scheduler: Scheduler::new(prepared, number, usual, times),
             recorder: Recorder::new(measure_from, number, prepared),
-            requests: RequestBuilder::new(prepared, number),
+            requests,
             memory: Memory::default(),
             buffers: Buffers::default(),
             opening: None,
@@ -201,7 +202,9 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn wait(&mut self, due: u64) {
         let before = self.network.driver.woke();
         self.network.driver.wait(due);
-        self.recorder.note_stall(before.max(due), self.network.driver.woke());
+        let woke = self.network.driver.woke();
+        self.requests.set_time(woke);
+        self.recorder.note_stall(before.max(due), woke);
     }
 
     /// Does what is due by the clock.

@@ -1,20 +1,18 @@
 //! A web site that remembers all it was asked for, over whatever carries HTTP.
 
-use std::convert::Infallible;
+mod desk;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use h3::server::RequestResolver;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper::body::{Buf as _, Bytes};
-use hyper::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
-use hyper::http::request::Parts;
-use hyper::http::response::Builder;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper::{HeaderMap, Request, Response};
+use hyper::{HeaderMap, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Endpoint, Incoming};
@@ -26,6 +24,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
+
+use desk::Desk;
 
 /// What carries the exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,93 +259,3 @@ async fn exchange(
 
 /// The client went away.
 type Gone = Box<dyn std::error::Error + Send + Sync>;
-
-/// Where requests arrive.
-#[derive(Clone)]
-struct Desk {
-    family: Family,
-    asked: Sender<Asked>,
-    visitors: Arc<AtomicU32>,
-}
-
-impl Desk {
-    async fn answer_to(
-        self,
-        request: Request<hyper::body::Incoming>,
-    ) -> Result<Response<Full<Bytes>>, Infallible> {
-        let (parts, body) = request.into_parts();
-        let body = body.collect().await.map(|whole| whole.to_bytes()).unwrap_or_default();
-        Ok(self.answer(parts, &body))
-    }
-
-    fn answer(&self, parts: Parts, body: &[u8]) -> Response<Full<Bytes>> {
-        let asked = Asked {
-            family: self.family,
-            method: parts.method.to_string(),
-            path: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
-            head: parts.headers,
-            body: String::from_utf8_lossy(body).into_owned(),
-        };
-        let mut response = self.respond(&asked);
-        if asked.method == "HEAD" {
-            // Over HTTP/1.1 alone somebody else sees to it.
-            *response.body_mut() = Full::default();
-        }
-        let _ = self.asked.send(asked);
-        response
-    }
-
-    fn respond(&self, asked: &Asked) -> Response<Full<Bytes>> {
-        let words: Vec<&str> = asked.path.split(['/', '?']).skip(1).collect();
-        let response = Response::builder().header(CONTENT_TYPE, "text/plain");
-        let to = |status: u16, location: &str| {
-            let response = Response::builder().status(status).header(LOCATION, location);
-            response.body(Full::from("elsewhere")).unwrap()
-        };
-        match words[..] {
-            // So many steps to the end.
-            ["steps", "0"] => to(302, "/end"),
-            ["steps", left] => to(302, &format!("{}", left.parse::<u32>().unwrap() - 1)),
-            ["loop"] => to(307, "/loop"),
-            ["to", status, ..] => to(status.parse().unwrap(), "/end?of=it"),
-            ["away"] => to(302, "http://other.example/"),
-            ["secured"] => to(302, &format!("https://{}/end", asked.field("host").unwrap_or("x"))),
-            ["nowhere"] => Response::builder().status(302).body(Full::default()).unwrap(),
-            ["gzip"] => {
-                response.header(CONTENT_ENCODING, "gzip").body(Full::from(GZIP.to_vec())).unwrap()
-            }
-            // Only HTTP/1 has this field; over HTTP/2 the library takes it out.
-            ["closing"] => response.header(CONNECTION, "close").body(Full::from("abc")).unwrap(),
-            ["br"] => {
-                let brotli = [0x20, 0x00, 0x10, b'a', b'b', b'c', 0x03].to_vec();
-                response.header(CONTENT_ENCODING, "br").body(Full::from(brotli)).unwrap()
-            }
-            ["fields"] => many_fields(response).body(Full::from("abc")).unwrap(),
-            ["json"] => response.body(Full::from(r#"{"a": [1, {"b": "c"}]}"#)).unwrap(),
-            ["visit", ..] => {
-                let visitor = match asked.head.contains_key(COOKIE) {
-                    true => "visits=again; Path=/visit".to_owned(),
-                    false => {
-                        let number = self.visitors.fetch_add(1, Ordering::SeqCst);
-                        format!("visitor={number}; Path=/visit")
-                    }
-                };
-                response.header(SET_COOKIE, visitor).body(Full::from("hello")).unwrap()
-            }
-            _ => response.body(Full::from("abc")).unwrap(),
-        }
-    }
-}
-
-/// A thousand fields of 200 KiB together, and one more.
-fn many_fields(response: Builder) -> Builder {
-    let value = "v".repeat(160);
-    let fields = (0..1_000).fold(response, |response, _| response.header("x-field", &value));
-    fields.header("x-last", "yes")
-}
-
-/// `abc` in a gzip file of one stored block (RFC 1952; RFC 1951, 3.2.4).
-const GZIP: [u8; 26] = [
-    0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c', 0xc2, 0x41, 0x24,
-    0x35, 3, 0, 0, 0,
-];

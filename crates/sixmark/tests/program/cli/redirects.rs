@@ -174,3 +174,53 @@ fn cookies_stay_within_their_path() {
     };
     assert_eq!((with("/visit/a"), with("/other")), (8, 0));
 }
+
+/// Asks with one exchange in flight. Returns for each family, in order, whether requests had a
+/// cookie.
+fn cookies_of(site: &Site, path: &str, options: &[&str]) -> BTreeMap<String, Vec<bool>> {
+    let options = [&["-c", "1", "-t", "1", "--cookies"][..], options].concat();
+    let (_, asked) = run(site, Over::Http1, path, &options);
+    let mut found: BTreeMap<String, Vec<bool>> = BTreeMap::new();
+    for asked in &asked {
+        let with_cookie = asked.head.contains_key("cookie");
+        found.entry(asked.family.to_string()).or_default().push(with_cookie);
+    }
+    found
+}
+
+#[test]
+fn a_cookie_is_deleted_by_a_date_of_this_century() {
+    let site = Site::start(Over::Http1);
+    let found = cookies_of(&site, "/session", &["-n", "12"]);
+    assert_eq!(found.len(), 2);
+    for (family, found) in found {
+        assert_eq!(found, [false, true, false, true, false, true], "{family}");
+    }
+}
+
+#[test]
+fn a_cookie_expires_during_the_run() {
+    let site = Site::start(Over::Http1);
+    let found = cookies_of(&site, "/brief", &["-d", "2500ms", "--rate", "40"]);
+    assert_eq!(found.len(), 2);
+    for (family, found) in found {
+        let set = found.iter().filter(|with_cookie| !**with_cookie).count();
+        assert!(!found[0] && set >= 2 && set < found.len() / 2, "{family}: {found:?}");
+    }
+}
+
+#[test]
+fn the_host_field_decides_for_which_domain_cookies_are() {
+    let site = Site::start(Over::Http1);
+    for (host, expected) in [
+        ("Host: www.example.org", true),
+        ("Host: WWW.Example.org:8080", true),
+        ("Host: example.net", false),
+        ("X: y", false),
+    ] {
+        let found = cookies_of(&site, "/domain", &["-n", "6", "-H", host]);
+        for (family, found) in found {
+            assert_eq!(found, [false, expected, expected], "{host} {family}");
+        }
+    }
+}

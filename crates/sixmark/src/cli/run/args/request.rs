@@ -76,7 +76,8 @@ pub(in crate::cli) struct RequestArgs {
     #[arg(long)]
     pub(in crate::cli) location: bool,
 
-    /// Keep and send cookies, separately for each of the -c exchanges in flight
+    /// Keep cookies until they expire, and send them, separately for each of the -c exchanges in
+    /// flight
     #[arg(long)]
     pub(in crate::cli) cookies: bool,
 }
