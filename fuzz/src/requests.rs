@@ -4,7 +4,7 @@
 //! The first byte of the input chooses what the rest is read as.
 
 use sixmark_http::cookies::{CookieContext, Jar};
-use sixmark_http::redirect::{Next, resolve};
+use sixmark_http::redirect::leads_to;
 use sixmark_record::check::{Checks, Expect, Inspection, KeptContent, Rejection};
 use sixmark_record::import::{AccessLog, Imported, LOG_FORMATS, Wanted, detect_log_format, har};
 use sixmark_record::plan::{Body, Request, requests};
@@ -167,8 +167,11 @@ fn redirect(input: &[u8]) {
     let Some(base) = std::str::from_utf8(base).ok().and_then(|base| base.parse().ok()) else {
         return;
     };
-    if let Ok(Next::Path(path)) = resolve(&base, location) {
-        assert!(path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic() && b != b'#'));
+    for host in [None, Some("a:8")] {
+        if let Ok(path) = leads_to(&base, host, location) {
+            let fits = |byte: u8| byte.is_ascii_graphic() && byte != b'#';
+            assert!(path.starts_with('/') && path.bytes().all(fits), "{path}");
+        }
     }
 }
 

@@ -23,6 +23,7 @@ pub const WARNING_CODES: &[&str] = &[
     "local",
     "no_port",
     "redirects_cut",
+    "redirects_unfollowed",
     "unchecked",
     "file_incomplete",
     "interface_lost",

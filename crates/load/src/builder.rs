@@ -13,7 +13,7 @@ use sixmark_sys::clock;
 use sixmark_sys::driver::Message;
 
 use super::exchange::Permit;
-use super::notes::{ExchangeKey, Notes, Outgoing};
+use super::notes::{ExchangeKey, Notes, Onward, Outgoing};
 use super::prepare::{MessageForm, PreparedLoad};
 
 /// Chooses and builds the requests of a worker.
@@ -163,17 +163,11 @@ impl RequestBuilder {
         Outgoing { which, notes: self.notes.as_deref_mut(), values: &mut self.values }
     }
 
-    /// Replaces the exchange's request by the one to which its response redirects. Returns true if
-    /// there is one. If `may` is false, nothing is followed.
-    pub(super) fn follow(&mut self, which: &ExchangeKey<'_>, status: u16, may: bool) -> bool {
-        let Some(notes) = self.notes.as_deref_mut().filter(|_| may) else { return false };
-        notes.follow(which, status, &mut self.values)
-    }
-
-    /// Returns true if the response is a redirect that is not followed because the limit of
-    /// redirects is reached.
-    pub(super) fn is_cut(&mut self, which: &ExchangeKey<'_>, status: u16) -> bool {
-        self.notes.as_mut().is_some_and(|notes| notes.is_cut(which, status))
+    /// Replaces the exchange's request by the one to which its response redirects, if there is one.
+    /// If `may` is false, nothing is followed.
+    pub(super) fn follow(&mut self, which: &ExchangeKey<'_>, status: u16, may: bool) -> Onward {
+        let notes = self.notes.as_deref_mut().filter(|_| may);
+        notes.map_or(Onward::Ends, |notes| notes.follow(which, status, &mut self.values))
     }
 
     /// Checks a complete response with this status. Returns an error if it fails a check.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sixmark_http::cookies::{CookieContext, Jar};
 use sixmark_http::http1::ResponseVisitor;
 use sixmark_http::http2::Parts;
-use sixmark_http::redirect::{MOST_HOPS, Next, is_redirect, resolve};
+use sixmark_http::redirect::{MOST_HOPS, Why, has_value, is_redirect, leads_to};
 use sixmark_http::url::host_of_authority;
 use sixmark_record::check::{Inspection, KeptContent, Rejection};
 use sixmark_record::plan::{FilledRequest, Request};
@@ -25,13 +25,26 @@ pub(super) struct Notes {
     now_ms: i64,
 }
 
+/// What follows from a complete response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Onward {
+    /// Nothing: it is no redirect, or redirects are not followed, or not any more.
+    Ends,
+    /// Another exchange.
+    Follows,
+    /// Nothing, because the limit of redirects in a row is reached.
+    IsCut,
+    /// Nothing, because the redirect leads nowhere within the target.
+    Stays(Why),
+}
+
 /// The notes on the exchange of a permit.
 #[derive(Debug, Default)]
 struct Note {
     /// The request without cookies, if it was built for this exchange alone.
     made: Option<FilledRequest>,
     inspection: Inspection,
-    /// The value of the response's Location field.
+    /// The value of the response's first Location field that has one.
     location: Option<Vec<u8>>,
     /// The number of redirects that led to it.
     hops: u8,
@@ -197,33 +210,33 @@ impl Notes {
         self.note(which.permit).inspection.finish(&which.request().checks, status)
     }
 
-    /// Replaces the exchange's request by the one to which a response with this status redirects.
-    /// Returns true if there is one and it is to be followed.
+    /// Replaces the exchange's request by the one to which a response with this status redirects, if
+    /// there is one.
     pub(super) fn follow(
         &mut self,
         which: &ExchangeKey<'_>,
         status: u16,
         values: &mut TemplateValues,
-    ) -> bool {
+    ) -> Onward {
         if !which.prepared.plan.location || !is_redirect(status) {
-            return false;
+            return Onward::Ends;
         }
         let note = self.note(which.permit);
-        let Some(location) = note.location.take().filter(|_| note.hops < MOST_HOPS) else {
-            return false;
-        };
+        if note.hops >= MOST_HOPS {
+            return Onward::IsCut;
+        }
+        let Some(location) = note.location.take() else { return Onward::Stays(Why::NoLocation) };
         let from = note.made.take().unwrap_or_else(|| which.filled(values));
-        let next = leads_to(which, &from, &location);
-        note.hops += u8::from(next.is_some());
-        note.made = next.map(|path| from.redirected(status, path));
-        note.made.is_some()
-    }
-
-    /// Returns true if a response with this status is a redirect that is not followed because the
-    /// limit of redirects is reached.
-    pub(super) fn is_cut(&mut self, which: &ExchangeKey<'_>, status: u16) -> bool {
-        let may = which.prepared.plan.location && is_redirect(status);
-        may && self.note(which.permit).hops >= MOST_HOPS
+        let mut base = which.prepared.urls[which.target()].clone();
+        from.path().clone_into(&mut base.path);
+        match leads_to(&base, from.header("host"), &location) {
+            Ok(path) => {
+                note.hops += 1;
+                note.made = Some(from.redirected(status, path));
+                Onward::Follows
+            }
+            Err(why) => Onward::Stays(why),
+        }
     }
 }
 
@@ -281,21 +294,6 @@ impl Note {
     }
 }
 
-/// Returns the path to which a Location field of the response to `from` leads, if it is at the same
-/// target: at the host of the URL, or at the host in a Host field that the user set.
-fn leads_to(which: &ExchangeKey<'_>, from: &FilledRequest, location: &[u8]) -> Option<String> {
-    let mut base = which.prepared.urls[which.target()].clone();
-    from.path().clone_into(&mut base.path);
-    match resolve(&base, location) {
-        Ok(Next::Path(path)) => Some(path),
-        Ok(Next::Elsewhere(url)) => {
-            let asked = from.header("host").is_some_and(|host| host == url.authority());
-            (asked && url.scheme == base.scheme).then_some(url.path)
-        }
-        Err(_) => None,
-    }
-}
-
 /// Records the response of one exchange.
 pub(super) struct NoteTaker<'a> {
     pub(super) notes: &'a mut Notes,
@@ -308,7 +306,11 @@ impl ResponseVisitor for NoteTaker<'_> {
         let now_ms = self.notes.now_ms;
         let note = self.notes.note(which.permit);
         note.inspection.field(&which.request().checks, name, value);
-        if plan.location && note.location.is_none() && name.eq_ignore_ascii_case(b"location") {
+        if plan.location
+            && note.location.is_none()
+            && name.eq_ignore_ascii_case(b"location")
+            && has_value(value)
+        {
             note.location = Some(value.to_vec());
         }
         if plan.cookies && name.eq_ignore_ascii_case(b"set-cookie") {

@@ -50,6 +50,11 @@ pub struct FamilyResult {
     /// Protocol violations in responses that ended as PROTOCOL, as far as they are known.
     #[serde(default)]
     pub breaches: Vec<BreachCount>,
+    /// Redirects that were not followed although they were to be (`--location`), by the reason; absent
+    /// if there were none. Those that the limit of redirects in a row cut off are
+    /// requests.cut_chains.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfollowed: Vec<UnfollowedCount>,
     /// Numbers of connections.
     pub connections: ConnectionCounts,
     /// Complete responses by status code.
@@ -252,6 +257,18 @@ pub struct BreachCount {
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub what: String,
     /// The number of responses.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub count: u64,
+}
+
+/// Redirects that were not followed for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnfollowedCount {
+    /// The reason, in a few words.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub why: String,
+    /// The number of redirects.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }

@@ -61,6 +61,9 @@ pub struct FamilyTally {
     /// Redirects that were not followed because the limit of redirects in a row was reached.
     #[serde(skip_serializing_if = "is_default")]
     pub cut_chains: u64,
+    /// Redirects that were not followed for another reason, by that reason.
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "names::read_counts")]
+    pub unfollowed: Counts<&'static str>,
     /// Exchanges that were due or in flight while the generator was stalled.
     #[serde(skip_serializing_if = "is_default")]
     pub stalled: u64,

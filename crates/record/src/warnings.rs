@@ -15,6 +15,7 @@ pub mod family;
 mod fleet;
 mod lapses;
 mod recording;
+mod redirects;
 mod search;
 mod truth;
 

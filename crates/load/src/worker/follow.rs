@@ -3,11 +3,12 @@
 
 use sixmark_record::check::Rejection;
 use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_record::tally::FamilyTally;
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::Worker;
 use crate::exchange::Permit;
-use crate::notes::ExchangeKey;
+use crate::notes::{ExchangeKey, Onward};
 use crate::protocol::Complete;
 use crate::scheduler::Turn;
 
@@ -59,8 +60,8 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// checked; the response to which it leads is.
     fn look_back(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete) {
         let (which, status) = (self.which(slot, permit), complete.status);
-        let goes_on = self.requests.follow(&which, status, self.scheduler.may_follow(at));
-        let is_cut = !goes_on && self.requests.is_cut(&which, status);
+        let onward = self.requests.follow(&which, status, self.scheduler.may_follow(at));
+        let goes_on = onward == Onward::Follows;
         let verdict = if goes_on { Ok(()) } else { self.judge(&which, status) };
         self.requests.let_go(permit);
         let exchange = self.scheduler.permits.get(permit);
@@ -68,7 +69,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         if !exchange.counted {
             self.recorder.warmed_up(from.0, exchange, at);
         } else {
-            self.recorder.tally[from.0].cut_chains += u64::from(is_cut);
+            note_onward(&mut self.recorder.tally[from.0], onward);
             let wanted = goes_on || which.request().checks.look_at_status();
             let normal = verdict.is_ok();
             let what = (&*which.request().name, status);
@@ -149,5 +150,14 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.recorder.tally[family].followed += u64::from(turn.counted);
         self.scheduler.go_on_with(permit, turn, slot, now);
         self.put_on(slot, permit, true);
+    }
+}
+
+/// Counts a redirect that is not followed.
+fn note_onward(tally: &mut FamilyTally, onward: Onward) {
+    match onward {
+        Onward::IsCut => tally.cut_chains += 1,
+        Onward::Stays(why) => tally.unfollowed.add(why.text(), 1),
+        Onward::Ends | Onward::Follows => {}
     }
 }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use crate::by_request::RequestNames;
 use crate::family_result::{
     AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult,
-    RequestCounts,
+    RequestCounts, UnfollowedCount,
 };
 use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::plan::{Endpoint, Plan};
@@ -39,6 +39,7 @@ pub fn family_result(
             .then(|| seconds_of(tally.oldest_unanswered_ns)),
         content: tally.content.result(),
         breaches: breaches(tally),
+        unfollowed: unfollowed(tally),
         connections: connection_counts(tally, elapsed_s),
         status: tally.status.sorted(),
         bytes: byte_counts(tally),
@@ -90,6 +91,11 @@ fn requests(tally: &FamilyTally) -> RequestCounts {
 fn breaches(tally: &FamilyTally) -> Vec<BreachCount> {
     let sorted = tally.breaches.sorted().into_iter();
     sorted.map(|(what, count)| BreachCount { what: what.to_owned(), count }).collect()
+}
+
+fn unfollowed(tally: &FamilyTally) -> Vec<UnfollowedCount> {
+    let sorted = tally.unfollowed.sorted().into_iter();
+    sorted.map(|(why, count)| UnfollowedCount { why: why.to_owned(), count }).collect()
 }
 
 fn failure_counts(failures: &Counts<Failure>) -> Vec<FailureCount> {

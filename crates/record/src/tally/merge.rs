@@ -46,6 +46,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.interim_responses = self.interim_responses.saturating_add(other.interim_responses);
         self.followed = self.followed.wrapping_add(other.followed);
         self.cut_chains = self.cut_chains.saturating_add(other.cut_chains);
+        self.unfollowed += &other.unfollowed;
         self.stalled = self.stalled.saturating_add(other.stalled);
         self.untimed = self.untimed.saturating_add(other.untimed);
         self.given_up = self.given_up.saturating_add(other.given_up);

@@ -69,8 +69,9 @@ fn new_maximum(all: u64, earlier: u64) -> u64 {
 }
 
 since_by_field!(FamilyTally {
-    dropped, unsent, waited, late, resent, interim_responses, cut_chains, stalled, untimed, given_up, status,
-    unaccepted, failures, carried, warm_up, in_flight, connections, bytes, phases, tcp, tls, quic,
+    dropped, unsent, waited, late, resent, interim_responses, cut_chains, unfollowed, stalled,
+    untimed, given_up, status, unaccepted, failures, carried, warm_up, in_flight, connections,
+    bytes, phases, tcp, tls, quic,
     content, breaches, endpoints, requests,
 } wrapping { sent, followed } maximum { oldest_unanswered_ns });
 since_by_field!(WarmUpTally { completed, answered_ns } wrapping { sent });

@@ -8,12 +8,13 @@ use crate::plan::accept::AcceptStatus;
 use crate::result::RunResult;
 use crate::unanswered::FACTOR;
 use sixmark_document::provenance::Warning;
-use sixmark_http::redirect::MOST_HOPS;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{duration_us, write_count};
 
 use sixmark_document::provenance::warning;
 use sixmark_units::quantity::counted;
+
+use super::redirects::{redirects_cut, redirects_unfollowed};
 
 /// The number of complete responses below which the slowest percent is unreliable.
 const FEW: u64 = 1_000;
@@ -26,6 +27,7 @@ pub fn of_family(result: &RunResult, family: Family, figures: &FamilyResult) -> 
     let doubts = [
         fell_away(family, figures),
         redirects_cut(family, figures),
+        redirects_unfollowed(family, figures),
         unanswered(family, figures),
         failures_of_family(family, figures),
         overloaded(result, family, figures),
@@ -66,19 +68,6 @@ fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
             (false, _) => format!("no response over {family} passed its checks"),
         };
         warning("family_fell_away", format!("{what}: nothing to compare"))
-    })
-}
-
-fn redirects_cut(family: Family, figures: &FamilyResult) -> Option<Warning> {
-    let chains = figures.requests.cut_chains;
-    (chains > 0).then(|| {
-        let message = format!(
-            "over {family} {} of {MOST_HOPS} redirects (--location) {} followed no further: the \
-             server may redirect in a loop",
-            counted(chains, "chain", "chains"),
-            if chains == 1 { "was" } else { "were" },
-        );
-        warning("redirects_cut", message)
     })
 }
 

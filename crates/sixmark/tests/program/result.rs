@@ -201,6 +201,7 @@ fn every_warning_is_documented() {
         include_str!("../../../record/src/warnings/fleet.rs"),
         include_str!("../../../record/src/warnings/lapses.rs"),
         include_str!("../../../record/src/warnings/recording.rs"),
+        include_str!("../../../record/src/warnings/redirects.rs"),
         include_str!("../../../record/src/warnings/search.rs"),
         include_str!("../../../record/src/warnings/truth.rs"),
         include_str!("../../../watch/src/warnings.rs"),

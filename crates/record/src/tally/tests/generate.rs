@@ -7,6 +7,7 @@ use crate::quic::QuicEnding;
 use crate::tally::{FamilyTally, Phases, Tally, WarmUpTally};
 use crate::tcp::{Handshake, TcpSample};
 use crate::tls::{Cause, Certificate, Facts, Reason};
+use sixmark_http::redirect::Why;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
@@ -50,6 +51,9 @@ fn count_numbers(tally: &mut FamilyTally, random: &mut Random) {
 fn complete(tally: &mut FamilyTally, random: &mut Random) {
     let (status, body) = ([200, 204, 301, 404][random.below(4) as usize], random.below(1 << 30));
     tally.sent += 1;
+    if status == 301 {
+        tally.unfollowed.add([Why::NoLocation, Why::ToHttps][random.below(2) as usize].text(), 1);
+    }
     tally.status.add(status, 1);
     tally.unaccepted += u64::from(status == 404);
     tally.bytes.body += body;

@@ -100,20 +100,65 @@ fn methods_and_content_change_as_in_browsers() {
 fn what_leads_elsewhere_is_not_followed() {
     for over in Over::ALL {
         let site = Site::start(over);
-        for path in ["/away", "/nowhere"] {
+        for (path, why) in [
+            ("/away", "the Location leads to another target (host or port)"),
+            ("/wrong", "the Location is not a valid URL or path"),
+            ("/nowhere", "there is no Location"),
+            // An empty one is none, as in browsers.
+            ("/empty", "there is no Location"),
+        ] {
             let (result, asked) = run(&site, over, path, &["-n", "4", "--location"]);
             assert_eq!((requests(&result), asked.len()), ([4, 4, 4, 0], 4), "{over:?} {path}");
+            assert_unfollowed(&result, why);
+            let (result, _) = run(&site, over, path, &["-n", "4"]);
+            assert!(!warned(&result, "redirects_unfollowed"), "{over:?} {path}");
         }
     }
     // The same host and port, but not the same scheme.
     let site = Site::start(Over::Http1);
     let (result, _) = run(&site, Over::Http1, "/secured", &["-n", "4", "--location"]);
     assert_eq!(requests(&result), [4, 4, 4, 0]);
+    assert_unfollowed(&result, "the Location leads to another target (https://)");
     // The target goes by the name that it is asked for by.
-    let options = ["-n", "4", "--location", "-H", "Host: other.example"];
-    let (result, asked) = run(&site, Over::Http1, "/away", &options);
-    assert_eq!(requests(&result), [8, 8, 4, 4]);
-    assert_eq!(asked_for(&asked, "/"), 4);
+    for host in ["other.example", "Other.Example:80"] {
+        let options = ["-n", "4", "--location", "-H", &format!("Host: {host}")];
+        let (result, asked) = run(&site, Over::Http1, "/away", &options);
+        assert_eq!(requests(&result), [8, 8, 4, 4]);
+        assert_eq!(asked_for(&asked, "/"), 4);
+        assert!(!warned(&result, "redirects_unfollowed"));
+    }
+}
+
+/// Two redirects of each family were not followed for this reason, and a warning says so.
+fn assert_unfollowed(result: &Value, why: &str) {
+    for family in ["ipv6", "ipv4"] {
+        let found = &result["families"][family]["unfollowed"];
+        assert_eq!(*found, serde_json::json!([{"why": why, "count": 2}]), "{result:#}");
+    }
+    assert_eq!(result["total"]["unfollowed"][0]["count"], 4);
+    let warnings = result["warnings"].to_string();
+    let line = format!("over IPv6 2 redirects (--location) were not followed: {why}");
+    assert!(warnings.contains(&line), "{warnings}");
+}
+
+fn warned(result: &Value, code: &str) -> bool {
+    result["warnings"].as_array().unwrap().iter().any(|warning| warning["code"] == code)
+}
+
+#[test]
+fn a_location_with_what_a_url_cannot_contain_is_followed() {
+    for over in Over::ALL {
+        let site = Site::start(over);
+        for (path, next) in
+            [("/space", "/m%20oo%20o?a%20b"), ("/utf-8", "/caf%C3%A9"), ("/latin-1", "/caf%E9")]
+        {
+            let (result, asked) = run(&site, over, path, &["-n", "4", "--location"]);
+            assert_eq!((requests(&result), asked.len()), ([8, 8, 4, 4], 8), "{over:?} {path}");
+            assert_eq!(asked_for(&asked, next), 4, "{over:?} {path}");
+            assert!(result["total"].get("unfollowed").is_none(), "{over:?} {path}");
+            assert!(!warned(&result, "redirects_unfollowed"), "{over:?} {path}");
+        }
+    }
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub(in crate::cli) struct RequestArgs {
     )]
     pub(in crate::cli) accept_status: AcceptStatus,
 
-    /// Follow redirects within a target, at most 10 in a row
+    /// Follow redirects within a target, at most 10 in a row; a warning counts the others
     #[arg(long)]
     pub(in crate::cli) location: bool,
 
