@@ -31,6 +31,9 @@ pub fn write_bytes(bytes: f64) -> String {
     together(number::bytes(bytes))
 }
 
+/// The factor from which a change is written as a factor rather than in percent.
+const FACTOR: f64 = 3.0;
+
 /// Formats a number of events per second: with one decimal below 100, as an integer above.
 pub fn per_s(value: f64) -> String {
     number::write_per_s(value)
@@ -46,8 +49,27 @@ pub fn write_percent(share: f64) -> String {
     together(number::write_percent(share))
 }
 
-/// Formats a relative change in percent with its sign: 0.034 becomes `+3.4 %`.
+/// Formats a relative change: in percent with its sign (0.034 becomes `+3.4 %`), or as a factor if
+/// it is threefold or more (961.3 becomes `× 962`, -0.9996 becomes `÷ 2,500`).
 pub fn change(share: f64) -> String {
+    let ratio = 1.0 + share;
+    match ratio {
+        of if of >= FACTOR => together(format!("× {}", times(of))),
+        of if of > 0.0 && of <= 1.0 / FACTOR => together(format!("÷ {}", times(of.recip()))),
+        _ => share_difference(share),
+    }
+}
+
+/// Formats a factor: with one decimal below 100, as an integer from there on.
+pub fn times(factor: f64) -> String {
+    match factor {
+        of if of < 99.95 => format!("{of:.1}"),
+        of => write_count(of.round() as u64),
+    }
+}
+
+/// Formats a difference of two shares in percentage points with its sign: 0.034 becomes `+3.4 %`.
+pub fn share_difference(share: f64) -> String {
     let text = match share * 100.0 {
         p if p.abs() >= 999.5 => format!("{}{} %", sign(p), write_count(p.abs().round() as u64)),
         p if p.abs() >= 99.95 => format!("{p:+.0} %"),
@@ -135,7 +157,10 @@ mod tests {
         assert_eq!([12.3, 12_300.0].map(write_time).map(plain), ["12.3 µs", "12.3 ms"]);
         let changes = [0.034, -0.0001, -0.12].map(change).map(plain);
         assert_eq!(changes, ["+3.4 %", "+0.0 %", "−12.0 %"]);
-        assert_eq!([1.234, 42.69].map(change).map(plain), ["+123 %", "+4,269 %"]);
+        assert_eq!([1.234, 42.69].map(change).map(plain), ["+123 %", "× 43.7"]);
+        let far = [961.32, -0.9996, -0.999_999_9, -1.0].map(change).map(plain);
+        assert_eq!(far, ["× 962", "÷ 2,500", "÷ 10,000,000", "−100 %"]);
+        assert_eq!([0.034, 7.5].map(share_difference).map(plain), ["+3.4 %", "+750 %"]);
         let quantiles = [0.5, 0.999, 0.99999].map(quantile).map(plain);
         assert_eq!(quantiles, ["50 %", "99.9 %", "99.999 %"]);
         assert_eq!(grouped("8752.10 to 8615.5"), "8,752.10 to 8,615.5");

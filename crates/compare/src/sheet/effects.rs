@@ -64,8 +64,9 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
         .ratio
         .map(change_of)
         .or(of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures)));
-    let share = |v: f64| SheetCell::Number(write::change(v), v);
-    let range = |e: Estimate| format!("{} to {}", write::change(e.low), write::change(e.high));
+    let text = if of.ratio.is_some() { write::change } else { write::share_difference };
+    let share = |v: f64| SheetCell::Number(text(v), v);
+    let range = |e: Estimate| format!("{} to {}", text(e.low), text(e.high));
     let p =
         |p: f64| SheetCell::Number(if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }, p);
     let mut cells = vec![

@@ -64,7 +64,10 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
             format!("{a} fails {often} often than {b}, by {points:.2} percentage points")
         }
         (Metric::Time(..), Some(ratio), _) if ratio.value >= 2.0 => {
-            format!("{a} takes {:.1} times as long as {b}", ratio.value)
+            format!("{a} takes {} times as long as {b}", write::times(ratio.value))
+        }
+        (Metric::Time(..), Some(ratio), _) if ratio.value > 0.0 && ratio.value <= 0.5 => {
+            format!("{b} takes {} times as long as {a}", write::times(ratio.value.recip()))
         }
         (Metric::Time(..), Some(ratio), _) => {
             let by = write::write_percent((ratio.value - 1.0).abs());
@@ -72,7 +75,11 @@ fn differs(of: &Compared, a: &str, b: &str) -> String {
             format!("{a} takes {by} {amount} time than {b}")
         }
         (metric, Some(ratio), _) => {
-            let by = write::write_percent((ratio.value - 1.0).abs());
+            let by = match ratio.value {
+                of if of >= 2.0 => format!("{} times", write::times(of)),
+                of if of > 0.0 && of <= 0.5 => format!("{} times", write::times(of.recip())),
+                of => write::write_percent((of - 1.0).abs()),
+            };
             differs_by(metric, [a, b], ratio.value < 1.0, &by)
         }
         (metric, None, _) => {
@@ -146,11 +153,12 @@ fn basis(comparison: &Comparison, of: &Compared) -> String {
 /// Returns a text like `+2.1 %, interval +0.3 % to +4.1 %`. For failures, it is the difference of
 /// the shares.
 pub(super) fn measured_change(of: &Compared) -> Option<String> {
+    let is_share = of.metric == Metric::Quantity(Quantity::Failures);
     let change = match of.ratio {
-        Some(ratio) => change_of(ratio).value,
-        None => of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures))?.value,
+        Some(ratio) => write::change(change_of(ratio).value),
+        None => write::share_difference(of.difference.filter(|_| is_share)?.value),
     };
-    Some(format!("{}, interval {}", write::change(change), interval(of)?))
+    Some(format!("{change}, interval {}", interval(of)?))
 }
 
 /// Describes the estimate of the primary metric from the pairs so far: `response.p50 +2.1 %,
@@ -167,13 +175,13 @@ pub fn describe_estimate(comparison: &Comparison) -> String {
 }
 
 fn interval(of: &Compared) -> Option<String> {
-    let share = |Estimate { low, high, .. }: Estimate| {
-        format!("{} to {}", write::change(low), write::change(high))
+    let range = |Estimate { low, high, .. }: Estimate, text: fn(f64) -> String| {
+        format!("{} to {}", text(low), text(high))
     };
     match (of.ratio, of.difference) {
-        (Some(ratio), _) => Some(share(change_of(ratio))),
+        (Some(ratio), _) => Some(range(change_of(ratio), write::change)),
         (None, Some(difference)) if of.metric == Metric::Quantity(Quantity::Failures) => {
-            Some(share(difference))
+            Some(range(difference, write::share_difference))
         }
         _ => None,
     }
@@ -247,6 +255,14 @@ mod tests {
         );
         let far = said(response, Verdict::Worse, [33.7, 43.69, 47.0], None);
         assert!(far.starts_with("IPv6 takes 43.7 times as long as IPv4 (median"), "{far}");
+        let far = said(response, Verdict::Worse, [900.0, 962.3, 990.0], None);
+        assert!(far.starts_with("IPv6 takes 962 times as long as IPv4 (median"), "{far}");
+        assert!(far.contains("interval × 900 to × 990;"), "{far}");
+        let rate = Metric::Quantity(Quantity::RequestsPerS);
+        let far = said(rate, Verdict::Worse, [0.0004, 0.0005, 0.0006], None);
+        assert!(far.starts_with("IPv6’s throughput is 2,000 times lower than IPv4’s"), "{far}");
+        let far = said(response, Verdict::Better, [0.1, 0.2, 0.3], None);
+        assert!(far.starts_with("IPv4 takes 5.0 times as long as IPv6"), "{far}");
         let equal = said(response, Verdict::Equivalent, [0.99, 1.0, 1.01], None);
         assert!(equal.starts_with("IPv6 and IPv4 differ by less than"), "{equal}");
         let noisy = said(response, Verdict::Inconclusive, [0.9, 1.0, 1.2], Some("too noisy"));
