@@ -31,6 +31,9 @@ const UNKNOWN_CAUSE: &str = "One run does not separate the family from what else
 const AS_SEEN: &str = "Clients and requests of the two families may differ: these figures are what \
                        was seen, not a comparison.";
 
+/// The command for a verdict, as notes name it.
+pub(super) const FOR_A_VERDICT: &str = "`sixmark compare`";
+
 /// Returns the note on the limits of a run over both families, given their median response times in
 /// microseconds.
 pub(super) fn caution(a_us: f64, b_us: f64) -> &'static str {

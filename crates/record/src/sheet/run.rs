@@ -1,5 +1,6 @@
 //! The report of a run.
 
+use crate::plan::Plan;
 use crate::result::RunResult;
 use sixmark_units::family::Family;
 
@@ -71,9 +72,35 @@ fn describe_run(result: &RunResult) -> Vec<String> {
 
 /// Returns the note on the limits of a run over both families, or `None` if one of them has no
 /// median response time.
-pub(crate) fn run_caution(result: &RunResult) -> Option<&'static str> {
+pub(crate) fn run_caution(result: &RunResult) -> Option<String> {
     let p50 = |family| result.families.of(family).and_then(|of| of.response_us.p50);
-    Some(families::caution(p50(Family::Ipv6)?, p50(Family::Ipv4)?))
+    let note = families::caution(p50(Family::Ipv6)?, p50(Family::Ipv4)?);
+    Some(with_command(note, &result.plan))
+}
+
+/// The most targets that are named in a command.
+const MOST_NAMED: usize = 2;
+
+/// Returns a note in which the command for a verdict names the targets of the run, so that it can be
+/// pasted. Many targets came from a file, which a result does not name.
+fn with_command(note: &str, plan: &Plan) -> String {
+    let urls: Option<Vec<String>> = plan.targets.iter().map(|target| quoted(&target.url)).collect();
+    match urls {
+        Some(urls) if urls.len() <= MOST_NAMED => {
+            let command = format!("`sixmark compare {}`", urls.join(" "));
+            note.replace(families::FOR_A_VERDICT, &command)
+        }
+        _ => note.to_owned(),
+    }
+}
+
+/// Quotes a URL for a shell if that is necessary; `None` if it contains a quote itself.
+fn quoted(url: &str) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/%+,@=".contains(c);
+    match url.chars().all(is_plain) {
+        true => Some(url.to_owned()),
+        false => (!url.contains('\'')).then(|| format!("'{url}'")),
+    }
 }
 
 /// Returns the headline of a run: its conclusion, and the most important notes.
@@ -90,7 +117,9 @@ pub fn run_headline(result: &RunResult) -> SheetHeadline {
         headline.notes.extend(notes);
         return headline;
     }
-    families::of_families(&Sides::of_families(result), false, notes)
+    let mut headline = families::of_families(&Sides::of_families(result), false, notes);
+    headline.notes.iter_mut().for_each(|note| *note = with_command(note, &result.plan));
+    headline
 }
 
 fn setting_of_run(result: &RunResult) -> Vec<Block> {
