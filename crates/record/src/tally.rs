@@ -5,7 +5,7 @@ mod since;
 mod slice;
 
 pub use since::Since;
-pub use slice::{Slice, SliceTally};
+pub use slice::{RunningCounts, RunningTally, Slice, SliceTally};
 
 use serde::{Deserialize, Serialize};
 

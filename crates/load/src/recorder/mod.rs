@@ -12,7 +12,7 @@ use sixmark_record::by_request::RequestTally;
 use sixmark_record::clocks::{Clocks, Timestamps};
 use sixmark_record::lapses::Lapses;
 use sixmark_record::plan::accept::AcceptStatus;
-use sixmark_record::tally::{Slice, Tally};
+use sixmark_record::tally::{RunningCounts, Slice, Tally};
 use sixmark_record::truth::TruthBook;
 use sixmark_units::family::Family;
 
@@ -265,9 +265,10 @@ impl Recorder {
     }
 
     /// Ends the slice at `now` and returns it; the next one begins. `waited` is how long the worker
-    /// has waited in all, in nanoseconds. Durations in the slice are added to the tally only here:
+    /// has waited in all, and `oldest_ns` the age of the oldest exchange in flight, both in
+    /// nanoseconds. Durations in the slice are added to the tally only here:
     /// recording each in both would cost as much for every exchange as this costs per second.
-    pub(crate) fn cut(&mut self, now: u64, waited: u64) -> Slice {
+    pub(crate) fn cut(&mut self, now: u64, waited: u64, oldest_ns: u64) -> Slice {
         let waited = self.drained_from.map_or(waited, |(_, waited)| waited);
         let mut slice = std::mem::take(&mut self.slice);
         for (family, of) in slice.families.iter() {
@@ -277,6 +278,7 @@ impl Recorder {
             phases.response += &of.response;
         }
         slice.whole = self.whole.then(|| Box::new(self.tally.clone()));
+        slice.running = Some(Box::new(RunningCounts::of(&self.tally, oldest_ns)));
         (slice.worker, slice.second) = (self.worker, self.second);
         slice.length_ns = now.saturating_sub(self.slice_start);
         slice.busy_ns = slice.length_ns.saturating_sub(waited.saturating_sub(self.waited));

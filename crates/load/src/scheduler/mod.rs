@@ -140,6 +140,12 @@ impl Scheduler {
         Some(self.deadline(permit, recorder))
     }
 
+    /// Returns the age of the oldest exchange in flight in nanoseconds; 0 if there is none.
+    pub(super) fn oldest_age(&mut self, now: u64) -> u64 {
+        let Some(permit) = self.permits.longest_in_flight() else { return 0 };
+        now.saturating_sub(self.permits.get(permit).start)
+    }
+
     /// Returns when an exchange times out. If the worker stalled meanwhile, the time counts from
     /// the end of the stall.
     #[inline]

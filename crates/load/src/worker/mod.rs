@@ -218,7 +218,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.recorder.begin_draining(now, self.network.driver.waited());
         }
         if now >= self.recorder.slice_end() {
-            let slice = self.recorder.cut(now, self.network.driver.waited());
+            let oldest_ns = self.scheduler.oldest_age(now);
+            let slice = self.recorder.cut(now, self.network.driver.waited(), oldest_ns);
             self.network.driver.keep_to(self.grain(&slice));
             slices(slice);
         } else if !self.recorder.measures(now) {
@@ -263,7 +264,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let (recorder, driver) = (&mut self.recorder, &self.network.driver);
         let whole = ended == Ended::Complete || self.scheduler.is_draining(now);
         let last = if whole { self.scheduler.ended_at(now, recorder.last_end()) } else { now };
-        let slice = recorder.cut(last.max(recorder.begin()), driver.waited());
+        let slice = recorder.cut(last.max(recorder.begin()), driver.waited(), 0);
         if recorder.measures(now) {
             slices(slice);
         }

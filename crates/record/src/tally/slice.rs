@@ -4,10 +4,11 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FamilyTally, Tally};
-use crate::outcome::Outcome;
+use super::{Connections, EndpointTally, FamilyTally, Tally};
+use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::peer::is_default;
 use sixmark_document::timing::Timing;
+use sixmark_units::counts::Counts;
 use sixmark_units::family::PerFamily;
 
 /// The counts of one worker in one second, for live views and for the result's intervals.
@@ -36,6 +37,91 @@ pub struct Slice {
     /// All counts of the worker up to the end of this slice. Set only if the load asks for them.
     #[serde(skip)]
     pub whole: Option<Box<Tally>>,
+    /// What a live view shows of the counts of the worker up to the end of this slice. `None` in
+    /// reports of an agent of a fleet.
+    #[serde(skip)]
+    pub running: Option<Box<RunningCounts>>,
+}
+
+/// What a worker has counted from the start of the measurement to the end of a slice, for live
+/// views: counts without durations, which are small.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunningCounts {
+    /// The counts of each family.
+    pub families: PerFamily<RunningTally>,
+    /// Complete responses and failures of each address, by the numbers of the plan's endpoints; of
+    /// the first [`MOST_RUNNING`] only.
+    pub endpoints: Vec<[u64; 2]>,
+    /// The age of the oldest exchange in flight at the end of the slice, in nanoseconds; 0 if there
+    /// is none.
+    pub oldest_ns: u64,
+}
+
+/// The most addresses whose counts are reported each second.
+const MOST_RUNNING: usize = 64;
+
+impl RunningCounts {
+    /// Returns these counts of a tally.
+    pub fn of(tally: &Tally, oldest_ns: u64) -> RunningCounts {
+        let [v6, v4] = [&tally.ipv6.endpoints, &tally.ipv4.endpoints];
+        let most = v6.len().max(v4.len()).min(MOST_RUNNING);
+        let counted = |of: &EndpointTally| {
+            let EndpointTally { status, failures, unaccepted, .. } = of;
+            let counts = OutcomeCounts { status, failures, unaccepted: *unaccepted };
+            [counts.completed(), counts.failed()]
+        };
+        // Each endpoint has one family.
+        let at = |number: usize| {
+            let both = [v6.get(number), v4.get(number)].map(|of| of.map_or([0; 2], counted));
+            [both[0][0] + both[1][0], both[0][1] + both[1][1]]
+        };
+        RunningCounts {
+            families: PerFamily::from_fn(|family| RunningTally::of(&tally[family])),
+            endpoints: (0..most).map(at).collect(),
+            oldest_ns,
+        }
+    }
+}
+
+/// What a worker has counted of one family.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunningTally {
+    /// Complete responses by their status.
+    pub status: Counts<u16>,
+    /// The other exchanges that ended, by the kind of failure.
+    pub failures: Counts<Failure>,
+    /// Numbers of connections.
+    pub connections: Connections,
+}
+
+impl RunningTally {
+    /// Returns these counts of a tally.
+    pub fn of(counted: &FamilyTally) -> RunningTally {
+        RunningTally {
+            status: counted.status.clone(),
+            failures: counted.failures.clone(),
+            connections: counted.connections,
+        }
+    }
+
+    /// Returns the number of complete responses with this status.
+    pub fn status_count(&self, status: u16) -> u64 {
+        self.status.iter().filter(|(of, _)| *of == status).map(|(_, count)| count).sum()
+    }
+
+    /// Returns the number of exchanges that ended with this outcome.
+    pub fn outcome(&self, outcome: Outcome) -> u64 {
+        let RunningTally { status, failures, .. } = self;
+        OutcomeCounts { status, failures, unaccepted: 0 }.outcome(outcome)
+    }
+}
+
+impl AddAssign<&RunningTally> for RunningTally {
+    fn add_assign(&mut self, other: &RunningTally) {
+        self.status += &other.status;
+        self.failures += &other.failures;
+        self.connections += &other.connections;
+    }
 }
 
 /// The counts of one family in a slice.
