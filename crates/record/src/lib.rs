@@ -9,6 +9,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod board;
 pub mod by_request;
 pub mod calibration;
 pub mod check;

@@ -94,7 +94,7 @@ fn full_text(run: &RunResult) -> String {
     columns.write_paths(&mut text);
     let caution =
         Some(run).filter(|run| run.find_max.is_none()).and_then(crate::sheet::run::run_caution);
-    caution.into_iter().for_each(|caution| terminal::paragraph(&mut text, caution));
+    caution.iter().for_each(|caution| terminal::paragraph(&mut text, caution));
     columns.clocks(&mut text);
     crate::sheet::run::requests(run).iter().for_each(|part| terminal::write_part(&mut text, part));
     fleet_part(run.fleet.as_ref()).iter().for_each(|part| terminal::write_part(&mut text, part));
@@ -150,19 +150,24 @@ pub fn write_agreement(text: &mut String, of: &dyn Measurement) {
 
 /// Describes the load: loop, concurrency, ratio, version of HTTP, and the generator.
 fn setting(result: &RunResult) -> String {
-    let (plan, load) = (&result.plan, &result.plan.load);
+    let pace = pace_text(&result.plan, result.find_max.is_some());
+    format!("{pace}, {}{}", spoken(&result.plan), generator(&result.generator))
+}
+
+/// Describes the loop, the concurrency, and the ratio unless the plan is that of a search.
+pub(crate) fn pace_text(plan: &Plan, searches: bool) -> String {
+    let load = &plan.load;
     let in_flight = write_count(plan.in_flight());
     let ratio = plan.ratio;
-    let pace = match &load.pace {
-        Pace::Open(open) if result.find_max.is_some() => {
+    match &load.pace {
+        Pace::Open(open) if searches => {
             format!("open loop, {}, at most {in_flight} in flight", open.arrivals)
         }
         Pace::Closed => format!("closed loop, {in_flight} in flight, IPv6:IPv4 {ratio}"),
         Pace::Open(open) => {
             format!("open loop, {open}, at most {in_flight} in flight, IPv6:IPv4 {ratio}")
         }
-    };
-    format!("{pace}, {}{}", spoken(plan), generator(&result.generator))
+    }
 }
 
 /// Describes the version of HTTP, and the connections and streams if there are several streams;
@@ -201,7 +206,8 @@ fn mix(text: &mut String, plan: &Plan) {
 }
 
 /// Returns the first target, and the number of others.
-fn targets_line(plan: &Plan) -> String {
+/// Returns the URL of the first target, and how many others there are.
+pub fn targets_line(plan: &Plan) -> String {
     let first = plan.targets.first().map_or("", |target| target.url.as_str());
     match plan.targets.len() {
         0 | 1 => first.to_owned(),

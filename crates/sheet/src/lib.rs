@@ -9,6 +9,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod board;
 pub mod chart;
 pub mod csv_lines;
 pub mod html;

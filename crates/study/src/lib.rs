@@ -10,6 +10,7 @@
 
 pub mod analyse;
 pub mod average;
+pub mod board;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod browser;
 mod claims;

@@ -69,6 +69,7 @@ extern "C" fn on_signal(signal: libc::c_int) {
 
 /// Ends the process by this signal, as if there were no handler.
 fn die_by(signal: libc::c_int) {
+    crate::terminal::restore_terminal();
     let mut this = MaybeUninit::uninit();
     // SAFETY: sigemptyset writes the whole set and cannot fail.
     unsafe { libc::sigemptyset(this.as_mut_ptr()) };

@@ -44,6 +44,7 @@ mod socket;
 mod stamp;
 pub mod standard;
 pub mod tap;
+pub mod terminal;
 pub mod text_file;
 pub mod threads;
 pub mod turbo;

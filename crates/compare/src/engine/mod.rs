@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use crate::board::ComparisonBoard;
 use crate::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
 use crate::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
 use sixmark_record::plan::Plan;
 use sixmark_record::tally::Slice;
+use sixmark_record::text::targets_line;
 
 use crate::warnings::{blocks_lengthened, too_few_blocks};
 use course::{ComparisonCourse, Lengthened, Measurement};
@@ -107,6 +109,19 @@ impl Comparing {
     pub fn threads(&self) -> u32 {
         let of = |side: &Contender| side.runnable.plan().load.threads.get();
         of(&self.sides.a).max(of(&self.sides.b))
+    }
+
+    /// Returns the board of a live view, of which nothing is known yet.
+    pub fn board(&self) -> ComparisonBoard {
+        let (a, b) = self.names();
+        let (plan_a, plan_b) = (self.plans().a, self.plans().b);
+        let targets = match (targets_line(plan_a), targets_line(plan_b)) {
+            (a, b) if a == b => a,
+            (a, b) => format!("{a} and {b}"),
+        };
+        let names = ComparedSides { a: a.to_owned(), b: b.to_owned() };
+        let title = format!("{a} against {b}: {targets}");
+        ComparisonBoard::new(title, &names, self.threads())
     }
 
     /// Returns the agents that carry out the blocks; `None` if it is this process.

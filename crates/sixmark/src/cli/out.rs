@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use sixmark_document::provenance::Warning;
@@ -17,8 +18,26 @@ use sixmark_sys::output;
 /// The exit status if the result is complete but an additional file is not.
 pub(super) const INCOMPLETE: u8 = 3;
 
+/// Lines that are printed once no view is on the terminal any more; `None` if there is none.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// Holds the lines of [`complain`] back until [`release_lines`].
+pub(super) fn hold_lines() {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+}
+
+/// Prints the lines that were held back.
+pub(super) fn release_lines() {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    held.into_iter().flatten().for_each(|line| complain(&line));
+}
+
 /// Prints a line for people to standard error.
 pub(super) fn complain(line: &str) {
+    if let Some(held) = HELD.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        held.push(line.to_owned());
+        return;
+    }
     // If standard error is closed, there is no one to tell.
     let line = format!("sixmark: {}", visible(line));
     let _ = match screen_width() {

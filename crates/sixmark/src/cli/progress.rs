@@ -1,17 +1,96 @@
-//! The line that shows how far a command has come, on a terminal that can repaint it.
+//! How far a command has come: a full-screen view or a line that is repainted on a terminal, lines
+//! elsewhere.
+
+mod view;
 
 use std::env::var_os;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::time::Duration;
 
+use sixmark_sys::command_error::CommandError;
 use sixmark_units::visible::visible;
 
+pub(super) use view::LiveView;
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[group(skip)]
+pub(super) struct ProgressArgs {
+    /// Progress while it runs: a full-screen view (a terminal of at least 60 x 20), lines, or
+    /// nothing; auto is the view on a terminal, else lines
+    #[arg(long, value_name = "auto|live|plain|none", default_value = "auto",
+          value_parser = asked, help_heading = "Output")]
+    progress: AskedProgress,
+}
+
+/// What the user asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AskedProgress {
+    Auto,
+    Live,
+    Plain,
+    None,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ProgressForm {
+    /// A full-screen view.
+    View,
+    /// One line, which is repainted.
+    Line,
+    /// Lines, one below the other.
+    Plain,
+    /// Nothing.
+    Nothing,
+}
+
+impl ProgressArgs {
+    /// Decides how progress is shown.
+    ///
+    /// # Errors
+    /// A view was asked for, and there is no terminal for it.
+    pub(super) fn form(self, quiet: bool) -> Result<ProgressForm, CommandError> {
+        match self.progress {
+            _ if quiet => Ok(ProgressForm::Nothing),
+            AskedProgress::None => Ok(ProgressForm::Nothing),
+            AskedProgress::Plain => Ok(ProgressForm::Plain),
+            AskedProgress::Live if view::is_possible() => Ok(ProgressForm::View),
+            AskedProgress::Live => {
+                let line = "--progress live needs a terminal of at least 60 columns and 20 rows";
+                Err(CommandError::Usage(line.to_owned()))
+            }
+            AskedProgress::Auto if !is_terminal() => Ok(ProgressForm::Plain),
+            AskedProgress::Auto if view::is_possible() => Ok(ProgressForm::View),
+            AskedProgress::Auto if can_repaint() => Ok(ProgressForm::Line),
+            AskedProgress::Auto => Ok(ProgressForm::Plain),
+        }
+    }
+}
+
+fn asked(text: &str) -> Result<AskedProgress, String> {
+    match text {
+        "auto" => Ok(AskedProgress::Auto),
+        "live" => Ok(AskedProgress::Live),
+        "plain" => Ok(AskedProgress::Plain),
+        "none" => Ok(AskedProgress::None),
+        _ => Err("expected auto, live, plain or none".to_owned()),
+    }
+}
+
+/// Returns true if standard error is a terminal that understands escape sequences.
+fn is_terminal() -> bool {
+    io::stderr().is_terminal() && var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Returns true if the user wants no colour (NO_COLOR, see no-color.org).
+fn is_plain() -> bool {
+    var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
 /// Returns true if standard error is a terminal that supports the escape sequences of [`repaint`],
-/// and the user does not forbid them (`TERM=dumb`, or `NO_COLOR`, see no-color.org).
+/// and the user does not forbid them (`TERM=dumb`, or `NO_COLOR`).
 pub(super) fn can_repaint() -> bool {
-    let is = |name, of: fn(&std::ffi::OsStr) -> bool| var_os(name).is_some_and(|value| of(&value));
-    let plain = is("TERM", |term| term == "dumb") || is("NO_COLOR", |value| !value.is_empty());
-    io::stderr().is_terminal() && !plain
+    is_terminal() && !is_plain()
 }
 
 /// Replaces the terminal's current line.
@@ -21,25 +100,4 @@ pub(super) fn repaint(text: &str) {
     // ignored: progress that can't be shown is no reason to stop.
     let text = visible(text);
     let _ = write!(terminal, "\r\x1b[?7l\x1b[K{text}\x1b[?7h").and_then(|()| terminal.flush());
-}
-
-/// Returns the time since the start, and the time after which the command ends if that is known:
-/// `   3 s`, `   3 of 500 s`.
-pub(super) fn elapsed_text(seconds: u64, duration: Option<Duration>) -> String {
-    match duration {
-        Some(duration) => format!("{seconds:>4} of {} s", duration.as_secs_f64()),
-        None => format!("{seconds:>4} s"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_that_was_asked_for_is_shown_in_seconds() {
-        assert_eq!(elapsed_text(3, None), "   3 s");
-        assert_eq!(elapsed_text(0, Some(Duration::from_secs(500))), "   0 of 500 s");
-        assert_eq!(elapsed_text(12, Some(Duration::from_millis(90_500))), "  12 of 90.5 s");
-    }
 }

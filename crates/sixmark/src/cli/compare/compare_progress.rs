@@ -1,20 +1,32 @@
-//! The progress of a comparison, and its result so far.
+//! The progress of a comparison.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use sixmark_compare::Comparison;
+use sixmark_compare::board::ComparisonBoard;
 use sixmark_compare::comparison_result::SideName;
 use sixmark_compare::text::estimate_text;
 use sixmark_record::tally::{Slice, SliceTally};
 
 use super::super::out::complain;
-use super::super::progress::repaint;
+use super::super::progress::{LiveView, ProgressForm, repaint};
 use super::super::run::figures_of_slice;
 use sixmark_compare::engine::ComparisonEvent;
 
-/// Shows progress: on a terminal one line that is repainted, elsewhere one line per pair.
+/// How often it is checked whether a pause is over.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Shows progress: on a terminal a view or one line that is repainted, elsewhere one line per pair.
 #[derive(Debug)]
 pub(super) struct LiveComparison {
-    quiet: bool,
-    terminal: bool,
+    form: ProgressForm,
+    view: LiveView,
+    board: ComparisonBoard,
+    stop: Arc<AtomicBool>,
+    /// Set while the view's user wants a pause.
+    pause: Arc<AtomicBool>,
     workers: u32,
     /// The current block: `block 3 of 26`.
     place: String,
@@ -27,11 +39,20 @@ pub(super) struct LiveComparison {
 }
 
 impl LiveComparison {
-    /// Creates the display. It shows nothing if `quiet`.
-    pub(super) fn new(quiet: bool, terminal: bool, workers: u32) -> LiveComparison {
+    /// Creates the display of a comparison that ends when `stop` is set.
+    pub(super) fn new(
+        form: ProgressForm,
+        board: ComparisonBoard,
+        workers: u32,
+        stop: &Arc<AtomicBool>,
+    ) -> LiveComparison {
+        let pause = Arc::default();
         LiveComparison {
-            quiet,
-            terminal,
+            form,
+            view: LiveView::new(form, stop, Some(&pause)),
+            board,
+            stop: Arc::clone(stop),
+            pause,
             workers,
             place: String::new(),
             side: "",
@@ -44,8 +65,15 @@ impl LiveComparison {
 
     /// Processes an event.
     pub(super) fn see(&mut self, event: &ComparisonEvent<'_>) {
+        match self.form {
+            ProgressForm::Nothing => {}
+            ProgressForm::View => self.see_on_view(event),
+            ProgressForm::Line | ProgressForm::Plain => self.see_in_lines(event),
+        }
+    }
+
+    fn see_in_lines(&mut self, event: &ComparisonEvent<'_>) {
         match event {
-            _ if self.quiet => {}
             ComparisonEvent::Begin { block, of, side, noise } => {
                 self.begin(*block, *of, *side, *noise)
             }
@@ -56,9 +84,41 @@ impl LiveComparison {
         }
     }
 
+    fn see_on_view(&mut self, event: &ComparisonEvent<'_>) {
+        let board = match event {
+            ComparisonEvent::Begin { block, of, side, noise } => {
+                // The blocks of a pair are not separated: what changes in a pause would become a
+                // difference between the sides.
+                if block % 2 == 1 {
+                    self.wait_for_pause();
+                }
+                Some(self.board.begin(*block, *of, *side, *noise))
+            }
+            ComparisonEvent::Lengthened(_) => None,
+            ComparisonEvent::Second(slice) => self.board.see(slice),
+            ComparisonEvent::Noise(comparison) => Some(self.board.pair(comparison)),
+            ComparisonEvent::Pair(result) => Some(self.board.pair(&result.comparison)),
+        };
+        if let Some(board) = board {
+            self.view.show(|| board);
+        }
+    }
+
+    /// Waits until the user ends the pause or the comparison.
+    fn wait_for_pause(&self) {
+        while self.pause.load(Ordering::Relaxed) && !self.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Removes the display before other output.
+    pub(super) fn clear(self) {
+        self.clear_line();
+    }
+
     /// Clears the line before other output.
-    pub(super) fn clear(&self) {
-        if self.terminal && !self.quiet {
+    pub(super) fn clear_line(&self) {
+        if self.form == ProgressForm::Line {
             repaint("");
         }
     }
@@ -90,14 +150,14 @@ impl LiveComparison {
 
     fn pair(&mut self, comparison: &Comparison) {
         self.estimate = estimate_text(comparison);
-        match self.terminal {
+        match self.form == ProgressForm::Line {
             true => self.show(),
             false => complain(&format!("{}: {}", self.place, self.estimate)),
         }
     }
 
     fn show(&self) {
-        if !self.terminal {
+        if self.form != ProgressForm::Line {
             return;
         }
         let rate = match self.counts.completed {

@@ -23,7 +23,7 @@ use sixmark_compare::text as comparison;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
-use super::progress::can_repaint;
+use super::progress::ProgressForm;
 use super::{gates, report, run, signals, stop_flag};
 use crate::cli::run::SessionArgs;
 use crate::cli::run::vitals_from;
@@ -41,6 +41,7 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let quiet = *quiet;
     check_files(args)?;
+    let form = args.session.progress.form(quiet)?;
     let sides = sides::workloads(args);
     run::check_session(&args.session, sides.iter().chain([args.shared.workload()]))?;
     let host = vitals_from::host(&args.session)?;
@@ -52,7 +53,7 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let mut keeper = Keeper::open(keep)?;
     let doubts = comparing.doubts();
     warn(doubts.iter());
-    let (mut result, shown_meanwhile) = measure(&comparing, quiet, &mut keeper)?;
+    let (mut result, shown_meanwhile) = measure(&comparing, form, &mut keeper)?;
     result.gates = gates.iter().map(|gate| gate.of_comparison(&result)).collect();
     let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     let printed = show(&result, doubts.len() + shown_meanwhile, shown);
@@ -73,16 +74,17 @@ fn check_files(args: &CompareArgs) -> Result<(), CommandError> {
 /// and the number of its warnings that were already shown.
 fn measure(
     comparing: &Comparing,
-    quiet: bool,
+    form: ProgressForm,
     keeper: &mut Keeper,
 ) -> Result<(ComparisonResult, usize), CommandError> {
     let stop = stop_flag()?;
-    let mut live = LiveComparison::new(quiet, can_repaint(), comparing.threads());
+    let board = comparing.board();
+    let mut live = LiveComparison::new(form, board, comparing.threads(), &stop);
     let (mut kept, mut lengthened) = (Ok(()), false);
     let result = compare::run_comparison(comparing, &stop, |event| {
         live.see(&event);
         if let ComparisonEvent::Lengthened(warning) = event {
-            live.clear();
+            live.clear_line();
             lengthened = true;
             warn([warning]);
         }

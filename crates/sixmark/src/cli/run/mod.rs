@@ -33,7 +33,7 @@ use sixmark_record::{csv, text as shown};
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, encoded, print, warn};
-use super::progress::can_repaint;
+use super::progress::ProgressForm;
 use super::{gates, report, signals, stop_flag};
 
 use run_progress::LiveRun;
@@ -49,6 +49,7 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let files = args.session.files().document("--csv", csv.as_ref());
     files.inputs(args.workload.inputs()).check()?;
     fleet_options::check_options(args)?;
+    let form = args.session.progress.form(quiet)?;
     let host = vitals_from::host(&args.session)?;
     args.session.inside.go()?;
     let draft = args.draft(None)?;
@@ -64,7 +65,7 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let mut keeper = Keeper::open(keep)?;
     let already_shown = runnable.doubts().len();
     warn(runnable.doubts().iter());
-    let mut result = measure(runnable, &extras, quiet)?;
+    let mut result = measure(runnable, &extras, form)?;
     result.gates = gates.iter().map(|g| g.of_measurement(&result)).collect();
     let shown =
         !quiet && ![json, csv, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
@@ -119,9 +120,14 @@ impl RunArgs {
     }
 }
 
-fn measure(runnable: Runnable, extras: &Extras, quiet: bool) -> Result<RunResult, CommandError> {
+fn measure(
+    runnable: Runnable,
+    extras: &Extras,
+    form: ProgressForm,
+) -> Result<RunResult, CommandError> {
     let stop = stop_flag()?;
-    let mut live = LiveRun::new(!quiet && can_repaint(), &runnable.plan().load);
+    let plan = runnable.plan().clone();
+    let mut live = LiveRun::new(form, &plan, &stop);
     let result = match runnable.searches() {
         true => search::run_search(runnable, &stop, &live)?,
         false => {

@@ -1,19 +1,29 @@
-//! The progress line of a run on a terminal.
+//! The progress of a run.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_record::plan::LoadPlan;
+use sixmark_record::board::RunBoard;
+use sixmark_record::plan::Plan;
 use sixmark_record::tally::{Slice, SliceTally};
+use sixmark_sheet::board::elapsed_text;
 use sixmark_units::family::PerFamily;
 use sixmark_units::quantity::{duration_us, write_count};
 
-use crate::cli::progress::{elapsed_text, repaint};
+use crate::cli::out::complain;
+use crate::cli::progress::{LiveView, ProgressForm, repaint};
+
+/// Interval between two lines of progress where no line can be repainted, in seconds.
+const PLAIN_EVERY: u64 = 10;
 
 /// Shows each second once every worker has reported it.
 #[derive(Debug)]
-pub(super) struct LiveRun {
-    shown: bool,
+pub(super) struct LiveRun<'a> {
+    form: ProgressForm,
+    view: LiveView,
+    board: RunBoard<'a>,
     /// How long the load lasts; `None` if that is not known.
     duration: Option<Duration>,
     workers: u32,
@@ -25,29 +35,32 @@ pub(super) struct LiveRun {
     opened: BTreeMap<u32, u64>,
 }
 
-impl LiveRun {
-    /// Creates the display. It shows nothing unless `shown`.
-    pub(super) fn new(shown: bool, load: &LoadPlan) -> LiveRun {
+impl<'a> LiveRun<'a> {
+    /// Creates the display of a run that ends when `stop` is set.
+    pub(super) fn new(form: ProgressForm, plan: &'a Plan, stop: &Arc<AtomicBool>) -> LiveRun<'a> {
+        let load = &plan.load;
         let (workers, connections) = (load.threads.get(), load.connections.get().into());
         let (second, told, counts, opened) = Default::default();
-        let duration = load.duration;
-        LiveRun { shown, duration, workers, second, told, counts, connections, opened }
+        let (duration, board) = (load.duration, RunBoard::new(plan));
+        let view = LiveView::new(form, stop, None);
+        LiveRun { form, view, board, duration, workers, second, told, counts, connections, opened }
     }
 
     /// Shows how long the load will last, before its first second is over.
     pub(super) fn begin(&self) {
-        if self.shown {
-            repaint(&elapsed_text(0, self.duration));
-        }
+        self.paint(&elapsed_text(0, self.duration));
     }
 
     /// Processes the figures of a worker for one second.
     pub(super) fn see(&mut self, slice: &Slice) {
-        if !self.shown {
-            return;
-        }
         if let Some(opened) = slice.opened {
             return self.opening(slice.worker, opened);
+        }
+        if self.form == ProgressForm::View {
+            if let Some(board) = self.board.see(slice) {
+                self.view.show(|| board);
+            }
+            return;
         }
         if slice.second != self.second {
             self.second = slice.second;
@@ -57,8 +70,16 @@ impl LiveRun {
         self.told += 1;
         self.counts += &slice.families;
         if self.told == self.workers {
-            let elapsed = elapsed_text(self.second + 1, self.duration);
-            repaint(&(elapsed + &figures_line(&self.counts)));
+            self.end_second();
+        }
+    }
+
+    fn end_second(&self) {
+        let seconds = self.second + 1;
+        let line = elapsed_text(seconds, self.duration) + &figures_line(&self.counts);
+        match self.form {
+            ProgressForm::Plain if seconds.is_multiple_of(PLAIN_EVERY) => complain(line.trim()),
+            _ => self.paint(&line),
         }
     }
 
@@ -66,7 +87,7 @@ impl LiveRun {
     fn opening(&mut self, worker: u32, opened: u64) {
         self.opened.insert(worker, opened);
         let all = self.opened.values().sum::<u64>();
-        repaint(&format!(
+        self.paint(&format!(
             "{} of {} connections open",
             write_count(all),
             write_count(self.connections)
@@ -75,16 +96,19 @@ impl LiveRun {
 
     /// Prints a line that stays on the terminal.
     pub(super) fn say(&self, text: &str) {
-        if self.shown {
-            repaint(&format!("{text}\n"));
+        self.paint(&format!("{text}\n"));
+    }
+
+    /// Repaints the line, if there is one.
+    fn paint(&self, text: &str) {
+        if matches!(self.form, ProgressForm::Line | ProgressForm::View) {
+            repaint(text);
         }
     }
 
-    /// Clears the line before other output.
-    pub(super) fn clear(&self) {
-        if self.shown {
-            repaint("");
-        }
+    /// Removes the display before other output.
+    pub(super) fn clear(self) {
+        self.paint("");
     }
 }
 

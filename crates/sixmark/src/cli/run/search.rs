@@ -31,7 +31,7 @@ const WARMUP: u32 = 10;
 pub(super) fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
-    live: &LiveRun,
+    live: &LiveRun<'_>,
 ) -> Result<RunResult, CommandError> {
     let conditions = runnable.conditions().to_vec();
     let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions));

@@ -29,7 +29,7 @@ use super::files::CommandFiles;
 use super::fleet::args::FleetArgs;
 use super::keep::{self, Keeper};
 use super::out::{self, OutputPlace, complain, print};
-use super::progress::can_repaint;
+use super::progress::ProgressArgs;
 use super::stop_flag;
 use sixmark_lab as lab;
 use sixmark_study::engine as study;
@@ -142,6 +142,9 @@ struct StudyRunArgs {
     /// Print only warnings and errors
     #[arg(short, long)]
     quiet: bool,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -224,6 +227,7 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
 fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     let (source, form) = wanted(args)?;
     check_files(args, &source)?;
+    let progress = args.progress.form(args.quiet)?;
     let (mut study, mut of_cells) = checked_study(&source, form, commands)?;
     study::give_programs(&mut study, &args.server)?;
     let without_target = aim_study(args, &mut study)?;
@@ -248,7 +252,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
         fleet,
     };
     let stop = stop_flag()?;
-    let mut live = LiveStudy::new(!args.quiet, can_repaint());
+    let mut live = LiveStudy::new(progress, &study.name, &stop);
     let done =
         study::run_cells(&source, &study, &options, &of_cells, &stop, &mut |event| live.see(event));
     live.clear();

@@ -1,36 +1,48 @@
-//! The progress of a study: on a terminal one line that is repainted, elsewhere one line per cell.
+//! The progress of a study: on a terminal a view or one line that is repainted, elsewhere one line
+//! per cell.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use sixmark_study::board::{StudyBoard, cell_line, clock_text};
 use sixmark_study::levels::label_level;
 use sixmark_study::study_result::{CellResult, ComparisonEntry, StudyComparison};
 use sixmark_units::quantity::write_count;
 
 use super::super::out::complain;
-use super::super::progress::repaint;
+use super::super::progress::{LiveView, ProgressForm, repaint};
 use sixmark_study::engine::StudyEvent;
 
 /// Shows the events of a study.
 #[derive(Debug)]
 pub(super) struct LiveStudy {
-    shown: bool,
-    terminal: bool,
+    form: ProgressForm,
+    view: LiveView,
+    name: String,
+    board: StudyBoard,
     estimate: String,
 }
 
 impl LiveStudy {
-    /// Creates the display. It shows nothing unless `shown`.
-    pub(super) fn new(shown: bool, terminal: bool) -> LiveStudy {
-        LiveStudy { shown, terminal, estimate: String::new() }
+    /// Creates the display of the study of this name, which ends when `stop` is set.
+    pub(super) fn new(form: ProgressForm, name: &str, stop: &Arc<AtomicBool>) -> LiveStudy {
+        LiveStudy {
+            form,
+            view: LiveView::new(form, stop, None),
+            name: name.to_owned(),
+            board: StudyBoard::default(),
+            estimate: String::new(),
+        }
     }
 
     /// Processes an event.
     pub(super) fn see(&mut self, event: &StudyEvent<'_>) {
-        if !self.shown {
+        if self.form == ProgressForm::Nothing {
             return;
         }
         match event {
             StudyEvent::Begins { folder, done, all } => {
+                self.board = StudyBoard::new(&self.name, *done, *all);
                 let begun =
                     if *done > 0 { format!("{done} already measured, ") } else { String::new() };
                 let folder = folder.display();
@@ -43,14 +55,23 @@ impl LiveStudy {
                     write_count((*all).into())
                 ));
             }
-            StudyEvent::Cell { number, all, levels, left_s } if self.terminal => {
-                let left = left_s.map_or(String::new(), |left| format!(", {} left", clock(left)));
+            StudyEvent::Cell { levels, left_s, .. } if self.form == ProgressForm::View => {
+                let board = self.board.cell(levels, *left_s);
+                self.view.show(|| board);
+            }
+            StudyEvent::Kept { number, cell, .. } if self.form == ProgressForm::View => {
+                let board = self.board.kept(*number, cell);
+                self.view.show(|| board);
+            }
+            StudyEvent::Cell { number, all, levels, left_s } if self.form == ProgressForm::Line => {
+                let left =
+                    left_s.map_or(String::new(), |left| format!(", {} left", clock_text(left)));
                 repaint(&format!("cell {number}/{all}{left}  {levels}{}", self.estimate));
             }
             StudyEvent::Cell { .. } => {}
             StudyEvent::Kept { number, all, cell, comparison } => {
                 self.estimate = comparison.map_or(String::new(), |all| estimate_of_cell(all, cell));
-                if !self.terminal {
+                if self.form == ProgressForm::Plain {
                     let estimate = &self.estimate;
                     complain(&format!("cell {number}/{all}: {}{estimate}", cell_line(cell)));
                 }
@@ -58,19 +79,12 @@ impl LiveStudy {
         }
     }
 
-    /// Clears the line before other output.
-    pub(super) fn clear(&self) {
-        if self.shown && self.terminal {
+    /// Removes the display before other output.
+    pub(super) fn clear(self) {
+        if self.form == ProgressForm::Line {
             repaint("");
         }
     }
-}
-
-fn cell_line(cell: &CellResult) -> String {
-    let levels: Vec<_> =
-        cell.levels.iter().map(|at| format!("{}={}", at.factor, at.level)).collect();
-    let doubts = if cell.warnings.is_empty() { "" } else { ", with warnings" };
-    format!("{} {} in {:.2} s{doubts}", cell.id, levels.join(" "), cell.took_s)
 }
 
 /// Returns the main comparison's result so far, for the combination to which the cell belongs.
@@ -90,13 +104,4 @@ fn estimate_of_cell(comparison: &StudyComparison, cell: &CellResult) -> String {
     let label = if entry.label.is_empty() { "" } else { &format!(", {}", entry.label) };
     let StudyComparison { a, b, measure, .. } = comparison;
     format!("; {measure} {a}/{b}{label}: {:.3}{interval}", ratio.value)
-}
-
-/// Formats seconds as `M:SS`, or as `H:MM:SS` from one hour on.
-fn clock(seconds: f64) -> String {
-    let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e9)).as_secs();
-    match whole {
-        0..3_600 => format!("{}:{:02}", whole / 60, whole % 60),
-        _ => format!("{}:{:02}:{:02}", whole / 3_600, whole / 60 % 60, whole % 60),
-    }
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sixmark_document::provenance::Warning;
+use sixmark_sheet::board::elapsed_text;
 use sixmark_traffic::sheet::traffic_text;
 use sixmark_traffic::text::write_bit_rate;
 use sixmark_traffic::traffic_result::TrafficResult;
@@ -16,7 +17,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use super::files::CommandFiles;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
-use super::progress::{can_repaint, elapsed_text, repaint};
+use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::text_file;

@@ -8,6 +8,7 @@ pub(super) use args::VitalsArgs;
 use std::time::{Duration, SystemTime};
 
 use sixmark_document::provenance::{Tool, Warning};
+use sixmark_sheet::board::elapsed_text;
 use sixmark_vitals::text::{live, vitals_text};
 use sixmark_vitals::vitals_result::{SCHEMA, VitalsHead, VitalsResult};
 use sixmark_vitals::{Total, VitalsSample};
@@ -15,7 +16,7 @@ use sixmark_vitals::{Total, VitalsSample};
 use super::files::CommandFiles;
 use super::listen::Listen;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
-use super::progress::{can_repaint, elapsed_text, repaint};
+use super::progress::{can_repaint, repaint};
 use super::{signals, stop_flag};
 use lines::{Columns, JsonLines};
 use sixmark_document::environment;

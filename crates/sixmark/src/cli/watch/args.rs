@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::super::files::CommandFiles;
 use super::super::out::OutputPlace;
+use super::super::progress::ProgressArgs;
 use super::super::run::positive_time;
 use super::super::{gates, inside, keep};
 use sixmark_sys::command_error::CommandError;
@@ -102,6 +103,9 @@ pub(in crate::cli) struct WatchArgs {
     /// Print only warnings and errors
     #[arg(short, long, help_heading = "Output")]
     pub(super) quiet: bool,
+
+    #[command(flatten)]
+    pub(super) progress: ProgressArgs,
 }
 
 impl WatchArgs {

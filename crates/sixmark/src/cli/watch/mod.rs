@@ -5,6 +5,8 @@ mod watch_progress;
 
 pub(super) use args::WatchArgs;
 
+use std::cell::RefCell;
+
 use crate::report::documents::Document;
 use crate::report::headline::ListHeadline;
 use crate::report::junit;
@@ -18,7 +20,6 @@ use sixmark_watch::watch_result::WatchResult;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, encoded, print, warn};
-use super::progress::can_repaint;
 use super::{gates, report, signals, stop_flag};
 use sixmark_document::provenance::file_incomplete;
 use sixmark_sys::command_error::CommandError;
@@ -53,7 +54,8 @@ pub(super) fn main(args: &WatchArgs) -> Result<u8, CommandError> {
 /// Measures. Returns the result and the warnings that were already printed.
 fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), CommandError> {
     let stop = stop_flag()?;
-    let mut live = LiveWatch::new(!args.quiet && can_repaint(), args.duration);
+    let form = args.progress.form(args.quiet)?;
+    let live = RefCell::new(LiveWatch::new(form, args.duration, &stop));
     let mut told = Vec::new();
     let mut tell = |progress: &WatchProgress| {
         let new: Vec<_> = progress.lost_files.iter().map(|why| file_incomplete(why)).collect();
@@ -63,18 +65,17 @@ fn look(args: &WatchArgs) -> Result<(WatchResult, Vec<Warning>), CommandError> {
     let result = match &args.read {
         Some(path) => watch::watch_file(path, &args.settings(), &stop, |progress| {
             tell(&progress);
-            live.read(&progress);
+            live.borrow_mut().read(&progress);
         }),
         None => {
-            let begun = live.clone();
-            let begun = |names: &[String]| begun.begun(names, args.quiet);
+            let begun = |names: &[String]| live.borrow_mut().begun(names);
             watch::live(&args.live_settings(), &args.settings(), &stop, begun, |progress| {
                 tell(&progress);
-                live.see(&progress);
+                live.borrow_mut().see(&progress);
             })
         }
     };
-    live.clear();
+    live.into_inner().clear();
     Ok((result?, told))
 }
 

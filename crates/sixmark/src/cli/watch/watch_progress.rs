@@ -1,22 +1,28 @@
-//! The progress line of a watch on a terminal.
+//! The progress of a watch.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use sixmark_sheet::board::elapsed_text;
 use sixmark_units::family::PerFamily;
 use sixmark_units::quantity::write_count;
 use sixmark_watch::Progress;
+use sixmark_watch::board::WatchBoard;
 
 use super::super::out::complain;
-use super::super::progress::{elapsed_text, repaint};
+use super::super::progress::{LiveView, ProgressForm, repaint};
 use sixmark_watch::engine::{WATCHING, WatchProgress};
 
 /// Minimum interval between two progress lines while a file is read.
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Shows what was seen since the last update.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct LiveWatch {
-    shown: bool,
+    form: ProgressForm,
+    view: LiveView,
+    board: Option<WatchBoard>,
     /// How long the watch lasts; `None` if until a signal or the end of a file.
     duration: Option<Duration>,
     last: Instant,
@@ -24,30 +30,46 @@ pub(super) struct LiveWatch {
 }
 
 impl LiveWatch {
-    /// Creates the display. It shows nothing unless `shown`.
-    pub(super) fn new(shown: bool, duration: Option<Duration>) -> LiveWatch {
-        LiveWatch { shown, duration, last: Instant::now(), before: PerFamily::default() }
+    /// Creates the display of a watch that ends when `stop` is set.
+    pub(super) fn new(
+        form: ProgressForm,
+        duration: Option<Duration>,
+        stop: &Arc<AtomicBool>,
+    ) -> LiveWatch {
+        let view = LiveView::new(form, stop, None);
+        let (last, before) = (Instant::now(), PerFamily::default());
+        LiveWatch { form, view, board: None, duration, last, before }
     }
 
     /// Shows what is being watched.
-    pub(super) fn begun(&self, names: &[String], quiet: bool) {
+    pub(super) fn begun(&mut self, names: &[String]) {
         let time = self.duration.map(|time| format!(" for {} s", time.as_secs_f64()));
         let (names, time) = (names.join(", "), time.unwrap_or_default());
-        let line = format!("{WATCHING} {names}{time}; Ctrl-C ends it");
-        match (self.shown, quiet) {
-            (true, _) => repaint(&line),
+        let title = format!("{WATCHING} {names}{time}");
+        let line = format!("{title}; Ctrl-C ends it");
+        match self.form {
+            ProgressForm::View => {
+                repaint(&line);
+                self.board = Some(WatchBoard::new(title, self.duration));
+            }
+            ProgressForm::Line => repaint(&line),
             // A script needs to know when the watch has begun.
-            (false, false) => complain(&line),
-            (false, true) => {}
+            ProgressForm::Plain => complain(&line),
+            ProgressForm::Nothing => {}
         }
     }
 
     /// Shows the figures since the last update.
     pub(super) fn see(&mut self, progress: &WatchProgress) {
+        if let Some(board) = &mut self.board {
+            let packets = (progress.packets, progress.dropped);
+            let board = board.see(progress.families, packets, progress.elapsed_ns);
+            return self.view.show(|| board);
+        }
         let s = self.last.elapsed().as_secs_f64().max(0.001);
         self.last = Instant::now();
         let before = std::mem::replace(&mut self.before, progress.families);
-        if !self.shown {
+        if self.form != ProgressForm::Line {
             return;
         }
         let rate =
@@ -75,7 +97,8 @@ impl LiveWatch {
 
     /// Shows how much of a file has been read.
     pub(super) fn read(&mut self, progress: &WatchProgress) {
-        if !self.shown || self.last.elapsed() < EVERY {
+        let repaints = matches!(self.form, ProgressForm::Line | ProgressForm::View);
+        if !repaints || self.last.elapsed() < EVERY {
             return;
         }
         self.last = Instant::now();
@@ -85,9 +108,11 @@ impl LiveWatch {
         repaint(&format!("{packets} packets, {connections} connections"));
     }
 
-    /// Clears the line before other output.
-    pub(super) fn clear(&self) {
-        if self.shown {
+    /// Removes the display before other output.
+    pub(super) fn clear(self) {
+        let LiveWatch { form, view, .. } = self;
+        drop(view);
+        if matches!(form, ProgressForm::Line | ProgressForm::View) {
             repaint("");
         }
     }

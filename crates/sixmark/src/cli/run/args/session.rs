@@ -8,6 +8,7 @@ use crate::cli::gates::GateArgs;
 use crate::cli::inside::InsideArgs;
 use crate::cli::keep::KeepArgs;
 use crate::cli::out::OutputPlace;
+use crate::cli::progress::ProgressArgs;
 
 /// Options of a command as a whole: where it runs, what else it measures, its gates, and where
 /// documents are written.
@@ -48,6 +49,9 @@ pub(in crate::cli) struct SessionArgs {
     /// Print only warnings and errors
     #[arg(short, long, help_heading = "Output")]
     pub(in crate::cli) quiet: bool,
+
+    #[command(flatten)]
+    pub(in crate::cli) progress: ProgressArgs,
 
     /// Seed of schedules over several addresses and of Poisson arrivals [default: random]
     #[arg(long, value_name = "N", help_heading = "Load")]

@@ -1,0 +1,230 @@
+//! What a live view shows of a comparison: the blocks, the figures of each side, and the effect of
+//! each pair. It shows no verdict, which would invite to stop when it pleases.
+
+use sixmark_record::metric::Metric;
+use sixmark_record::tally::{Slice, SliceTally};
+use sixmark_sheet::board::{Board, BoardColumn, BoardPage, BoardProgress, BoardRow, LastMinute};
+use sixmark_units::quantity::{duration_us, write_count, write_percent};
+
+use crate::Comparison;
+use crate::comparison_result::{ComparedSides, SideName};
+
+/// The share of a second above which a worker that did not wait for the kernel may be the limit.
+const BUSY: f64 = 0.95;
+/// The share of failed exchanges of a side above which they are named first.
+const MANY_FAILED: f64 = 0.01;
+/// The number of effects on a line.
+const ON_A_LINE: usize = 6;
+
+/// The figures of a side over its last minute under load.
+#[derive(Debug, Default)]
+struct SideMinute {
+    rate: LastMinute,
+    p50: LastMinute,
+    p99: LastMinute,
+    completed: u64,
+    failed: u64,
+}
+
+/// Gathers what a live view shows of a comparison.
+#[derive(Debug)]
+pub struct ComparisonBoard {
+    title: String,
+    names: [String; 2],
+    workers: u32,
+    sides: [SideMinute; 2],
+    /// The side under load: 0 for A, 1 for B.
+    side: usize,
+    block: usize,
+    blocks: usize,
+    noise: bool,
+    second: u64,
+    told: u32,
+    counts: SliceTally,
+    length_ns: u64,
+    busiest: f64,
+    /// The metric whose effects are shown, and the effect of each pair: the logarithm of A over B.
+    effects: Option<(Metric, Vec<f64>)>,
+}
+
+impl ComparisonBoard {
+    /// Creates the board of a comparison of which nothing is known yet. `title` describes it, the
+    /// sides have these names, and each block is loaded by `workers` workers.
+    pub fn new(title: String, sides: &ComparedSides<String>, workers: u32) -> ComparisonBoard {
+        ComparisonBoard {
+            title,
+            names: [sides.a.clone(), sides.b.clone()],
+            workers,
+            sides: Default::default(),
+            side: 0,
+            block: 0,
+            blocks: 0,
+            noise: false,
+            second: 0,
+            told: 0,
+            counts: SliceTally::default(),
+            length_ns: 0,
+            busiest: 0.0,
+            effects: None,
+        }
+    }
+
+    /// Processes the beginning of a block.
+    pub fn begin(&mut self, block: usize, of: usize, side: SideName, noise: bool) -> Board {
+        (self.block, self.blocks, self.noise) = (block, of, noise);
+        self.side = usize::from(side == SideName::B && !noise);
+        self.second = u64::MAX;
+        self.board()
+    }
+
+    /// Processes the figures of a worker for one second. Returns the board if every worker has
+    /// reported that second.
+    pub fn see(&mut self, slice: &Slice) -> Option<Board> {
+        if slice.opened.is_some() {
+            return None;
+        }
+        if slice.second != self.second {
+            (self.second, self.told, self.length_ns) = (slice.second, 0, 0);
+            (self.counts, self.busiest) = (SliceTally::default(), 0.0);
+        }
+        self.told += 1;
+        slice.families.iter().for_each(|(_, of)| self.counts += of);
+        self.length_ns = self.length_ns.max(slice.length_ns);
+        self.busiest = self.busiest.max(slice.busy_ns as f64 / slice.length_ns.max(1) as f64);
+        (self.told == self.workers).then(|| self.end_second())
+    }
+
+    /// Processes the comparison of the pairs so far.
+    pub fn pair(&mut self, comparison: &Comparison) -> Board {
+        self.effects =
+            comparison.metrics.first().map(|first| (first.metric, first.effects.clone()));
+        self.board()
+    }
+
+    fn end_second(&mut self) -> Board {
+        let (side, of) = (&mut self.sides[self.side], &self.counts);
+        let seconds = (self.length_ns as f64 / 1e9).max(1e-3);
+        side.rate.push(Some(of.completed as f64 / seconds));
+        side.p50.push(of.response.quantile(0.5).map(|ns| ns as f64 / 1e3));
+        side.p99.push(of.response.quantile(0.99).map(|ns| ns as f64 / 1e3));
+        side.completed = side.completed.saturating_add(of.completed);
+        side.failed = side.failed.saturating_add(of.failed);
+        self.board()
+    }
+
+    fn board(&self) -> Board {
+        let done = self.block.saturating_sub(1);
+        let what = if self.noise { "A against itself, block" } else { "block" };
+        let now = &self.names[self.side];
+        Board {
+            title: self.title.clone(),
+            doubts: self.doubts(),
+            progress: BoardProgress {
+                share: Some(done as f64 / self.blocks.max(1) as f64),
+                text: format!("{what} {} of {}: {now}", self.block, self.blocks),
+            },
+            pages: vec![self.page()],
+        }
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        if self.busiest > BUSY {
+            doubts.push(format!(
+                "a worker was busy for {} of the last second: the generator may be the limit",
+                write_percent(self.busiest.min(1.0))
+            ));
+        }
+        for (side, name) in self.sides.iter().zip(&self.names) {
+            let share = side.failed as f64 / (side.completed + side.failed).max(1) as f64;
+            if share > MANY_FAILED {
+                doubts.push(format!("{} of the exchanges of {name} failed", write_percent(share)));
+            }
+        }
+        doubts
+    }
+
+    fn page(&self) -> BoardPage {
+        let column = |(side, name): (&SideMinute, &String)| BoardColumn {
+            name: name.clone(),
+            traces: vec![
+                side.rate.trace("requests/s", |value| write_count(value.round() as u64)),
+                side.p50.trace("response p50", duration_us),
+                side.p99.trace("response p99", duration_us),
+            ],
+        };
+        let row = |label: &str, bad: bool, count: fn(&SideMinute) -> u64| BoardRow {
+            label: label.to_owned(),
+            figures: self.sides.iter().map(|side| write_count(count(side))).collect(),
+            bad: bad && self.sides.iter().any(|side| count(side) > 0),
+        };
+        BoardPage {
+            name: "sides",
+            columns: self.sides.iter().zip(&self.names).map(column).collect(),
+            rows: vec![
+                row("NORMAL", false, |side| side.completed),
+                row("failed", true, |side| side.failed),
+            ],
+            lines: self.effect_lines(),
+        }
+    }
+
+    /// Returns the effect of each pair, the latest first.
+    fn effect_lines(&self) -> Vec<String> {
+        let Some((metric, effects)) = &self.effects else {
+            return vec!["the effect of each pair appears here".to_owned()];
+        };
+        let [a, b] = &self.names;
+        let head = format!("effect of each pair on {}, {a} against {b}:", metric.noun());
+        let shown: Vec<String> = effects
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(pair, effect)| format!("{:>4}. {:<10}", pair + 1, effect_text(*effect)))
+            .collect();
+        std::iter::once(head).chain(shown.chunks(ON_A_LINE).map(|line| line.concat())).collect()
+    }
+}
+
+/// Returns a ratio, given as its logarithm, as a change in per cent.
+fn effect_text(log: f64) -> String {
+    format!("{:+.1} %", log.exp_m1() * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::comparison;
+
+    fn slice(second: u64) -> Slice {
+        let mut slice = Slice { second, length_ns: 1_000_000_000, ..Slice::default() };
+        slice.families.ipv6.completed = 30;
+        slice.families.ipv6.response.record(2_000_000);
+        slice
+    }
+
+    #[test]
+    fn a_block_adds_to_the_minute_of_its_side() {
+        let sides = ComparedSides { a: "ipv6".to_owned(), b: "ipv4".to_owned() };
+        let mut board = ComparisonBoard::new("t".to_owned(), &sides, 1);
+        board.begin(3, 26, SideName::B, false);
+        let shown = board.see(&slice(0)).unwrap();
+        assert_eq!(shown.progress.text, "block 3 of 26: ipv4");
+        let latest = |column: usize| shown.pages[0].columns[column].traces[0].latest.clone();
+        assert_eq!((latest(0), latest(1)), ("-".to_owned(), "30".to_owned()));
+        assert!(shown.doubts.is_empty());
+    }
+
+    #[test]
+    fn each_pair_has_its_effect_and_there_is_no_verdict() {
+        let sides = ComparedSides { a: "ipv6".to_owned(), b: "ipv4".to_owned() };
+        let mut board = ComparisonBoard::new("t".to_owned(), &sides, 1);
+        let mut found = comparison();
+        found.metrics[0].effects = vec![0.0, 2f64.ln()];
+        let lines = board.pair(&found).pages[0].lines.concat();
+        assert!(lines.contains("1. +0.0 %") && lines.contains("2. +100.0 %"), "{lines}");
+        for word in ["better", "worse", "inconclusive", "equivalent"] {
+            assert!(!lines.contains(word), "{lines}");
+        }
+    }
+}

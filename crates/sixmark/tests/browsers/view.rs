@@ -1,0 +1,197 @@
+//! The live view, on a terminal.
+
+use sixmark_testkit::{Origin, TestScreen, skipped};
+
+/// A server, and the line that loads it with these options.
+fn run(options: &str) -> (Origin, String) {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    let line = format!("sixmark run -c 4 --rate 200/s {options} {v6} {v4}");
+    (origin, line)
+}
+
+/// Waits until the shell's prompt is at the end of the screen again.
+fn prompt(screen: &TestScreen) -> String {
+    screen.wait_for("prompt", |text| text.trim_end().ends_with('$'))
+}
+
+#[test]
+fn both_families_are_side_by_side_at_every_size_and_q_keeps_what_was_measured() {
+    if skipped("tmux") {
+        return;
+    }
+    for (width, height) in [(60, 20), (80, 24), (120, 40), (300, 80)] {
+        let (_origin, line) = run("-d 500");
+        let screen = TestScreen::start(width, height);
+        screen.enter(&line);
+        let text = screen.wait_for("view", |text| text.contains("connections open"));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "no doubts about the figures", "{text}");
+        assert!(lines[2].contains("of 500 s"), "{text}");
+        for part in ["IPv6", "IPv4", "requests/s", "response p50", "response p99", "NORMAL"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(lines[usize::from(height) - 1].starts_with("q end"), "{text}");
+        assert_eq!(screen.variable("alternate_on"), "1");
+        screen.press("q");
+        let text = prompt(&screen);
+        assert!(text.contains("requests sent") || text.contains("Median"), "{text}");
+        assert!(!text.contains("q end"), "{text}");
+        assert_eq!((screen.variable("alternate_on"), screen.variable("cursor_flag")), ("0".into(), "1".into()));
+    }
+}
+
+#[test]
+fn a_view_follows_the_size_of_its_terminal() {
+    if skipped("tmux") {
+        return;
+    }
+    let (_origin, line) = run("-d 500");
+    let screen = TestScreen::start(80, 24);
+    screen.enter(&line);
+    screen.wait_for_view(true);
+    for (width, height) in [(120, 40), (60, 20), (20, 5), (100, 30)] {
+        screen.resize(width, height);
+        screen.wait_for("keys in the last line", |text| {
+            let lines: Vec<&str> = text.lines().collect();
+            lines.len() == usize::from(height)
+                && (lines[usize::from(height) - 1].starts_with("q end") || height < 10)
+        });
+    }
+    screen.press("?");
+    screen.wait_for("list of keys", |text| text.contains("keep what is measured"));
+    screen.press("C-c");
+    prompt(&screen);
+}
+
+#[test]
+fn a_suspended_run_gives_the_terminal_back_and_takes_it_again() {
+    if skipped("tmux") {
+        return;
+    }
+    let (_origin, line) = run("-d 500");
+    let screen = TestScreen::start(80, 24);
+    screen.enter(&line);
+    screen.wait_for_view(true);
+    screen.press("C-z");
+    screen.wait_for("shell", |text| text.contains("Stopped"));
+    assert_eq!(screen.variable("alternate_on"), "0");
+    screen.enter("echo visible");
+    screen.wait_for("echo of what is typed", |text| text.contains("$ echo visible\nvisible"));
+    screen.enter("fg");
+    screen.wait_for_view(true);
+    screen.wait_for("view", |text| text.contains("connections open"));
+    screen.enter("q");
+    let text = prompt(&screen);
+    assert_eq!(screen.variable("alternate_on"), "0", "{text}");
+}
+
+#[test]
+fn a_signal_restores_the_terminal() {
+    if skipped("tmux") {
+        return;
+    }
+    for name in ["TERM", "INT", "HUP"] {
+        let (_origin, line) = run("-d 500");
+        let screen = TestScreen::start(100, 30);
+        screen.enter(&line);
+        screen.wait_for_view(true);
+        let shell = screen.variable("pane_pid");
+        let mut kill = std::process::Command::new("pkill");
+        kill.args([&format!("-{name}"), "-P", &shell]);
+        assert!(kill.status().unwrap().success());
+        let text = prompt(&screen);
+        assert_eq!(screen.variable("alternate_on"), "0", "{name}: {text}");
+        screen.enter("echo status $?");
+        screen.wait_for("status", |text| text.contains("\nstatus 130"));
+    }
+}
+
+#[test]
+fn a_panic_restores_the_terminal_before_its_message() {
+    if skipped("tmux") {
+        return;
+    }
+    let screen = TestScreen::start(80, 24);
+    screen.enter("examples/view_panics");
+    let text = screen.wait_for("message", |text| text.contains("this is a test of panics"));
+    assert!(text.contains("panicked at"), "{text}");
+    prompt(&screen);
+    assert_eq!((screen.variable("alternate_on"), screen.variable("cursor_flag")), ("0".into(), "1".into()));
+    screen.enter("echo visible");
+    screen.wait_for("echo of what is typed", |text| text.contains("$ echo visible\nvisible"));
+}
+
+#[test]
+fn a_run_in_the_background_leaves_the_terminal_alone() {
+    if skipped("tmux") {
+        return;
+    }
+    let (_origin, line) = run("-d 2s");
+    let screen = TestScreen::start(100, 40);
+    screen.enter(&format!("{line} > out.txt & wait; echo over"));
+    screen.wait_for("end", |text| text.contains("\nover"));
+    assert_eq!(screen.variable("alternate_on"), "0");
+}
+
+#[test]
+fn a_comparison_pauses_between_pairs_and_shows_no_verdict() {
+    if skipped("tmux") {
+        return;
+    }
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    let screen = TestScreen::start(100, 30);
+    screen.enter(&format!("sixmark compare --block 1s --blocks 60 -c 2 --rate 200/s {v6} {v4}"));
+    let text = screen.wait_for("effect", |text| text.contains("   1. "));
+    assert!(text.contains("effect of each pair") && text.contains("requests/s"), "{text}");
+    for word in ["better", "worse", "inconclusive", "equivalent"] {
+        assert!(!text.contains(word), "{text}");
+    }
+    screen.press("p");
+    screen.wait_for("pause", |text| text.contains("PAUSED"));
+    screen.press("p");
+    screen.wait_for("next pair", |text| text.contains("   2. ") && !text.contains("PAUSED"));
+    screen.press("q");
+    let text = prompt(&screen);
+    assert_eq!(screen.variable("alternate_on"), "0", "{text}");
+}
+
+#[test]
+fn without_colour_the_view_has_none() {
+    if skipped("tmux") {
+        return;
+    }
+    let (_origin, line) = run("-d 500");
+    let screen = TestScreen::start(80, 24);
+    screen.enter(&format!("NO_COLOR=1 {line}"));
+    screen.wait_for_view(true);
+    let text = screen.coloured_text();
+    assert!(!text.contains("\x1b[36m") && !text.contains("\x1b[35m"), "{text:?}");
+    screen.press("q");
+    prompt(&screen);
+    screen.enter(&line);
+    screen.wait_for_view(true);
+    let text = screen.coloured_text();
+    assert!(text.contains("\x1b[36m") || text.contains("[36"), "{text:?}");
+    screen.press("q");
+    prompt(&screen);
+}
+
+#[test]
+fn progress_is_chosen_by_an_option() {
+    if skipped("tmux") {
+        return;
+    }
+    let (_origin, line) = run("-d 2s --progress none");
+    let screen = TestScreen::start(80, 40);
+    screen.enter(&line);
+    let text = prompt(&screen);
+    assert!(text.contains("requests sent"), "{text}");
+    assert_eq!(screen.variable("alternate_on"), "0");
+    screen.enter("sixmark run --progress live http://127.0.0.1:1/ 2>&1 | cat");
+    screen.wait_for("refusal", |text| text.contains("needs a terminal"));
+    screen.resize(50, 12);
+    screen.enter("clear; sixmark run --progress live http://127.0.0.1:1/");
+    screen.wait_for("refusal", |text| text.contains("needs a terminal"));
+}

@@ -1,0 +1,120 @@
+//! What a live view shows of a study: the cells done, the one that is measured, the time left.
+
+use std::collections::VecDeque;
+
+use sixmark_sheet::board::{Board, BoardPage, BoardProgress};
+use sixmark_sheet::warnings::condensed;
+use sixmark_units::quantity::write_count;
+
+use crate::study_result::CellResult;
+
+/// The number of cells that are listed, the latest first.
+const LISTED: usize = 100;
+
+/// Gathers what a live view shows of a study.
+#[derive(Debug, Default)]
+pub struct StudyBoard {
+    name: String,
+    done: u32,
+    all: u32,
+    /// The levels of the cell that is measured.
+    now: String,
+    left_s: Option<f64>,
+    listed: VecDeque<String>,
+    /// The number of cells measured since the start that have warnings, and the first warning of
+    /// the latest of them.
+    doubtful: u64,
+    doubt: Option<String>,
+}
+
+impl StudyBoard {
+    /// Creates the board of the study with this name, of which `done` of `all` cells were measured
+    /// before.
+    pub fn new(name: &str, done: u32, all: u32) -> StudyBoard {
+        StudyBoard { name: name.to_owned(), done, all, ..StudyBoard::default() }
+    }
+
+    /// Processes the beginning of a cell with these levels. `left_s` is the estimate of the
+    /// remaining time from the cells so far, in seconds.
+    pub fn cell(&mut self, levels: &str, left_s: Option<f64>) -> Board {
+        (self.now, self.left_s) = (levels.to_owned(), left_s);
+        self.board()
+    }
+
+    /// Processes a cell that has been kept, which is cell number `number`, from 1.
+    pub fn kept(&mut self, number: u32, cell: &CellResult) -> Board {
+        self.done = number;
+        self.listed.push_front(cell_line(cell));
+        self.listed.truncate(LISTED);
+        if let Some(first) = condensed(&cell.warnings).first() {
+            self.doubtful += 1;
+            self.doubt = Some(format!("cell {}: {}", cell.id, first.message));
+        }
+        self.board()
+    }
+
+    fn board(&self) -> Board {
+        let left = self.left_s.map_or(String::new(), |left| format!(", {} left", clock_text(left)));
+        let now = format!("now: {}", self.now);
+        let doubts = self.doubt.iter().map(|doubt| match self.doubtful {
+            1 => doubt.clone(),
+            cells => format!("{} cells have warnings; {doubt}", write_count(cells)),
+        });
+        Board {
+            title: format!("study {}", self.name),
+            doubts: doubts.collect(),
+            progress: BoardProgress {
+                share: Some(f64::from(self.done) / f64::from(self.all.max(1))),
+                text: format!("{} of {} cells{left}", self.done, self.all),
+            },
+            pages: vec![BoardPage {
+                name: "cells",
+                lines: std::iter::once(now).chain(self.listed.iter().cloned()).collect(),
+                ..BoardPage::default()
+            }],
+        }
+    }
+}
+
+/// Describes a cell that was measured in one line: its identifier, levels, duration and whether it
+/// has warnings.
+pub fn cell_line(cell: &CellResult) -> String {
+    let levels: Vec<_> =
+        cell.levels.iter().map(|at| format!("{}={}", at.factor, at.level)).collect();
+    let doubts = if cell.warnings.is_empty() { "" } else { ", with warnings" };
+    format!("{} {} in {:.2} s{doubts}", cell.id, levels.join(" "), cell.took_s)
+}
+
+/// Formats seconds as `M:SS`, or as `H:MM:SS` from one hour on.
+pub fn clock_text(seconds: f64) -> String {
+    let whole = seconds.clamp(0.0, 1e9) as u64;
+    match whole {
+        0..3_600 => format!("{}:{:02}", whole / 60, whole % 60),
+        _ => format!("{}:{:02}:{:02}", whole / 3_600, whole / 60 % 60, whole % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_and_what_is_left_are_shown() {
+        let mut board = StudyBoard::new("anma", 3, 12);
+        let shown = board.cell("backlog=128 family=ipv6", Some(3_725.0));
+        assert_eq!(shown.title, "study anma");
+        assert_eq!(shown.progress.text, "3 of 12 cells, 1:02:05 left");
+        assert_eq!(shown.progress.share, Some(0.25));
+        assert_eq!(shown.pages[0].lines, ["now: backlog=128 family=ipv6"]);
+        assert!(shown.doubts.is_empty());
+    }
+
+    #[test]
+    fn times_are_clocks() {
+        for (seconds, text) in [(0.0, "0:00"), (59.9, "0:59"), (61.0, "1:01"), (3_600.0, "1:00:00")]
+        {
+            assert_eq!(clock_text(seconds), text);
+        }
+        assert_eq!(clock_text(f64::NAN), "0:00");
+    }
+}
