@@ -2,7 +2,8 @@
 //! can be written.
 
 use sixmark_wire::x509::{
-    is_authority, is_for_servers, key_parts, not_after, not_before, public_key, rfc3339, rsa_bits, version,
+    is_authority, is_for_servers, key_parts, not_after, not_before, public_key, rfc3339, rsa_bits,
+    version,
 };
 
 /// Reads an input. Panics where what this module says does not hold.

@@ -1,27 +1,22 @@
 //! What a live view shows of a comparison: the blocks, the figures of each side, and the effect of
 //! each pair. It shows no verdict, which would invite to stop when it pleases.
 
+use sixmark_record::board::{LoadMinute, busy_doubt, failed_doubt};
 use sixmark_record::metric::Metric;
 use sixmark_record::tally::{Slice, SliceTally};
-use sixmark_sheet::board::{Board, BoardColumn, BoardPage, BoardProgress, BoardRow, LastMinute};
-use sixmark_units::quantity::{duration_us, write_count, write_percent};
+use sixmark_sheet::board::{Board, BoardPage, BoardProgress, BoardRow};
+use sixmark_units::quantity::write_count;
 
 use crate::Comparison;
 use crate::comparison_result::{ComparedSides, SideName};
 
-/// The share of a second above which a worker that did not wait for the kernel may be the limit.
-const BUSY: f64 = 0.95;
-/// The share of failed exchanges of a side above which they are named first.
-const MANY_FAILED: f64 = 0.01;
 /// The number of effects on a line.
 const ON_A_LINE: usize = 6;
 
 /// The figures of a side over its last minute under load.
 #[derive(Debug, Default)]
 struct SideMinute {
-    rate: LastMinute,
-    p50: LastMinute,
-    p99: LastMinute,
+    load: LoadMinute,
     completed: u64,
     failed: u64,
 }
@@ -103,10 +98,7 @@ impl ComparisonBoard {
 
     fn end_second(&mut self) -> Board {
         let (side, of) = (&mut self.sides[self.side], &self.counts);
-        let seconds = (self.length_ns as f64 / 1e9).max(1e-3);
-        side.rate.push(Some(of.completed as f64 / seconds));
-        side.p50.push(of.response.quantile(0.5).map(|ns| ns as f64 / 1e3));
-        side.p99.push(of.response.quantile(0.99).map(|ns| ns as f64 / 1e3));
+        side.load.push(of, self.length_ns);
         side.completed = side.completed.saturating_add(of.completed);
         side.failed = side.failed.saturating_add(of.failed);
         self.board()
@@ -128,31 +120,15 @@ impl ComparisonBoard {
     }
 
     fn doubts(&self) -> Vec<String> {
-        let mut doubts = Vec::new();
-        if self.busiest > BUSY {
-            doubts.push(format!(
-                "a worker was busy for {} of the last second: the generator may be the limit",
-                write_percent(self.busiest.min(1.0))
-            ));
-        }
-        for (side, name) in self.sides.iter().zip(&self.names) {
-            let share = side.failed as f64 / (side.completed + side.failed).max(1) as f64;
-            if share > MANY_FAILED {
-                doubts.push(format!("{} of the exchanges of {name} failed", write_percent(share)));
-            }
-        }
-        doubts
+        let sides = self.sides.iter().zip(&self.names);
+        let failed = sides.filter_map(|(side, name)| {
+            failed_doubt(side.completed, side.failed, &format!("of {name}"))
+        });
+        busy_doubt(self.busiest).into_iter().chain(failed).collect()
     }
 
     fn page(&self) -> BoardPage {
-        let column = |(side, name): (&SideMinute, &String)| BoardColumn {
-            name: name.clone(),
-            traces: vec![
-                side.rate.trace("requests/s", |value| write_count(value.round() as u64)),
-                side.p50.trace("response p50", duration_us),
-                side.p99.trace("response p99", duration_us),
-            ],
-        };
+        let column = |(side, name): (&SideMinute, &String)| side.load.column(name.clone());
         let row = |label: &str, bad: bool, count: fn(&SideMinute) -> u64| BoardRow {
             label: label.to_owned(),
             figures: self.sides.iter().map(|side| write_count(count(side))).collect(),

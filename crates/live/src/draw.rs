@@ -112,7 +112,7 @@ fn key_line<'a>(board: &Board, page: Option<&BoardPage>, state: &ViewState) -> L
 
 /// Returns the keys that do something, with short names of what they do.
 fn keys_shown(board: &Board, state: &ViewState) -> Vec<(&'static str, &'static str)> {
-    let pause = if state.paused { "go on" } else { "pause" };
+    let pause = if state.paused { "resume" } else { "pause" };
     let all = [
         (true, "q", "end"),
         (state.can_pause, "p", pause),

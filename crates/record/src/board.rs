@@ -13,8 +13,9 @@ use crate::plan::{Endpoint, Plan};
 use crate::tally::{RunningCounts, RunningTally, Slice, SliceTally};
 use crate::text::{pace_text, targets_line};
 
-/// The share of a second above which a worker that did not wait for the kernel may be the limit.
-const BUSY: f64 = 0.95;
+/// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
+/// the second it waited for the kernel.
+pub const BUSY: f64 = 0.95;
 /// The number of seconds without a response after which a family is said to have fallen away.
 const SILENT: u64 = 3;
 /// The share of failed exchanges above which they are named first.
@@ -24,12 +25,55 @@ const OLD_NS: u64 = 1_000_000_000;
 /// The most statuses that are shown.
 const MOST_STATUSES: usize = 4;
 
-/// The figures of a family over the last minute.
+/// The figures of a load over its last minute.
 #[derive(Debug, Default)]
-struct FamilyMinute {
+pub struct LoadMinute {
     rate: LastMinute,
     p50: LastMinute,
     p99: LastMinute,
+}
+
+impl LoadMinute {
+    /// Adds a second of `length_ns` nanoseconds.
+    pub fn push(&mut self, of: &SliceTally, length_ns: u64) {
+        let seconds = (length_ns as f64 / 1e9).max(1e-3);
+        let quantile = |q| of.response.quantile(q).map(|ns| ns as f64 / 1e3);
+        self.rate.push(Some(of.completed as f64 / seconds));
+        self.p50.push(quantile(0.5));
+        self.p99.push(quantile(0.99));
+    }
+
+    /// Returns the column of a page with these figures.
+    pub fn column(&self, name: String) -> BoardColumn {
+        let per_s = |value: f64| write_count(value.round() as u64);
+        let traces = vec![
+            self.rate.trace("requests/s", per_s),
+            self.p50.trace("response p50", duration_us),
+            self.p99.trace("response p99", duration_us),
+        ];
+        BoardColumn { name, traces }
+    }
+}
+
+/// Returns a doubt if a worker was busy for almost all of a second, given the busy share.
+pub fn busy_doubt(busiest: f64) -> Option<String> {
+    let share = write_percent(busiest.min(1.0));
+    (busiest > BUSY).then(|| {
+        format!("a worker was busy for {share} of the last second: the generator may be the limit")
+    })
+}
+
+/// Returns a doubt if many of the exchanges of a family or a side failed.
+pub fn failed_doubt(completed: u64, failed: u64, of: &str) -> Option<String> {
+    let share = failed as f64 / completed.saturating_add(failed).max(1) as f64;
+    let text = || format!("{} of the exchanges {of} failed", write_percent(share));
+    (share > MANY_FAILED).then(text)
+}
+
+/// The figures of a family.
+#[derive(Debug, Default)]
+struct FamilyMinute {
+    load: LoadMinute,
     /// The number of seconds at the end in which exchanges were in flight and none was answered.
     silent: u64,
 }
@@ -99,12 +143,9 @@ impl<'a> RunBoard<'a> {
 
     /// Adds the second to the last minute, and returns the board.
     fn end_second(&mut self) -> Board {
-        let seconds = self.length_ns as f64 / 1e9;
         for (family, of) in self.counts.iter() {
             let minute = &mut self.minutes[family];
-            minute.rate.push(Some(of.completed as f64 / seconds.max(1e-3)));
-            minute.p50.push(of.response.quantile(0.5).map(|ns| ns as f64 / 1e3));
-            minute.p99.push(of.response.quantile(0.99).map(|ns| ns as f64 / 1e3));
+            minute.load.push(of, self.length_ns);
             let ended = &mut self.ended[family];
             ended.sent += of.sent;
             ended.completed += of.completed;
@@ -176,12 +217,7 @@ impl<'a> RunBoard<'a> {
                 doubts.push(format!("no response over {family} for {silent} s"));
             }
         }
-        if self.busiest > BUSY {
-            doubts.push(format!(
-                "a worker was busy for {} of the last second: the generator may be the limit",
-                write_percent(self.busiest.min(1.0))
-            ));
-        }
+        doubts.extend(busy_doubt(self.busiest));
         doubts.extend(self.used().into_iter().filter_map(|family| self.failing(family)));
         let oldest = self.running.values().map(|of| of.oldest_ns).max().unwrap_or(0);
         if oldest >= OLD_NS {
@@ -193,29 +229,17 @@ impl<'a> RunBoard<'a> {
 
     fn failing(&self, family: Family) -> Option<String> {
         let of = self.ended[family];
-        let share = of.failed as f64 / (of.completed + of.failed).max(1) as f64;
-        (share > MANY_FAILED)
-            .then(|| format!("{} of the exchanges over {family} failed", write_percent(share)))
+        failed_doubt(of.completed, of.failed, &format!("over {family}"))
     }
 
     fn families_page(&self) -> BoardPage {
         let used = self.used();
-        let columns = used.iter().map(|&family| self.column(family)).collect();
+        let columns = used
+            .iter()
+            .map(|&family| self.minutes[family].load.column(family.to_string()))
+            .collect();
         let counted = used.iter().map(|&family| self.counted(family)).collect::<Vec<_>>();
         BoardPage { name: "families", columns, rows: rows(self.plan, &counted), lines: Vec::new() }
-    }
-
-    fn column(&self, family: Family) -> BoardColumn {
-        let FamilyMinute { rate, p50, p99, .. } = &self.minutes[family];
-        let per_s = |value: f64| write_count(value.round() as u64);
-        BoardColumn {
-            name: family.to_string(),
-            traces: vec![
-                rate.trace("requests/s", per_s),
-                p50.trace("response p50", duration_us),
-                p99.trace("response p99", duration_us),
-            ],
-        }
     }
 
     /// Returns what was counted of a family so far.

@@ -1,6 +1,7 @@
 //! Assembles the result of a run.
 
 use sixmark_document::provenance::{Environment, Lookup, Tool, Warning};
+use sixmark_record::board::BUSY;
 use sixmark_record::calibration::Calibration;
 use sixmark_record::family_result::{Families, FamilyResult};
 use sixmark_record::find::FindMax;
@@ -11,7 +12,6 @@ use sixmark_record::truth::Truth;
 use sixmark_units::family::Family;
 use sixmark_vitals::section::Vitals;
 
-use super::BUSY;
 use super::fleet_section::{fleet_section, fleet_vitals};
 use sixmark_load::Loaded;
 use sixmark_record::warnings as warning;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use sixmark_document::provenance::Ended;
+use sixmark_record::board::BUSY;
 use sixmark_record::condition::Condition;
 use sixmark_record::family_result::{Families, FamilyResult};
 use sixmark_record::find::{Conduct, FindMax, FoundRate, Trial};
@@ -21,7 +22,7 @@ use sixmark_record::tally::FamilyTally;
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::{BUSY, Measured, Runnable, run_load_on};
+use crate::{Measured, Runnable, run_load_on};
 use sixmark_load::{self as load, Loaded};
 use sixmark_sys::command_error::CommandError;
 

@@ -2,14 +2,13 @@
 
 use sixmark_document::provenance::{Environment, Warning};
 use sixmark_load::{AgentLoad, FleetLoad};
+use sixmark_record::board::BUSY;
 use sixmark_record::family_result::Families;
 use sixmark_record::fleet::{AgentFamily, AgentResult, FleetSection};
 use sixmark_record::plan::Plan;
 use sixmark_record::result::families_of;
 use sixmark_units::family::Family;
 use sixmark_vitals::section::Vitals;
-
-use super::BUSY;
 
 /// Returns the section of the agents that executed a load.
 pub fn fleet_section(plan: &Plan, fleet: &FleetLoad) -> FleetSection {

@@ -35,10 +35,6 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::{Meter, VitalsFrom};
 use sixmark_watch::truth::Witness;
 
-/// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
-/// the second it waited for the kernel.
-pub(crate) const BUSY: f64 = 0.95;
-
 /// What a run measures besides its load.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {

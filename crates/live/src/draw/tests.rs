@@ -80,7 +80,7 @@ fn pages_pause_and_help_are_shown() {
     let state = ViewState { page: 1, can_pause: true, paused: true, ..ViewState::default() };
     let lines = drawn(80, 24, &board(), &state);
     let last = lines.last().unwrap();
-    assert!(last.contains("p go on") && last.contains("PAUSED") && last.contains("[targets]"));
+    assert!(last.contains("p resume") && last.contains("PAUSED") && last.contains("[targets]"));
     let lines = drawn(80, 24, &board(), &ViewState { help: true, ..ViewState::default() });
     assert!(lines.iter().any(|line| line.contains("end, keep what is measured")), "{lines:#?}");
     let state = ViewState { ending: true, ..ViewState::default() };

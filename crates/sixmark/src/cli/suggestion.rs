@@ -26,7 +26,7 @@ pub(super) fn suggest_command(
         }
         None => return None,
     };
-    Some(format!("'{wrong}' is no command; {meant}"))
+    Some(format!("'{wrong}' is not a command; {meant}"))
 }
 
 /// Returns the commands that the first words name, outermost first.
@@ -70,16 +70,19 @@ mod tests {
     fn a_mistyped_command_is_corrected() {
         let command = whole_command(HelpLength::Whole);
         for (line, suggestion) in [
-            ("rn", Some("'rn' is no command; did you mean `sixmark run`?")),
+            ("rn", Some("'rn' is not a command; did you mean `sixmark run`?")),
             ("nur", None),
-            ("rnu", Some("'rnu' is no command; did you mean `sixmark run`?")),
-            ("hsitory", Some("'hsitory' is no command; did you mean `sixmark history`?")),
-            ("study rn", Some("'rn' is no command; did you mean `sixmark study run`?")),
+            ("rnu", Some("'rnu' is not a command; did you mean `sixmark run`?")),
+            ("hsitory", Some("'hsitory' is not a command; did you mean `sixmark history`?")),
+            ("study rn", Some("'rn' is not a command; did you mean `sixmark study run`?")),
             (
                 "example.net",
-                Some("'example.net' is no command; to load it use `sixmark run example.net`"),
+                Some("'example.net' is not a command; to load it use `sixmark run example.net`"),
             ),
-            ("[::1]:80", Some("'[::1]:80' is no command; to load it use `sixmark run [::1]:80`")),
+            (
+                "[::1]:80",
+                Some("'[::1]:80' is not a command; to load it use `sixmark run [::1]:80`"),
+            ),
             ("xyzzy", None),
         ] {
             let words: Vec<OsString> =

@@ -37,7 +37,10 @@ fn both_families_are_side_by_side_at_every_size_and_q_keeps_what_was_measured() 
         let text = prompt(&screen);
         assert!(text.contains("requests sent") || text.contains("Median"), "{text}");
         assert!(!text.contains("q end"), "{text}");
-        assert_eq!((screen.variable("alternate_on"), screen.variable("cursor_flag")), ("0".into(), "1".into()));
+        assert_eq!(
+            (screen.variable("alternate_on"), screen.variable("cursor_flag")),
+            ("0".into(), "1".into())
+        );
     }
 }
 
@@ -117,7 +120,10 @@ fn a_panic_restores_the_terminal_before_its_message() {
     let text = screen.wait_for("message", |text| text.contains("this is a test of panics"));
     assert!(text.contains("panicked at"), "{text}");
     prompt(&screen);
-    assert_eq!((screen.variable("alternate_on"), screen.variable("cursor_flag")), ("0".into(), "1".into()));
+    assert_eq!(
+        (screen.variable("alternate_on"), screen.variable("cursor_flag")),
+        ("0".into(), "1".into())
+    );
     screen.enter("echo visible");
     screen.wait_for("echo of what is typed", |text| text.contains("$ echo visible\nvisible"));
 }

@@ -104,8 +104,7 @@ pub(super) fn of_stuck(stuck: &[String]) -> Option<Warning> {
     let last = stuck.last()?;
     let times = counted(stuck.len() as u64, "attempt", "attempts");
     let line = format!(
-        "{times} before this one did not end ({last}); the figures are of the one that did, so that \
-         what kept the client is in none of them"
+        "{times} before this one did not end ({last}); the figures cover the one that ended"
     );
     Some(doubt("client_stuck", line))
 }
