@@ -154,7 +154,7 @@ fn node_exporter() -> String {
         for (mut stream, second) in listener.incoming().flatten().zip(1_u32..) {
             let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
             let first = lines.next().unwrap().unwrap();
-            assert_eq!(first, "GET /metrics HTTP/1.0");
+            assert_eq!(first, "GET /metrics HTTP/1.1");
             for _ in lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())) {}
             let half = 1_000.0 + f64::from(second) / 2.0;
             let _ = write!(
