@@ -257,7 +257,7 @@ fn the_table_is_at_most_80_columns_wide() {
             let table = text(&sixmark(&all).stdout);
             let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
             // Without responses there is no difference to be careful with.
-            let advised = words.contains("For a verdict, use sixmark compare.");
+            let advised = words.contains("For a verdict, use sixmark compare");
             assert_eq!(advised, path == "/bytes/100000", "{table}");
             assert!(!table.contains("to IPv4"), "{table}");
             for line in table.lines().filter(|line| !line.contains("http://")) {

@@ -82,7 +82,7 @@ fn a_verdict_is_told_in_plain_words() {
         "{markdown}"
     );
     let markdown = shown(folder.path(), real_run(), &["--md"]);
-    assert!(markdown.contains("For a verdict, use `sixmark compare`."), "{markdown}");
+    assert!(markdown.contains("For a verdict, use `sixmark compare"), "{markdown}");
     assert!(!markdown.contains("IPv6 to IPv4"), "{markdown}");
 }
 
