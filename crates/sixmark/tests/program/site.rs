@@ -41,7 +41,7 @@ impl Over {
     pub(crate) const ALL: [Over; 5] =
         [Over::Http1, Over::Https1, Over::Plain2, Over::Https2, Over::Http3];
 
-    fn is_secure(self) -> bool {
+    pub(crate) fn is_secure(self) -> bool {
         matches!(self, Over::Https1 | Over::Https2 | Over::Http3)
     }
 

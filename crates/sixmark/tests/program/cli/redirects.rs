@@ -100,8 +100,12 @@ fn methods_and_content_change_as_in_browsers() {
 fn what_leads_elsewhere_is_not_followed() {
     for over in Over::ALL {
         let site = Site::start(over);
+        let away = match over.is_secure() {
+            true => "the Location leads to another target (http://, without TLS)",
+            false => "the Location leads to another target (host or port)",
+        };
         for (path, why) in [
-            ("/away", "the Location leads to another target (host or port)"),
+            ("/away", away),
             ("/wrong", "the Location is not a valid URL or path"),
             ("/nowhere", "there is no Location"),
             // An empty one is none, as in browsers.
