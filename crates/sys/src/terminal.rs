@@ -68,10 +68,10 @@ impl ViewTerminal {
     /// Reports whether this process may change the terminal: it is in the foreground. A process in
     /// the background would be stopped by the kernel.
     pub fn is_foreground(&self) -> bool {
-        // SAFETY: both calls take a number and return one.
-        let (of_terminal, own) =
-            unsafe { (libc::tcgetpgrp(self.tty.as_raw_fd()), libc::getpgrp()) };
-        of_terminal == own
+        // SAFETY: tcgetpgrp takes a number and returns one.
+        let of_terminal = unsafe { libc::tcgetpgrp(self.tty.as_raw_fd()) };
+        // SAFETY: getpgrp returns a number.
+        of_terminal == unsafe { libc::getpgrp() }
     }
 
     /// Switches to the view's screen. Must be called in the foreground only.
@@ -151,9 +151,10 @@ pub fn take_suspension() -> bool {
 /// The signal's action can't be changed.
 pub fn suspend() -> io::Result<()> {
     set_action(libc::SIGTSTP, libc::SIG_DFL)?;
-    // SAFETY: getpid and kill take and return numbers. The default action stops the process, unless
-    // its group is orphaned.
-    unsafe { libc::kill(libc::getpid(), libc::SIGTSTP) };
+    let this = std::process::id().cast_signed();
+    // SAFETY: kill takes numbers. The default action stops the process, unless its group is
+    // orphaned.
+    unsafe { libc::kill(this, libc::SIGTSTP) };
     handle_suspension()
 }
 
