@@ -1,5 +1,6 @@
-//! Shows a view and panics in another thread and in its own, so that a test sees what becomes of the
-//! terminal.
+//! Shows a view and panics, so that a test sees what becomes of the terminal.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "that is what it is for")]
 
 use sixmark_live::ViewColour;
 use sixmark_live::engine::{LiveScreen, ViewRequests};

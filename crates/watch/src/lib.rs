@@ -8,8 +8,8 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
-#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod board;
+#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod capture;
 mod end_names;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
