@@ -127,7 +127,8 @@ fn an_extension_that_must_be_known_and_is_not_is_told() {
 #[test]
 fn an_issuer_s_purpose_and_date_count_as_the_servers_own() {
     let root = Authority::new();
-    let changes: [(fn(&mut CertificateParams), Reason); 2] = [
+    type Change = fn(&mut CertificateParams);
+    let changes: [(Change, Reason); 2] = [
         (
             |own| own.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth],
             Reason::CertificatePurpose,
@@ -177,7 +178,7 @@ fn keys_that_are_too_short_and_algorithms_that_are_too_old_are_told() {
     let tls = PlanTls { cacert: Some(cacert), ..authority.trusted() };
     let chain = [below_small.clone(), small.clone()];
     assert_eq!(refused(&tls, &chain, key), Some(Reason::CertificateKeySize));
-    assert_eq!(refused(&tls, &[sha1.clone()], key), Some(Reason::CertificateAlgorithm));
+    assert_eq!(refused(&tls, std::slice::from_ref(sha1), key), Some(Reason::CertificateAlgorithm));
     let any = PlanTls { insecure: true, cacert: None, ..authority.trusted() };
     assert_eq!(refused(&any, &chain, key), None);
 }

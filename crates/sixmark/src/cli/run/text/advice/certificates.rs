@@ -74,9 +74,7 @@ pub(super) fn of_reason(reason: Reason) -> &'static str {
             "a certificate has a critical extension that is not known: reissue it, or accept any \
              with --insecure"
         }
-        Reason::CertificateEncoding => {
-            "a certificate is malformed: reissue it, or accept any with --insecure"
-        }
+        Reason::CertificateEncoding => "a certificate is malformed: reissue it, or use --insecure",
         Reason::Certificate => "the certificate is bad: accept any with --insecure",
         Reason::Incompatible => {
             "the server supports nothing that --tls, --ciphers, --groups and --alpn allow"
