@@ -50,7 +50,7 @@ pub struct RunningCounts {
     /// The counts of each family.
     pub families: PerFamily<RunningTally>,
     /// Complete responses and failures of each address, by the numbers of the plan's endpoints; of
-    /// the first [`MOST_RUNNING`] only.
+    /// the first 64 only.
     pub endpoints: Vec<[u64; 2]>,
     /// The age of the oldest exchange in flight at the end of the slice, in nanoseconds; 0 if there
     /// is none.
