@@ -15,9 +15,13 @@ pub(super) fn is_acceptable<'a>(mut values: impl Iterator<Item = &'a [u8]>, old:
     }
 }
 
-/// Parses: uri-host [ ":" port ]. Both may be empty (RFC 3986, 3.2.2 and 3.2.3).
+/// Parses: uri-host [ ":" port ]. Both may be empty (RFC 3986, 3.2.2 and 3.2.3). An IPv6 address
+/// without brackets is accepted too, as nginx accepts it: h2load sends such a field.
 fn is_host(value: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(value) else { return false };
+    if text.parse::<Ipv6Addr>().is_ok() || is_bare_with_port(text) {
+        return true;
+    }
     let (host, rest) = match text.strip_prefix('[') {
         Some(literal) => match literal.split_once(']') {
             Some((literal, rest)) => (is_literal(literal), rest),
@@ -29,6 +33,12 @@ fn is_host(value: &[u8]) -> bool {
         }
     };
     host && (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port))
+}
+
+/// Returns whether the text is an IPv6 address without brackets and a port.
+fn is_bare_with_port(text: &str) -> bool {
+    let both = text.rsplit_once(':');
+    both.is_some_and(|(address, port)| is_port(port) && address.parse::<Ipv6Addr>().is_ok())
 }
 
 fn is_port(port: &str) -> bool {
@@ -82,6 +92,9 @@ mod tests {
             "[::1]",
             "[::1]:80",
             "[2001:db8::1]:",
+            "::1",
+            "2001:db8::1:43093",
+            "1:2:3:4:5:6:7:8:43093",
             "a_b",
             "xn--bcher-kva.example",
             "%41b",
@@ -98,7 +111,7 @@ mod tests {
             "a:b",
             "a:80:80",
             "[::1",
-            "::1",
+            "::g",
             "[]",
             "[a]",
             "[::1]x",

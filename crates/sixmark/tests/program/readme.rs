@@ -75,6 +75,7 @@ const HERE: &[(&str, &str)] = &[
     ("ssh server tcpdump -i eth0 -w - tcp port 80", "cat capture.pcap"),
     ("capture.pcap.gz", "capture.pcap"),
     ("capture.pcapng", "capture.pcap"),
+    ("trunk.pcap", "capture.pcap"),
     ("run -6 ", "run "),
     ("'http://[fd00:0:0:3::2]/bytes/1000' http://10.0.3.2/bytes/1000", "http://www.example.net/"),
     (
