@@ -98,7 +98,7 @@ impl ComparisonBoard {
 
     fn end_second(&mut self) -> Board {
         let (side, of) = (&mut self.sides[self.side], &self.counts);
-        side.load.push(of, self.length_ns);
+        side.load.push(of, self.second, self.length_ns);
         side.completed = side.completed.saturating_add(of.completed);
         side.failed = side.failed.saturating_add(of.failed);
         self.board()

@@ -92,8 +92,13 @@ pub const WARNING_CODES: &[&str] = &[
 /// Codes of remarks: they are about how options were read, and don't put the figures in doubt.
 const REMARKS: [&str; 2] = ["scheme_assumed", "insecure_unused"];
 
+/// Returns true if a warning with this code is a remark.
+pub fn is_remark(code: &str) -> bool {
+    REMARKS.contains(&code)
+}
+
 /// Returns the word before the message of a warning with this code: `warning`, or `note` for a
 /// remark.
 pub fn word_of(code: &str) -> &'static str {
-    if REMARKS.contains(&code) { "note" } else { "warning" }
+    if is_remark(code) { "note" } else { "warning" }
 }

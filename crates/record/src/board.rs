@@ -25,6 +25,9 @@ const OLD_NS: u64 = 1_000_000_000;
 /// The most statuses that are shown.
 const MOST_STATUSES: usize = 4;
 
+/// The length below which the rest of a second is not shown, in nanoseconds.
+const SHORT_NS: u64 = 500_000_000;
+
 /// The figures of a load over its last minute.
 #[derive(Debug, Default)]
 pub struct LoadMinute {
@@ -34,8 +37,12 @@ pub struct LoadMinute {
 }
 
 impl LoadMinute {
-    /// Adds a second of `length_ns` nanoseconds.
-    pub fn push(&mut self, of: &SliceTally, length_ns: u64) {
+    /// Adds second number `second` of a load, from 0, which was `length_ns` nanoseconds long. What is
+    /// left of a load after its last whole second is omitted: its rate is of a few exchanges.
+    pub fn push(&mut self, of: &SliceTally, second: u64, length_ns: u64) {
+        if second > 0 && length_ns < SHORT_NS {
+            return;
+        }
         let seconds = (length_ns as f64 / 1e9).max(1e-3);
         let quantile = |q| of.response.quantile(q).map(|ns| ns as f64 / 1e3);
         self.rate.push(Some(of.completed as f64 / seconds));
@@ -145,7 +152,7 @@ impl<'a> RunBoard<'a> {
     fn end_second(&mut self) -> Board {
         for (family, of) in self.counts.iter() {
             let minute = &mut self.minutes[family];
-            minute.load.push(of, self.length_ns);
+            minute.load.push(of, self.second, self.length_ns);
             let ended = &mut self.ended[family];
             ended.sent += of.sent;
             ended.completed += of.completed;
@@ -384,6 +391,16 @@ mod tests {
         assert_eq!((of("RESET").figures[1].as_str(), of("RESET").bad), ("7", true));
         assert!(of("  status 503").bad);
         assert_eq!(of("in flight").figures, ["40", "0"]);
+    }
+
+    #[test]
+    fn the_rest_of_a_second_is_no_rate() {
+        let plan = plan();
+        let mut board = RunBoard::new(&plan);
+        board.see(&slice(0, 10));
+        let rest = Slice { length_ns: 1_000_000, ..slice(1, 0) };
+        let shown = board.see(&rest).unwrap();
+        assert_eq!(shown.pages[0].columns[0].traces[0].latest, "10");
     }
 
     #[test]

@@ -27,6 +27,7 @@ use crate::report::documents::Document;
 use crate::report::headline::ListHeadline;
 use crate::report::junit;
 use sixmark_compare::gate::GateNames;
+use sixmark_document::warning_codes::is_remark;
 use sixmark_record::result::RunResult;
 use sixmark_record::text::Detail;
 use sixmark_record::{csv, text as shown};
@@ -74,6 +75,8 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let printed = if reached {
         show(&result, already_shown, shown.then(|| args.detail.detail()))
     } else {
+        // How a target was read may be why it was not reached.
+        warn(result.warnings.iter().filter(|warning| is_remark(&warning.code)));
         Ok(())
     };
     let written = write_outputs(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {

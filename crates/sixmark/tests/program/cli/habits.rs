@@ -29,6 +29,15 @@ fn a_target_without_a_scheme_is_loaded_over_http_and_that_is_said() {
 }
 
 #[test]
+fn how_a_target_was_read_is_said_where_it_is_not_reached_too() {
+    let output = sixmark(&["run", "-n", "1", "127.0.0.1:1"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("note: '127.0.0.1:1' has no scheme; http://127.0.0.1:1/ is"), "{said}");
+    assert!(said.contains("REFUSED"), "{said}");
+}
+
+#[test]
 fn a_host_without_a_path_gets_that_of_the_option() {
     let server = Server::start();
     let [v6, _] = server.urls("");
