@@ -197,7 +197,8 @@ fn a_server_and_an_agent_that_are_killed_cost_nothing_but_the_rest_of_that_agent
     let kept = standing.kept("a2");
     let lost = agents_of(&result)[2];
     let counted = lost["incomplete_from"].as_u64().unwrap() as usize;
-    assert!(kept.len() >= counted && counted >= 7, "{counted} of {}", kept.len());
+    // It may have been killed between writing its seventh second and publishing it.
+    assert!(kept.len() >= counted && counted >= 6, "{counted} of {}", kept.len());
     let sum = sum_of_seconds(&kept[..counted]);
     for (family, tally) in [("ipv6", &sum.ipv6), ("ipv4", &sum.ipv4)] {
         let of = &lost["families"][family];
