@@ -24,7 +24,10 @@ fn both_families_are_side_by_side_at_every_size_and_q_keeps_what_was_measured() 
         let (_origin, line) = run("-d 500");
         let screen = TestScreen::start(width, height);
         screen.enter(&line);
-        let text = screen.wait_for("view", |text| text.contains("connections open"));
+        // The line of keys is drawn last.
+        let text = screen.wait_for("whole view", |text| {
+            text.contains("connections open") && text.contains("q end")
+        });
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "no doubts about the figures", "{text}");
         assert!(lines[2].contains("of 500 s"), "{text}");
