@@ -1,5 +1,11 @@
 //! The live view, on a terminal.
 
+use std::thread::sleep;
+use std::time::Duration;
+
+use sixmark_live::ViewColour;
+use sixmark_live::engine::{LiveScreen, ViewRequests};
+use sixmark_sheet::board::Board;
 use sixmark_testkit::{Origin, TestScreen, skipped};
 
 /// A server, and the line that loads it with these options.
@@ -114,12 +120,24 @@ fn a_signal_restores_the_terminal() {
 }
 
 #[test]
+#[ignore = "the next one runs it, on a terminal"]
+fn show_a_view_and_panic() {
+    let screen = LiveScreen::open(ViewRequests::default(), ViewColour::On).unwrap();
+    screen.show(Board { title: "a view".to_owned(), ..Board::default() });
+    // The view is drawn by then, or the panic comes before: the terminal must be whole in both cases.
+    sleep(Duration::from_millis(600));
+    panic!("this is a test of panics");
+}
+
+#[test]
 fn a_panic_restores_the_terminal_before_its_message() {
     if skipped("tmux") {
         return;
     }
     let screen = TestScreen::start(80, 24);
-    screen.enter("examples/view_panics");
+    let tests = std::env::current_exe().unwrap();
+    let test = "view::show_a_view_and_panic";
+    screen.enter(&format!("{} --ignored --exact {test} --nocapture", tests.display()));
     let text = screen.wait_for("message", |text| text.contains("this is a test of panics"));
     assert!(text.contains("panicked at"), "{text}");
     prompt(&screen);
