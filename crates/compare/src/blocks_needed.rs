@@ -2,7 +2,7 @@
 
 use sixmark_stats::normal_quantile;
 
-use super::{Comparison, EffectMethod};
+use super::{Compared, Comparison, EffectMethod};
 use sixmark_document::verdict::Verdict;
 
 /// The probability that this number of blocks decides, if the true difference is the margin or
@@ -22,17 +22,17 @@ pub enum BlocksNeeded {
 }
 
 impl Comparison {
-    /// Returns the number of blocks of each side that would decide the primary metric, if its
-    /// interval is too wide: with that many, four of five comparisons find a difference as large as
+    /// Returns the number of blocks of each side that would decide a metric, if its interval is too
+    /// wide: with that many, four of five comparisons find a difference as large as
     /// the margin, or find none. Returns `None` if the metric is decided, or something other than
     /// the interval leaves it open.
     ///
     /// The half-width of an interval over n pairs shrinks with the square root of n. In a two-sided
     /// test at the confidence level, a difference of d is found with power 1 - β if d is (z(1 -
     /// α/2) + z(1 - β)) standard errors; the half-width is z(1 - α/2) standard errors.
-    pub fn blocks_needed(&self) -> Option<BlocksNeeded> {
-        let primary = self.metrics.first().filter(|of| of.verdict == Verdict::Inconclusive)?;
-        let ratio = primary.ratio.filter(|_| primary.method == EffectMethod::Blocks)?;
+    pub fn blocks_needed_by(&self, of: &Compared) -> Option<BlocksNeeded> {
+        let is_open = of.verdict == Verdict::Inconclusive && of.method == EffectMethod::Blocks;
+        let ratio = of.ratio.filter(|_| is_open)?;
         let open = ratio.low > 0.0 && ratio.low <= 1.0 && ratio.high >= 1.0 && self.pairs > 1;
         let half_width = (ratio.high.ln() - ratio.low.ln()) / 2.0;
         let margin = self.settings.margin.ln_1p();

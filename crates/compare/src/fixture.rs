@@ -103,6 +103,7 @@ fn compared(metric: &str, verdict: Verdict) -> Compared {
         autocorrelation: None,
         noise_floor: None,
         verdict,
+        cause: None,
         reason: None,
         header_corrected: None,
     }

@@ -25,6 +25,7 @@ pub mod schedule;
 pub mod sheet;
 pub mod text;
 mod typical;
+pub mod undecided;
 pub mod warnings;
 
 use sixmark_document::verdict::{Estimate, Verdict};
@@ -37,6 +38,8 @@ use sixmark_record::metric::Metric;
 use sixmark_record::sameness::{Answers, Sameness, USUAL_MARGIN};
 use sixmark_record::tally::{FamilyTally, Phases};
 use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+
+use undecided::UndecidedCause;
 
 /// The figures of one side in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -251,6 +254,10 @@ pub struct Compared {
     pub noise_floor: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
+    /// Why the verdict is inconclusive; null for other verdicts, and in documents older than this
+    /// field.
+    #[serde(default)]
+    pub cause: Option<UndecidedCause>,
     /// A human-readable reason if the verdict is inconclusive for lack of data or because of the
     /// noise floor, or if the sides cannot be compared; null if there is nothing to add.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]

@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod effects;
+mod next_step;
 pub mod repeated;
 pub mod verdict;
 use crate::Comparison;
@@ -19,7 +20,7 @@ pub fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let sides = sides_of(result);
     let parts = [
         gates::gates_part(&result.gates).map(Part::off_terminal),
-        effects::effects_part(&result.comparison),
+        effects::effects_part(result),
         blocks::blocks_part(result),
         phases::phases_part(&sides),
         figures::figures_part(&sides).map(Part::off_terminal),
@@ -93,7 +94,7 @@ fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
 
 fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
     let mut headline = verdict::comparison_verdict(&result.comparison);
-    headline.notes.splice(0..0, verdict::blocks_needed(&result.comparison));
+    headline.notes.splice(0..0, next_step::primary_step(result));
     headline.notes.extend(noise_floor(result));
     if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
         headline.notes.push(families::SATURATED.to_owned());

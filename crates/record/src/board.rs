@@ -1,10 +1,12 @@
-//! What a live view shows of a run.
+//! What a live view shows of a run, and of a search for the highest rate.
+
+mod agents;
+mod minute;
+mod search;
 
 use std::collections::BTreeMap;
 
-use sixmark_sheet::board::{
-    Board, BoardColumn, BoardPage, BoardProgress, BoardRow, LastMinute, elapsed_text,
-};
+use sixmark_sheet::board::{Board, BoardColumn, BoardPage, BoardProgress, BoardRow, elapsed_text};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::{duration_us, write_count, write_percent};
 
@@ -12,6 +14,10 @@ use crate::outcome::Outcome;
 use crate::plan::{Endpoint, Plan};
 use crate::tally::{RunningCounts, RunningTally, Slice, SliceTally};
 use crate::text::{pace_text, targets_line};
+
+use agents::AgentRows;
+pub use minute::LoadMinute;
+pub use search::SearchBoard;
 
 /// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
 /// the second it waited for the kernel.
@@ -24,43 +30,6 @@ const MANY_FAILED: f64 = 0.01;
 const OLD_NS: u64 = 1_000_000_000;
 /// The most statuses that are shown.
 const MOST_STATUSES: usize = 4;
-
-/// The length below which the rest of a second is not shown, in nanoseconds.
-const SHORT_NS: u64 = 500_000_000;
-
-/// The figures of a load over its last minute.
-#[derive(Debug, Default)]
-pub struct LoadMinute {
-    rate: LastMinute,
-    p50: LastMinute,
-    p99: LastMinute,
-}
-
-impl LoadMinute {
-    /// Adds second number `second` of a load, from 0, which was `length_ns` nanoseconds long. What is
-    /// left of a load after its last whole second is omitted: its rate is of a few exchanges.
-    pub fn push(&mut self, of: &SliceTally, second: u64, length_ns: u64) {
-        if second > 0 && length_ns < SHORT_NS {
-            return;
-        }
-        let seconds = (length_ns as f64 / 1e9).max(1e-3);
-        let quantile = |q| of.response.quantile(q).map(|ns| ns as f64 / 1e3);
-        self.rate.push(Some(of.completed as f64 / seconds));
-        self.p50.push(quantile(0.5));
-        self.p99.push(quantile(0.99));
-    }
-
-    /// Returns the column of a page with these figures.
-    pub fn column(&self, name: String) -> BoardColumn {
-        let per_s = |value: f64| write_count(value.round() as u64);
-        let traces = vec![
-            self.rate.trace("requests/s", per_s),
-            self.p50.trace("response p50", duration_us),
-            self.p99.trace("response p99", duration_us),
-        ];
-        BoardColumn { name, traces }
-    }
-}
 
 /// Returns a doubt if a worker was busy for almost all of a second, given the busy share.
 pub fn busy_doubt(busiest: f64) -> Option<String> {
@@ -101,6 +70,9 @@ pub struct RunBoard<'a> {
     ended: PerFamily<EndedCounts>,
     /// What each worker has counted so far.
     running: BTreeMap<u32, RunningCounts>,
+    agents: AgentRows,
+    /// The only family that is loaded now, where families take turns.
+    turn: Option<Family>,
 }
 
 /// Exchanges of a family.
@@ -125,6 +97,18 @@ impl<'a> RunBoard<'a> {
             minutes: PerFamily::default(),
             ended: PerFamily::default(),
             running: BTreeMap::new(),
+            agents: AgentRows::default(),
+            turn: None,
+        }
+    }
+
+    /// Begins another load, of one family. The last minute goes on; what is counted begins anew.
+    fn begin_turn(&mut self, family: Family) {
+        let minutes = std::mem::take(&mut self.minutes);
+        let title = std::mem::take(&mut self.title);
+        *self = RunBoard { minutes, title, turn: Some(family), ..RunBoard::new(self.plan) };
+        for family in Family::BOTH {
+            self.minutes[family].silent = 0;
         }
     }
 
@@ -142,6 +126,7 @@ impl<'a> RunBoard<'a> {
         self.counts += &slice.families;
         self.length_ns = self.length_ns.max(slice.length_ns);
         self.busiest = self.busiest.max(slice.busy_ns as f64 / slice.length_ns.max(1) as f64);
+        self.agents.see(slice);
         if let Some(running) = &slice.running {
             self.running.insert(slice.worker, (**running).clone());
         }
@@ -152,6 +137,10 @@ impl<'a> RunBoard<'a> {
     fn end_second(&mut self) -> Board {
         for (family, of) in self.counts.iter() {
             let minute = &mut self.minutes[family];
+            if self.turn.is_some_and(|turn| turn != family) {
+                minute.load.push_none();
+                continue;
+            }
             minute.load.push(of, self.second, self.length_ns);
             let ended = &mut self.ended[family];
             ended.sent += of.sent;
@@ -168,7 +157,10 @@ impl<'a> RunBoard<'a> {
             title: self.title.clone(),
             doubts: self.doubts(),
             progress: self.progress(),
-            pages: std::iter::once(self.families_page()).chain(self.addresses_page()).collect(),
+            pages: std::iter::once(self.families_page())
+                .chain(self.addresses_page())
+                .chain(self.agents.page())
+                .collect(),
         }
     }
 

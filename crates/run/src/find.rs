@@ -17,8 +17,8 @@ use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
 use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_record::plan::{LoadPlan, Plan};
 use sixmark_record::result::{RunResult, planned_result};
-use sixmark_record::search::{AGREE, Search};
-use sixmark_record::tally::FamilyTally;
+use sixmark_record::search::{AGREE, Bracket, Search};
+use sixmark_record::tally::{FamilyTally, Slice};
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::{Family, PerFamily};
 
@@ -34,23 +34,36 @@ const TURNS: [Family; 4] = [Family::Ipv6, Family::Ipv4, Family::Ipv4, Family::Ip
 /// The highest rate to try, per second: more than any machine can send.
 const HIGHEST: f64 = 1e9;
 
+/// What happens during a search.
+#[derive(Clone, Copy, Debug)]
+pub enum SearchEvent<'a> {
+    /// A trial of a family at a rate begins.
+    Begins(Family, RequestRate),
+    /// A worker of the current trial reports a second.
+    Second(&'a Slice),
+    /// A trial is over, after which this is known of the family.
+    Over(Family, &'a Trial, Bracket),
+}
+
 /// Runs the search that the plan's first trial describes. Setting `stop` ends it early with what is
-/// known by then; `watch` is called after each trial.
+/// known by then; `watch` is called for everything that happens.
 ///
 /// # Errors
 /// Returns an error if a trial can't start.
 pub fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
-    watch: impl FnMut(Family, &Trial),
+    mut watch: impl FnMut(SearchEvent<'_>),
 ) -> Result<RunResult, CommandError> {
     let before = usage();
     let (conditions, more_places) = (runnable.conditions().to_vec(), runnable.more_places);
     let generators = runnable.generators().cloned();
     let (prepared, known) = runnable.begin();
     let plan = prepared.plan();
-    let load = |plan: &Plan| run_load_on(generators.as_ref(), plan, stop, |_| {});
-    let sides = search(plan, &conditions, more_places, load, watch)?;
+    let load = |plan: &Plan, watch: &mut dyn FnMut(SearchEvent<'_>)| {
+        run_load_on(generators.as_ref(), plan, stop, |slice| watch(SearchEvent::Second(slice)))
+    };
+    let sides = search(plan, &conditions, more_places, load, &mut watch)?;
     let usage = usage().since(before);
     Ok(crate::assemble(known, assemble_search(plan, &conditions, sides, usage)))
 }
@@ -74,8 +87,8 @@ fn search(
     plan: &Plan,
     conditions: &[Condition],
     more_places: bool,
-    mut load: impl FnMut(&Plan) -> Result<Loaded, CommandError>,
-    mut watch: impl FnMut(Family, &Trial),
+    mut load: impl FnMut(&Plan, &mut dyn FnMut(SearchEvent<'_>)) -> Result<Loaded, CommandError>,
+    watch: &mut dyn FnMut(SearchEvent<'_>),
 ) -> Result<PerFamily<Option<Side>>, CommandError> {
     let side = |family| plan.ratio.uses(family).then(|| Side::new(family, plan));
     let mut sides = PerFamily::from_fn(side);
@@ -90,9 +103,13 @@ fn search(
         };
         let plan = side.plan(plan, rate)?;
         let plan = if more_places { places::with_room(plan, conditions, rate) } else { plan };
-        let loaded = load(&plan)?;
+        watch(SearchEvent::Begins(family, asked_rate(rate)?));
+        let loaded = load(&plan, watch)?;
         let interrupted = loaded.ended == Ended::Interrupted;
-        watch(family, side.take(&plan, rate, conditions, loaded));
+        side.take(&plan, rate, conditions, loaded);
+        if let Some(trial) = side.trials.last() {
+            watch(SearchEvent::Over(family, trial, side.search.bracket()));
+        }
         if interrupted {
             break;
         }
@@ -115,8 +132,7 @@ impl Side {
     /// with the same random arrivals would not be independent.
     fn plan(&self, plan: &Plan, rate: f64) -> Result<Plan, CommandError> {
         let plan = plan.clone();
-        let stages =
-            vec![RateStage::endless(RequestRate::new(rate).map_err(CommandError::Measure)?)];
+        let stages = vec![RateStage::endless(asked_rate(rate)?)];
         let pace = match plan.load.pace {
             Pace::Open(open) => Pace::Open(OpenLoop { stages, ..open }),
             Pace::Closed => Pace::Closed,
@@ -130,7 +146,7 @@ impl Side {
     }
 
     /// Judges a trial and records it.
-    fn take(&mut self, plan: &Plan, rate: f64, conditions: &[Condition], loaded: Loaded) -> &Trial {
+    fn take(&mut self, plan: &Plan, rate: f64, conditions: &[Condition], loaded: Loaded) {
         let conduct = Conduct {
             in_flight: plan.in_flight(),
             elapsed_s: measured_seconds(&loaded),
@@ -142,7 +158,6 @@ impl Side {
         let trial = Trial::new(rate, conditions, &of, conduct);
         self.keep(&trial, loaded);
         self.trials.push(trial);
-        &self.trials[self.trials.len() - 1]
     }
 
     fn keep(&mut self, trial: &Trial, loaded: Loaded) {
@@ -168,6 +183,10 @@ impl Side {
         let (shown, loaded) = self.best.or(self.last).unzip();
         (FoundRate::new(self.search.bracket(), self.trials, shown), loaded)
     }
+}
+
+fn asked_rate(per_s: f64) -> Result<RequestRate, CommandError> {
+    RequestRate::new(per_s).map_err(CommandError::Measure)
 }
 
 /// Reports whether more than one in a hundred exchanges began late because of the generator. The

@@ -73,7 +73,18 @@ fn write_block(text: &mut String, of: &Block) {
 
 /// Escapes text in which words between back quotes are code.
 fn coded(words: &str) -> String {
-    words.split('`').map(escape).collect::<Vec<_>>().join("`")
+    let parts: Vec<&str> = words.split('`').collect();
+    // A back quote without another one begins no code, and several in a row would begin other code.
+    let within = parts.get(1..parts.len() - 1).unwrap_or_default();
+    if parts.len().is_multiple_of(2) || within.contains(&"") {
+        return escape(words);
+    }
+    let part = |(at, part): (usize, &&str)| match at % 2 {
+        0 => escape(part),
+        // Nothing is markup in code, and a backslash is itself.
+        _ => part.replace(char::is_control, " "),
+    };
+    parts.iter().enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
 fn write_table(text: &mut String, of: &Table) {
@@ -124,6 +135,13 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::table::Row;
+
+    #[test]
+    fn code_is_not_escaped() {
+        assert_eq!(coded("use `a '[::1]'` or [b]"), "use `a '[::1]'` or \\[b\\]");
+        assert_eq!(coded("one ` and <b>"), "one \\` and &lt;b\\>");
+        assert_eq!(coded("```<b>`"), "\\`\\`\\`&lt;b\\>\\`");
+    }
 
     #[test]
     fn foreign_text_is_no_markup() {

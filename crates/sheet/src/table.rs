@@ -53,6 +53,8 @@ pub struct Row {
     pub label: SheetCell,
     /// The cells in the other columns.
     pub cells: Vec<SheetCell>,
+    /// Whether a terminal, which is small, shows the row.
+    pub terminal: bool,
 }
 
 /// The content of a cell.
@@ -165,7 +167,13 @@ impl Column {
 impl Row {
     /// Creates a row.
     pub fn new(label: impl Into<SheetCell>, cells: Vec<SheetCell>) -> Row {
-        Row { label: label.into(), cells }
+        Row { label: label.into(), cells, terminal: true }
+    }
+
+    /// Returns the row, changed such that a terminal does not show it.
+    #[must_use]
+    pub fn off_terminal(self) -> Row {
+        Row { terminal: false, ..self }
     }
 }
 

@@ -113,7 +113,8 @@ fn is_shown(of: &Table, at: usize) -> bool {
         None => true,
         Some(at) => row.cells.get(at).is_some_and(|cell| !cell.text().is_empty()),
     };
-    column.terminal && column.kind != ColumnKind::Drawn && of.rows().any(is_said)
+    let mut rows = of.rows().filter(|row| row.terminal);
+    column.terminal && column.kind != ColumnKind::Drawn && rows.any(is_said)
 }
 
 /// Some columns of a table, prepared for a terminal.
@@ -130,7 +131,8 @@ impl Grid {
         let head: Vec<String> = columns.iter().map(|column| plain(&column.name)).collect();
         let grouped = of.groups.iter().any(|group| group.name.is_some());
         let rows = |group: &Group| -> Vec<Vec<String>> {
-            group.rows.iter().map(|row| row_words(row, &shown, grouped)).collect()
+            let rows = group.rows.iter().filter(|row| row.terminal);
+            rows.map(|row| row_words(row, &shown, grouped)).collect()
         };
         let groups: Vec<_> =
             of.groups.iter().map(|group| (group.name.as_deref().map(plain), rows(group))).collect();

@@ -34,7 +34,7 @@ pub use equivalence::{Equivalence, equivalence};
 pub use estimate::{StudentEstimate, slope};
 pub use fisher::fisher;
 pub use holm::holm;
-pub use pooled::{Counted, Drawn, Pool};
+pub use pooled::{Counted, Drawn, Pool, TAIL_SAMPLES};
 pub use proportions::{Count, newcombe, newcombe_beyond, share_above, wilson};
 pub use quantile::{harrell_davis, quantile};
 pub use special::{incomplete_beta, normal_cdf, normal_quantile, t_quantile, t_upper_tail};

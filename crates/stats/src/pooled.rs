@@ -13,7 +13,7 @@ use sixmark_units::random::Random;
 
 /// The number of samples that must lie beyond a quantile on each side. With fewer, a few samples
 /// would decide the result.
-const TAIL: u64 = 100;
+pub const TAIL_SAMPLES: u64 = 100;
 
 /// The values of a block in ascending order, with the number of times that each occurs.
 pub type Counted = Vec<(f64, u64)>;
@@ -74,7 +74,11 @@ impl Pool {
     pub fn tail(&self, q: f64) -> Result<(), Refused> {
         let fewest = self.samples().into_iter().min().unwrap_or(0);
         let have = (fewest as f64 * (1.0 - q) + 1e-6).floor() as u64;
-        if have < TAIL { Err(Refused::ThinTail { have, need: TAIL }) } else { Ok(()) }
+        if have < TAIL_SAMPLES {
+            Err(Refused::ThinTail { have, need: TAIL_SAMPLES })
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns the measured quantile of each side.

@@ -1,5 +1,6 @@
 //! A terminal of its own for a test: a shell in tmux, on which a test types and looks at the screen.
 
+use std::cell::Cell;
 use std::process::{Command, Output};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,13 +17,15 @@ const LOOK: Duration = Duration::from_millis(20);
 /// A shell in a terminal. It ends when this is dropped.
 pub struct TestScreen {
     folder: TempDir,
+    /// The number of lines that were executed to their end.
+    executed: Cell<u32>,
 }
 
 impl TestScreen {
     /// Starts a shell in a terminal of this size. In it, `sixmark` is the program, and its store is
     /// `none`.
     pub fn start(width: u16, height: u16) -> TestScreen {
-        let screen = TestScreen { folder: TempDir::new().unwrap() };
+        let screen = TestScreen { folder: TempDir::new().unwrap(), executed: Cell::new(0) };
         let (width, height) = (width.to_string(), height.to_string());
         let bin = program_path();
         let line = format!(
@@ -34,6 +37,26 @@ impl TestScreen {
         screen.tmux(&[&["new-session", "-d"], &size[..], &[&line]].concat());
         screen.wait_for("the prompt", |text| text.starts_with('$'));
         screen
+    }
+
+    /// Has the shell execute a line. Returns all that it prints, also what the screen has scrolled
+    /// by; lines that the screen wrapped are one line.
+    pub fn output_of(&self, line: &str) -> String {
+        self.executed.set(self.executed.get() + 1);
+        let number = self.executed.get();
+        self.tmux(&["clear-history"]);
+        // The shell adds, so that what is typed is not what is waited for.
+        self.enter(&format!("clear; {line}; echo ended $((0+{number}))"));
+        let start = Instant::now();
+        let end = format!("\nended {number}\n");
+        loop {
+            let text = self.tmux(&["capture-pane", "-p", "-J", "-S", "-"]);
+            if text.contains(&end) {
+                return text;
+            }
+            assert!(start.elapsed() < DEADLINE, "{line} does not end:\n{text}");
+            sleep(LOOK);
+        }
     }
 
     /// Types a line and Enter.

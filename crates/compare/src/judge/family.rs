@@ -56,6 +56,6 @@ pub(super) fn tests_allowed(pairs: usize, settings: &Settings) -> usize {
 }
 
 /// Returns the number of pairs needed to show a difference in each of `family` metrics.
-pub(super) fn pairs_needed(family: usize, settings: &Settings) -> usize {
+pub(crate) fn pairs_needed(family: usize, settings: &Settings) -> usize {
     fewest(alpha(settings) / family.max(1) as f64)
 }

@@ -22,6 +22,8 @@ pub use caveats::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 
+pub(crate) use family::pairs_needed;
+
 use family::TestFamily;
 use sixmark_record::timed_phase::Quantile;
 use unlike::unlike;
@@ -118,7 +120,7 @@ impl Evidence {
     }
 
     fn judged(self, p_holm: Option<f64>, family: &TestFamily, rules: &Rules<'_>) -> Compared {
-        let (verdict, reason) = verdict::judge_verdict(&self, p_holm, family, rules);
+        let (verdict, undecided) = verdict::judge_verdict(&self, p_holm, family, rules);
         let found = self.found.ok();
         Compared {
             metric: self.metric,
@@ -134,7 +136,8 @@ impl Evidence {
             effects: self.effects,
             noise_floor: None,
             verdict,
-            reason,
+            cause: undecided.as_ref().map(|undecided| undecided.cause),
+            reason: undecided.map(|undecided| undecided.reason),
             header_corrected: None,
         }
     }

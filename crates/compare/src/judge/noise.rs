@@ -2,6 +2,7 @@
 //! reported.
 
 use super::alpha;
+use crate::undecided::UndecidedCause;
 use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::Verdict;
 
@@ -40,6 +41,7 @@ fn doubt(compared: &mut Compared) {
     if different && below(compared) {
         let floor = compared.noise_floor.unwrap_or(0.0) * 100.0;
         compared.verdict = Verdict::Inconclusive;
+        compared.cause = Some(UndecidedCause::NoiseFloor);
         compared.reason =
             Some(format!("a side differed from itself by up to {floor:.3} % (the noise floor)"));
     }

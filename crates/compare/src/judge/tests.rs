@@ -89,7 +89,9 @@ fn as_many_blocks_as_are_said_to_be_needed_decide_four_times_of_five() {
     let (mut decided, mut tried) = ([0, 0], 0);
     while tried < 60 {
         let pilot = judged(&scattered(12, 1.0, 0.11, &mut random));
-        let Some(BlocksNeeded::About(needed)) = pilot.blocks_needed() else { continue };
+        let Some(BlocksNeeded::About(needed)) = pilot.blocks_needed_by(&pilot.metrics[0]) else {
+            continue;
+        };
         tried += 1;
         for (at, factor) in [1.0, 1.05].into_iter().enumerate() {
             let again = judged(&scattered(needed, factor, 0.11, &mut random));

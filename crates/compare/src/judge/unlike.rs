@@ -17,6 +17,7 @@ pub(super) fn unlike(mut comparison: Comparison) -> Comparison {
             effects: Vec::new(),
             autocorrelation: None,
             verdict: Verdict::NotComparable,
+            cause: None,
             reason: Some(said.clone()),
             ..compared.clone()
         };

@@ -2,6 +2,7 @@
 
 use super::family::{TestFamily, pairs_needed};
 use super::{Evidence, JudgedEffect, Rules};
+use crate::undecided::{Undecided, UndecidedCause};
 use sixmark_document::verdict::Verdict;
 use sixmark_record::metric::Metric;
 
@@ -19,10 +20,10 @@ pub(super) fn judge_verdict(
     p_holm: Option<f64>,
     family: &TestFamily,
     rules: &Rules<'_>,
-) -> (Verdict, Option<String>) {
+) -> (Verdict, Option<Undecided>) {
     let found = match &evidence.found {
         Ok(found) => found,
-        Err(refused) => return (Verdict::Inconclusive, Some(refused.to_string())),
+        Err(refused) => return (Verdict::Inconclusive, Some(refused.into())),
     };
     let alpha = rules.alpha();
     let side = different(evidence.metric, found);
@@ -54,29 +55,31 @@ fn reason(
     family: &TestFamily,
     is_tested: bool,
     rules: &Rules<'_>,
-) -> String {
+) -> Undecided {
     let alpha = rules.alpha();
     let settings = rules.settings;
-    if evidence.unformed > 0 {
-        return format!("a side has no figure in {} of the pairs", evidence.unformed);
-    }
-    if evidence.least_p > alpha {
-        return format!(
-            "too few pairs to show a difference: {} are needed",
-            pairs_needed(1, settings)
-        );
-    }
-    if !is_tested {
-        return format!(
+    let (cause, reason) = if evidence.unformed > 0 {
+        let pairs = evidence.unformed;
+        (UndecidedCause::NoFigure, format!("a side has no figure in {pairs} of the pairs"))
+    } else if evidence.least_p > alpha {
+        let needed = pairs_needed(1, settings);
+        let reason = format!("too few pairs to show a difference: {needed} are needed");
+        (UndecidedCause::FewPairs, reason)
+    } else if !is_tested {
+        let reason = format!(
             "not tested: {} pairs can decide {} of {} metrics; {} decide all",
             family.pairs,
             family.len(),
             family.candidates,
             pairs_needed(family.candidates, settings)
         );
-    }
-    if found.p <= alpha && different(evidence.metric, found).is_some() {
-        return format!("one of {} metrics may differ this much by chance", family.len());
-    }
-    "too noisy (the interval includes no difference and one beyond the margin)".to_owned()
+        (UndecidedCause::NotTested, reason)
+    } else if found.p <= alpha && different(evidence.metric, found).is_some() {
+        let reason = format!("one of {} metrics may differ this much by chance", family.len());
+        (UndecidedCause::Chance, reason)
+    } else {
+        let reason = "too noisy (the interval includes no difference and one beyond the margin)";
+        (UndecidedCause::Noise, reason.to_owned())
+    };
+    Undecided::new(cause, reason)
 }

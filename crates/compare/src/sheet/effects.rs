@@ -1,9 +1,11 @@
 //! The verdicts with each metric's estimate on one scale, and charts of each pair's effect.
 
+use crate::comparison_result::ComparisonResult;
 use crate::{Compared, Comparison};
 use sixmark_document::verdict::Estimate;
 use sixmark_record::metric::{Metric, Quantity};
 
+use super::next_step::{names_of_metrics, undecided_sentences};
 use super::repeated::Repeated;
 use sixmark_record::sheet::families::{change_of, short};
 use sixmark_record::sheet::metric_text::metric_value;
@@ -17,11 +19,13 @@ use sixmark_sheet::{Block, Part, write};
 const FURTHEST: f64 = 3.0;
 
 /// Returns the table of verdicts, with notes, and charts of the effects from which they follow.
-pub(super) fn effects_part(comparison: &Comparison) -> Option<Part> {
+pub(super) fn effects_part(result: &ComparisonResult) -> Option<Part> {
+    let comparison = &result.comparison;
     let repeated = Repeated::of(comparison);
     let mut blocks = vec![Block::Table(verdicts(comparison, &repeated))];
     blocks.extend(repeated.sentence().map(Block::Text));
     blocks.push(Block::Text(legend(comparison)));
+    blocks.extend(undecided_sentences(result, &repeated).into_iter().map(Block::Text));
     blocks.extend(reasons(comparison, &repeated));
     blocks.extend(header_corrected(comparison));
     let mut charts = comparison.metrics.iter().filter_map(|of| effects(comparison, of));
@@ -80,7 +84,10 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
     ];
     let floor = |v: f64| SheetCell::Number(write::write_percent(v), v);
     cells.extend(floors.then(|| of.noise_floor.map_or_else(SheetCell::none, floor)));
-    Row::new(short(of.metric), cells)
+    let row = Row::new(short(of.metric), cells);
+    // A terminal has only a sentence about metrics without an estimate.
+    let folded = change.is_none() && of.cause.is_some();
+    if folded { row.off_terminal() } else { row }
 }
 
 /// Returns a scale that includes the margin and all intervals, except those that are much longer
@@ -111,7 +118,8 @@ fn legend(comparison: &Comparison) -> String {
     )
 }
 
-/// Returns the reasons why metrics have no verdict, without the one that the headline gives.
+/// Returns the reasons why metrics can't be compared and, in documents without causes, why they have
+/// no verdict; without the reason that the headline gives.
 fn reasons(comparison: &Comparison, repeated: &Repeated) -> Vec<Block> {
     let above = comparison.metrics.first().and_then(|first| first.reason.as_deref());
     let above = comparison.not_same().or(above);
@@ -119,8 +127,8 @@ fn reasons(comparison: &Comparison, repeated: &Repeated) -> Vec<Block> {
     let others = others.filter(|(reason, _)| Some(*reason) != above);
     let said = others.filter_map(|(reason, metrics)| {
         let shown = metrics.into_iter().filter(|metric| !repeated.has(*metric));
-        let metrics: Vec<String> = shown.map(short).collect();
-        let said = || Block::Text(format!("Inconclusive for {}: {reason}.", metrics.join(", ")));
+        let metrics = names_of_metrics(shown);
+        let said = || Block::Text(format!("Inconclusive for {metrics}: {reason}."));
         (!metrics.is_empty()).then(said)
     });
     said.collect()

@@ -1,6 +1,5 @@
 //! Verdicts as sentences.
 
-use crate::blocks_needed::BlocksNeeded;
 use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_record::metric::{Metric, Quantity};
@@ -110,22 +109,6 @@ fn noise_floor(of: &Compared) -> String {
         .map_or(String::new(), |floor| format!("; noise floor {}", write::write_percent(floor)))
 }
 
-/// Returns a sentence about the number of blocks that would decide an inconclusive comparison.
-pub(super) fn blocks_needed(comparison: &Comparison) -> Option<String> {
-    let margin = write::write_percent(comparison.settings.margin);
-    Some(match comparison.blocks_needed()? {
-        BlocksNeeded::About(n) => {
-            format!(
-                "About {n} blocks of each side (`--blocks {n}`) would decide a difference of {margin}."
-            )
-        }
-        BlocksNeeded::MoreThan(n) => format!(
-            "More than {} blocks of each side would be needed to decide a difference of {margin}.",
-            write::write_count(n)
-        ),
-    })
-}
-
 /// Describes a difference by `by` in a metric that is not a time.
 fn differs_by(metric: Metric, [a, b]: [&str; 2], lower: bool, by: &str) -> String {
     let (level, amount) = if lower { ("lower", "less") } else { ("higher", "more") };
@@ -224,6 +207,7 @@ mod tests {
             autocorrelation: None,
             noise_floor: None,
             verdict,
+            cause: None,
             reason: reason.map(str::to_owned),
             header_corrected: None,
         };

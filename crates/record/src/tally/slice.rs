@@ -1,6 +1,7 @@
 //! The counts of one second.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,9 @@ pub struct Slice {
     /// reports of an agent of a fleet.
     #[serde(skip)]
     pub running: Option<Box<RunningCounts>>,
+    /// The agent that reports this, if the load is that of a fleet.
+    #[serde(skip)]
+    pub agent: Option<Arc<str>>,
 }
 
 /// What a worker has counted from the start of the measurement to the end of a slice, for live

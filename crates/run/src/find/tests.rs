@@ -118,14 +118,18 @@ fn searched(
 ) -> (RunResult, Vec<(Family, f64)>) {
     let (plan, conditions) = (plan(ratio), ["response.p99 < 10ms".parse().unwrap()]);
     let (mut number, mut order) = (0, Vec::new());
-    let load = |plan: &Plan| {
+    let load = |plan: &Plan, _: &mut dyn FnMut(SearchEvent<'_>)| {
         let (family, rate) = of(plan);
         number += 1;
         assert!(number < ENDLESS);
         Ok(load(family, rate, number))
     };
-    let watch = |family, trial: &Trial| order.push((family, trial.rate));
-    let sides = search(&plan, &conditions, false, load, watch).unwrap();
+    let mut watch = |event: SearchEvent<'_>| {
+        if let SearchEvent::Over(family, trial, _) = event {
+            order.push((family, trial.rate));
+        }
+    };
+    let sides = search(&plan, &conditions, false, load, &mut watch).unwrap();
     (result(&plan, &conditions, sides), order)
 }
 
@@ -193,12 +197,12 @@ fn one_family_s_search_goes_on_when_the_other_s_is_done() {
 #[test]
 fn trials_of_one_rate_have_seeds_of_their_own() {
     let mut seeds = Vec::new();
-    let load = |plan: &Plan| {
+    let load = |plan: &Plan, _: &mut dyn FnMut(SearchEvent<'_>)| {
         seeds.push(plan.seed);
         Ok(server(Family::Ipv4, of(plan).1, 150.0))
     };
     let conditions = ["response.p99 < 10ms".parse().unwrap()];
-    search(&plan(PlanRatio::only(Family::Ipv4)), &conditions, false, load, |_, _| {}).unwrap();
+    search(&plan(PlanRatio::only(Family::Ipv4)), &conditions, false, load, &mut |_| {}).unwrap();
     let number = seeds.len();
     seeds.dedup();
     assert!(number > 2 && seeds.len() == number, "{seeds:?}");
@@ -268,11 +272,11 @@ fn queueing(family: Family, rate: f64, capacity: f64, in_flight: u64) -> Loaded 
 fn connections_that_nobody_asked_for_are_not_the_limit() {
     for (more_places, limit) in [(false, Limit::Connections), (true, Limit::Condition)] {
         let (plan, conditions) = (plan(PlanRatio::EVEN), ["response.p99 < 10ms".parse().unwrap()]);
-        let load = |plan: &Plan| {
+        let load = |plan: &Plan, _: &mut dyn FnMut(SearchEvent<'_>)| {
             let (family, rate) = of(plan);
             Ok(queueing(family, rate, 20_000.0, plan.in_flight()))
         };
-        let sides = search(&plan, &conditions, more_places, load, |_, _| {}).unwrap();
+        let sides = search(&plan, &conditions, more_places, load, &mut |_| {}).unwrap();
         let result = result(&plan, &conditions, sides);
         for family in Family::BOTH {
             let of = found(&result, family);

@@ -9,3 +9,4 @@ mod bare;
 mod clients;
 mod report;
 mod view;
+mod width;

@@ -162,6 +162,23 @@ fn a_run_in_the_background_leaves_the_terminal_alone() {
 }
 
 #[test]
+fn a_search_shows_its_bracket_and_keeps_its_trials() {
+    if skipped("tmux") {
+        return;
+    }
+    let (_origin, line) = run("--find-max 'response.p99 < 1m' -d 1s");
+    let screen = TestScreen::start(100, 30);
+    screen.enter(&line);
+    let text = screen.wait_for("second trial", |text| text.contains("trial 3: "));
+    assert!(text.contains("highest rate with response.p99 < 1m"), "{text}");
+    let text = screen.wait_for("bracket", |text| text.contains("IPv6  200/s held"));
+    assert!(text.contains("highest rate that held") && text.contains("lowest that did not"));
+    screen.press("q");
+    let text = prompt(&screen);
+    assert!(text.contains("IPv6 held") || text.contains("no higher rate was tested"), "{text}");
+}
+
+#[test]
 fn a_comparison_pauses_between_pairs_and_shows_no_verdict() {
     if skipped("tmux") {
         return;

@@ -169,7 +169,7 @@ impl Bench<'_> {
         let targets = list.as_deref().map_or(CellUrls::Given(&place.urls), CellUrls::Listed);
         let (runnable, extras) = read.runnable(targets, seed, &folder, fleet)?;
         let result = match runnable.searches() {
-            true => find::run_search(runnable, self.stop, |_, _| {}),
+            true => find::run_search(runnable, self.stop, |_| {}),
             false => sixmark_run::run_plan(runnable, &extras, self.stop, |_| {}),
         };
         let result = match result {

@@ -281,8 +281,10 @@ pub(super) fn slices(agent: &NotedAgent, second: &SecondRecord) -> Vec<Slice> {
         ipv6: SliceTally::of(&second.tally.ipv6),
         ipv4: SliceTally::of(&second.tally.ipv4),
     };
+    let name: Arc<str> = agent.name.to_string().into();
     let empty = |worker| Slice {
         worker,
+        agent: Some(Arc::clone(&name)),
         second: second.second,
         length_ns: second.length_ns,
         ..Slice::default()

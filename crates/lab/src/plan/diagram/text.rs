@@ -6,6 +6,9 @@ use super::super::{Lab, LabLink, LabNode};
 use super::layers::{LayeredNode, layers};
 use crate::plan::diagram::labels as words;
 
+/// The width of a line of services, in characters.
+const SERVICES_WIDTH: usize = 60;
+
 /// Returns a lab as text: a tree that starts at its first host, with the addresses and MTU of each
 /// interface, the impairments of links in each direction, and the functions of hosts. Links that
 /// are not part of the tree, because they close loops, follow at the end.
@@ -86,10 +89,26 @@ fn of_host(lab: &Lab, node: LabNode) -> Vec<String> {
         found.push(marks.join("; "));
     }
     let services = words::services(lab, host);
-    if !services.is_empty() {
-        found.push(format!("runs {}", services.join(", ")));
-    }
+    found.extend(lines_of_services(&services));
     found
+}
+
+/// Returns the services of a host, in as many lines as they need.
+fn lines_of_services(services: &[&str]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for service in services {
+        match lines.last_mut() {
+            None => lines.push(format!("runs {service}")),
+            Some(line) => {
+                line.push(',');
+                match line.chars().count() + service.chars().count() < SERVICES_WIDTH {
+                    true => line.extend([" ", service]),
+                    false => lines.push(format!("     {service}")),
+                }
+            }
+        }
+    }
+    lines
 }
 
 /// Describes a link, starting at one of its ends.

@@ -129,15 +129,13 @@ fn measure(
     form: ProgressForm,
 ) -> Result<RunResult, CommandError> {
     let stop = stop_flag()?;
+    if runnable.searches() {
+        return search::run_search(runnable, form, &stop);
+    }
     let plan = runnable.plan().clone();
     let mut live = LiveRun::new(form, &plan, &stop);
-    let result = match runnable.searches() {
-        true => search::run_search(runnable, &stop, &live)?,
-        false => {
-            live.begin();
-            sixmark_run::run_plan(runnable, extras, &stop, |slice| live.see(slice))?
-        }
-    };
+    live.begin();
+    let result = sixmark_run::run_plan(runnable, extras, &stop, |slice| live.see(slice))?;
     live.clear();
     Ok(result)
 }

@@ -94,11 +94,6 @@ impl<'a> LiveRun<'a> {
         ));
     }
 
-    /// Prints a line that stays on the terminal.
-    pub(super) fn say(&self, text: &str) {
-        self.paint(&format!("{text}\n"));
-    }
-
     /// Repaints the line, if there is one.
     fn paint(&self, text: &str) {
         if matches!(self.form, ProgressForm::Line | ProgressForm::View) {

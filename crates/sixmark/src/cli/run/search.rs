@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sixmark_http::HttpVersion;
+use sixmark_record::board::SearchBoard;
 use sixmark_record::pace::{OpenLoop, Overload, RequestRate};
 use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_record::plan::{LoadPlan, Plan};
@@ -13,10 +14,10 @@ use sixmark_record::sheet::search_text::trial;
 use sixmark_units::family::Family;
 
 use super::options::PlanOptions;
-use crate::cli::run::run_progress::LiveRun;
+use crate::cli::out::complain;
+use crate::cli::progress::{LiveView, ProgressForm};
 use sixmark_run::Runnable;
-use sixmark_run::find;
-use sixmark_run::find::FEWEST;
+use sixmark_run::find::{self, FEWEST, SearchEvent};
 use sixmark_sys::command_error::CommandError;
 
 /// The rate of the first trial if none is given: 100/s.
@@ -27,15 +28,31 @@ const TRIAL: Duration = Duration::from_secs(2);
 /// is not judged.
 const WARMUP: u32 = 10;
 
-/// Executes the search, and shows each trial on a terminal.
+/// Executes the search, and shows its trials.
 pub(super) fn run_search(
     runnable: Runnable,
+    form: ProgressForm,
     stop: &Arc<AtomicBool>,
-    live: &LiveRun<'_>,
 ) -> Result<RunResult, CommandError> {
-    let conditions = runnable.conditions().to_vec();
-    let tell = |family, tried: &_| live.say(&trial(family, tried, &conditions));
-    find::run_search(runnable, stop, tell)
+    let (plan, conditions) = (runnable.plan().clone(), runnable.conditions().to_vec());
+    let mut view = LiveView::new(form, stop, None);
+    let mut board = SearchBoard::new(&plan, &conditions);
+    let result = find::run_search(runnable, stop, |event| match event {
+        SearchEvent::Begins(family, rate) => board.begin(family, rate),
+        SearchEvent::Second(slice) => {
+            if let Some(board) = board.see(slice) {
+                view.show(|| board);
+            }
+        }
+        SearchEvent::Over(family, tried, bracket) => {
+            board.end(family, tried, bracket);
+            if form != ProgressForm::Nothing {
+                complain(&trial(family, tried, &conditions));
+            }
+        }
+    });
+    drop(view);
+    result
 }
 
 /// Returns the ratio for a search. Each family has trials of its own, so both have the same weight,

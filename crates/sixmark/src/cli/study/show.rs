@@ -97,7 +97,8 @@ pub(super) fn describe(study: &Study, omitted: &[(String, String)]) -> String {
         CellOrder::Random => "in random order within each repetition",
         CellOrder::Written => "in the order of the file",
     };
-    let _ = writeln!(text, "\n{}, {order}", amount(study));
+    let line = format!("{}, {order}", amount(study));
+    let _ = writeln!(text, "\n{}", hanging(&line, WIDTH));
     let _ = writeln!(text, "{}", takes(study));
     text.push_str(&describe_omissions(study, omitted));
     for need in needs(study).into_iter().filter(|need| !is_of_omitted(need, study, omitted)) {
