@@ -4,7 +4,7 @@ CARGO ?= cargo
 SECONDS ?= 60
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
-SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/install-fio scripts/install-nats-server \
+SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/install-axe scripts/install-fio scripts/install-nats-server \
 	scripts/install-oha scripts/install-test-packages scripts/reproductions scripts/run-tests
 
 export CARGO
@@ -31,6 +31,7 @@ WAITING_TESTS ?= 4
 test: ## all tests, after installing the servers that some of them talk to; what fails runs once more, alone
 	scripts/install-test-packages test lab
 	scripts/install-nats-server
+	scripts/install-axe
 	$(CARGO) test --workspace --lib --test '*' --no-run
 	@scripts/run-tests $(PURE_TESTS) $(NEEDY_TESTS)
 

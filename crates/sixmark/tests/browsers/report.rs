@@ -4,10 +4,13 @@
 //! `SIXMARK_SKIP=chromium` leaves them out. Screenshots and printed pages are kept in
 //! `screenshots/` of the tests' own folder, `target/tmp`.
 
+mod axe;
 mod driver;
+mod marionette;
 mod page;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use driver::Browser;
 use page::Page;
@@ -47,6 +50,15 @@ fn with_pages(documents: &[(&str, &[&Value])], look: impl Fn(&str, &Page<'_>)) {
         look(name, &page);
         page.assert_quiet();
     }
+}
+
+/// Returns the documents of each kind, with the name of its page.
+fn all_documents() -> Vec<(&'static str, Vec<&'static Value>)> {
+    static KINDS: LazyLock<Vec<Value>> =
+        LazyLock::new(|| vec![comparison(), open_run(), study(), search(), vitals(), traffic()]);
+    let names = ["comparison", "open-loop", "study", "search", "vitals", "traffic"];
+    let one = names.into_iter().zip(KINDS.iter()).map(|(name, of)| (name, vec![of]));
+    std::iter::once(("run", vec![real_run()])).chain(one).collect()
 }
 
 #[test]

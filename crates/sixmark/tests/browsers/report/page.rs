@@ -45,6 +45,11 @@ impl<'a> Page<'a> {
         self.value(expression).as_str().unwrap_or_default().to_owned()
     }
 
+    /// What a script gives to the function that is its last argument.
+    pub(super) fn script_async(&self, text: &str) -> Value {
+        self.browser.say("execute/async", &json!({"script": text, "args": []}))
+    }
+
     fn value(&self, expression: &str) -> Value {
         self.browser.script(&format!("return {expression}"))
     }
@@ -247,13 +252,13 @@ impl<'a> Page<'a> {
         self.browser.say("actions", &keys);
     }
 
-    fn sized(&self, [width, height]: [u32; 2]) {
+    pub(super) fn sized(&self, [width, height]: [u32; 2]) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.browser.own("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    fn scheme(&self, value: &str) {
+    pub(super) fn scheme(&self, value: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": value}]);
         self.browser.own("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
