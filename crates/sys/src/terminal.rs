@@ -3,6 +3,11 @@
 //! Keys are read as they are pressed and are not echoed. Ctrl-C, Ctrl-Z and Ctrl-\ still send their
 //! signals. The terminal's settings are restored when the view ends, when the process is suspended
 //! (SIGTSTP), and before it is ended by a signal.
+//!
+//! A process in an [enclosure](crate::enclosure) has a process group of its own, and is therefore in the
+//! background. If its caller was in the foreground, it takes the foreground for the view; the caller
+//! takes it back once the enclosure has ended. The processes outside, which a shell knows, can't be
+//! suspended from inside: the key that suspends has no effect then.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -20,10 +25,15 @@ const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l";
 /// Undoes this.
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?25h\x1b[?1049l";
 
+/// The value of a control character that has no effect (_POSIX_VDISABLE).
+const DISABLED: libc::cc_t = 0;
+
 /// The terminal and its settings before the first view.
 static BEFORE: OnceLock<(RawFd, libc::termios)> = OnceLock::new();
 /// Whether a view is on the terminal.
 static ENTERED: AtomicBool = AtomicBool::new(false);
+/// Whether this process is in an enclosure whose caller was in the foreground.
+static LENT: AtomicBool = AtomicBool::new(false);
 /// Whether SIGTSTP has arrived and was not acted on.
 static SUSPEND: AtomicBool = AtomicBool::new(false);
 
@@ -41,7 +51,10 @@ impl ViewTerminal {
     /// # Errors
     /// There is no controlling terminal, this is the second call, or a system call failed.
     pub fn open() -> io::Result<ViewTerminal> {
-        let tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+        let tty = controlling_terminal()?;
+        if LENT.load(Ordering::Relaxed) {
+            take_foreground(&tty)?;
+        }
         let mut before = MaybeUninit::uninit();
         // SAFETY: the descriptor is open, and the pointer is valid for a write of the structure.
         check_return(unsafe { libc::tcgetattr(tty.as_raw_fd(), before.as_mut_ptr()) })?;
@@ -68,10 +81,7 @@ impl ViewTerminal {
     /// Reports whether this process may change the terminal: it is in the foreground. A process in
     /// the background would be stopped by the kernel.
     pub fn is_foreground(&self) -> bool {
-        // SAFETY: tcgetpgrp takes a number and returns one.
-        let of_terminal = unsafe { libc::tcgetpgrp(self.tty.as_raw_fd()) };
-        // SAFETY: getpgrp returns a number.
-        of_terminal == unsafe { libc::getpgrp() }
+        is_foreground_of(&self.tty)
     }
 
     /// Switches to the view's screen. Must be called in the foreground only.
@@ -84,6 +94,9 @@ impl ViewTerminal {
         settings.c_lflag &= !(libc::ICANON | libc::ECHO);
         settings.c_cc[libc::VMIN] = 1;
         settings.c_cc[libc::VTIME] = 0;
+        if LENT.load(Ordering::Relaxed) {
+            settings.c_cc[libc::VSUSP] = DISABLED;
+        }
         ENTERED.store(true, Ordering::Relaxed);
         // SAFETY: the descriptor is open, since `BEFORE` was set by `open` and `self` lives; the
         // settings are those of tcgetattr with bits cleared.
@@ -122,6 +135,66 @@ impl Drop for ViewTerminal {
     fn drop(&mut self) {
         restore_terminal();
     }
+}
+
+fn controlling_terminal() -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open("/dev/tty")
+}
+
+fn is_foreground_of(tty: &File) -> bool {
+    // SAFETY: tcgetpgrp takes a number and returns one.
+    let of_terminal = unsafe { libc::tcgetpgrp(tty.as_raw_fd()) };
+    // SAFETY: getpgrp returns a number.
+    of_terminal == unsafe { libc::getpgrp() }
+}
+
+/// Reports whether this process is in the foreground of a terminal.
+pub(crate) fn is_foreground() -> bool {
+    controlling_terminal().is_ok_and(|tty| is_foreground_of(&tty))
+}
+
+/// Notes that this process is in an enclosure, and that its caller was in the foreground.
+pub(crate) fn lend_foreground() {
+    LENT.store(true, Ordering::Relaxed);
+}
+
+/// Takes the foreground back after an enclosure that was lent it has ended: if the process group in
+/// the foreground has no process any more.
+pub(crate) fn reclaim_foreground() {
+    let Ok(tty) = controlling_terminal() else { return };
+    // SAFETY: tcgetpgrp takes a number and returns one.
+    let of_terminal = unsafe { libc::tcgetpgrp(tty.as_raw_fd()) };
+    // SAFETY: kill takes numbers; signal 0 is sent to nobody.
+    let is_gone = of_terminal > 0 && unsafe { libc::kill(-of_terminal, 0) } < 0;
+    if is_gone && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH) {
+        // A terminal that can't be had is no reason to fail: the shell takes it.
+        let _ = take_foreground(&tty);
+    }
+}
+
+/// Makes the process group of this process that of the terminal's foreground.
+fn take_foreground(tty: &File) -> io::Result<()> {
+    let mut blocked = MaybeUninit::uninit();
+    // SAFETY: sigemptyset writes the whole set.
+    unsafe { libc::sigemptyset(blocked.as_mut_ptr()) };
+    // SAFETY: the set was written, and the number is that of a signal.
+    unsafe { libc::sigaddset(blocked.as_mut_ptr(), libc::SIGTTOU) };
+    let mut before = MaybeUninit::uninit();
+    // The kernel stops a process in the background that changes the terminal, unless this signal is
+    // blocked.
+    // SAFETY: the first set was written; the second is written by the call.
+    let result =
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, blocked.as_ptr(), before.as_mut_ptr()) };
+    if result != 0 {
+        return Err(io::Error::from_raw_os_error(result));
+    }
+    // SAFETY: getpgrp returns a number.
+    let own = unsafe { libc::getpgrp() };
+    // SAFETY: tcsetpgrp takes two numbers.
+    let taken = check_return(unsafe { libc::tcsetpgrp(tty.as_raw_fd(), own) });
+    // SAFETY: pthread_sigmask has written the set.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    taken.map(drop)
 }
 
 /// Switches back to the normal screen and restores the terminal's settings, if a view is on it. Has

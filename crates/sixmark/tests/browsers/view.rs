@@ -178,6 +178,29 @@ fn a_search_shows_its_bracket_and_keeps_its_trials() {
     assert!(text.contains("IPv6 held") || text.contains("no higher rate was tested"), "{text}");
 }
 
+/// The processes of a study with a lab have a process group of their own, which is in the background
+/// until it takes the terminal.
+#[test]
+fn a_study_in_a_lab_has_the_terminal_and_its_keys() {
+    if skipped("tmux") || skipped("netns") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let screen = TestScreen::start(100, 30);
+    screen.enter(&format!("cd {}", folder.path().display()));
+    screen.enter("sixmark study run blackhole --quick --out kept");
+    let text = screen.wait_for("cells", |text| text.contains(" of 180 cells"));
+    assert!(text.contains("study blackhole") && text.contains("now: "), "{text}");
+    // The key that suspends has no effect: the shell's job is outside.
+    screen.press("C-z");
+    screen.press("q");
+    let text = prompt(&screen);
+    assert_eq!(screen.variable("alternate_on"), "0", "{text}");
+    assert!(text.contains("sixmark: interrupted: "), "{text}");
+    screen.enter("stty -a | grep -o 'susp = [^;]*'; echo visible");
+    screen.wait_for("settings", |text| text.contains("susp = ^Z\nvisible"));
+}
+
 #[test]
 fn a_comparison_pauses_between_pairs_and_shows_no_verdict() {
     if skipped("tmux") {

@@ -20,7 +20,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::path::Path;
 
-use crate::{check_return, mount};
+use crate::{check_return, mount, terminal};
 use keeper::Keeper;
 pub use keeper::attend;
 
@@ -73,6 +73,7 @@ pub fn enter() -> Result<Side, Refused> {
     single().map_err(Refused::at("fork with several threads"))?;
     let (read, write) = pipe().map_err(Refused::at("make a pipe"))?;
     let ids = Ids::now();
+    let foreground = terminal::is_foreground();
     let waiting = signals::hold().map_err(Refused::at("block signals"))?;
     let (first, rights) = fork_apart(&ids).map_err(Refused::at("make namespaces"))?;
     match first {
@@ -81,10 +82,16 @@ pub fn enter() -> Result<Side, Refused> {
             let status = Keeper::of(child).wait(&waiting);
             drop(write);
             waiting.release();
+            if foreground {
+                terminal::reclaim_foreground();
+            }
             status.map(Side::Outside).map_err(Refused::at("wait for the enclosure"))
         }
         None => {
             drop(write);
+            if foreground {
+                terminal::lend_foreground();
+            }
             inside(rights, &ids, &read, waiting)
         }
     }
@@ -113,6 +120,9 @@ fn inside(
             unsafe { libc::_exit(i32::from(status)) }
         }
         None => {
+            // Its own group too, which may become the foreground of the terminal without the process
+            // that forwards signals.
+            set_apart().map_err(Refused::at("make a process group"))?;
             waiting.release();
             Ok(Side::Inside(rights))
         }

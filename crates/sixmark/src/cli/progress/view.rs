@@ -42,11 +42,13 @@ impl LiveView {
     pub(in crate::cli) fn show(&mut self, board: impl FnOnce() -> Board) {
         if let Some(requests) = self.requests.take() {
             let colour = if is_plain() { ViewColour::Off } else { ViewColour::On };
+            // Before the view is there: afterwards it would erase a line of the view.
+            repaint("");
+            hold_lines();
             // Without a view, the command goes on.
             self.screen = LiveScreen::open(requests, colour).ok();
-            if self.screen.is_some() {
-                repaint("");
-                hold_lines();
+            if self.screen.is_none() {
+                release_lines();
             }
         }
         if let Some(screen) = &self.screen {
