@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::{Failure, OutcomeCounts};
+use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::peer::is_default;
 use crate::plan::Request;
 use sixmark_document::timing::{Summary, Timing};
@@ -73,7 +73,8 @@ impl RequestNames {
     }
 }
 
-/// The counts of the requests with one name.
+/// The counts of exchanges that are counted apart: of the requests with one name, or of those due in
+/// one step of a rate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RequestTally {
@@ -92,12 +93,14 @@ pub struct RequestTally {
 }
 
 impl RequestTally {
+    /// Returns the outcomes of the exchanges.
+    pub fn outcome_counts(&self) -> OutcomeCounts<'_> {
+        let RequestTally { status, failures, unaccepted, .. } = self;
+        OutcomeCounts { status, failures, unaccepted: *unaccepted }
+    }
+
     fn figures(&self, name: Option<String>) -> RequestFigures {
-        let counted = OutcomeCounts {
-            status: &self.status,
-            failures: &self.failures,
-            unaccepted: self.unaccepted,
-        };
+        let counted = self.outcome_counts();
         RequestFigures {
             name,
             sent: counted.ended(),
@@ -152,10 +155,19 @@ pub struct RequestFigures {
     pub response_us: Summary,
 }
 
+impl RequestFigures {
+    /// Returns the number of exchanges whose result is known: those sent, except the ones that the
+    /// end of the load cut off (ABANDONED).
+    pub fn ended(&self) -> u64 {
+        let cut_off = self.outcomes.get(Outcome::Abandoned.name()).copied().unwrap_or(0);
+        self.sent.saturating_sub(cut_off)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{FailurePhase, Outcome};
+    use crate::outcome::FailurePhase;
 
     fn named(name: &str, weight: f64) -> Request {
         Request { name: name.into(), weight, ..Request::plain("GET") }

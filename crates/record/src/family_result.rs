@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::by_request::RequestFigures;
+use crate::by_step::StepFigures;
 use crate::content::ContentResult;
 use crate::outcome::{Failure, Outcome};
 use crate::quic::QuicResult;
@@ -32,6 +33,11 @@ pub struct FamilyResult {
     /// requests have the same name, and for the blocks of a comparison.
     #[serde(default)]
     pub by_request: Vec<RequestFigures>,
+    /// Figures of each step of the rate (`--steps`), in order; empty if the rate has only one stage,
+    /// in a closed loop, and in a search. If there are more than a hundred steps, the last entry is
+    /// all from the hundredth on.
+    #[serde(default)]
+    pub by_step: Vec<StepFigures>,
     /// Numbers of requests.
     pub requests: RequestCounts,
     /// Exchanges by outcome: NORMAL always, the others if they occurred. They add up to

@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::by_request::MOST_NAMES;
+use crate::by_step::MOST_STEPS;
 use crate::outcome::FailurePhase;
 use crate::peer::{self, MOST_ENDPOINTS};
 
@@ -24,6 +25,10 @@ pub struct InFlight {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "peer::below_or_none::<{ MOST_NAMES + 1 }, _>")]
     pub name: Option<usize>,
+    /// The number of the step in which it was due, if the rate has steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "peer::below_or_none::<MOST_STEPS, _>")]
+    pub step: Option<usize>,
     /// False if it began in the warm-up and is not among those sent.
     pub counted: bool,
 }

@@ -11,6 +11,7 @@
 
 pub mod board;
 pub mod by_request;
+pub mod by_step;
 pub mod calibration;
 pub mod check;
 pub mod clocks;

@@ -1,5 +1,6 @@
 //! The counts of a worker. Each worker owns its tally; tallies are merged once, with `+=`.
 
+mod lists;
 mod merge;
 mod since;
 mod slice;
@@ -10,6 +11,7 @@ pub use slice::{RunningCounts, RunningTally, Slice, SliceTally};
 use serde::{Deserialize, Serialize};
 
 use crate::by_request::{MOST_NAMES, RequestTally};
+use crate::by_step::{MOST_STEPS, StepTally};
 use crate::content::ContentTally;
 use crate::in_flight::InFlightList;
 use crate::names;
@@ -135,6 +137,13 @@ pub struct FamilyTally {
         deserialize_with = "peer::short::<{ MOST_NAMES + 1 }, _, _>"
     )]
     pub requests: Vec<RequestTally>,
+    /// The counts of each step of a rate ([`LoadSteps`](crate::by_step::LoadSteps)), by number;
+    /// empty if there is one rate, or none.
+    #[serde(
+        skip_serializing_if = "is_default",
+        deserialize_with = "peer::short::<MOST_STEPS, _, _>"
+    )]
+    pub steps: Vec<StepTally>,
 }
 
 /// The counts of one address of one target.
@@ -179,24 +188,6 @@ impl WaitingTime {
 }
 
 impl FamilyTally {
-    /// Returns the counts of one endpoint, which are created if necessary.
-    #[inline]
-    pub fn endpoint(&mut self, number: usize) -> &mut EndpointTally {
-        if self.endpoints.len() <= number {
-            self.endpoints.resize_with(number + 1, EndpointTally::default);
-        }
-        &mut self.endpoints[number]
-    }
-
-    /// Returns the counts of the requests with one name, which are created if necessary.
-    #[inline]
-    pub fn request(&mut self, number: usize) -> &mut RequestTally {
-        if self.requests.len() <= number {
-            self.requests.resize_with(number + 1, RequestTally::default);
-        }
-        &mut self.requests[number]
-    }
-
     /// Returns the outcomes of the exchanges.
     pub fn outcome_counts(&self) -> OutcomeCounts<'_> {
         let FamilyTally { status, failures, unaccepted, .. } = self;

@@ -96,7 +96,9 @@ fn full_text(run: &RunResult) -> String {
         Some(run).filter(|run| run.find_max.is_none()).and_then(crate::sheet::run::run_caution);
     caution.iter().for_each(|caution| terminal::paragraph(&mut text, caution));
     columns.clocks(&mut text);
-    crate::sheet::run::requests(run).iter().for_each(|part| terminal::write_part(&mut text, part));
+    crate::sheet::run::requests_and_steps(run, usize::MAX)
+        .iter()
+        .for_each(|part| terminal::write_part(&mut text, part));
     fleet_part(run.fleet.as_ref()).iter().for_each(|part| terminal::write_part(&mut text, part));
     costs_part(run.vitals.as_ref()).iter().for_each(|part| terminal::write_part(&mut text, part));
     write_gates(&mut text, &run.gates);

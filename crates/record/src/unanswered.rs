@@ -48,18 +48,15 @@ impl FamilyTally {
             self.carry_over();
             self.failures.add(abandoned, 1);
             self.endpoint(exchange.endpoint).failures.add(abandoned, 1);
-            exchange
-                .name
-                .into_iter()
-                .for_each(|name| self.request(name).failures.add(abandoned, 1));
+            self.counted_apart(exchange.name, exchange.step)
+                .for_each(|of| of.failures.add(abandoned, 1));
         }
         self.failures.reclassify(abandoned, unanswered, 1);
         self.endpoint(exchange.endpoint).failures.reclassify(abandoned, unanswered, 1);
         let silent = WaitingTime { silent_ns: exchange.silent_ns, ..WaitingTime::default() };
         self.endpoint(exchange.endpoint).waiting += silent;
         self.phases.response.record_at_least(exchange.age_ns);
-        if let Some(name) = exchange.name {
-            let of = self.request(name);
+        for of in self.counted_apart(exchange.name, exchange.step) {
             of.failures.reclassify(abandoned, unanswered, 1);
             of.response.record_at_least(exchange.age_ns);
         }
@@ -95,6 +92,7 @@ mod tests {
                 phase,
                 endpoint,
                 name: None,
+                step: None,
                 counted: true,
             });
         }
@@ -139,11 +137,14 @@ mod tests {
             phase,
             endpoint: 0,
             name: Some(2),
+            step: Some(1),
             counted: false,
         });
         assert_eq!(tally.classify_in_flight(), 1);
         assert_eq!((tally.sent, tally.ended(), tally.failed()), (2, 2, 1));
         assert_eq!(tally.requests[2].response.count(), 1);
+        let of_step = &tally.steps[1].exchanges;
+        assert_eq!((of_step.response.count(), of_step.outcome_counts().failed()), (1, 1));
         assert_eq!(tally.endpoints[0].waiting.silent_ns, 800 * MS);
     }
 

@@ -149,8 +149,9 @@ impl Gatherer {
     fn classify_left_open(&mut self, end_ns: u64) -> PerFamily<u64> {
         for (family, LeftOpen { phase, began_ns }) in std::mem::take(&mut self.left_open) {
             let age_ns = end_ns.saturating_sub(began_ns);
-            let (silent_ns, endpoint, name, counted) = (age_ns, 0, None, true);
-            let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, counted };
+            let (silent_ns, endpoint, counted) = (age_ns, 0, true);
+            let (name, step) = (None, None);
+            let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, step, counted };
             self.tally[family].in_flight.push(in_flight);
         }
         PerFamily::from_fn(|family| self.tally[family].classify_in_flight())

@@ -39,9 +39,12 @@ impl Recorder {
             _ => there.unaccepted += 1,
         }
         tally.bytes.body += with.body;
-        if let Some(of) = self.by_request(family, exchange) {
+        for of in self.counted_apart(family, exchange) {
             of.status.add(with.status, 1);
             of.unaccepted += unaccepted;
+        }
+        if let Some(step) = self.steps.step_at(end.saturating_sub(self.begin)) {
+            self.tally[family].step(step).responses += 1;
         }
         let slice = &mut self.slice.families[family];
         slice.completed += 1;
@@ -78,9 +81,7 @@ impl Recorder {
         slice.wait.record(first.saturating_sub(exchange.sent));
         let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
         slice.response.record(response);
-        if let Some(of) = self.by_request(family, exchange) {
-            of.response.record(response);
-        }
+        self.counted_apart(family, exchange).for_each(|of| of.response.record(response));
     }
 
     /// Returns true if the worker stalled while the exchange was due or in flight, and counts that.
@@ -124,9 +125,7 @@ impl Recorder {
         let failure = if stalled { of_this_host(failure) } else { failure };
         self.tally[family].failures.add(failure, 1);
         self.tally[family].endpoint(endpoint).failures.add(failure, 1);
-        if let Some(of) = self.by_request(family, exchange) {
-            of.failures.add(failure, 1);
-        }
+        self.counted_apart(family, exchange).for_each(|of| of.failures.add(failure, 1));
         let broken = self.breach.filter(|_| failure.outcome == Outcome::Protocol);
         broken.into_iter().for_each(|what| self.tally[family].breaches.add(what, 1));
         let cut_off = failure.outcome == Outcome::Abandoned;
@@ -168,12 +167,12 @@ impl Recorder {
         if !self.is_timed(since) || now < self.begin {
             return;
         }
-        let name = self.names.get(exchange.request as usize).map(|&name| name as usize);
+        let (name, step) = (self.name_of(exchange), self.step_of(exchange));
         let (age_ns, counted) = (now.saturating_sub(since), exchange.counted);
         let silent_ns = self.measured_time(exchange.start, now);
         // A younger one is never evidence of silence. Leaving these out saves memory.
         if age_ns > YOUNGEST_NS {
-            let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, counted };
+            let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, step, counted };
             self.tally[family].in_flight.push(in_flight);
         }
     }

@@ -9,6 +9,7 @@ mod trace;
 use std::sync::Arc;
 
 use sixmark_record::by_request::RequestTally;
+use sixmark_record::by_step::LoadSteps;
 use sixmark_record::clocks::{Clocks, Timestamps};
 use sixmark_record::lapses::Lapses;
 use sixmark_record::plan::accept::AcceptStatus;
@@ -40,6 +41,8 @@ pub(crate) struct Recorder {
     accepted: AcceptStatus,
     /// The number of each request's name. Empty unless requests are counted by name.
     names: Arc<[u32]>,
+    /// The steps of the rate. None unless exchanges are counted by step.
+    steps: LoadSteps,
     /// The protocol violation in the responses being processed, if any.
     pub(crate) breach: Option<&'static str>,
     /// The trace of each connection and exchange, if one is wanted.
@@ -76,6 +79,7 @@ impl Recorder {
             handshakes: Sampling::default(),
             accepted: prepared.plan.accept_status,
             names: Arc::clone(&prepared.names),
+            steps: LoadSteps::new(&prepared.plan),
             breach: None,
             trace: prepared.told.then(Box::default),
             slice,
@@ -213,22 +217,50 @@ impl Recorder {
         since >= self.back_at
     }
 
-    /// Returns the counts of the exchange's request, if requests are counted by name.
+    /// Returns the counts of the exchange's request, if requests are counted by name, and of the
+    /// step in which it was due, if the rate has steps.
     #[inline]
-    fn by_request(&mut self, family: Family, exchange: &Exchange) -> Option<&mut RequestTally> {
-        let name = *self.names.get(exchange.request as usize)?;
-        Some(self.tally[family].request(name as usize))
+    fn counted_apart(
+        &mut self,
+        family: Family,
+        exchange: &Exchange,
+    ) -> impl Iterator<Item = &mut RequestTally> {
+        let (name, step) = (self.name_of(exchange), self.step_of(exchange));
+        self.tally[family].counted_apart(name, step)
+    }
+
+    /// Returns the number of the name of the exchange's request, if requests are counted by name.
+    #[inline]
+    fn name_of(&self, exchange: &Exchange) -> Option<usize> {
+        self.names.get(exchange.request as usize).map(|&name| name as usize)
+    }
+
+    /// Returns the number of the step in which the exchange was due, if the rate has steps.
+    #[inline]
+    fn step_of(&self, exchange: &Exchange) -> Option<usize> {
+        self.step_of_due(exchange.due.unwrap_or(exchange.start))
+    }
+
+    #[inline]
+    fn step_of_due(&self, due: u64) -> Option<usize> {
+        self.steps.step_of(due.saturating_sub(self.begin))
     }
 
     /// Counts an exchange that was dropped because the limit of exchanges in flight was reached
-    /// when it was due.
-    pub(crate) fn dropped(&mut self, family: Family) {
+    /// when it was due, at `due`.
+    pub(crate) fn dropped(&mut self, family: Family, due: u64) {
         self.tally[family].dropped += 1;
+        if let Some(step) = self.step_of_due(due) {
+            self.tally[family].step(step).dropped += 1;
+        }
     }
 
-    /// Counts an exchange that was due but had not started when the run ended.
-    pub(crate) fn unsent(&mut self, family: Family) {
+    /// Counts an exchange that was due at `due` but had not started when the run ended.
+    pub(crate) fn unsent(&mut self, family: Family, due: u64) {
         self.tally[family].unsent += 1;
+        if let Some(step) = self.step_of_due(due) {
+            self.tally[family].step(step).unsent += 1;
+        }
     }
 
     /// Returns true if each connection and exchange is recorded individually.

@@ -170,7 +170,7 @@ impl Scheduler {
     /// or drops them.
     pub(super) fn note_full(&mut self, now: u64, recorder: &mut Recorder) {
         if self.permits.free() == 0 || self.blocked.is_some() {
-            self.arrivals.all_taken(now, |family| recorder.dropped(family));
+            self.arrivals.all_taken(now, |family, due| recorder.dropped(family, due));
         }
     }
 
@@ -266,7 +266,7 @@ impl Scheduler {
     /// Ends the load at `now`, and counts the exchanges that were due but did not start.
     pub(super) fn end(&mut self, now: u64, recorder: &mut Recorder) {
         self.unblock(now, recorder);
-        self.arrivals.leave_rest(now, |family| recorder.unsent(family));
+        self.arrivals.leave_rest(now, |family, due| recorder.unsent(family, due));
     }
 
     /// Returns the order in which connections are opened before the load.

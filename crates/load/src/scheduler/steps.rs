@@ -57,7 +57,7 @@ impl Scheduler {
         if let Some(idle) = self.displaceable(endpoint, family, connections, recorder, now) {
             return NextStep::Displace(idle);
         }
-        if self.arrivals.drop_held(|family| recorder.dropped(family)) {
+        if self.arrivals.drop_held(|family, due| recorder.dropped(family, due)) {
             return NextStep::GoOn;
         }
         self.block(family, recorder, now);

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::net::SocketAddr;
 
 use crate::by_request::RequestNames;
+use crate::by_step::LoadSteps;
 use crate::family_result::{
     AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult,
     RequestCounts, UnfollowedCount,
@@ -19,8 +20,8 @@ use sixmark_units::family::Family;
 /// The most addresses that a result lists. A list of targets may have thousands.
 const MOST_ADDRESSES: usize = 100;
 
-/// Returns the figures of one family, except for those of TLS, QUIC, single addresses and single
-/// requests. Rates are counts divided by `elapsed_s`. `open` is true for an open loop.
+/// Returns the figures of one family, except for those of TLS, QUIC, single addresses, single
+/// requests and steps. Rates are counts divided by `elapsed_s`. `open` is true for an open loop.
 pub fn family_result(
     tally: &FamilyTally,
     addresses: Vec<SocketAddr>,
@@ -32,6 +33,7 @@ pub fn family_result(
         addresses,
         by_address: Vec::new(),
         by_request: Vec::new(),
+        by_step: Vec::new(),
         requests: requests(tally),
         outcomes: tally.outcome_counts().by_name(),
         failures: failure_counts(&tally.failures),
@@ -126,8 +128,8 @@ fn byte_counts(tally: &FamilyTally) -> ByteCounts {
     ByteCounts { received: tally.bytes.received, body: tally.bytes.body, sent: tally.bytes.sent }
 }
 
-/// Returns the figures of one family, including those of TLS, QUIC, addresses and requests that
-/// apply to the plan.
+/// Returns the figures of one family, including those of TLS, QUIC, addresses, requests and steps
+/// that apply to the plan.
 pub fn planned_result(
     plan: &Plan,
     tally: &FamilyTally,
@@ -140,6 +142,7 @@ pub fn planned_result(
         quic: (plan.http.version == HttpVersion::Http3).then(|| tally.quic.result()),
         by_address: by_address(plan, tally),
         by_request: RequestNames::new(&plan.requests).figures(&tally.requests),
+        by_step: LoadSteps::new(plan).figures(&tally.steps, elapsed_s),
         ..family_result(tally, addresses, elapsed_s, open)
     }
 }

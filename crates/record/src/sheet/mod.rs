@@ -20,3 +20,4 @@ pub mod search_text;
 pub mod seconds;
 pub mod side;
 pub mod truth;
+pub mod steps;

@@ -1,18 +1,26 @@
 //! The figures of each request of a mix, by name.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use crate::by_request::RequestFigures;
+use crate::outcome::Outcome;
 use sixmark_document::timing::Summary;
 
 use super::side::{Side, Sides};
 use sixmark_sheet::Figure;
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
+use sixmark_units::quantity::counted;
 
 /// The most characters of a name that are shown: paths may be longer than a line.
 const LONGEST_NAME: usize = 60;
 
+/// The most names in the sentence about those that failed.
+const MOST_FAILED: usize = 3;
+
 /// The quantiles that are shown of response times.
-const QUANTILES: [Figure<Summary>; 3] =
+pub(super) const QUANTILES: [Figure<Summary>; 3] =
     [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
 
 /// Returns a table of response times and, if anything failed or a status is not 200, a table of
@@ -36,10 +44,80 @@ pub fn requests_part(sides: &Sides<'_>) -> Option<Part> {
         times,
     )];
     if !all_are_well(sides) {
-        let columns = vec![Column::number("Failures"), Column::words("Statuses")];
-        blocks.push(table("Failures and statuses of each request of the mix", columns, statuses));
+        let columns = vec![Column::number("Failures"), Column::words(RESULTS)];
+        blocks.push(table("Failures and statuses of each request of the mix", columns, results));
     }
     Part::new("Requests of the mix", blocks).map(Part::open)
+}
+
+/// Returns the same figures as one table for a terminal: of at most `most` requests, those with the
+/// greatest share of failures first, and where the others are.
+pub fn requests_on_terminal(sides: &Sides<'_>, most: usize) -> Option<Part> {
+    let mut names = names(sides);
+    if names.is_empty() {
+        return None;
+    }
+    names.sort_by_key(|name| Reverse(worst_share(sides, *name)));
+    let left_out = names.split_off(names.len().min(most));
+    let quantiles = QUANTILES.map(|(name, _)| name);
+    let numbers = ["Sent", "Failed"].into_iter().chain(quantiles).map(Column::number);
+    let columns = std::iter::once(Column::words("Request")).chain(numbers);
+    let columns = columns.chain([Column::words(RESULTS)]).collect();
+    let cells: fn(&RequestFigures) -> Vec<SheetCell> = |of| {
+        let counts = [number(of.sent), number(of.failed)].into_iter();
+        let results = write_results(&of.status, &of.outcomes).into();
+        counts.chain(time_cells(&of.response_us)).chain([results]).collect()
+    };
+    let groups = names.iter().map(|name| group(sides, *name, cells)).collect();
+    let caption = "Each request of the mix".to_owned();
+    let table = Block::Table(Table { caption, columns, groups, scale: None });
+    let others = (!left_out.is_empty()).then(|| Block::Text(describe_left_out(sides, &left_out)));
+    let blocks = [table].into_iter().chain(others).collect();
+    Part::new("Requests of the mix", blocks)
+}
+
+fn describe_left_out(sides: &Sides<'_>, left_out: &[Option<&str>]) -> String {
+    let some_failed = left_out.iter().any(|name| worst_share(sides, *name) > 0);
+    let number = counted(left_out.len() as u64, "more request", "more requests");
+    let failed = if some_failed { "some of which failed" } else { "none of which failed" };
+    format!("{number}, {failed}: in `--full`, the page (`--html`) and the document (`--json`).")
+}
+
+/// Returns the share of failures of the side on which the requests with this name failed most
+/// often, in parts of a million.
+fn worst_share(sides: &Sides<'_>, name: Option<&str>) -> u64 {
+    let share = |of: &RequestFigures| of.failed.saturating_mul(1_000_000) / of.ended().max(1);
+    of_name(sides, name).map(|(_, of)| share(of)).max().unwrap_or(0)
+}
+
+/// Returns the figures of the requests with a name, of each side that has them.
+fn of_name<'s>(
+    sides: &'s Sides<'_>,
+    name: Option<&str>,
+) -> impl Iterator<Item = (&'s Side<'s>, &'s RequestFigures)> {
+    sides.all.iter().filter_map(move |side| {
+        let mut all = side.figures.by_request.iter();
+        Some((side, all.find(|of| of.name.as_deref() == name)?))
+    })
+}
+
+/// Returns a sentence that names the requests of a mix of which some failed, the worst first;
+/// `None` if there are none.
+pub(super) fn failed_requests(sides: &Sides<'_>) -> Option<String> {
+    let mut failed = names(sides);
+    failed.retain(|name| worst_share(sides, *name) > 0);
+    failed.sort_by_key(|name| Reverse(worst_share(sides, *name)));
+    let said = |name: &Option<&str>| {
+        let of = of_name(sides, *name).map(|(side, of)| {
+            let [failed, ended] = [of.failed, of.ended()].map(write::write_count);
+            format!("{failed} of {ended} over {}", side.name)
+        });
+        format!("{} ({})", shown_name(*name), of.collect::<Vec<_>>().join(", "))
+    };
+    let mut all: Vec<String> = failed.iter().take(MOST_FAILED).map(said).collect();
+    let more = failed.len().saturating_sub(MOST_FAILED);
+    all.extend((more > 0).then(|| format!("{more} more")));
+    (!all.is_empty()).then(|| format!("Requests of the mix that failed: {}.", all.join("; ")))
 }
 
 /// Returns true if nothing failed and every status is 200.
@@ -67,27 +145,49 @@ fn group(
     name: Option<&str>,
     cells: fn(&RequestFigures) -> Vec<SheetCell>,
 ) -> Group {
-    let of_side = |side: &Side<'_>| {
-        let found = side.figures.by_request.iter().find(|of| of.name.as_deref() == name);
-        found.map(|of| Row::new(side.name.clone(), cells(of)))
-    };
-    let shown = name.map_or_else(|| "all other requests".to_owned(), shortened);
-    Group { name: Some(shown), rows: sides.all.iter().filter_map(of_side).collect() }
+    let row = |(side, of): (&Side<'_>, &RequestFigures)| Row::new(side.name.clone(), cells(of));
+    Group { name: Some(shown_name(name)), rows: of_name(sides, name).map(row).collect() }
+}
+
+fn shown_name(name: Option<&str>) -> String {
+    name.map_or_else(|| "all other requests".to_owned(), shortened)
 }
 
 fn times(of: &RequestFigures) -> Vec<SheetCell> {
-    let time = |us: f64| SheetCell::Number(write::write_time(us), us);
-    let times = QUANTILES.map(|(_, quantile)| quantile(&of.response_us));
-    let times = times.map(|us| us.map_or_else(SheetCell::none, time));
-    std::iter::once(number(of.sent)).chain(times).collect()
+    std::iter::once(number(of.sent)).chain(time_cells(&of.response_us)).collect()
 }
 
-fn statuses(of: &RequestFigures) -> Vec<SheetCell> {
-    let statuses = of.status.iter().map(|(code, n)| format!("{code}: {}", write::write_count(*n)));
-    vec![number(of.failed), statuses.collect::<Vec<_>>().join(", ").into()]
+/// Returns cells with the quantiles of response times.
+pub(super) fn time_cells(of: &Summary) -> impl Iterator<Item = SheetCell> {
+    QUANTILES.into_iter().map(|(name, quantile)| {
+        let cell =
+            |us: f64| SheetCell::Number(write::write_bound(of, name, us, write::write_time), us);
+        quantile(of).map_or_else(SheetCell::none, cell)
+    })
 }
 
-fn number(count: u64) -> SheetCell {
+fn results(of: &RequestFigures) -> Vec<SheetCell> {
+    vec![number(of.failed), write_results(&of.status, &of.outcomes).into()]
+}
+
+/// The heading of the column of [`write_results`].
+pub(super) const RESULTS: &str = "Statuses and outcomes";
+
+/// Returns a text like `200: 75, 404: 3, RESET: 2`: statuses, and the outcomes without a complete
+/// response.
+pub(super) fn write_results(
+    status: &BTreeMap<u16, u64>,
+    outcomes: &BTreeMap<String, u64>,
+) -> String {
+    let codes = status.iter().map(|(code, n)| (code.to_string(), *n));
+    let others = outcomes.iter().filter(|(name, _)| *name != Outcome::Normal.name());
+    let all = codes.chain(others.map(|(name, n)| (name.clone(), *n)));
+    let said = all.map(|(name, n)| format!("{name}: {}", write::write_count(n)));
+    said.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a cell with a count.
+pub(super) fn number(count: u64) -> SheetCell {
     SheetCell::Number(write::write_count(count), count as f64)
 }
 

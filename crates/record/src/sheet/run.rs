@@ -5,9 +5,10 @@ use crate::result::RunResult;
 use sixmark_units::family::Family;
 
 use super::measured::measured_parts;
-use super::requests::requests_part;
+use super::requests::{failed_requests, requests_on_terminal};
 use super::side::Sides;
 use super::{families, figures, fleet, floor, planned, search, truth};
+use super::steps::steps_on_terminal;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
 use sixmark_vitals::costs_sheet as costs;
 
@@ -46,9 +47,12 @@ pub fn clock_checks(result: &RunResult) -> Vec<Part> {
     parts.into_iter().flatten().collect()
 }
 
-/// Returns the figures of each request of a mix.
-pub fn requests(result: &RunResult) -> Option<Part> {
-    requests_part(&Sides::of_families(result))
+/// Returns the figures of at most `most` requests of a mix and of at most `most` steps of a rate,
+/// for a terminal.
+pub fn requests_and_steps(result: &RunResult, most: usize) -> Vec<Part> {
+    let sides = Sides::of_families(result);
+    let parts = [requests_on_terminal(&sides, most), steps_on_terminal(result, &sides, most)];
+    parts.into_iter().flatten().collect()
 }
 
 fn kind(result: &RunResult) -> &'static str {
@@ -103,14 +107,19 @@ fn quoted(url: &str) -> Option<String> {
     }
 }
 
-/// Returns the headline of a run: its conclusion, and the most important notes.
+/// Returns the headline of a run: what failed altogether, its conclusion, and the most important
+/// notes.
 pub fn run_headline(result: &RunResult) -> SheetHeadline {
     let mut notes = Vec::new();
     if result.is_saturated() {
         notes.push(families::SATURATED.to_owned());
     }
     if let Some(found) = &result.find_max {
-        return SheetHeadline { verdict: None, sentence: search::describe_search(found), notes };
+        return SheetHeadline {
+            sentence: search::describe_search(found),
+            notes,
+            ..SheetHeadline::default()
+        };
     }
     if let Some(said) = result.not_same() {
         let mut headline = families::unlike(said, Vec::new());

@@ -71,6 +71,9 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         for (number, counted) in other.requests.iter().enumerate() {
             *self.request(number) += counted;
         }
+        for (number, counted) in other.steps.iter().enumerate() {
+            *self.step(number) += counted;
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::{ByteTally, Connections, EndpointTally, FamilyTally, Phases, WaitingTime, WarmUpTally};
 use crate::by_request::RequestTally;
+use crate::by_step::StepTally;
 use crate::quic::QuicTally;
 use crate::tcp::{HandshakeTally, TcpTally};
 use crate::tls::TlsTally;
@@ -72,11 +73,12 @@ since_by_field!(FamilyTally {
     dropped, unsent, waited, late, resent, interim_responses, cut_chains, unfollowed, stalled,
     untimed, given_up, status, unaccepted, failures, carried, warm_up, in_flight, connections,
     bytes, phases, tcp, tls, quic,
-    content, breaches, endpoints, requests,
+    content, breaches, endpoints, requests, steps,
 } wrapping { sent, followed } maximum { oldest_unanswered_ns });
 since_by_field!(WarmUpTally { completed, answered_ns } wrapping { sent });
 since_by_field!(EndpointTally { status, failures, unaccepted, sizes, waiting });
 since_by_field!(RequestTally { status, failures, unaccepted, response });
+since_by_field!(StepTally { exchanges, dropped, unsent, responses });
 since_by_field!(WaitingTime { answered_ns, silent_ns });
 since_by_field!(Connections {
     opened,

@@ -21,6 +21,9 @@ use sixmark_sheet::{Figure, terminal};
 /// The most lines about failures, so that at most 14 lines follow the sentence.
 const MOST_FAILED: usize = 5;
 
+/// The most requests of a mix, and the most steps of a rate, that have rows of their own.
+const MOST_APART: usize = 8;
+
 /// The quantiles that are shown of the response time.
 const QUANTILES: [Figure<Summary>; 3] =
     [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
@@ -53,6 +56,9 @@ pub(super) fn run_answer(run: &RunResult) -> String {
         None => write_evidence(&mut text, run, &headline),
     }
     crate::sheet::run::clock_checks(run)
+    crate::sheet::run::requests_and_steps(run, MOST_APART)
+        .iter()
+        .for_each(|part| terminal::write_part(&mut text, part));
         .iter()
         .for_each(|part| terminal::write_part(&mut text, part));
     if !run.gates.is_empty() {

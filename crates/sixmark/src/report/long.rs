@@ -187,6 +187,9 @@ impl Figures<'_> {
             self.one(place, "name", of.name.as_deref().unwrap_or(""));
             self.all(place, of);
         }
+        for (at, of) in figures.by_step.iter().enumerate() {
+            self.all(("step", Some(at as u64), place.2), of);
+        }
     }
 
     /// Writes the figures that only packets show.

@@ -111,8 +111,8 @@ impl Arrivals {
     }
 
     /// Handles that no permit was free until `now`, before the events up to then are processed.
-    /// Calls `dropped` for each measured arrival that is dropped.
-    pub(crate) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family)) {
+    /// Calls `dropped` for each measured arrival that is dropped, with the time at which it was due.
+    pub(crate) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family, u64)) {
         if let Arrivals::Open(open) = self {
             open.all_taken(now, dropped);
         }
@@ -137,7 +137,7 @@ impl Arrivals {
 
     /// Drops the exchange that is due and has no connection, if the plan drops such ones. Returns
     /// true if it did.
-    pub(crate) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
+    pub(crate) fn drop_held(&mut self, dropped: impl FnMut(Family, u64)) -> bool {
         match self {
             Arrivals::Closed(_) => false,
             Arrivals::Open(open) => open.drop_held(dropped),
@@ -153,7 +153,7 @@ impl Arrivals {
 
     /// Calls `unsent` for each measured arrival that was due before `until` and did not start. This
     /// is the last call.
-    pub(crate) fn leave_rest(&mut self, until: u64, unsent: impl FnMut(Family)) {
+    pub(crate) fn leave_rest(&mut self, until: u64, unsent: impl FnMut(Family, u64)) {
         if let Arrivals::Open(open) = self {
             open.leave_rest(until, unsent);
         }

@@ -147,19 +147,25 @@ impl Open {
         }
     }
 
-    /// Removes the next arrival due before `until`, which does not start. Returns its family, or
-    /// `Some(None)` if it is not measured, and `None` if there is no such arrival.
-    fn leave_out(&mut self, until: u64) -> Option<Option<Family>> {
+    /// Removes the next arrival due before `until`, which does not start. Returns its family and
+    /// when it was due, or `Some(None)` if it is not measured, and `None` if there is no such
+    /// arrival.
+    fn leave_out(&mut self, until: u64) -> Option<Option<(Family, u64)>> {
         if let Some((turn, family)) = self.held.take() {
-            return Some(turn.counted.then_some(family));
+            return Some(self.measured(&turn, family));
         }
         if self.next >= until.min(self.end) || self.is_exhausted() {
             return None;
         }
-        let counted = self.next >= self.measure_from;
+        let (due, counted) = (self.next, self.next >= self.measure_from);
         let family = self.family(counted);
         self.turn_to_next();
-        Some(counted.then_some(family))
+        Some(counted.then_some((family, due)))
+    }
+
+    /// Returns the family of an exchange that does not start and when it was due, if it is measured.
+    fn measured(&self, turn: &Turn, family: Family) -> Option<(Family, u64)> {
+        turn.counted.then_some((family, turn.due.unwrap_or(self.measure_from)))
     }
 
     /// Marks the exchange that has no connection as waiting.
@@ -170,24 +176,22 @@ impl Open {
     }
 
     /// Drops the exchange that has no connection, if the plan drops such ones.
-    pub(super) fn drop_held(&mut self, dropped: impl FnMut(Family)) -> bool {
+    pub(super) fn drop_held(&mut self, mut dropped: impl FnMut(Family, u64)) -> bool {
         let held = if self.drops { self.held.take() } else { None };
-        held.filter(|(turn, _)| turn.counted)
-            .map(|(_, family)| family)
-            .into_iter()
-            .for_each(dropped);
+        let measured = held.and_then(|(turn, family)| self.measured(&turn, family));
+        measured.into_iter().for_each(|(family, due)| dropped(family, due));
         held.is_some()
     }
 
     /// Handles that no permit, or no connection for the next exchange, was free until `now`: what
     /// is due by then has to wait or is dropped.
-    pub(super) fn all_taken(&mut self, now: u64, mut dropped: impl FnMut(Family)) {
+    pub(super) fn all_taken(&mut self, now: u64, mut dropped: impl FnMut(Family, u64)) {
         self.full_until = now;
         while self.drops
             && !self.shut
-            && let Some(family) = self.leave_out(now.saturating_add(1))
+            && let Some(left_out) = self.leave_out(now.saturating_add(1))
         {
-            family.into_iter().for_each(&mut dropped);
+            left_out.into_iter().for_each(|(family, due)| dropped(family, due));
         }
         self.shut |= now >= self.end;
     }
@@ -199,9 +203,9 @@ impl Open {
     }
 
     /// Removes the arrivals that were due before `until` and did not start.
-    pub(super) fn leave_rest(&mut self, until: u64, mut unsent: impl FnMut(Family)) {
-        while let Some(family) = self.leave_out(until) {
-            family.into_iter().for_each(&mut unsent);
+    pub(super) fn leave_rest(&mut self, until: u64, mut unsent: impl FnMut(Family, u64)) {
+        while let Some(left_out) = self.leave_out(until) {
+            left_out.into_iter().for_each(|(family, due)| unsent(family, due));
         }
     }
 

@@ -68,6 +68,10 @@ fn complete(tally: &mut FamilyTally, random: &mut Random) {
     let request = tally.request(random.below(4) as usize);
     request.status.add(status, 1);
     request.response.record(nanos);
+    let step = tally.step(random.below(4) as usize);
+    step.exchanges.status.add(status, 1);
+    step.exchanges.response.record(nanos);
+    step.responses += 1;
     let Phases { interim, wait, ttfb, transfer, response, service, slip, .. } = &mut tally.phases;
     [interim, wait, ttfb, transfer, response, service, slip]
         .into_iter()
@@ -88,6 +92,8 @@ fn fail(tally: &mut FamilyTally, random: &mut Random) {
     tally.endpoint(random.below(7) as usize).failures.add(failure, 1);
     tally.endpoint(0).waiting.silent_ns += random.below(1 << 40);
     tally.request(random.below(4) as usize).failures.add(failure, 1);
+    tally.step(random.below(4) as usize).exchanges.failures.add(failure, 1);
+    tally.step(random.below(4) as usize).dropped += random.below(3);
 }
 
 fn connect(tally: &mut FamilyTally, random: &mut Random) {
@@ -158,6 +164,7 @@ pub(super) fn end(tally: &mut FamilyTally, random: &mut Random) {
             phase: FailurePhase::Transfer,
             endpoint: random.below(5) as usize,
             name: (random.below(2) == 0).then_some(2),
+            step: (random.below(2) == 0).then_some(1),
             counted: random.below(2) == 0,
         });
     }

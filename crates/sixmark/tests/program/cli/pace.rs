@@ -139,3 +139,65 @@ fn the_table_says_how_it_was_loaded_and_fits() {
         long.for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
     }
 }
+
+#[test]
+fn each_step_of_a_rate_has_figures_of_its_own() {
+    let origin = Origin::start();
+    for arrivals in ["constant", "poisson"] {
+        let options = [
+            "--steps",
+            "200:300ms,1000:300ms",
+            "--arrivals",
+            arrivals,
+            "-t",
+            "2",
+            "--warmup",
+            "100ms",
+        ];
+        let result = load(&origin, "/bytes/10", &options);
+        for of in [&result["families"]["ipv6"], &result["families"]["ipv4"], &result["total"]] {
+            let steps = of["by_step"].as_array().unwrap();
+            let rates: Vec<_> = steps.iter().map(|step| step["from"].clone()).collect();
+            assert_eq!(rates, [200.0, 1000.0]);
+            for field in ["sent", "dropped", "unsent", "completed", "unaccepted"] {
+                let all: u64 = steps.iter().map(|step| step[field].as_u64().unwrap()).sum();
+                assert_eq!(all, of["requests"][field].as_u64().unwrap(), "{field}");
+            }
+            let times: u64 =
+                steps.iter().map(|step| step["response_us"]["count"].as_u64().unwrap()).sum();
+            assert_eq!(times, of["response_us"]["count"].as_u64().unwrap());
+            for step in steps {
+                let [lasts, rate] =
+                    ["lasts_s", "responses_per_s"].map(|of| step[of].as_f64().unwrap());
+                assert!((lasts - 0.3).abs() < 1e-9, "{step}");
+                let responses = step["responses"].as_u64().unwrap() as f64;
+                assert!((rate - responses / lasts).abs() < 1e-6, "{step}");
+            }
+        }
+        let due: Vec<_> =
+            result["total"]["by_step"].as_array().unwrap().iter().map(|of| &of["due"]).collect();
+        if arrivals == "constant" {
+            assert_eq!(due, [60, 300]);
+        }
+    }
+    let one = load(&origin, "/bytes/10", &["--rate", "100", "-n", "10"]);
+    assert_eq!(one["total"]["by_step"], value!([]));
+}
+
+#[test]
+fn what_a_step_could_not_start_is_counted_in_it() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/delay/50");
+    let options = ["-c", "2", "--steps", "4:500ms,400:500ms", "--overload", "drop"];
+    let result = json(&[&options[..], &[&v6, &v4]].concat());
+    let steps = result["total"]["by_step"].as_array().unwrap();
+    let of = |step: usize, field: &str| steps[step][field].as_u64().unwrap();
+    assert_eq!((of(0, "due"), of(1, "due")), (2, 200));
+    assert!(of(1, "dropped") > 100, "{steps:?}");
+    assert!(steps[1]["responses_per_s"].as_f64().unwrap() < 100.0, "{steps:?}");
+    let text = sixmark(&[&["run"], &options[..], &[&v6, &v4]].concat());
+    let text = String::from_utf8(text.stdout).unwrap();
+    for said in ["STEPS OF THE RATE", "Step 2: 400/s for 500 ms", "dropped: "] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+}

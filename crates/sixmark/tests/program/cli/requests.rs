@@ -305,3 +305,42 @@ fn each_request_of_a_mix_has_figures_of_its_own() {
     let single = json(&["-n", "4", &v6, &v4]);
     assert_eq!(single["total"]["by_request"], value!([]));
 }
+
+#[test]
+fn the_request_of_a_mix_that_fails_is_named_on_the_screen_on_the_page_and_in_csv() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/");
+    let request =
+        |name: &str, path: &str| format!("[[request]]\nname = \"{name}\"\npath = \"{path}\"\n");
+    let mix = [("a", "/bytes/10"), ("fails", "/status/503"), ("c", "/bytes/20")];
+    let (folder, path) = file("mix.toml", &mix.map(|(name, path)| request(name, path)).concat());
+    let [page, result] = ["page.html", "result.json"]
+        .map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    let load = ["run", "-n", "60", "--requests", &path, "--html", &page, "--json", &result];
+    let output = sixmark(&[&load[..], &[&v6, &v4]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let said = "Requests of the mix that failed: fails (10 of 10 over IPv6, 10 of 10 over IPv4).";
+    assert!(text.replace('\n', " ").contains(said), "{text}");
+    let rows: Vec<Vec<&str>> = text
+        .split("REQUESTS OF THE MIX")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let begin = rows.iter().position(|row| row == &["fails"]).unwrap();
+    assert_eq!(
+        (rows[begin + 1][..3].join(" "), rows[begin + 1].last()),
+        ("IPv6 10 10".into(), Some(&"10"))
+    );
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains(said) && page.contains("503: 10"), "{page}");
+    let lines = sixmark(&["report", "--csv", &result]);
+    let lines = String::from_utf8(lines.stdout).unwrap();
+    for line in
+        ["request,1,ipv6,name,fails", "request,1,ipv6,failed,10", "request,1,ipv6,status.503,10"]
+    {
+        assert!(lines.contains(line), "{line}");
+    }
+}
