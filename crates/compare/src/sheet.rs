@@ -8,6 +8,7 @@ pub mod verdict;
 use crate::Comparison;
 use crate::comparison_result::{BlockOrder, BlockSchedule, ComparedSide, ComparisonResult};
 
+use sixmark_record::sheet::failed::failed_altogether;
 use sixmark_record::sheet::side::{Side, Sides, shown};
 use sixmark_record::sheet::{
     families, figures, fleet, gates, outcomes, path, phases, planned, requests,
@@ -94,6 +95,7 @@ fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
 
 fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
     let mut headline = verdict::comparison_verdict(&result.comparison);
+    headline.failed = failed_altogether(&sides_of(result), &result.gates);
     headline.notes.splice(0..0, next_step::primary_step(result));
     headline.notes.extend(noise_floor(result));
     if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {

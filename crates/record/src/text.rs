@@ -83,7 +83,9 @@ pub fn run_text(run: &RunResult, detail: Detail) -> String {
 }
 
 fn full_text(run: &RunResult) -> String {
-    let mut text = write_headline(run);
+    let mut text = String::new();
+    terminal::write_failed(&mut text, &crate::sheet::run::run_headline(run));
+    text += &write_headline(run);
     search_of(run).iter().for_each(|part| terminal::write_part(&mut text, part));
     crate::sheet::run::clock_checks(run)
         .iter()

@@ -52,6 +52,9 @@ pub struct Sheet {
 /// The summary of a document in plain words.
 #[derive(Clone, Debug, Default)]
 pub struct SheetHeadline {
+    /// What failed altogether, such as a gate, in a few words without a full stop. It comes before
+    /// everything else, in red.
+    pub failed: Vec<String>,
     /// The verdict, or `None` if nothing was judged.
     pub verdict: Option<Verdict>,
     /// The summary as one sentence.

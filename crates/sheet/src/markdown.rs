@@ -16,6 +16,9 @@ pub fn markdown_page(sheets: &[Sheet]) -> String {
 /// Returns the section of one document.
 pub fn section(sheet: &Sheet) -> String {
     let mut text = format!("### {}: {}\n\n", sheet.kind, escape(&sheet.title));
+    for failed in &sheet.headline.failed {
+        let _ = writeln!(text, "**FAILED** – {}.\n", coded(failed));
+    }
     let verdict =
         sheet.headline.verdict.map(|verdict| SheetCell::Verdict(verdict).text().to_owned());
     let verdict = verdict.map_or(String::new(), |word| format!("**{}** – ", word.to_uppercase()));

@@ -34,8 +34,23 @@ pub fn sheet_text(of: &Sheet) -> String {
 }
 
 fn write_headline(text: &mut String, of: &SheetHeadline) {
+    write_failed(text, of);
     write_sentence(text, of);
     of.notes.iter().for_each(|note| paragraph(text, note));
+}
+
+/// The beginning of a line about what failed altogether. Such lines are red where there is colour.
+pub const FAILED: &str = "FAILED: ";
+
+/// The beginning of a line that continues such a line.
+pub const INDENT: &str = "  ";
+
+/// Writes a sentence for each thing that failed altogether.
+pub fn write_failed(text: &mut String, of: &SheetHeadline) {
+    for failed in &of.failed {
+        let line = format!("{FAILED}{failed}.").replace('`', "");
+        let _ = writeln!(text, "{}", plain(&hanging(&line, WIDTH)));
+    }
 }
 
 /// Writes the verdict, if there is one, and the sentence of a headline, without its notes.

@@ -93,7 +93,7 @@ fn traffic_headline(result: &TrafficResult) -> SheetHeadline {
         true => "No message was sent or received.".to_owned(),
         false => format!("{}.", write::capitalised(&said.join(", "))),
     };
-    SheetHeadline { verdict: None, sentence, notes: Vec::new() }
+    SheetHeadline { sentence, ..SheetHeadline::default() }
 }
 
 /// Formats a rate with a non-breaking space between number and unit.

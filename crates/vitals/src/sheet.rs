@@ -85,7 +85,7 @@ fn vitals_headline(result: &VitalsResult) -> SheetHeadline {
         write::write_percent(busy),
         write::write_percent(result.busiest)
     );
-    SheetHeadline { verdict: None, sentence, notes: Vec::new() }
+    SheetHeadline { sentence, ..SheetHeadline::default() }
 }
 
 fn tiles(change: &VitalsSample) -> Vec<Tile> {

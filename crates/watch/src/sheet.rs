@@ -58,7 +58,7 @@ fn watch_headline(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
     match sides.hides_all() {
         true => {
             let sentence = watched::describe_watched(&result.watched);
-            SheetHeadline { verdict: None, sentence, notes }
+            SheetHeadline { sentence, notes, ..SheetHeadline::default() }
         }
         false => families::of_families(sides, true, notes),
     }

@@ -15,12 +15,16 @@ pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
     }
     let Some(primary) = comparison.metrics.first() else {
         let sentence = "The sides have no metric in common.".to_owned();
-        return SheetHeadline { verdict: Some(Verdict::Inconclusive), sentence, notes: Vec::new() };
+        return SheetHeadline {
+            verdict: Some(Verdict::Inconclusive),
+            sentence,
+            ..SheetHeadline::default()
+        };
     };
     let mut notes = vec!["The sides were loaded in turns, one at a time.".to_owned()];
     notes.extend(others(comparison));
     let sentence = describe_compared(comparison, primary);
-    SheetHeadline { verdict: Some(primary.verdict), sentence, notes }
+    SheetHeadline { verdict: Some(primary.verdict), sentence, notes, failed: Vec::new() }
 }
 
 fn describe_compared(comparison: &Comparison, of: &Compared) -> String {

@@ -43,7 +43,7 @@ pub(super) fn caution(a_us: f64, b_us: f64) -> &'static str {
 
 /// Returns the headline of a run or a watch: the medians, the failures, and a note that they are
 /// not a verdict.
-pub fn of_families(sides: &Sides<'_>, watched: bool, mut notes: Vec<String>) -> SheetHeadline {
+pub fn of_families(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline {
     let p50 = |summary: &Summary| summary.p50.map(write::write_time);
     let medians: Vec<_> = sides.all.iter().map(|s| p50(&s.figures.response_us)).collect();
     let sentence = match (sides.all.as_slice(), medians.as_slice()) {
@@ -59,7 +59,7 @@ pub fn of_families(sides: &Sides<'_>, watched: bool, mut notes: Vec<String>) -> 
         }
         _ => alone(sides, &medians),
     };
-    SheetHeadline { verdict: None, sentence, notes }
+    SheetHeadline { sentence, notes, ..SheetHeadline::default() }
 }
 
 /// Returns a sentence for each side, for use if not both sides have a median.
@@ -99,7 +99,12 @@ pub fn unlike(said: &str, others: Vec<String>) -> SheetHeadline {
     let mut notes =
         vec!["The sides give different responses, so their speeds are not comparable.".into()];
     notes.extend(others);
-    SheetHeadline { verdict: Some(Verdict::NotComparable), sentence: format!("{said}."), notes }
+    SheetHeadline {
+        verdict: Some(Verdict::NotComparable),
+        sentence: format!("{said}."),
+        notes,
+        failed: Vec::new(),
+    }
 }
 
 /// Converts a ratio to a change: 1.02 to 0.02.

@@ -2,6 +2,7 @@
 //! comparisons have too: text, tables and charts.
 //!
 //! Begin with [`run`]. The other modules make tables from [`side`].
+pub mod failed;
 pub mod families;
 pub mod figures;
 pub mod fleet;
@@ -19,5 +20,5 @@ pub mod search;
 pub mod search_text;
 pub mod seconds;
 pub mod side;
-pub mod truth;
 pub mod steps;
+pub mod truth;

@@ -4,11 +4,12 @@ use crate::plan::Plan;
 use crate::result::RunResult;
 use sixmark_units::family::Family;
 
+use super::failed::{failed_altogether, failed_gates};
 use super::measured::measured_parts;
 use super::requests::{failed_requests, requests_on_terminal};
 use super::side::Sides;
-use super::{families, figures, fleet, floor, planned, search, truth};
 use super::steps::steps_on_terminal;
+use super::{families, figures, fleet, floor, planned, search, truth};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
 use sixmark_vitals::costs_sheet as costs;
 
@@ -110,7 +111,17 @@ fn quoted(url: &str) -> Option<String> {
 /// Returns the headline of a run: what failed altogether, its conclusion, and the most important
 /// notes.
 pub fn run_headline(result: &RunResult) -> SheetHeadline {
-    let mut notes = Vec::new();
+    let sides = Sides::of_families(result);
+    // Trials of a search are meant to fail.
+    let failed = match result.find_max {
+        Some(_) => failed_gates(&result.gates),
+        None => failed_altogether(&sides, &result.gates),
+    };
+    SheetHeadline { failed, ..conclusion(result, &sides) }
+}
+
+fn conclusion(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
+    let mut notes: Vec<String> = failed_requests(sides).into_iter().collect();
     if result.is_saturated() {
         notes.push(families::SATURATED.to_owned());
     }

@@ -39,6 +39,7 @@ const FULL: &str = "All phases, connections, TLS, TCP and CPU time: --full";
 pub(super) fn run_answer(run: &RunResult) -> String {
     let headline = crate::sheet::run::run_headline(run);
     let mut text = String::new();
+    terminal::write_failed(&mut text, &headline);
     let of = run;
     let ended = super::describe_end(run.ended);
     let _ = writeln!(
@@ -55,10 +56,10 @@ pub(super) fn run_answer(run: &RunResult) -> String {
         Some(found) => terminal::write_part(&mut text, &found),
         None => write_evidence(&mut text, run, &headline),
     }
-    crate::sheet::run::clock_checks(run)
     crate::sheet::run::requests_and_steps(run, MOST_APART)
         .iter()
         .for_each(|part| terminal::write_part(&mut text, part));
+    crate::sheet::run::clock_checks(run)
         .iter()
         .for_each(|part| terminal::write_part(&mut text, part));
     if !run.gates.is_empty() {

@@ -60,13 +60,23 @@ fn heading(level: usize, words: Markup) -> Markup {
 
 fn headline_markup(of: &SheetHeadline) -> Markup {
     let class = of.verdict.map_or("none", |verdict| verdict.word());
+    let failed = if of.failed.is_empty() { "" } else { " failed" };
     html! {
-        div class={ "headline " (class) } {
+        div class={ "headline " (class) (failed) } {
+            @for failed in &of.failed {
+                p.sentence.failure { (failed_chip()) " " (coded(failed)) "." }
+            }
             @if let Some(verdict) = of.verdict { (tables::verdict_markup(verdict)) }
             p.sentence { (visible(&of.sentence)) }
             @for note in &of.notes { p.note { (coded(note)) } }
         }
     }
+}
+
+/// Returns the word for what failed altogether, with a symbol, so that it does not depend on colour
+/// alone.
+fn failed_chip() -> Markup {
+    html! { span.chip.failed { span aria-hidden="true" { "✗" } " failed" } }
 }
 
 /// Returns text in which words between back quotes are code.
@@ -190,6 +200,7 @@ fn overview_row(sheet: &Sheet, number: usize, labels: &[&'static str]) -> Markup
             }
             td.w data-label="Verdict" {
                 @match sheet.headline.verdict {
+                    _ if !sheet.headline.failed.is_empty() => (failed_chip()),
                     Some(verdict) => (tables::verdict_markup(verdict)),
                     None => "–",
                 }

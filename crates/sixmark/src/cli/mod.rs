@@ -1,5 +1,6 @@
 //! The command line: the only part that prints and decides the exit status.
 
+mod colour;
 mod compare;
 mod demo;
 mod detail;

@@ -11,6 +11,7 @@ use sixmark_sheet::terminal::hanging;
 use sixmark_sheet::warnings::condensed;
 use sixmark_units::visible::{visible, visible_json};
 
+use super::colour::coloured;
 use sixmark_document::provenance::FILE_INCOMPLETE;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output;
@@ -74,7 +75,7 @@ pub(super) fn encoded(document: &impl Serialize) -> Result<String, CommandError>
 
 /// Prints text for people to standard output. It is no error if the reader has gone (`| head`).
 pub(super) fn print(text: &str) -> Result<(), CommandError> {
-    match put_out(&visible(text)) {
+    match put_out(&coloured(visible(text))) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(cannot_print(&error)),
         _ => Ok(()),
     }

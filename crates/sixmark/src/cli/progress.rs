@@ -6,6 +6,7 @@ mod view;
 use std::env::var_os;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use super::colour::is_plain;
 use sixmark_sys::command_error::CommandError;
 use sixmark_units::visible::visible;
 
@@ -80,11 +81,6 @@ fn asked(text: &str) -> Result<AskedProgress, String> {
 /// Returns true if standard error is a terminal that understands escape sequences.
 fn is_terminal() -> bool {
     io::stderr().is_terminal() && var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
-/// Returns true if the user wants no colour (NO_COLOR, see no-color.org).
-fn is_plain() -> bool {
-    var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// Returns true if standard error is a terminal that supports the escape sequences of [`repaint`],

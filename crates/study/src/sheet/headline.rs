@@ -31,7 +31,7 @@ fn sentence(sentence: String) -> SheetHeadline {
 }
 
 fn not_comparable(sentence: String) -> SheetHeadline {
-    SheetHeadline { verdict: Some(Verdict::NotComparable), sentence, notes: Vec::new() }
+    SheetHeadline { verdict: Some(Verdict::NotComparable), sentence, ..SheetHeadline::default() }
 }
 
 fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {

@@ -9,7 +9,8 @@ use sixmark_live::engine::{LiveScreen, ViewRequests, can_show};
 use sixmark_sheet::board::Board;
 
 use super::super::out::{hold_lines, release_lines};
-use super::{ProgressForm, is_plain, is_terminal, repaint};
+use super::{ProgressForm, is_terminal, repaint};
+use crate::cli::colour::is_plain;
 
 /// Returns true if the terminal can show a view.
 pub(super) fn is_possible() -> bool {

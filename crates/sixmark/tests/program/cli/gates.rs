@@ -19,7 +19,30 @@ fn a_condition_that_holds_ends_a_run_with_1() {
         assert_eq!(output.status.code(), Some(status), "{output:?}");
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(shown.contains("FAILED: --fail-if"), status == 1, "{shown}");
+        let headline = format!("FAILED: gate {ALWAYS}: ipv4.response.p50 is ");
+        assert_eq!(shown.starts_with(&headline), status == 1, "{shown}");
+        assert!(!shown.contains('\x1b'), "{shown}");
     }
+}
+
+#[test]
+fn a_failed_gate_and_families_of_which_every_request_failed_are_the_headline_of_the_page() {
+    let origin = Origin::start();
+    let [v6, _] = origin.urls("/bytes/10");
+    let [_, v4] = origin.urls("/status/503");
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html").to_str().unwrap().to_owned();
+    let gate = "ipv6.response.p50 > 0.5ns";
+    let output = sixmark(&["run", "-n", "40", "--fail-if", gate, "--html", &page, &v6, &v4]);
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines: Vec<&str> = shown.lines().take(2).collect();
+    assert!(lines[0].starts_with("FAILED: gate ipv6.response.p50 > 0.5ns: "), "{shown}");
+    assert_eq!(lines[1], "FAILED: all 20 requests over IPv4 (status 503).");
+    let page = std::fs::read_to_string(page).unwrap();
+    let headline = page.split_once("<div class=\"headline not_comparable failed\">").unwrap().1;
+    let [gate, family] = ["<code>ipv6.response.p50 &gt; 0.5ns</code>", "all 20 requests over IPv4"]
+        .map(|said| headline.find(said).unwrap());
+    assert!(gate < family, "{headline}");
 }
 
 #[test]
