@@ -55,7 +55,7 @@ fn sides_of<'a>(result: &'a ComparisonResult) -> Sides<'a> {
         version: side.plan.http.version,
         hidden: false,
     };
-    Sides { all: both.map(side).collect(), both: None }
+    Sides { all: both.map(side).collect(), both: None, watched: false }
 }
 
 /// Returns the title: what was loaded. It names both sides' targets only if they differ.

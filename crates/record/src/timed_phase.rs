@@ -106,6 +106,32 @@ impl TimedPhase {
         }
     }
 
+    /// Returns the definition of the phase in a watch, in which packets at the place of capture are
+    /// timed. Phases that no watch has are defined as in a run.
+    pub fn watched_definition(self) -> &'static str {
+        match self {
+            TimedPhase::Connect => "From the first SYN to the client’s first ACK of the SYN-ACK.",
+            TimedPhase::Interim => {
+                "From the last packet of a request to the first packet of the first interim (1xx) \
+                 response."
+            }
+            TimedPhase::Wait => {
+                "From the last packet of a request to the first packet of the response, not of an \
+                 interim (1xx) one."
+            }
+            TimedPhase::Transfer => {
+                "From the first packet of a response to the packet that completes it."
+            }
+            TimedPhase::Response => {
+                "From the first packet of a request to the packet that completes the response."
+            }
+            TimedPhase::Lifetime => "From established to the connection’s last packet.",
+            TimedPhase::Tls | TimedPhase::Ttfb | TimedPhase::Slip | TimedPhase::Service => {
+                self.definition()
+            }
+        }
+    }
+
     /// Returns the durations in a result, or `None` if the result has no such phase.
     pub fn durations(self, of: &FamilyResult) -> Option<&Summary> {
         match self {

@@ -85,6 +85,11 @@ fn a_mix_of_requests() {
 }
 
 #[test]
+fn a_run_of_several_steps() {
+    whole("run-steps", &documents::stepped());
+}
+
+#[test]
 fn a_run_over_one_family() {
     whole("run-one", &documents::recorded("run-one"));
 }
@@ -106,6 +111,7 @@ fn a_search_for_the_highest_rate() {
 fn a_watch() {
     whole("watch", &documents::recorded("watch"));
     whole("watch-hidden", &documents::recorded("watch-hidden"));
+    whole("watch-secure", &documents::watched_secure());
 }
 
 #[test]

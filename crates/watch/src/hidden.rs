@@ -12,6 +12,15 @@ const SPOKEN: [(&str, &str); 4] =
 /// all can be seen.
 pub fn describe_hidden(families: &[&WatchedFamily]) -> Option<String> {
     let all: u64 = families.iter().map(|of| of.hidden).sum();
+    let noun = if all == 1 { "connection" } else { "connections" };
+    (all > 0).then(|| {
+        let named = unread_by_protocol(families);
+        format!("the requests of {} {noun} can't be seen ({named})", write_count(all))
+    })
+}
+
+/// Returns a text like `TLS 8, QUIC 4`.
+pub(super) fn unread_by_protocol(families: &[&WatchedFamily]) -> String {
     let spoken = |name: &str| -> u64 {
         families.iter().map(|of| of.spoken.get(name).copied().unwrap_or(0)).sum()
     };
@@ -20,8 +29,5 @@ pub fn describe_hidden(families: &[&WatchedFamily]) -> Option<String> {
         .filter(|&(_, number)| number > 0)
         .map(|(shown, number)| format!("{shown} {}", write_count(number)))
         .collect();
-    let noun = if all == 1 { "connection" } else { "connections" };
-    (all > 0).then(|| {
-        format!("the requests of {} {noun} can't be seen ({})", write_count(all), named.join(", "))
-    })
+    named.join(", ")
 }

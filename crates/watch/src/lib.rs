@@ -8,6 +8,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod answer;
 pub mod board;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod capture;
@@ -19,6 +20,8 @@ mod hidden;
 pub mod lines;
 mod not_followed;
 mod seconds;
+mod secure_result;
+mod secure_sheet;
 mod seen;
 pub mod sheet;
 #[cfg(test)]
@@ -34,6 +37,7 @@ pub mod watched_sheet;
 pub use gather::{Gathered, Gatherer, Progress};
 pub use hidden::describe_hidden;
 pub use not_followed::describe_not_followed;
+pub use secure_result::SecureResult;
 pub use watched_result::{
     PacketSource, Rates, RoundTripResult, SentResult, Watched, WatchedFamily, WatchedServer,
 };

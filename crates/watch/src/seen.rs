@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::end_names::{closure, spoken};
+use crate::secure_result::SecureTally;
 use crate::watched_result::{Rates, RoundTripResult, SentResult, WatchedFamily};
 use sixmark_document::timing::Timing;
 use sixmark_wire::flow::{Hello, Observed, Sent, Spoken, Transfer};
@@ -27,6 +28,8 @@ pub(super) struct SeenTraffic {
     answered: Timing,
     established: Timing,
     handshake: Timing,
+    tls: Option<Box<SecureTally>>,
+    quic: Option<Box<SecureTally>>,
     to_client: Timing,
     to_server: Timing,
     delay: Timing,
@@ -62,8 +65,16 @@ impl SeenTraffic {
         if !of.via.is_empty() {
             self.via.add(&of.via.to_string());
         }
-        if let Spoken::Tls(hello) | Spoken::Quic(hello) = &of.spoken {
-            self.hello(hello, matches!(of.spoken, Spoken::Quic(_)));
+        match &of.spoken {
+            Spoken::Tls(hello) => {
+                self.tls.get_or_insert_default().connection(of, hello);
+                self.hello(hello, "TLS");
+            }
+            Spoken::Quic(hello) => {
+                self.quic.get_or_insert_default().connection(of, hello);
+                self.hello(hello, "QUIC");
+            }
+            _ => {}
         }
     }
 
@@ -93,6 +104,8 @@ impl SeenTraffic {
             answered_us: self.answered.summary(),
             established_us: self.established.summary(),
             handshake_us: self.handshake.summary(),
+            tls: self.tls.as_ref().map(|of| of.result()),
+            quic: self.quic.as_ref().map(|of| of.result()),
             round_trips: RoundTripResult {
                 client_us: self.to_client.summary(),
                 server_us: self.to_server.summary(),
@@ -113,11 +126,10 @@ impl SeenTraffic {
         }
     }
 
-    fn hello(&mut self, hello: &Hello, quic: bool) {
+    fn hello(&mut self, hello: &Hello, protocol: &str) {
         hello.handshake_ns.into_iter().for_each(|ns| self.handshake.record(ns));
         hello.server_name.iter().for_each(|name| self.server_names.add(name));
         hello.offered.iter().for_each(|name| self.alpn.add(name));
-        let protocol = if quic { "QUIC" } else { "TLS" };
         let version = hello.version.as_ref().map(|version| format!("{protocol} {version}"));
         version.iter().for_each(|version| self.versions.add(version));
     }

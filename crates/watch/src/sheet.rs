@@ -1,13 +1,20 @@
 //! The report on a watch.
 
+use crate::answer::watch_answer;
 use crate::describe_hidden;
+use crate::secure_sheet::secure_part;
 use crate::watch_result::WatchResult;
 
 use crate::watched_sheet as watched;
+use sixmark_record::sheet::failed::failed_altogether;
+use sixmark_record::sheet::figures;
 use sixmark_record::sheet::measured::measured_parts;
 use sixmark_record::sheet::side::Sides;
-use sixmark_record::sheet::{families, figures};
 use sixmark_sheet::{Block, Sheet, SheetHeadline, setting, write};
+
+/// The note for figures of both families, since neither the clients nor the requests were chosen.
+const AS_SEEN: &str = "Clients and requests of the two families may differ: these figures are what \
+                       was seen, not a comparison.";
 
 /// Returns the report.
 pub fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
@@ -15,9 +22,10 @@ pub fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
     let sides = Sides::of_families(measurement);
     let hides_all = sides.hides_all();
     // If no exchange can be seen, the packet statistics come first.
-    let seen = watched::watched_part(&result.watched);
-    let (before, after) = if hides_all { (seen, None) } else { (None, seen) };
-    let parts = before.into_iter().chain(measured_parts(measurement, &sides)).chain(after);
+    let seen = [secure_part(&result.watched), watched::watched_part(&result.watched)];
+    let (before, after) = if hides_all { (seen, [None, None]) } else { ([None, None], seen) };
+    let (before, after) = (before.into_iter().flatten(), after.into_iter().flatten());
+    let parts = before.chain(measured_parts(measurement, &sides)).chain(after);
     let parts = parts.chain(setting::setting_part(machine(result)));
     Sheet {
         name: name.to_owned(),
@@ -25,7 +33,7 @@ pub fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
         title: result.watched.names().collect::<Vec<_>>().join(", "),
         when: setting::when(&result.started),
         about: describe_watch(result, hides_all),
-        headline: watch_headline(result, &sides),
+        headline: watch_headline(result),
         tiles: match hides_all {
             true => watched::tiles(&result.watched),
             false => figures::tiles(&sides),
@@ -52,15 +60,23 @@ fn describe_watch(result: &WatchResult, hides_all: bool) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-fn watch_headline(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
-    let line = describe_hidden(&result.watched.seen());
-    let notes = line.map(|line| write::write_sentence(&line)).into_iter().collect();
-    match sides.hides_all() {
-        true => {
-            let sentence = watched::describe_watched(&result.watched);
-            SheetHeadline { sentence, notes, ..SheetHeadline::default() }
-        }
-        false => families::of_families(sides, true, notes),
+/// Returns the headline: what failed altogether, and what was found in one sentence.
+pub(super) fn watch_headline(result: &WatchResult) -> SheetHeadline {
+    let sides = Sides::of_families(result);
+    let failed = failed_altogether(&sides, &result.gates);
+    SheetHeadline { failed, ..conclusion(result, &sides) }
+}
+
+fn conclusion(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
+    // If some can be read, the sentence says how many can't.
+    let hidden = describe_hidden(&result.watched.seen()).filter(|_| sides.hides_all());
+    let hidden = hidden.map(|line| write::write_sentence(&line));
+    let timed = sides.all.iter().filter(|side| side.figures.response_us.p50.is_some());
+    let as_seen = (timed.count() > 1).then(|| AS_SEEN.to_owned());
+    SheetHeadline {
+        sentence: watch_answer(result),
+        notes: hidden.into_iter().chain(as_seen).collect(),
+        ..SheetHeadline::default()
     }
 }
 

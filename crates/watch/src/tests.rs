@@ -36,6 +36,7 @@ fn connection(ends: Ends, closure: Closure) -> Observed {
             syns: 2,
             answered_ns: Some(MS),
             established_ns: Some(2 * MS),
+            replied_ns: None,
         },
         closure,
         sent: PerDirection { from_client: sent, from_server: Sent { stream_bytes: 900, ..sent } },
@@ -200,4 +201,49 @@ fn a_file_has_a_field_for_each_column_whatever_the_text() {
         keys.sort();
         assert_eq!(names, keys);
     }
+}
+
+#[test]
+fn handshakes_of_tls_and_quic_are_counted_by_how_they_ended() {
+    let mut gatherer = Gatherer::new(BEGIN);
+    let done = |completed| Hello {
+        completed,
+        handshake_ns: completed.then_some(9 * MS),
+        first_flight_ns: Some(4 * MS),
+        ..Hello::default()
+    };
+    for (number, (hello, closure, begun_before, gap)) in [
+        (done(true), Closure::Normal, false, false),
+        (done(true), Closure::Open, false, false),
+        (done(false), Closure::Reset { by_client: true }, false, false),
+        (done(false), Closure::Open, false, false),
+        (done(false), Closure::Normal, false, true),
+        (Hello::default(), Closure::Normal, true, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut of = connection(ends(Family::Ipv6, number as u16), closure);
+        of.spoken = Spoken::Tls(hello);
+        of.doubts = Doubts { begun_before, gap, ..Doubts::default() };
+        of.sent.from_client.frame_bytes = 100;
+        of.sent.from_server.frame_bytes = 1_000;
+        gatherer.connection(&of);
+    }
+    let mut quic = connection(ends(Family::Ipv6, 99), Closure::Timeout);
+    quic.opening = Opening { seen: true, replied_ns: Some(3 * MS), ..Opening::default() };
+    quic.spoken = Spoken::Quic(done(true));
+    gatherer.connection(&quic);
+    let found = gatherer.finish(BEGIN + MS, &counts());
+    let family = found.families.ipv6.unwrap();
+    let tls = family.tls.unwrap();
+    let ended = (tls.completed, tls.failed, tls.unfinished, tls.begun_before);
+    assert_eq!((tls.connections, ended), (6, (2, 1, 2, 1)));
+    assert_eq!((tls.handshake_us.count, tls.handshake_us.p50), (2, Some(9_000.0)));
+    assert_eq!((tls.first_flight_us.count, tls.first_flight_us.p50), (5, Some(4_000.0)));
+    assert_eq!(tls.round_trip_us.p50, Some(2_000.0));
+    assert_eq!((tls.from_client_bytes, tls.from_server_bytes), (600, 6_000));
+    let quic = family.quic.unwrap();
+    assert_eq!((quic.connections, quic.completed), (1, 1));
+    assert_eq!(quic.round_trip_us.p50, Some(3_000.0));
 }

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::secure_sheet::secure_part;
+use crate::sheet::watch_headline;
 use crate::watch_result::WatchResult;
 use crate::{PacketSource, Watched, WatchedFamily, describe_hidden, describe_not_followed};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
 
 use sixmark_record::text::{FamilyColumns, write_agreement, write_amount, write_gates, write_line};
+use sixmark_sheet::terminal;
 
 /// The most server names, protocols and tunnels that are listed.
 const SHOWN: usize = 4;
@@ -64,7 +67,12 @@ const COUNTS: [(&str, Counted); 12] = [
 /// There is no shorter form, because which figures matter depends on what could be seen.
 pub fn watch_text(watch: &WatchResult) -> String {
     let watched = &watch.watched;
-    let mut text = describe_sources(watched);
+    let headline = watch_headline(watch);
+    let mut text = String::new();
+    terminal::write_failed(&mut text, &headline);
+    terminal::write_sentence(&mut text, &headline);
+    text.push('\n');
+    text += &describe_sources(watched);
     // Connections are counted if no exchanges can be seen.
     let (number, what) = match watched.hides_all() {
         true => (watch.total.connections.opened, "connections"),
@@ -87,6 +95,7 @@ pub fn watch_text(watch: &WatchResult) -> String {
         write_figures(&mut text, watched);
     }
     write_names(&mut text, watched);
+    secure_part(watched).iter().for_each(|part| terminal::write_part(&mut text, part));
     write_gates(&mut text, &watch.gates);
     text
 }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::secure_result::SecureResult;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_record::family_result::Families;
 
@@ -139,6 +140,12 @@ pub struct WatchedFamily {
     pub established_us: Summary,
     /// Time from the ClientHello to the client's first application data.
     pub handshake_us: Summary,
+    /// Connections with TLS; absent if there were none, or the document is older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<SecureResult>,
+    /// Connections with QUIC, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quic: Option<SecureResult>,
     /// Round-trip times between the capture point and each side.
     pub round_trips: RoundTripResult,
     /// Time from a GET to the last ACK of its response before a FIN.

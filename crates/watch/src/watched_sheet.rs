@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::hidden::unread_by_protocol;
 use crate::{Watched, WatchedFamily};
 use sixmark_units::family::Family;
 
@@ -91,26 +92,18 @@ pub(super) fn count_connections(watched: &Watched) -> u64 {
     watched.families.iter().map(|(_, of)| of.connections).sum()
 }
 
-/// Returns a sentence about the connections of each family, for a report in which no exchange can
-/// be seen.
-pub(super) fn describe_watched(watched: &Watched) -> String {
-    let of = |(family, of): (Family, &WatchedFamily)| {
-        let connections = match of.connections {
-            1 => "1 connection".to_owned(),
-            number => format!("{} connections", write::write_count(number)),
-        };
-        let time = |what: &str, us: Option<f64>| Some(format!("{what} {}", write::write_time(us?)));
-        let said = [
-            time("established in", of.established_us.p50),
-            time("TLS handshake", of.handshake_us.p50),
-            time("round trip", round_trip_us(of)),
-            Some(write::write_bytes(frame_bytes(of))),
-        ];
-        let said: Vec<String> = said.into_iter().flatten().collect();
-        format!("{family}: {connections}, {}", said.join(", "))
-    };
-    let families: Vec<String> = watched.families.iter().map(of).collect();
-    format!("{}; times are medians.", families.join("; "))
+/// Describes the connections of a family whose exchanges can't be seen.
+pub(super) fn describe_connections(of: &WatchedFamily) -> String {
+    let noun = if of.hidden == 1 { "connection" } else { "connections" };
+    let number = write::write_count(of.hidden);
+    let time = |what: &str, us: Option<f64>| Some(format!("{what} p50 {}", write::write_time(us?)));
+    let said = [
+        Some(format!("{number} {noun} unread ({})", unread_by_protocol(&[of]))),
+        time("handshake", of.handshake_us.p50),
+        time("round trip", round_trip_us(of)),
+        Some(write::write_bytes(frame_bytes(of))),
+    ];
+    said.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the tiles for a report in which no exchange can be seen.

@@ -27,10 +27,6 @@ const UNKNOWN_CAUSE: &str = "One run does not separate the family from what else
                              such as the server’s worker or the order of connections. For a \
                              verdict, use `sixmark compare`.";
 
-/// The note for a watch, in which neither the clients nor the requests were chosen.
-const AS_SEEN: &str = "Clients and requests of the two families may differ: these figures are what \
-                       was seen, not a comparison.";
-
 /// The command for a verdict, as notes name it.
 pub(super) const FOR_A_VERDICT: &str = "`sixmark compare`";
 
@@ -41,7 +37,7 @@ pub(super) fn caution(a_us: f64, b_us: f64) -> &'static str {
     if apart <= EQUAL_WITHIN.ln_1p() { MAY_BE_CHANCE } else { UNKNOWN_CAUSE }
 }
 
-/// Returns the headline of a run or a watch: the medians, the failures, and a note that they are
+/// Returns the headline of a run: the medians, the failures, and a note that they are
 /// not a verdict.
 pub fn of_families(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline {
     let p50 = |summary: &Summary| summary.p50.map(write::write_time);
@@ -50,7 +46,7 @@ pub fn of_families(sides: &Sides<'_>, mut notes: Vec<String>) -> SheetHeadline {
         ([a, b], [Some(of_a), Some(of_b)]) => {
             let p50 = |summary: &Summary| summary.p50.unwrap_or(f64::NAN);
             let [a_us, b_us] = [a, b].map(|side| p50(&side.figures.response_us));
-            notes.push(if watched { AS_SEEN } else { caution(a_us, b_us) }.to_owned());
+            notes.push(caution(a_us, b_us).to_owned());
             let failed = describe_failed(sides);
             format!(
                 "Median response time: {of_a} over {}, {of_b} over {}; {failed}.",
@@ -68,9 +64,6 @@ fn alone(sides: &Sides<'_>, medians: &[Option<String>]) -> String {
         Some(text) => {
             let failed = describe_failed(&Sides::one(side));
             format!("Median response time over {}: {text}; {failed}.", side.name)
-        }
-        None if side.hidden => {
-            format!("Exchanges over {} are not visible.", side.name)
         }
         None => format!("No complete response over {}.", side.name),
     };

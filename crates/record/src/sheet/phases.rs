@@ -69,9 +69,12 @@ fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
         _ if curves.is_empty() => Vec::new(),
         longest if longest < COMPARABLE_US => vec![
             Block::Heading(phase_title(phase)),
-            Block::Aside(format!("{} Never more than {COMPARABLE_US} µs.", phase.definition())),
+            Block::Aside(format!(
+                "{} Never more than {COMPARABLE_US} µs.",
+                sides.definition(phase)
+            )),
         ],
-        _ => vec![Block::Heading(phase_title(phase)), Block::Aside(phase.definition().into())]
+        _ => vec![Block::Heading(phase_title(phase)), Block::Aside(sides.definition(phase).into())]
             .into_iter()
             .chain((phase == TimedPhase::Response).then(|| Block::Charts(vec![buckets(&curves)])))
             .chain([Block::Charts(vec![

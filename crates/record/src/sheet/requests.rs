@@ -205,6 +205,68 @@ fn shortened(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::by_request::{RequestNames, RequestTally};
+    use crate::family_result::FamilyResult;
+    use crate::fixture;
+    use crate::outcome::{Failure, FailurePhase};
+    use crate::plan::Request;
+    use sixmark_http::HttpVersion;
+    use sixmark_sheet::terminal;
+
+    /// Returns the sides of a mix of ten requests, two of which fail: the last one always.
+    fn families() -> [FamilyResult; 2] {
+        let requests = (0..10).map(|n| Request { name: format!("r{n}"), ..Request::plain("GET") });
+        let names = RequestNames::new(&requests.collect::<Vec<_>>());
+        let mut tallies = vec![RequestTally::default(); 10];
+        tallies.iter_mut().for_each(|of| of.status.add(200, 20));
+        (tallies[3].unaccepted, tallies[9].unaccepted) = (0, 20);
+        tallies[3].failures.add(Failure::new(Outcome::Reset, FailurePhase::Wait), 5);
+        tallies[9].status = Default::default();
+        tallies[9].status.add(404, 20);
+        let family = || FamilyResult { by_request: names.figures(&tallies), ..fixture::silent() };
+        [family(), family()]
+    }
+
+    fn sides(families: &[FamilyResult; 2]) -> Sides<'_> {
+        let side = |(place, figures): (usize, _)| Side {
+            place,
+            name: ["IPv6", "IPv4"][place].to_owned(),
+            figures,
+            version: HttpVersion::Http1,
+            hidden: false,
+        };
+        Sides { all: families.iter().enumerate().map(side).collect(), both: None, watched: false }
+    }
+
+    fn shown(most: usize) -> String {
+        let mut text = String::new();
+        let part = requests_on_terminal(&sides(&families()), most);
+        terminal::write_part(&mut text, &part.unwrap());
+        text
+    }
+
+    #[test]
+    fn a_terminal_shows_the_requests_that_fail_first_and_where_the_others_are() {
+        let text = shown(4);
+        let names: Vec<&str> = text.lines().filter(|line| line.starts_with('r')).collect();
+        assert_eq!(names, ["r9", "r3", "r0", "r1"], "{text}");
+        assert!(text.contains("  IPv6     20      20"), "{text}");
+        assert!(text.contains("404: 20") && text.contains("200: 20, RESET: 5"), "{text}");
+        assert!(text.contains("6 more requests, none of which failed: in --full,"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(shown(1).contains("9 more requests, some of which failed"));
+        assert!(!shown(10).contains("more requests"));
+    }
+
+    #[test]
+    fn the_requests_that_fail_are_named() {
+        let said = failed_requests(&sides(&families()));
+        let expected = "Requests of the mix that failed: r9 (20 of 20 over IPv6, 20 of 20 over \
+                        IPv4); r3 (5 of 25 over IPv6, 5 of 25 over IPv4).";
+        assert_eq!(said.as_deref(), Some(expected));
+        let well = [fixture::silent(), fixture::silent()];
+        assert_eq!(failed_requests(&sides(&well)), None);
+    }
 
     #[test]
     fn a_long_name_keeps_its_begin_and_its_end() {

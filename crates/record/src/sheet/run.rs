@@ -137,7 +137,7 @@ fn conclusion(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
         headline.notes.extend(notes);
         return headline;
     }
-    let mut headline = families::of_families(&Sides::of_families(result), false, notes);
+    let mut headline = families::of_families(sides, notes);
     headline.notes.iter_mut().for_each(|note| *note = with_command(note, &result.plan));
     headline
 }

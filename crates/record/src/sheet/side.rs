@@ -3,6 +3,7 @@
 use crate::family_result::FamilyResult;
 use crate::measurement::Measurement;
 use crate::outcome::Outcome;
+use crate::timed_phase::TimedPhase;
 use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
 pub use sixmark_units::family::spoken as shown;
@@ -34,6 +35,8 @@ pub struct Sides<'a> {
     /// The figures of both sides together, if the ratio of a run fixes each side's share of the
     /// rates, so that rates are not figures of the families; else `None`.
     pub both: Option<&'a FamilyResult>,
+    /// Whether the figures are those of a watch, whose times have definitions of their own.
+    pub watched: bool,
 }
 
 impl<'a> Sides<'a> {
@@ -48,12 +51,17 @@ impl<'a> Sides<'a> {
             hidden: measurement.hides_exchanges(family),
         };
         let all = measurement.families().iter().map(side).collect();
-        Sides { all, both: both_of(measurement) }
+        Sides { all, both: both_of(measurement), watched: measurement.run().is_none() }
     }
 
     /// Returns one side alone.
     pub fn one(side: &Side<'a>) -> Sides<'a> {
-        Sides { all: vec![side.clone()], both: None }
+        Sides { all: vec![side.clone()], both: None, watched: false }
+    }
+
+    /// Returns the definition of a phase in figures of this kind.
+    pub fn definition(&self, phase: TimedPhase) -> &'static str {
+        if self.watched { phase.watched_definition() } else { phase.definition() }
     }
 
     /// Returns a column named `first` for the names of rows, and a column for each side.

@@ -299,7 +299,14 @@ fn names_in_tls_are_as_tshark_has_them() {
     for (to, name) in origin.addresses.iter().zip(["six.sixmark.test", "four.sixmark.test"]) {
         secure(&link, name, *to);
     }
-    beside_tshark("TLS", &recording.finish(origin.ports()));
+    let made = recording.finish(origin.ports());
+    for of in &follow(&made).0.connections {
+        let Spoken::Tls(hello) = &of.spoken else { panic!("{of:?}") };
+        let times = (hello.first_flight_ns, hello.handshake_ns);
+        assert!(hello.completed && times.0.is_some() && times.0 < times.1, "{hello:?}");
+        assert!(of.opening.round_trip_ns().is_some(), "{of:?}");
+    }
+    beside_tshark("TLS", &made);
 }
 
 #[test]

@@ -95,6 +95,60 @@ pub(crate) fn compared_mix() -> Document {
     read(comparison)
 }
 
+/// A run of three steps of a rate, the second of which was too much for the server. It was interrupted
+/// before the third.
+pub(crate) fn stepped() -> Document {
+    let mut run: Value = serde_json::from_str(text_of("run-both")).unwrap();
+    // A summary of no times.
+    let hidden: Value = serde_json::from_str(text_of("watch-hidden")).unwrap();
+    let none = &hidden["families"]["ipv6"]["response_us"];
+    for path in ["/families/ipv6", "/families/ipv4", "/total"] {
+        let times = run.pointer(path).unwrap()["response_us"].clone();
+        let times = |lasts_s: f64| if lasts_s > 0.0 { times.clone() } else { none.clone() };
+        let step = |number: f64, lasts_s: f64, failed: u64| {
+            let completed = 90 * u64::from(lasts_s > 0.0);
+            json!({
+                "from": 100.0 * number, "to": 100.0 * number, "begins_s": 2.0 * (number - 1.0),
+                "lasts_s": lasts_s, "due": completed + 3 * failed, "dropped": failed, "unsent": failed,
+                "sent": completed + failed, "completed": completed, "unaccepted": 0, "failed": failed,
+                "outcomes": {"NORMAL": completed, "TIMEOUT": failed}, "status": {"200": completed},
+                "responses": completed, "responses_per_s": if lasts_s > 0.0 { 90.0 / lasts_s } else { 0.0 },
+                "response_us": times(lasts_s),
+            })
+        };
+        let steps = [step(1.0, 2.0, 0), step(2.0, 1.5, 7), step(3.0, 0.0, 0)];
+        run.pointer_mut(path).unwrap()["by_step"] = steps.into_iter().collect();
+    }
+    run["ended"] = json!("interrupted");
+    read(run)
+}
+
+/// A watch of connections without and with TLS and QUIC, and with a gate that failed.
+pub(crate) fn watched_secure() -> Document {
+    let mut watch: Value = serde_json::from_str(text_of("watch")).unwrap();
+    watch["gates"] = json!([
+        {"fail_if": "ipv6.response.p50 > 1us", "failed": true, "because": "ipv6.response.p50 is 7.38 us"}
+    ]);
+    let times = watch["families"]["ipv6"]["wait_us"].clone();
+    let secure = |completed: u64| {
+        json!({
+            "connections": completed + 4, "completed": completed, "failed": 2, "unfinished": 1,
+            "begun_before": 1, "first_flight_us": times, "handshake_us": times, "round_trip_us": times,
+            "from_client_bytes": 1_000 * completed, "from_server_bytes": 20_000 * completed,
+        })
+    };
+    let seen = &mut watch["watched"]["families"];
+    seen["ipv6"]["tls"] = secure(5);
+    seen["ipv4"]["tls"] = secure(7);
+    seen["ipv4"]["quic"] = secure(1);
+    seen["ipv6"]["spoken"]["tls"] = json!(9);
+    seen["ipv4"]["spoken"]["tls"] = json!(11);
+    seen["ipv4"]["spoken"]["quic"] = json!(5);
+    seen["ipv6"]["hidden"] = json!(9);
+    seen["ipv4"]["hidden"] = json!(16);
+    read(watch)
+}
+
 /// A run that nobody answered.
 pub(crate) fn silent() -> Document {
     let mut run = fixture::run();

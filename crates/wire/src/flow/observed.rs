@@ -63,6 +63,18 @@ pub struct Opening {
     pub answered_ns: Option<u64>,
     /// The time from the first SYN to the client's first ACK of the SYN-ACK, in nanoseconds.
     pub established_ns: Option<u64>,
+    /// The time from the first Initial packet of QUIC to the client's first packet after an answer
+    /// of the server, in nanoseconds: at any capture point, a round trip of both together.
+    pub replied_ns: Option<u64>,
+}
+
+impl Opening {
+    /// Returns the round-trip time of the handshake between client and server, wherever the packets
+    /// were captured, in nanoseconds: until the client's ACK of the SYN-ACK, or the same of QUIC.
+    /// It includes the time that both took to answer.
+    pub fn round_trip_ns(&self) -> Option<u64> {
+        self.established_ns.or(self.replied_ns)
+    }
 }
 
 /// The way a connection ended.
@@ -186,7 +198,16 @@ pub struct Hello {
     /// The time from the ClientHello to the first packet of application data from the client, in
     /// nanoseconds. For QUIC it is the time from the client's first Initial to its first packet
     /// with a short header.
+    ///
+    /// In TLS 1.3 a record as short as an alert is not counted as data: the client may refuse the
+    /// server's certificate with it.
     pub handshake_ns: Option<u64>,
+    /// The time from the ClientHello to the first packet of the server's answer, in nanoseconds.
+    /// For QUIC it is the time from the client's first Initial to the server's first packet.
+    pub first_flight_ns: Option<u64>,
+    /// True if the handshake was completed: application data followed, or before TLS 1.3 both sides
+    /// have changed to encryption.
+    pub completed: bool,
 }
 
 /// The reasons to doubt the figures of a connection.

@@ -7,8 +7,12 @@ use super::observed::Hello;
 use super::reassembly::{Now, Reassembly};
 use crate::Span;
 
+const CHANGE_CIPHER_SPEC: u8 = 20;
 const HANDSHAKE: u8 = 22;
 const DATA: u8 = 23;
+/// The least length of a client's record that completes a handshake of TLS 1.3: a Finished has at
+/// least 45 bytes with its tag, an alert 19 at most (RFC 8446, 5.2).
+const LEAST_FINISHED: usize = 40;
 /// The maximum length of a hello.
 const LONGEST: usize = 16 << 10;
 
@@ -40,8 +44,10 @@ struct Records {
     message: Vec<u8>,
     /// True if the hello has been read or cannot be read.
     greeted: bool,
-    /// True if application data has been seen.
-    data: bool,
+    /// The length of the longest record of application data; 0 if there was none.
+    data: usize,
+    /// True if the side has changed to encryption, as far as a record says so.
+    changed: bool,
     /// True if nothing more can be read.
     done: bool,
 }
@@ -72,11 +78,21 @@ impl Tls {
         if !side.done {
             side.take(begin, payload, at_ns, budget, hello);
         }
-        // Early data precedes the server's hello and does not complete the handshake.
-        if by_client && self.client.data && self.server.greeted {
-            hello.handshake_ns = Some(at_ns.saturating_sub(self.began_ns));
+        let after_ns = at_ns.saturating_sub(self.began_ns);
+        if !by_client {
+            hello.first_flight_ns.get_or_insert(after_ns);
         }
-        self.client.data &= self.server.greeted;
+        let newest = hello.version.as_deref() == Some("1.3");
+        let least = if newest { LEAST_FINISHED } else { 1 };
+        // Early data precedes the server's hello and does not complete the handshake.
+        if by_client && self.client.data >= least && self.server.greeted {
+            hello.handshake_ns = Some(after_ns);
+        }
+        if !self.server.greeted {
+            self.client.data = 0;
+        }
+        let both_changed = self.client.changed && self.server.changed;
+        hello.completed |= hello.handshake_ns.is_some() || (both_changed && !newest);
         hello.handshake_ns.is_some() || (self.client.done && self.server.done)
     }
 
@@ -128,7 +144,10 @@ impl Records {
         if self.known == self.header.len() {
             self.known = 0;
             self.left = u16::from_be_bytes([self.header[3], self.header[4]]).into();
-            self.data |= self.header[0] == DATA;
+            self.changed |= self.header[0] == CHANGE_CIPHER_SPEC;
+            if self.header[0] == DATA {
+                self.data = self.data.max(self.left);
+            }
         }
         if there.is_empty() || (self.known == 0 && !is_record(&self.header, false)) {
             // The header was not captured, or it is not TLS.
@@ -225,6 +244,51 @@ mod tests {
         }
     }
 
+    /// Returns what is read of a handshake of this version in which the server sends `answers` and
+    /// then the client sends `then`.
+    fn shake(version: Option<[u8; 2]>, answers: &[u8], then: &[u8]) -> Hello {
+        let asks = record(HANDSHAKE, &client("example.org", &["h2"]));
+        let answers = [&record(HANDSHAKE, &server(version, None)), answers].concat();
+        let (mut budget, mut hello) = (Budget::new(BUDGET), Hello::default());
+        let mut tls = Tls::new(1, 1_000);
+        tls.answer_at(1);
+        for (by_client, begin, bytes, at_ns) in [
+            (true, 1, &asks[..], 1_000),
+            (false, 1, &answers, 4_000),
+            (true, 1 + asks.len() as i64, then, 9_000),
+        ] {
+            let span = Span::new(bytes, bytes.len());
+            tls.take(by_client, (begin, span, at_ns), &mut budget, &mut hello);
+        }
+        hello
+    }
+
+    #[test]
+    fn a_handshake_is_completed_by_more_than_an_alert() {
+        let changed = record(CHANGE_CIPHER_SPEC, &[1]);
+        let (newest, older) = (Some([3, 4]), None);
+        let [alert, finished] = [[1_u8; 19].to_vec(), vec![1; 53]].map(|of| record(DATA, &of));
+        let with = |then: &[u8]| [&changed[..], then].concat();
+        let hidden = record(HANDSHAKE, &[7; 40]);
+        for (version, then, handshake_ns, completed) in [
+            (newest, with(&finished), Some(8_000), true),
+            (newest, with(&alert), None, false),
+            (newest, with(&[]), None, false),
+            // The last message of TLS 1.2 is the server's, and here comes before the client's.
+            (older, with(&hidden), None, true),
+            (older, with(&[&hidden[..], &record(DATA, &[1])].concat()), Some(8_000), true),
+            (older, record(21, &[2, 48]), None, false),
+        ] {
+            let found = shake(version, &changed, &then);
+            assert_eq!(
+                (found.handshake_ns, found.completed),
+                (handshake_ns, completed),
+                "{then:?}"
+            );
+            assert_eq!(found.first_flight_ns, Some(3_000));
+        }
+    }
+
     #[test]
     fn where_little_was_kept_what_is_there_is_read() {
         // The ServerHello is at the beginning of its packet; the client's server name follows its
@@ -232,8 +296,11 @@ mod tests {
         let (found, left) = learn(1_448, 120, false);
         assert_eq!((found.server_name, left), (None, BUDGET));
         assert!(found.handshake_ns.is_some());
+        // When the server answered is known without any of its bytes.
         let (found, left) = learn(1_448, 0, false);
-        assert_eq!((found, left), (Hello::default(), BUDGET));
+        let nothing = Hello { first_flight_ns: found.first_flight_ns, ..Hello::default() };
+        assert!(found.first_flight_ns.is_some());
+        assert_eq!((found, left), (nothing, BUDGET));
     }
 
     #[test]

@@ -36,6 +36,27 @@ fn the_table_has_both_families_and_what_packets_say() {
     }
 }
 
+#[test]
+fn a_watch_begins_with_its_answer_and_gives_no_advice_for_runs() {
+    let asked = |families: &[Family]| {
+        let (_folder, path) = kept(&pcap(&encrypted(3, families)));
+        let file = path.to_str().unwrap();
+        let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
+        (said(&sixmark(&["watch", "-r", file])), page)
+    };
+    let (table, page) = asked(&[]);
+    let answer = "IPv6: 3 requests answered, p50 3.00 ms; IPv4: 3, p50 3.00 ms.";
+    assert!(table.starts_with(&format!("{answer}\n")), "{table}");
+    assert!(page.replace('\u{a0}', " ").contains(answer), "{page}");
+    assert!(page.contains("From the last packet of a request to the first packet of the response"));
+    for of_runs in ["sixmark compare", "handed to the kernel", "when an exchange was due"] {
+        assert!(!table.contains(of_runs) && !page.contains(of_runs), "{of_runs}");
+    }
+    let (table, _) = asked(&[Family::Ipv4]);
+    let begin = "IPv6: 3 requests answered, p50 3.00 ms; IPv4: 3 connections unread (TLS 3), ";
+    assert!(table.replace('\n', " ").starts_with(begin), "{table}");
+}
+
 /// The packets of a connection of each family, of two in a VLAN and of two in a tunnel, and packets
 /// that are of none.
 fn tunnelled() -> Vec<Packet> {
@@ -121,7 +142,11 @@ fn requests_that_can_not_be_seen_are_not_zero() {
     let at = |what: &str| table.find(what).unwrap_or_else(|| panic!("no {what}\n{table}"));
     assert!(at("answered  p50") < at("connect   mean"), "{table}");
     let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
-    assert!(page.contains("IPv6: 3 connections, established in"), "{page}");
+    assert!(page.contains("IPv6: 3 connections unread (TLS 3), "), "{page}");
+    assert!(table.starts_with("IPv6: 3 connections unread (TLS 3), "), "{table}");
+    for told in ["TLS AND QUIC", "  handshakes completed", "  bytes from servers, as frames"] {
+        assert!(table.contains(told), "{told}\n{table}");
+    }
     for nothing in ["No complete response", "0 requests", "Exchanges by outcome"] {
         assert!(!page.contains(nothing), "{nothing}");
     }
@@ -176,7 +201,8 @@ fn a_family_that_hides_its_requests_is_beside_one_that_does_not() {
         assert!(table.contains(&row), "{table}");
         assert!(table.contains("the requests of 3 connections can't be seen (TLS 3)"), "{table}");
         let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
-        assert!(page.contains(&format!("Exchanges over {hides} are not visible")), "{page}");
+        let unread = format!("{hides}: 3 connections unread (TLS 3), ");
+        assert!(page.contains(&unread), "{page}");
         assert!(!page.contains("No complete response"));
     }
 }

@@ -121,9 +121,14 @@ impl Quic {
         let after_ns = datagram.at_ns.saturating_sub(self.began_ns);
         if self.opening.seen && !by_client {
             self.opening.answered_ns.get_or_insert(after_ns);
+            self.hello.first_flight_ns.get_or_insert(after_ns);
+        }
+        if by_client && self.opening.answered_ns.is_some() {
+            self.opening.replied_ns.get_or_insert(after_ns);
         }
         if self.opening.seen && by_client && header::is_short(payload.bytes) {
             self.hello.handshake_ns.get_or_insert(after_ns);
+            self.hello.completed = true;
             self.forget(budget);
         }
         if by_client && let Some(opener) = opener {

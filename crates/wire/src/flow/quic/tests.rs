@@ -116,7 +116,8 @@ fn a_handshake_lasts_until_the_clients_first_short_header() {
             assert_eq!((found.opening.seen, found.opening.answered_ns), (true, Some(5)));
             assert_eq!((found.sent.from_client.packets, found.sent.from_server.packets), (4, 1));
             let Spoken::Quic(hello) = found.spoken else { panic!("{:?}", found.spoken) };
-            assert_eq!(hello.handshake_ns, Some(8));
+            assert_eq!((hello.handshake_ns, hello.first_flight_ns), (Some(8), Some(5)));
+            assert_eq!((hello.completed, found.opening.round_trip_ns()), (true, Some(8)));
             assert_eq!(hello.server_name.as_deref(), Some("example.org"));
             let name = if version == 1 { "1" } else { "0x6b3343cf" };
             assert_eq!(hello.version.as_deref(), Some(name));

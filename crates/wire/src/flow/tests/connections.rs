@@ -38,6 +38,7 @@ fn a_handshake_tells_what_both_sides_can_and_how_long_it_took() {
             syns: 2,
             answered_ns: Some(SECOND + 2 * MICROSECOND),
             established_ns: Some(SECOND + 3 * MICROSECOND),
+            replied_ns: None,
         };
         assert_eq!(found.opening, opening);
         assert_eq!((found.closure, found.spoken.clone()), (Closure::Open, Spoken::Nothing));
