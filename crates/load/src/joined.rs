@@ -63,6 +63,7 @@ fn nothing() -> Loaded {
     Loaded {
         tally: Tally::default(),
         intervals: Vec::new(),
+        tenths: Vec::new(),
         busiest: 0.0,
         elapsed_ns: 0,
         begun_late_ns: 0,

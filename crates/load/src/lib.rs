@@ -48,6 +48,7 @@ use sixmark_record::lapses::Lapses;
 use sixmark_record::plan::Plan;
 use sixmark_record::seconds::SliceGatherer;
 use sixmark_record::tally::{Slice, Tally};
+use sixmark_record::tenth::Tenth;
 use sixmark_record::truth::TruthBook;
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::Family;
@@ -76,6 +77,9 @@ pub struct Loaded {
     pub tally: Tally,
     /// The counts of each second.
     pub intervals: Vec<Interval>,
+    /// The counts of each tenth of a second. Empty unless they were asked for
+    /// ([`PreparedLoad::in_tenths`]) and the load was shorter than 10 s, and if it is several loads.
+    pub tenths: Vec<Tenth>,
     /// The largest share of a second (0 to 1) in which a worker was not waiting for the kernel.
     pub busiest: f64,
     /// Nanoseconds from the end of the warm-up to the end of the last exchange.
@@ -141,7 +145,8 @@ pub fn run_share(
         seconds.add(&slice);
     }
     let reports = join_workers(workers)?;
-    Ok(merge(reports, seconds.end(), busiest, before))
+    let tenths = seconds.take_tenths();
+    Ok(Loaded { tenths, ..merge(reports, seconds.end(), busiest, before) })
 }
 
 /// Returns the share of a second in which a worker was busy. It is 0 if the slice is too short, or
@@ -174,6 +179,7 @@ fn merge(
     Loaded {
         tally,
         intervals,
+        tenths: Vec::new(),
         busiest,
         elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
         begun_late_ns: reports.iter().map(|report| report.begun_late_ns).max().unwrap_or(0),
@@ -188,14 +194,19 @@ fn merge(
 }
 
 /// Classifies the exchanges that were in flight at the end, for which the counts of all workers are
-/// needed. They count for the last second.
+/// needed. They count for the last second, and the last tenth.
 pub(crate) fn classify_in_flight(loaded: &mut Loaded) {
     for family in Family::BOTH {
         let sent = loaded.tally[family].sent;
         let unanswered = loaded.tally[family].classify_in_flight();
+        let more = loaded.tally[family].sent - sent;
         if let Some(last) = loaded.intervals.last_mut() {
             last.families[family].failed += unanswered;
-            last.families[family].sent += loaded.tally[family].sent - sent;
+            last.families[family].sent += more;
+        }
+        if let Some(last) = loaded.tenths.last_mut() {
+            last.families[family].failed += unanswered;
+            last.families[family].sent += more;
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sixmark_http::HttpVersion;
 use sixmark_http::http1::RequestKind;
@@ -12,6 +13,7 @@ use sixmark_record::by_request::RequestNames;
 use sixmark_record::plan::{FilledRequest, Plan, Request, Target};
 use sixmark_record::request_form::{Changing, RequestForm};
 use sixmark_record::template::{Template, TemplateValues};
+use sixmark_record::tenth::{MOST_TENTHS, TENTH};
 use sixmark_sys::driver::Message;
 use sixmark_units::family::{Family, PerFamily};
 
@@ -24,6 +26,8 @@ use sixmark_sys::command_error::CommandError;
 /// segment would wait for an acknowledgement (RFC 9293, 3.7.4). A shorter request is a single
 /// segment and never waits.
 const LONG: usize = 1_024;
+/// The duration in nanoseconds from which on a run is not recorded by tenths of a second.
+const LONG_RUN: u128 = MOST_TENTHS as u128 * TENTH as u128;
 
 /// A plan that is ready to be executed once: its requests are encoded, and its endpoints are
 /// numbered across both families.
@@ -43,6 +47,8 @@ pub struct PreparedLoad {
     pub(super) told: bool,
     /// True if each slice contains all counts so far.
     pub(super) whole: bool,
+    /// True if each slice is also reported by tenths of a second, in the first 10 s.
+    pub(super) tenths: bool,
     pub(super) tls: Option<tls::Setup>,
     pub(super) reachability: Reachability,
 }
@@ -125,6 +131,7 @@ impl PreparedLoad {
             notes: takes_notes(plan),
             told: false,
             whole: false,
+            tenths: false,
             reachability: Reachability::new(plan.load.threads.get()),
         };
         let requests = plan.targets.iter().map(|target| requests_of_target(plan, target));
@@ -151,6 +158,14 @@ impl PreparedLoad {
     /// one system call per connection, and memory.
     pub fn telling(self) -> PreparedLoad {
         PreparedLoad { told: true, ..self }
+    }
+
+    /// Returns the same load, whose counts are also reported by tenths of a second if it may be
+    /// shorter than 10 s. A worker ends a tenth as it ends a second; an exchange costs no more.
+    pub fn in_tenths(self) -> PreparedLoad {
+        let is_long = |duration: Duration| duration.as_nanos() >= LONG_RUN;
+        let long = self.plan.load.duration.is_some_and(is_long);
+        PreparedLoad { tenths: !long || self.plan.load.requests.is_some(), ..self }
     }
 
     /// Returns the same load, of which only a share runs here.

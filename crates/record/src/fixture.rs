@@ -53,6 +53,7 @@ pub fn run() -> RunResult {
         families: Families { ipv6: Some(side(12_000_000)), ipv4: Some(side(10_000_000)) },
         total: side(10_000_000),
         intervals: Vec::new(),
+        tenths: Vec::new(),
         generator: generator(),
         calibration: None,
         truth: None,

@@ -50,6 +50,7 @@ pub mod sizes;
 pub mod tally;
 pub mod tcp;
 pub mod template;
+pub mod tenth;
 pub mod text;
 pub mod timed_phase;
 pub mod tls;

@@ -5,6 +5,7 @@ use crate::gate_result::GateResult;
 use crate::interval::Interval;
 use crate::plan::Plan;
 use crate::result::RunResult;
+use crate::tenth::Tenth;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
@@ -40,6 +41,12 @@ pub trait Measurement {
 
     /// Returns one entry for each second, in order.
     fn intervals(&self) -> &[Interval];
+
+    /// Returns one entry for each tenth of a second, in order; empty for a watch, and if a run was
+    /// not short.
+    fn tenths(&self) -> &[Tenth] {
+        self.run().map_or(&[], |run| &run.tenths)
+    }
 
     /// Returns the results of the gates.
     fn gates(&self) -> &[GateResult];

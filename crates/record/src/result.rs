@@ -18,6 +18,7 @@ use crate::gate_result::GateResult;
 pub use crate::generator::Generator;
 use crate::plan::Plan;
 use crate::sameness::Sameness;
+use crate::tenth::Tenth;
 use crate::truth::Truth;
 use sixmark_units::family::Family;
 use sixmark_vitals::section::Vitals;
@@ -82,6 +83,11 @@ pub struct RunResult {
     pub total: FamilyResult,
     /// One entry for each second of the measurement, in order.
     pub intervals: Vec<Interval>,
+    /// One entry for each tenth of a second of the measurement, in order, if it was shorter than 10
+    /// s; all together count what intervals count. Empty for longer runs, searches and fleets, and in
+    /// documents of versions that did not state it.
+    #[serde(default)]
+    pub tenths: Vec<Tenth>,
     /// Figures of the load generator itself.
     pub generator: Generator,
     /// The noise floor, measured with `--calibrate`: the time that the generator, the kernel and a

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::interval::{Interval, interval};
-use crate::tally::{Slice, SliceTally};
+use crate::tally::{Slice, SliceTally, TenthSlice};
+use crate::tenth::{MOST_TENTHS, Tenth, tenths};
 use sixmark_units::family::PerFamily;
 
 /// Combines slices. Only seconds to which a worker may still add are kept as tallies, so that
@@ -19,6 +20,10 @@ pub struct SliceGatherer {
     first: u32,
     open: BTreeMap<u64, (u64, PerFamily<SliceTally>)>,
     done: Vec<Interval>,
+    /// The tenths of a second, by their numbers.
+    tenths: BTreeMap<u64, TenthSlice>,
+    /// The last second that a worker has reported.
+    last: u64,
 }
 
 impl SliceGatherer {
@@ -34,6 +39,8 @@ impl SliceGatherer {
             first: workers.start,
             open: BTreeMap::new(),
             done: Vec::new(),
+            tenths: BTreeMap::new(),
+            last: 0,
         }
     }
 
@@ -46,7 +53,22 @@ impl SliceGatherer {
         if let Some(told) = self.told.get_mut(number as usize) {
             *told = Some(slice.second);
         }
+        self.last = self.last.max(slice.second);
+        for part in &slice.tenths {
+            let new = || TenthSlice { tenth: part.tenth, ..TenthSlice::default() };
+            self.tenths.entry(part.tenth).or_insert_with(new).add(part);
+        }
         self.close();
+    }
+
+    /// Returns the tenths of a second, for which the slices must be complete. Empty if the workers
+    /// reported none, or if the run was so long that they cover only a part of it.
+    pub fn take_tenths(&mut self) -> Vec<Tenth> {
+        let all = std::mem::take(&mut self.tenths);
+        match self.last < MOST_TENTHS / 10 {
+            true => tenths(all.into_values().collect()),
+            false => Vec::new(),
+        }
     }
 
     /// Returns all seconds, including those that not every worker has reported.
@@ -93,6 +115,29 @@ mod tests {
         assert_eq!(seconds.open.len(), 1, "only the last one may grow");
         let sent = seconds.end().into_iter().map(|i| (i.second, i.families.ipv6.sent));
         assert_eq!(sent.collect::<Vec<_>>(), [(0, 9), (1, 2), (2, 20)]);
+    }
+
+    #[test]
+    fn tenths_are_what_all_workers_did_in_them_unless_the_run_was_long() {
+        let whole = |worker, second| {
+            let mut slice = slice(worker, second, 10);
+            let part = |tenth| {
+                let mut part = TenthSlice { tenth, length_ns: 100_000_000, ..Default::default() };
+                part.families.ipv6.sent = 1;
+                part
+            };
+            slice.tenths = (second * 10..second * 10 + 10).map(part).collect();
+            slice
+        };
+        let mut seconds = SliceGatherer::new(2);
+        [(0, 0), (1, 0), (0, 1), (1, 1)].iter().for_each(|&(w, s)| seconds.add(&whole(w, s)));
+        let tenths = seconds.take_tenths();
+        assert!(tenths.iter().map(|of| of.tenth).eq(0..20), "{tenths:?}");
+        assert!(tenths.iter().all(|of| of.families.ipv6.sent == 2), "{tenths:?}");
+        let mut long = SliceGatherer::new(1);
+        (0..10).for_each(|second| long.add(&whole(0, second)));
+        long.add(&slice(0, 10, 1));
+        assert_eq!(long.take_tenths().len(), 0);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod since;
 mod slice;
 
 pub use since::Since;
-pub use slice::{RunningCounts, RunningTally, Slice, SliceTally};
+pub use slice::{RunningCounts, RunningTally, Slice, SliceTally, TenthSlice};
 
 use serde::{Deserialize, Serialize};
 

@@ -103,6 +103,7 @@ pub fn assemble(known: Circumstances, measured: Measured) -> RunResult {
         vitals,
         fleet,
         intervals: loaded.intervals,
+        tenths: loaded.tenths,
         plan,
     };
     // Warnings refer to everything else in the result.

@@ -75,7 +75,7 @@ pub fn run_plan(
     let (prepared, known) = runnable.begin();
     let (loaded, truth) = match witness {
         Some(witness) => beside(witness, &plan, prepared, stop, watch)?,
-        None => (load::run_load(prepared, stop, watch).map_err(cannot_start)?, None),
+        None => (load::run_load(prepared.in_tenths(), stop, watch).map_err(cannot_start)?, None),
     };
     let metered = meter.map(Meter::end);
     let measured = Measured { calibration, truth, ..Measured::of(plan, loaded) };
@@ -112,7 +112,8 @@ fn beside(
     stop: &Arc<AtomicBool>,
     watch: impl FnMut(&Slice),
 ) -> Result<(Loaded, Option<Truth>), CommandError> {
-    let mut loaded = load::run_load(prepared.telling(), stop, watch).map_err(cannot_start)?;
+    let prepared = prepared.telling().in_tenths();
+    let mut loaded = load::run_load(prepared, stop, watch).map_err(cannot_start)?;
     let truth = witness.end(plan, std::mem::take(&mut loaded.book))?;
     Ok((loaded, Some(truth)))
 }

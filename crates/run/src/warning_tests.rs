@@ -40,6 +40,7 @@ fn result(tls: PlanTls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
     let loaded = Loaded {
         tally,
         intervals: Vec::new(),
+        tenths: Vec::new(),
         busiest: 0.0,
         elapsed_ns: 1,
         begun_late_ns: 0,

@@ -43,11 +43,15 @@ pub fn check(document: &Value) {
             let untimed = figures["requests"]["untimed"].as_u64().unwrap();
             assert_eq!(counts, [&Value::from(sent), &Value::from(completed - untimed)], "{name}");
         }
-        let of_seconds = |what: &str| -> u64 {
-            let seconds = document["intervals"].as_array().unwrap().iter();
-            seconds.map(|second| second["families"][name][what].as_u64().unwrap()).sum()
+        let sum = |of: &str, what: &str| -> u64 {
+            let all = document[of].as_array().into_iter().flatten();
+            all.map(|one| one["families"][name][what].as_u64().unwrap()).sum()
         };
-        let in_seconds = ["sent", "completed", "failed"].map(of_seconds);
+        const COUNTS: [&str; 3] = ["sent", "completed", "failed"];
+        let in_seconds = COUNTS.map(|what| sum("intervals", what));
+        if document["tenths"].as_array().is_some_and(|all| !all.is_empty()) {
+            assert_eq!(COUNTS.map(|what| sum("tenths", what)), in_seconds, "{name} by tenths");
+        }
         // Exchanges that the end of the run cut off have not failed.
         let cut_off = figures["outcomes"]["ABANDONED"].as_u64().unwrap_or(0);
         let failed = sent - completed - cut_off;

@@ -4,6 +4,7 @@
 mod connections;
 mod exchanges;
 mod sampling;
+mod tenths;
 mod trace;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use super::STALL;
 use super::exchange::Exchange;
 use super::prepare::PreparedLoad;
 use sampling::Sampling;
+use tenths::Tenths;
 use trace::Trace;
 
 /// Length of a slice in nanoseconds.
@@ -47,7 +49,9 @@ pub(crate) struct Recorder {
     pub(crate) breach: Option<&'static str>,
     /// The trace of each connection and exchange, if one is wanted.
     trace: Option<Box<Trace>>,
+    /// The current slice; if tenths are recorded, the current tenth of it.
     slice: Slice,
+    tenths: Option<Box<Tenths>>,
     /// True if each slice contains all counts so far.
     whole: bool,
     worker: u32,
@@ -83,6 +87,7 @@ impl Recorder {
             breach: None,
             trace: prepared.told.then(Box::default),
             slice,
+            tenths: prepared.tenths.then(|| Box::new(Tenths::new(begin))),
             whole: prepared.whole,
             worker,
             begin,
@@ -98,6 +103,7 @@ impl Recorder {
     /// Changes the time at which the measurement begins.
     pub(crate) fn begin_at(&mut self, begin: u64) {
         (self.begin, self.slice_start, self.last_end) = (begin, begin, begin);
+        self.tenths.iter_mut().for_each(|tenths| **tenths = Tenths::new(begin));
     }
 
     /// Returns when the measurement begins.
@@ -186,6 +192,8 @@ impl Recorder {
         if slice[from].sent > 0 {
             slice[from].sent -= 1;
             slice[from.other()].sent += 1;
+        } else if let Some(tenths) = &mut self.tenths {
+            tenths.moved(from);
         }
     }
 
@@ -284,6 +292,25 @@ impl Recorder {
         }
     }
 
+    /// Returns when the current slice or the current tenth ends, whichever is first.
+    pub(crate) fn next_cut(&self) -> u64 {
+        let tenth = self.tenths.as_ref().filter(|_| self.drained_from.is_none());
+        tenth.map_or(u64::MAX, |tenths| tenths.end()).min(self.slice_end())
+    }
+
+    /// Ends the current tenth if it is over at `now`.
+    pub(crate) fn keep_tenths(&mut self, now: u64) {
+        if self.drained_from.is_none() && self.tenths.as_ref().is_some_and(|of| now >= of.end()) {
+            self.cut_tenth(now);
+        }
+    }
+
+    fn cut_tenth(&mut self, now: u64) {
+        if let Some(tenths) = &mut self.tenths {
+            tenths.cut(now, std::mem::take(&mut self.slice.families));
+        }
+    }
+
     /// Records that the duration of the load is over at `now`, and that the worker has waited
     /// `waited` nanoseconds in all. The exchanges in flight count for the last slice.
     pub(crate) fn begin_draining(&mut self, now: u64, waited: u64) {
@@ -293,7 +320,9 @@ impl Recorder {
     /// Returns the shortest response time of a family so far, in nanoseconds.
     pub(crate) fn shortest_response(&self, family: Family) -> Option<u64> {
         let slice = self.slice.families[family].response.min();
-        slice.into_iter().chain(self.tally[family].phases.response.min()).min()
+        let earlier = self.tenths.as_ref().and_then(|of| of.shortest_response(family));
+        let whole = self.tally[family].phases.response.min();
+        slice.into_iter().chain(earlier).chain(whole).min()
     }
 
     /// Ends the slice at `now` and returns it; the next one begins. `waited` is how long the worker
@@ -302,7 +331,12 @@ impl Recorder {
     /// recording each in both would cost as much for every exchange as this costs per second.
     pub(crate) fn cut(&mut self, now: u64, waited: u64, oldest_ns: u64) -> Slice {
         let waited = self.drained_from.map_or(waited, |(_, waited)| waited);
+        self.cut_tenth(now);
         let mut slice = std::mem::take(&mut self.slice);
+        if let Some(tenths) = &mut self.tenths {
+            (slice.tenths, slice.families) = tenths.take();
+        }
+        self.tenths = self.tenths.take().filter(|of| !of.are_enough());
         for (family, of) in slice.families.iter() {
             let phases = &mut self.tally[family].phases;
             phases.connect += &of.connect;

@@ -194,7 +194,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn next_due(&mut self) -> u64 {
         let now = self.network.driver.woke();
         let due = self.scheduler.next_due(now, &self.recorder);
-        let all = [due, self.network.next_timer(), Some(self.recorder.slice_end())];
+        let all = [due, self.network.next_timer(), Some(self.recorder.next_cut())];
         all.into_iter().flatten().fold(now + PATIENCE, u64::min)
     }
 
@@ -217,6 +217,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         if self.scheduler.is_draining(now) {
             self.recorder.begin_draining(now, self.network.driver.waited());
         }
+        self.recorder.keep_tenths(now);
         if now >= self.recorder.slice_end() {
             let oldest_ns = self.scheduler.oldest_age(now);
             let slice = self.recorder.cut(now, self.network.driver.waited(), oldest_ns);

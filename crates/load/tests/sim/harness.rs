@@ -104,6 +104,7 @@ pub(crate) struct Sim {
     pub(crate) stop_at: u64,
     pub(crate) most_waits: u64,
     pub(crate) pause: Option<[u64; 2]>,
+    pub(crate) tenths: bool,
 }
 
 /// What came of it.
@@ -121,7 +122,8 @@ impl Sim {
     pub(crate) fn new(plan: Plan) -> Sim {
         let (worker, seed, cost, drops) = (0, 0, 0, 0);
         let (stop_at, most_waits, pause) = (u64::MAX, 100_000, None);
-        Sim { plan, worker, seed, cost, drops, stop_at, most_waits, pause }
+        let tenths = false;
+        Sim { plan, worker, seed, cost, drops, stop_at, most_waits, pause, tenths }
     }
 
     pub(crate) fn run(self, script: Script) -> Ran {
@@ -130,6 +132,7 @@ impl Sim {
         let world = World::new(script, Random::new(self.seed), BEGIN, rules);
         let world = Rc::new(RefCell::new(world));
         let prepared = PreparedLoad::new(&self.plan).unwrap();
+        let prepared = if self.tenths { prepared.in_tenths() } else { prepared };
         let mut worker = Worker::new(Simulated::new(&world), &prepared, self.worker, BEGIN);
         if self.plan.connection.preopen {
             worker.open_first(&stop, |_| {});

@@ -31,4 +31,5 @@ mod simulated;
 mod sources;
 mod stage;
 mod storm;
+mod tenths;
 mod world;

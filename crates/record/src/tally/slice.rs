@@ -45,6 +45,10 @@ pub struct Slice {
     /// The agent that reports this, if the load is that of a fleet.
     #[serde(skip)]
     pub agent: Option<Arc<str>>,
+    /// The parts of this slice by tenths of a second. Set only if the load asks for them, and only
+    /// in its first 10 s.
+    #[serde(skip)]
+    pub tenths: Vec<TenthSlice>,
 }
 
 /// What a worker has counted from the start of the measurement to the end of a slice, for live
@@ -181,6 +185,34 @@ impl SliceTally {
             wait: phases.wait.clone(),
             response: phases.response.clone(),
         }
+    }
+}
+
+/// The counts of one worker, or of several, in one tenth of a second.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TenthSlice {
+    /// Whole tenths of a second from the start of the measurement to the start of this slice.
+    pub tenth: u64,
+    /// The length in nanoseconds.
+    pub length_ns: u64,
+    /// The counts of each family. Of the durations only response times are kept.
+    pub families: PerFamily<SliceTally>,
+}
+
+impl TenthSlice {
+    /// Returns the slice of a tenth with these counts.
+    pub fn new(tenth: u64, length_ns: u64, families: PerFamily<SliceTally>) -> TenthSlice {
+        let kept = |of: SliceTally| {
+            let none = Timing::default;
+            SliceTally { connect: none(), tls: none(), wait: none(), ..of }
+        };
+        TenthSlice { tenth, length_ns, families: families.map(kept) }
+    }
+
+    /// Adds the counts of another worker in the same tenth.
+    pub fn add(&mut self, other: &TenthSlice) {
+        self.length_ns = self.length_ns.max(other.length_ns);
+        self.families += &other.families;
     }
 }
 
