@@ -21,4 +21,5 @@ pub mod search_text;
 pub mod seconds;
 pub mod side;
 pub mod steps;
+mod spans;
 pub mod truth;

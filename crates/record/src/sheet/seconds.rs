@@ -1,32 +1,24 @@
 //! Charts over time: throughput, response times and failures.
 
-use crate::interval::{Interval, IntervalFamily};
 use crate::measurement::Measurement;
-use sixmark_document::histogram::Distribution;
-use sixmark_units::family::Family;
 
 use super::side::Sides;
+use super::spans::{CountedSpan, Span, Spans};
 use sixmark_sheet::BOTH_PLACE;
-use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Scale, Series, Unit, rounded};
 use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
-/// The shortest time, in seconds, for which a rate is meaningful. If the last second of a run is
-/// shorter, it is merged with the one before it.
-const SHORTEST_S: f64 = 0.2;
-/// The most points of a curve. The seconds of a longer run are merged.
-const MOST: usize = 120;
-
-/// If the last point covers less than this share of the time of the others, it is marked.
-const WHOLE: f64 = 0.98;
+/// If the last point covers less or more than the time of the others by this share, it is marked.
+const ODD: f64 = 0.05;
 
 /// Returns charts of throughput and response times of each side, and of failures if there are any.
 /// Returns `None` for a search, because its seconds belong to trials at different rates.
 pub(super) fn seconds_part(of: &dyn Measurement, sides: &Sides<'_>) -> Option<Part> {
-    let spans = spans(of.intervals());
+    let spans = Spans::of(of);
     let is_search = of.run().is_some_and(|run| run.find_max.is_some());
-    if spans.len() < 2 || sides.hides_all() || is_search {
+    if spans.all.len() < 2 || sides.hides_all() || is_search {
         return None;
     }
     let warmed = of.plan().is_some_and(|plan| !plan.load.warmup.is_zero());
@@ -36,84 +28,25 @@ pub(super) fn seconds_part(of: &dyn Measurement, sides: &Sides<'_>) -> Option<Pa
     Part::new("Over time", vec![Block::Charts(charts)]).map(Part::off_terminal)
 }
 
-/// One or several seconds of a run.
-#[derive(Default)]
-struct Span {
-    from_s: f64,
-    length_s: f64,
-    families: [CountedSecond; 2],
-}
-
-#[derive(Default)]
-struct CountedSecond {
-    completed: u64,
-    failed: u64,
-    response: Option<Distribution>,
-}
-
-/// Merges seconds so that there are at most `MOST` spans.
-fn spans(intervals: &[Interval]) -> Vec<Span> {
-    let each = intervals.len().div_ceil(MOST).max(1);
-    let mut chunks: Vec<&[Interval]> = intervals.chunks(each).collect();
-    if let [.., before, last] = chunks.as_slice()
-        && last.iter().map(|second| second.length_s).sum::<f64>() < SHORTEST_S
-    {
-        let joined = &intervals[intervals.len() - before.len() - last.len()..];
-        chunks.truncate(chunks.len() - 2);
-        chunks.push(joined);
-    }
-    chunks.into_iter().map(span).collect()
-}
-
-fn span(seconds: &[Interval]) -> Span {
-    let mut span = Span {
-        from_s: seconds.first().map_or(0.0, |second| second.second as f64),
-        ..Span::default()
-    };
-    for second in seconds {
-        span.length_s += second.length_s;
-        for (counted, family) in span.families.iter_mut().zip(Family::BOTH) {
-            counted.add(&second.families[family]);
-        }
-    }
-    span
-}
-
-impl CountedSecond {
-    fn add(&mut self, of: &IntervalFamily) {
-        self.completed += of.completed;
-        self.failed += of.failed + of.unaccepted;
-        // A histogram that can't be decoded is reported with the phases.
-        let Ok(Some(response)) = Distribution::of(&of.response_us) else { return };
-        match &mut self.response {
-            Some(all) => all.add(&response),
-            none => *none = Some(response),
-        }
-    }
-
-    fn quantile(&self, q: f64) -> Option<f64> {
-        self.response.as_ref().map(|found| found.quantile_us(q))
-    }
-}
-
 /// The data of the charts over time.
 struct SecondCharts<'a> {
-    spans: Vec<Span>,
+    spans: Spans,
     sides: &'a Sides<'a>,
     /// Whether a warm-up precedes the first second.
     warmed: bool,
 }
 
 /// A line over time: the end of its name, how it is drawn, and the function that returns the value
-/// of a span, given its length in seconds.
-type SecondLine = (&'static str, Mark, fn(&CountedSecond, f64) -> Option<f64>);
+/// of a span. Its second argument is the length of the span in seconds, or 0 if that is too short
+/// for a rate.
+type SecondLine = (&'static str, Mark, fn(&CountedSpan, f64) -> Option<f64>);
 
 const RATE: [SecondLine; 1] =
-    [("", Mark::Points, |of, s| (s >= SHORTEST_S).then(|| of.completed as f64 / s))];
+    [("", Mark::Points, |of, s| (s > 0.0).then(|| of.completed as f64 / s))];
 const TIMES: [SecondLine; 3] = [
-    (" median", Mark::Points, |of, _| of.quantile(0.5)),
-    (" p95", Mark::Faint, |of, _| of.quantile(0.95)),
-    (" p99", Mark::FaintPoints, |of, _| of.quantile(0.99)),
+    (" median", Mark::Points, |of, _| of.times[0]),
+    (" p95", Mark::Faint, |of, _| of.times[1]),
+    (" p99", Mark::FaintPoints, |of, _| of.times[2]),
 ];
 const FAILURES: [SecondLine; 1] = [("", Mark::Points, |of, _| Some(of.failed as f64))];
 
@@ -132,17 +65,37 @@ impl SecondCharts<'_> {
     fn rate_of_both(&self) -> Series {
         let at = |span: &Span| {
             let completed = span.families.iter().map(|of| of.completed).sum::<u64>() as f64;
-            (span.length_s >= SHORTEST_S).then(|| rounded(completed / span.length_s))
+            let s = self.spans.rated_s(span);
+            (s > 0.0).then(|| rounded(completed / s))
         };
-        let ys = self.spans.iter().map(at).collect();
+        let ys = self.spans.all.iter().map(at).collect();
         Series::new("both families".to_owned(), BOTH_PLACE, Mark::Points, ys)
     }
 
     fn times(&self) -> Chart {
-        let series = self.series(&TIMES);
+        let mut series = self.series(&TIMES);
+        for (line, side) in series.iter_mut().zip(&self.sides.all) {
+            line.missing = self.missing(side.place);
+        }
         let all: Vec<f64> = values(&series).collect();
-        let y = Axis::durations("response", 0.1, all.into_iter());
+        let mut y = Axis::durations("response", 0.1, all.into_iter());
+        // Words stand at the top.
+        if series.iter().any(|line| !line.missing.is_empty()) {
+            y.to *= if y.scale == Scale::Log { 2.0 } else { 1.2 };
+        }
         self.chart("Response times", "", y, series, write::write_time)
+    }
+
+    /// Returns `none` for each span in which exchanges of a side failed and no response arrived; for
+    /// each span if none ever arrived. Empty if there is no such span.
+    fn missing(&self, place: usize) -> Vec<Option<&'static str>> {
+        let of = |span: &Span| (span.families[place].completed, span.families[place].failed);
+        let never = self.spans.all.iter().all(|span| of(span).0 == 0);
+        let is_none = |span: &Span| of(span).0 == 0 && (never || of(span).1 > 0);
+        match self.spans.all.iter().any(is_none) {
+            true => self.spans.all.iter().map(|span| is_none(span).then_some("none")).collect(),
+            false => Vec::new(),
+        }
     }
 
     fn failures(&self) -> Option<Chart> {
@@ -161,9 +114,10 @@ impl SecondCharts<'_> {
                 .all
                 .iter()
                 .map(move |side| {
-                    let at =
-                        |span: &Span| of(&span.families[side.place], span.length_s).map(rounded);
-                    let ys = self.spans.iter().map(at).collect();
+                    let at = |span: &Span| {
+                        of(&span.families[side.place], self.spans.rated_s(span)).map(rounded)
+                    };
+                    let ys = self.spans.all.iter().map(at).collect();
                     Series::new(format!("{}{end}", side.name), side.place, mark, ys)
                 })
                 .collect::<Vec<_>>()
@@ -179,7 +133,7 @@ impl SecondCharts<'_> {
         series: Vec<Series>,
         write: impl Fn(f64) -> String,
     ) -> Chart {
-        let xs: Vec<f64> = self.spans.iter().map(|span| span.from_s).collect();
+        let xs: Vec<f64> = self.spans.all.iter().map(|span| span.from_s).collect();
         let to = xs.last().copied().unwrap_or(1.0);
         let from = xs.first().copied().unwrap_or(0.0);
         let since = match self.warmed {
@@ -189,9 +143,9 @@ impl SecondCharts<'_> {
         let partial = self.partial(y.unit == Unit::PerS);
         Chart {
             title: format!("{title} over time"),
-            about: describe_series(&series, unit, &write),
+            about: self.describe(&series, unit, &write),
             table: self.table(title, &xs, &series, &write),
-            x: Axis::linear(since, Unit::S, from, to.max(from + 1.0)),
+            x: Axis::linear(since, Unit::S, from, to.max(from + self.spans.whole_s)),
             y,
             labels: Vec::new(),
             xs,
@@ -200,13 +154,26 @@ impl SecondCharts<'_> {
         }
     }
 
-    /// Returns a band around the last point, if it covers less time than the others. Rates are
-    /// still per second there, but counts are lower than those of a whole second.
+    /// Describes the series in words. The range is that of whole intervals.
+    fn describe(&self, series: &[Series], unit: &str, write: impl Fn(f64) -> String) -> String {
+        let Some(partial) = self.partial(false) else {
+            return describe_series(series, unit, write);
+        };
+        let whole = |of: &Series| Series {
+            ys: of.ys.iter().take(self.spans.all.len() - 1).copied().collect(),
+            ..of.clone()
+        };
+        let whole: Vec<Series> = series.iter().map(whole).collect();
+        format!("{} The {} are not included.", describe_series(&whole, unit, write), partial.name)
+    }
+
+    /// Returns a band around the last point, if it covers another time than the others. Rates are
+    /// still per second there, but counts are not those of a whole interval.
     fn partial(&self, of_rates: bool) -> Option<Band> {
-        let [.., before, last] = self.spans.as_slice() else { return None };
-        let whole = last.from_s - before.from_s;
+        let last = self.spans.all.last()?;
+        let whole = self.spans.whole_s;
         let scaled = if of_rates { ", rate scaled to 1 s" } else { "" };
-        (last.length_s < WHOLE * whole).then(|| Band {
+        ((last.length_s / whole - 1.0).abs() > ODD).then(|| Band {
             name: format!("last {}{scaled}", write::write_time(last.length_s * 1e6)),
             role: Role::Partial,
             from: rounded(last.from_s - whole / 2.0),
@@ -227,15 +194,20 @@ impl SecondCharts<'_> {
             .chain(series.iter().map(|series| Column::number(&series.name)));
         let last = self.partial(false).map(|_| xs.len() - 1);
         let row = |(at, &x): (usize, &f64)| {
-            let value = |series: &Series| series.ys.get(at).copied().flatten();
-            let cell =
-                |y: Option<f64>| y.map_or_else(SheetCell::none, |y| SheetCell::Number(write(y), y));
-            let cells = series.iter().map(|series| cell(value(series))).collect();
+            let cell = |series: &Series| match series.ys.get(at).copied().flatten() {
+                Some(y) => SheetCell::Number(write(y), y),
+                None => SheetCell::from(series.missing.get(at).copied().flatten().unwrap_or("")),
+            };
+            let cells = series.iter().map(cell).collect();
             let partial = match last == Some(at) {
-                true => format!(" ({})", write::write_time(self.spans[at].length_s * 1e6)),
+                true => format!(" ({})", write::write_time(self.spans.all[at].length_s * 1e6)),
                 false => String::new(),
             };
-            let label = write::write_count(x as u64) + &partial;
+            let begin = match self.spans.whole_s < 1.0 {
+                true => format!("{x:.1}"),
+                false => write::write_count(x as u64),
+            };
+            let label = begin + &partial;
             Row::new(SheetCell::Number(label, x), cells)
         };
         let rows = xs.iter().enumerate().map(row).collect();
@@ -247,8 +219,11 @@ impl SecondCharts<'_> {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::interval::{Interval, IntervalFamily};
     use crate::result::RunResult;
     use crate::sheet::side::Sides;
+    use crate::tenth::{Tenth, TenthFamily, TenthTimes};
+    use sixmark_units::family::PerFamily;
 
     fn run(lengths: &[f64]) -> RunResult {
         let mut run = fixture::run();
@@ -261,8 +236,7 @@ mod tests {
                 body_bytes: 0,
                 response_us: run.total.response_us.clone(),
             };
-            let families =
-                sixmark_units::family::PerFamily { ipv6: counted.clone(), ipv4: counted };
+            let families = PerFamily { ipv6: counted.clone(), ipv4: counted };
             Interval { second: at as u64, length_s, families }
         };
         run.intervals = lengths.iter().enumerate().map(second).collect();
@@ -291,6 +265,59 @@ mod tests {
         assert!(ys.into_iter().all(|ys| ys[2] == ys[1]), "{:?}", rates.series);
         assert_eq!(rates.x.label, "seconds from the start");
         assert_eq!(rates.table.groups[0].rows[2].label.text().replace('\u{a0}', " "), "2 (500 ms)");
+    }
+
+    #[test]
+    fn the_range_in_words_is_that_of_whole_seconds() {
+        let mut run = run(&[1.0, 1.0, 0.5]);
+        run.intervals[2].families.ipv6.completed = 1;
+        let about = charts(&run)[0].about.replace('\u{a0}', " ");
+        assert!(about.starts_with("IPv6: 100 to 100 requests/s."), "{about}");
+        assert!(about.ends_with("The last 500 ms are not included."), "{about}");
+    }
+
+    /// Returns a run of tenths with these numbers of responses over IPv6, and failures over IPv4.
+    fn short(completed: &[u64]) -> RunResult {
+        let mut run = run(&[1.0]);
+        let times = |count: u64| TenthTimes {
+            count,
+            p50: (count > 0).then_some(5_000.0),
+            p95: (count > 0).then_some(6_000.0),
+            p99: (count > 0).then_some(7_000.0),
+        };
+        let family = |completed: u64, failed| TenthFamily {
+            sent: completed + failed,
+            completed,
+            failed,
+            unaccepted: 0,
+            body_bytes: 0,
+            response_us: times(completed),
+        };
+        let tenth = |(at, &completed): (usize, &u64)| {
+            let families = PerFamily { ipv6: family(completed, 0), ipv4: family(0, 1) };
+            Tenth { tenth: at as u64, length_s: 0.1, families }
+        };
+        run.tenths = completed.iter().enumerate().map(tenth).collect();
+        run
+    }
+
+    #[test]
+    fn a_short_run_is_drawn_by_tenths_and_what_never_arrived_is_none() {
+        let charts = charts(&short(&[10, 20, 0, 10]));
+        let (rates, times) = (&charts[0], &charts[1]);
+        assert_eq!(rates.xs, [0.0, 0.1, 0.2, 0.3]);
+        assert_eq!(rates.series[0].ys, [100.0, 200.0, 0.0, 100.0].map(Some));
+        let label = rates.table.groups[0].rows[3].label.text();
+        assert_eq!((label, rates.bands.len()), ("0.3", 0));
+        // A tenth in which nothing arrived may only be too short; nothing at all is none.
+        let [v6, v4] = [&times.series[0], &times.series[1]];
+        assert_eq!((v6.name.as_str(), v6.ys[2], v6.missing.len()), ("IPv6 median", None, 0));
+        assert_eq!((v4.name.as_str(), v4.missing.clone()), ("IPv4 median", vec![Some("none"); 4]));
+        let cells = &times.table.groups[0].rows[0].cells;
+        assert_eq!(
+            (cells[0].text().replace('\u{a0}', " ").as_str(), cells[1].text()),
+            ("5.00 ms", "none")
+        );
     }
 
     #[test]
