@@ -3,6 +3,8 @@
 //!
 //! Begin with [`run`]. The other modules make tables from [`side`].
 pub mod failed;
+mod buckets;
+mod curves;
 pub mod families;
 pub mod figures;
 pub mod fleet;

@@ -3,9 +3,11 @@
 use crate::timed_phase::TimedPhase;
 use sixmark_document::histogram::Distribution;
 
-use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
+use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Unit, rounded};
 
-use super::side::{Side, Sides};
+use super::buckets::buckets;
+use super::curves::{Curve, LEAST_US, describe_curves, each_cell, each_series};
+use super::side::Sides;
 use sixmark_sheet::table::{Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
@@ -13,11 +15,6 @@ use sixmark_sheet::{Block, Part, write};
 const POINTS_A_DECADE: i32 = 24;
 /// Points of the cumulative curve.
 const POINTS: usize = 128;
-/// Buckets of the histogram.
-const BUCKETS: usize = 40;
-/// The least ratio of the histogram's upper bound to its lower one, since times in documents have
-/// only three digits.
-const NARROWEST: f64 = 1.5;
 /// One in this many points of the cumulative curve has a row in the table.
 const ROWS_EVERY: usize = 8;
 /// The shares that have a row in the table of a percentile curve, if there are enough durations.
@@ -25,8 +22,6 @@ const SHARES: [f64; 15] = [
     0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999, 0.999999,
     0.9999999,
 ];
-/// The shortest time on a logarithmic axis, in microseconds. Shorter ones are drawn there.
-const LEAST_US: f64 = 0.1;
 
 /// The order in which the phases are shown: those of most interest first.
 const ORDER: [TimedPhase; 10] = [
@@ -76,109 +71,16 @@ fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
         ],
         _ => vec![Block::Heading(phase_title(phase)), Block::Aside(sides.definition(phase).into())]
             .into_iter()
-            .chain((phase == TimedPhase::Response).then(|| Block::Charts(vec![buckets(&curves)])))
+            .chain(
+                (phase == TimedPhase::Response)
+                    .then(|| Block::Charts(vec![buckets(sides, &curves)])),
+            )
             .chain([Block::Charts(vec![
                 percentiles(sides, phase, &curves),
-                within(phase, &curves),
+                within(sides, phase, &curves),
             ])])
             .collect(),
     }
-}
-
-/// Returns a histogram of response times, whose buckets are equally wide on a logarithmic axis. The
-/// last bucket ends at the longest p99.9, and also counts all longer times.
-fn buckets(curves: &[Curve<'_>]) -> Chart {
-    let low = curves.iter().map(|curve| curve.found.min_us()).fold(f64::MAX, f64::min);
-    let high = curves.iter().map(|curve| curve.found.quantile_us(0.999)).fold(0.0, f64::max);
-    let low = low.max(LEAST_US);
-    let high = high.max(low * NARROWEST);
-    let step = (high / low).powf(1.0 / BUCKETS as f64);
-    let bounds: Vec<f64> = (0..=BUCKETS).map(|at| rounded(low * step.powi(at as i32))).collect();
-    let shares: Vec<Vec<f64>> = curves.iter().map(|curve| shares(curve, &bounds)).collect();
-    let series: Vec<Series> = curves
-        .iter()
-        .zip(&shares)
-        .map(|(curve, shares)| {
-            // A step lasts until the next point.
-            let ys = shares.iter().chain(shares.last()).copied().map(Some).collect();
-            Series::new(curve.side.name.clone(), curve.side.place, Mark::Steps, ys)
-        })
-        .collect();
-    let most = shares.iter().flatten().copied();
-    Chart {
-        title: "Response: histogram".to_owned(),
-        about: describe_curves(curves),
-        table: bucket_table(curves, &bounds, &shares),
-        x: Axis {
-            scale: Scale::Log,
-            ..Axis::linear(
-                "response time; the last bucket counts all longer ones",
-                Unit::Us,
-                bounds[0],
-                bounds[BUCKETS],
-            )
-        },
-        y: Axis::from_zero("share of responses", Unit::Share, most),
-        labels: Vec::new(),
-        xs: bounds,
-        series,
-        bands: Vec::new(),
-    }
-}
-
-/// Returns the share of a side's durations in each bucket.
-fn shares(curve: &Curve<'_>, bounds: &[f64]) -> Vec<f64> {
-    let mut below = 0.0;
-    let upper = bounds[1..bounds.len() - 1].iter().map(|&us| curve.found.share_within(us));
-    upper
-        .chain([1.0])
-        .map(|within| {
-            let share = rounded((within - below).max(0.0));
-            below = within;
-            share
-        })
-        .collect()
-}
-
-fn bucket_table(curves: &[Curve<'_>], bounds: &[f64], shares: &[Vec<f64>]) -> Table {
-    let row = |at: usize| {
-        let [from, to] = [bounds[at], bounds[at + 1]].map(write::write_time);
-        let label = match at + 2 == bounds.len() {
-            true => format!("more than {from}"),
-            false => format!("{from} to {to}"),
-        };
-        let cell = |of: &Vec<f64>| SheetCell::Number(write::write_percent(of[at]), of[at]);
-        Row::new(SheetCell::Number(label, bounds[at]), shares.iter().map(cell).collect())
-    };
-    let rows = (0..bounds.len() - 1).map(row).collect();
-    let columns = std::iter::once(sixmark_sheet::table::Column::words("Response time"))
-        .chain(curves.iter().map(|curve| sixmark_sheet::table::Column::number(&curve.side.name)));
-    Table::new("Response: share of responses by time", columns.collect(), rows)
-}
-
-/// One side's durations of a phase.
-struct Curve<'a> {
-    side: &'a Side<'a>,
-    found: Distribution,
-}
-
-impl Curve<'_> {
-    fn series(&self, ys: Vec<Option<f64>>) -> Series {
-        Series::new(self.side.name.clone(), self.side.place, Mark::Line, ys)
-    }
-
-    /// Returns the duration that one in `tail` durations exceeds, for a point of the tail axis;
-    /// `None` if there are fewer than `tail` durations.
-    fn at(&self, tail: f64) -> Option<f64> {
-        let count = self.found.count() as f64;
-        (tail <= count * 1.000_001).then(|| self.found.quantile_us(tail_share(tail, count)))
-    }
-}
-
-/// Returns the share that a point of the tail axis stands for; 1, the longest duration, for the
-/// last point.
-fn tail_share(tail: f64, count: f64) -> f64 {
-    if tail >= count * 0.999_999 { 1.0 } else { 1.0 - 1.0 / tail }
 }
 
 /// Returns the chart of durations by share, on an axis that is logarithmic in the tail: 90 % to 99
@@ -186,15 +88,13 @@ fn tail_share(tail: f64, count: f64) -> f64 {
 fn percentiles(sides: &Sides<'_>, phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
     let most = curves.iter().map(|curve| curve.found.count()).max().unwrap_or(1).max(2) as f64;
     let xs = tails(most, curves);
-    let series: Vec<Series> = curves
-        .iter()
-        .map(|curve| curve.series(xs.iter().map(|&x| curve.at(x).map(rounded)).collect()))
-        .collect();
+    let ys = |curve: &Curve<'_>| xs.iter().map(|&x| curve.at(x).map(rounded)).collect();
+    let series = each_series(sides, curves, Mark::Line, curves.iter().map(ys));
     let values = || series.iter().flat_map(|series| series.ys.iter().flatten().copied());
     let y = Axis::durations("", LEAST_US, values().collect::<Vec<_>>().into_iter());
     Chart {
         title: format!("{}: percentiles", phase_title(phase)),
-        about: describe_curves(curves),
+        about: describe_curves(sides, curves),
         table: percentile_table(sides, phase, curves, most),
         x: Axis {
             scale: Scale::Log,
@@ -232,40 +132,40 @@ fn percentile_table(
         .iter()
         .map(|share| (write::quantile(*share), 1.0 / (1.0 - share)))
         .filter(|(_, tail)| *tail < most)
-        .map(|(label, tail)| phase_row(label, curves, |curve| curve.at(tail)))
+        .map(|(label, tail)| phase_row(label, sides, curves, |curve| curve.at(tail)))
         .collect();
-    rows.push(phase_row("100 %".into(), curves, |curve| Some(curve.found.max_us())));
+    rows.push(phase_row("100 %".into(), sides, curves, |curve| Some(curve.found.max_us())));
     let columns = sides.columns("Share");
     Table::new(format!("{}: not longer than", phase_title(phase)), columns, rows)
 }
 
-fn phase_row(label: String, curves: &[Curve<'_>], of: impl Fn(&Curve<'_>) -> Option<f64>) -> Row {
+fn phase_row(
+    label: String,
+    sides: &Sides<'_>,
+    curves: &[Curve<'_>],
+    of: impl Fn(&Curve<'_>) -> Option<f64>,
+) -> Row {
     let cell = |us: f64| SheetCell::Number(write::write_time(us), rounded(us));
-    Row::new(
-        label,
-        curves.iter().map(|curve| of(curve).map_or_else(SheetCell::none, cell)).collect(),
-    )
+    let cells = curves.iter().map(|curve| of(curve).map_or_else(SheetCell::none, cell));
+    Row::new(label, each_cell(sides, curves, cells))
 }
 
 /// Returns the chart of the cumulative distribution: the share of durations by time.
-fn within(phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
+fn within(sides: &Sides<'_>, phase: TimedPhase, curves: &[Curve<'_>]) -> Chart {
     // The axis omits the longest thousandth, which would take most of the room. The chart of
     // percentiles shows it.
     let bounds = curves.iter().flat_map(|c| [c.found.min_us(), c.found.quantile_us(0.999)]);
     let bounds: Vec<f64> = bounds.collect();
     let x = Axis::durations("", LEAST_US, bounds.into_iter());
     let xs = spread(&x);
-    let series: Vec<Series> = curves
-        .iter()
-        .map(|curve| {
-            let ys = xs.iter().map(|&us| Some(rounded(curve.found.share_within(us))));
-            curve.series(ys.collect())
-        })
-        .collect();
+    let ys = |curve: &Curve<'_>| {
+        xs.iter().map(|&us| Some(rounded(curve.found.share_within(us)))).collect()
+    };
+    let series = each_series(sides, curves, Mark::Line, curves.iter().map(ys));
     Chart {
         title: format!("{}: cumulative distribution", phase_title(phase)),
-        about: describe_curves(curves),
-        table: within_table(phase, curves, &xs),
+        about: describe_curves(sides, curves),
+        table: within_table(sides, phase, curves, &xs),
         x,
         y: Axis { to: 1.0, ..Axis::from_zero("share", Unit::Share, std::iter::once(1.0)) },
         labels: Vec::new(),
@@ -287,29 +187,16 @@ fn spread(axis: &Axis) -> Vec<f64> {
     (0..POINTS).map(along).map(rounded).collect()
 }
 
-fn within_table(phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
+fn within_table(sides: &Sides<'_>, phase: TimedPhase, curves: &[Curve<'_>], xs: &[f64]) -> Table {
     let rows = xs.iter().enumerate().filter(|(at, _)| (at + 1).is_multiple_of(ROWS_EVERY));
     let cell = |share: f64| SheetCell::Number(write::quantile((share * 1e5).round() / 1e5), share);
     let row = |(_, &us): (usize, &f64)| {
         let shares = curves.iter().map(|curve| cell(rounded(curve.found.share_within(us))));
-        Row::new(SheetCell::Number(write::write_time(us), us), shares.collect())
+        let cells = each_cell(sides, curves, shares);
+        Row::new(SheetCell::Number(write::write_time(us), us), cells)
     };
-    let columns = std::iter::once(sixmark_sheet::table::Column::words("Time"))
-        .chain(curves.iter().map(|curve| sixmark_sheet::table::Column::number(&curve.side.name)));
     let caption = format!("{}: share within", phase_title(phase));
-    Table::new(caption, columns.collect(), rows.map(row).collect())
-}
-
-/// Describes the curves in words.
-fn describe_curves(curves: &[Curve<'_>]) -> String {
-    let of = |curve: &Curve<'_>| {
-        let quantiles = [0.5, 0.95, 0.99].map(|q| write::write_time(curve.found.quantile_us(q)));
-        let [p50, p95, p99] = quantiles;
-        let (name, longest) = (&curve.side.name, write::write_time(curve.found.max_us()));
-        let count = write::write_count(curve.found.count());
-        format!("{name}: median {p50}, p95 {p95}, p99 {p99}, longest {longest}, of {count}.")
-    };
-    curves.iter().map(of).collect::<Vec<_>>().join(" ")
+    Table::new(caption, sides.columns("Time"), rows.map(row).collect())
 }
 
 /// The shortest time that is shown in detail, in microseconds. Shorter ones are within the error of
@@ -320,27 +207,27 @@ pub(super) const COMPARABLE_US: f64 = 1.0;
 mod tests {
     use super::*;
     use crate::fixture;
-    use sixmark_document::timing::Timing;
-    use sixmark_http::HttpVersion;
 
     #[test]
-    fn the_shares_of_a_histogram_add_up_to_all_responses() {
-        let mut timing = Timing::default();
-        (1..=10_000_u64).for_each(|us| timing.record(us * 1_000));
-        let summary = timing.summary();
-        let figures = fixture::silent();
-        let name = "IPv6".to_owned();
-        let version = HttpVersion::Http1;
-        let side = Side { place: 0, name, figures: &figures, version, hidden: false };
-        let found = Distribution::of(&summary).unwrap().unwrap();
-        let chart = buckets(&[Curve { side: &side, found }]);
-        let ys: Vec<f64> = chart.series[0].ys.iter().flatten().copied().collect();
-        assert_eq!((chart.xs.len(), ys.len()), (BUCKETS + 1, BUCKETS + 1));
-        let sum: f64 = ys[..BUCKETS].iter().sum();
-        assert!((sum - 1.0).abs() < 1e-3, "{sum}");
-        assert_eq!(ys[BUCKETS], ys[BUCKETS - 1], "the last step has an end");
-        let [first, last] = [chart.xs[1] / chart.xs[0], chart.xs[BUCKETS] / chart.xs[BUCKETS - 1]];
-        assert!((first / last - 1.0).abs() < 1e-3, "{first} and {last}");
-        assert_eq!(chart.table.rows().count(), BUCKETS);
+    fn a_side_without_durations_is_named_and_keeps_its_column() {
+        let mut run = fixture::run();
+        run.families.ipv6 = Some(fixture::silent());
+        let sides = Sides::of_families(&run);
+        let part = phases_part(&sides).unwrap();
+        let charts = part.blocks.iter().filter_map(|block| match block {
+            Block::Charts(charts) => Some(charts),
+            _ => None,
+        });
+        let charts: Vec<&Chart> = charts.flatten().collect();
+        assert!(!charts.is_empty());
+        for chart in charts {
+            let names: Vec<&str> = chart.series.iter().map(|of| of.name.as_str()).collect();
+            assert_eq!(names, ["IPv6: none", "IPv4"], "{}", chart.title);
+            assert!(chart.series[0].ys.iter().all(Option::is_none), "{}", chart.title);
+            assert_eq!(chart.series[0].ys.len(), chart.xs.len(), "{}", chart.title);
+            let cells = &chart.table.rows().next().unwrap().cells;
+            assert_eq!((cells.len(), cells[0].text()), (2, "none"), "{}", chart.table.caption);
+            assert!(chart.about.ends_with("IPv6: none."), "{}", chart.about);
+        }
     }
 }
