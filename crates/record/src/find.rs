@@ -23,6 +23,10 @@ pub struct FindMax {
     pub conditions: Vec<Condition>,
     /// How long each trial was measured, in seconds.
     pub trial_s: f64,
+    /// How long the whole search took in seconds, with all trials and their warm-ups; null in
+    /// documents of versions that did not state it.
+    #[serde(default)]
+    pub took_s: Option<f64>,
     /// The result for each family in use.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<FoundRate>,
@@ -95,7 +99,18 @@ impl FindMax {
     /// Combines the results of the families.
     pub fn new(conditions: Vec<Condition>, trial_s: f64, families: Families<FoundRate>) -> FindMax {
         let ratio = ratio_of_rates(&families);
-        FindMax { conditions, trial_s, families, ratio }
+        FindMax { conditions, trial_s, took_s: None, families, ratio }
+    }
+
+    /// Returns the number of trials of all families.
+    pub fn trials(&self) -> u64 {
+        self.families.iter().map(|(_, found)| found.trials.len() as u64).sum()
+    }
+
+    /// Returns the number of requests sent in all trials.
+    pub fn sent(&self) -> u64 {
+        let trials = self.families.iter().flat_map(|(_, found)| &found.trials);
+        trials.map(|trial| trial.requests.sent).sum()
     }
 
     /// Returns true if both brackets are closed and there is no ratio nevertheless.

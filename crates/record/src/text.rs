@@ -6,6 +6,7 @@ mod path;
 
 use crate::sheet::fleet::fleet_part;
 use crate::sheet::run::search_of;
+use crate::sheet::search_text::write_amount_of_search;
 use sixmark_vitals::costs_sheet::costs_part;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -127,7 +128,7 @@ fn write_headline(run: &RunResult) -> String {
     targets(&mut text, &run.plan);
     mix(&mut text, &run.plan);
     lookups(&mut text, &run.dns);
-    write_amount(&mut text, run, &requests_of(run));
+    let _ = writeln!(text, "{}{}", amount(run), describe_end(run.ended));
     terminal::paragraph(&mut text, &setting(run));
     write_agreement(&mut text, run);
     text
@@ -137,9 +138,21 @@ fn requests_of(of: &dyn Measurement) -> String {
     format!("{} requests", write_count(of.total().requests.sent))
 }
 
+/// Describes how much a run measured, and how long it took.
+fn amount(run: &RunResult) -> String {
+    match &run.find_max {
+        Some(found) => write_amount_of_search(found),
+        None => amount_of(run, &requests_of(run)),
+    }
+}
+
+fn amount_of(of: &dyn Measurement, what: &str) -> String {
+    format!("{what} in {:.2} s", of.elapsed_s())
+}
+
 /// Writes how much was measured (`what`), the duration, and how the measurement ended.
 pub fn write_amount(text: &mut String, of: &dyn Measurement, what: &str) {
-    let _ = writeln!(text, "{what} in {:.2} s{}", of.elapsed_s(), describe_end(of.ended()));
+    let _ = writeln!(text, "{}{}", amount_of(of, what), describe_end(of.ended()));
 }
 
 /// Writes the TLS parameters that each family negotiated, and why the families are not comparable,

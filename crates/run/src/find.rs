@@ -7,6 +7,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use sixmark_document::provenance::Ended;
 use sixmark_record::board::BUSY;
@@ -55,7 +56,7 @@ pub fn run_search(
     stop: &Arc<AtomicBool>,
     mut watch: impl FnMut(SearchEvent<'_>),
 ) -> Result<RunResult, CommandError> {
-    let before = usage();
+    let (before, began) = (usage(), Instant::now());
     let (conditions, more_places) = (runnable.conditions().to_vec(), runnable.more_places);
     let generators = runnable.generators().cloned();
     let (prepared, known) = runnable.begin();
@@ -64,8 +65,15 @@ pub fn run_search(
         run_load_on(generators.as_ref(), plan, stop, |slice| watch(SearchEvent::Second(slice)))
     };
     let sides = search(plan, &conditions, more_places, load, &mut watch)?;
-    let usage = usage().since(before);
-    Ok(crate::assemble(known, assemble_search(plan, &conditions, sides, usage)))
+    let cost = SearchCost { usage: usage().since(before), took: began.elapsed() };
+    Ok(crate::assemble(known, assemble_search(plan, &conditions, sides, cost)))
+}
+
+/// What all trials of a search together took.
+#[derive(Clone, Copy, Debug, Default)]
+struct SearchCost {
+    usage: Usage,
+    took: Duration,
 }
 
 /// The search of one family.
@@ -210,12 +218,12 @@ fn figures_of_family(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResu
 }
 
 /// Assembles what the shown trials measured, as if they were one run. The figures of a family are
-/// those of its trial; `usage` covers all trials.
+/// those of its trial; `cost` covers all trials.
 fn assemble_search(
     plan: &Plan,
     conditions: &[Condition],
     sides: PerFamily<Option<Side>>,
-    usage: Usage,
+    cost: SearchCost,
 ) -> Measured {
     let interrupted = sides.iter().filter_map(|(_, side)| side.as_ref()).any(Side::is_interrupted);
     let sides = sides.map(|side| side.map(Side::done));
@@ -233,10 +241,11 @@ fn assemble_search(
     let one = load::one_after_the_other(shown().map(|(_, loaded)| loaded));
     let ended = if interrupted { Ended::Interrupted } else { one.ended };
     let trial_s = trial_s(&plan);
-    let one = Measured::of(plan, Loaded { ended, usage, ..one });
+    let one = Measured::of(plan, Loaded { ended, usage: cost.usage, ..one });
     let families = Families { ipv6: ipv6.or(one.families.ipv6), ipv4: ipv4.or(one.families.ipv4) };
     let PerFamily { ipv6, ipv4 } = sides.map(|side| side.map(|(found, _)| found));
     let found = FindMax::new(conditions.to_vec(), trial_s, Families { ipv6, ipv4 });
+    let found = FindMax { took_s: Some(cost.took.as_secs_f64()), ..found };
     // Each family's trial had its own rate, so the responses of an overloaded server can't be
     // compared with those of the other family.
     Measured { families, find_max: Some(found), sameness: None, ..one }

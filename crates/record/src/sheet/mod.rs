@@ -19,6 +19,7 @@ pub mod planned;
 pub mod requests;
 pub mod run;
 pub mod search;
+mod search_chart;
 pub mod search_text;
 pub mod seconds;
 pub mod side;

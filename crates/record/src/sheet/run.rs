@@ -10,7 +10,7 @@ use super::requests::{failed_requests, requests_on_terminal};
 use super::side::Sides;
 use super::steps::steps_on_terminal;
 use super::{families, figures, fleet, floor, planned, search, truth};
-use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
 use sixmark_vitals::costs_sheet as costs;
 
 /// Returns the report of a run.
@@ -29,7 +29,7 @@ pub fn run_sheet(name: &str, result: &RunResult) -> Sheet {
         when: setting::when(&result.started),
         about: describe_run(result),
         headline: run_headline(result),
-        tiles: figures::tiles(&sides),
+        tiles: run_tiles(result, &sides),
         warnings: result.warnings.clone(),
         parts: parts.collect(),
     }
@@ -63,16 +63,28 @@ fn kind(result: &RunResult) -> &'static str {
     }
 }
 
+fn run_tiles(result: &RunResult, sides: &Sides<'_>) -> Vec<Tile> {
+    let tiles = figures::tiles(sides);
+    match &result.find_max {
+        Some(found) => search::search_tiles(found, tiles),
+        None => tiles,
+    }
+}
+
 fn describe_run(result: &RunResult) -> Vec<String> {
-    let said = [
-        format!("{:.1} s", result.elapsed_s),
-        format!("{} requests", write::write_count(result.total.requests.sent)),
-        planned::pace(&result.plan),
-        format!("IPv6 : IPv4 = {}", result.plan.ratio),
-        planned::protocol(&result.plan),
-        setting::describe_end(result.ended).to_owned(),
-    ];
-    said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
+    let said = match &result.find_max {
+        Some(found) => search::about_search(found, &result.plan),
+        None => vec![
+            format!("{:.1} s", result.elapsed_s),
+            format!("{} requests", write::write_count(result.total.requests.sent)),
+            planned::pace(&result.plan),
+            format!("IPv6 : IPv4 = {}", result.plan.ratio),
+        ],
+    };
+    let protocol = planned::protocol(&result.plan);
+    let end = setting::describe_end(result.ended).to_owned();
+    let said = said.into_iter().chain([protocol, end]);
+    said.filter(|phrase| !phrase.is_empty()).collect()
 }
 
 /// Returns the note on the limits of a run over both families, or `None` if one of them has no

@@ -4,14 +4,16 @@ use crate::condition::Condition;
 use crate::find::{FindMax, FoundRate, Trial};
 use sixmark_units::family::Family;
 
-use crate::metric::MetricKind;
+use crate::metric::{Metric, Quantity};
+use crate::pace::Pace;
+use crate::plan::Plan;
 
 use crate::sheet::search_text as find;
 
-use super::families::short;
-use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
+use super::search_chart::{NONE, rate_chart};
+use sixmark_sheet::chart::Chart;
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
-use sixmark_sheet::{Block, Part, write};
+use sixmark_sheet::{Block, Part, Tile, write};
 
 /// The note if both families have a rate that held and one that did not, but there is no ratio.
 const NO_RATIO: &str = "IPv6 vs IPv4: no ratio, since the server did not limit both rates.";
@@ -22,23 +24,55 @@ pub(super) fn describe_search(found: &FindMax) -> String {
         (Some(holds), Some(fails)) => {
             format!(
                 "{family} held {} requests/s and did not hold {}",
-                write_rate(holds),
-                write_rate(fails)
+                write::per_s(holds),
+                write::per_s(fails)
             )
         }
         (Some(holds), None) => {
             format!(
                 "{family} held {} requests/s, and no higher rate was tested to the end",
-                write_rate(holds)
+                write::per_s(holds)
             )
         }
         (None, Some(fails)) => {
-            format!("{family} did not hold even {} requests/s", write_rate(fails))
+            format!("{family} did not hold even {} requests/s", write::per_s(fails))
         }
         (None, None) => format!("no result for {family}"),
     };
     let families: Vec<String> = found.families.iter().map(of).collect();
     format!("With {}: {}.", conditions(found), families.join("; "))
+}
+
+/// Returns short phrases about a search: how long it took, its trials, and their load.
+pub(super) fn about_search(found: &FindMax, plan: &Plan) -> Vec<String> {
+    let took = found.took_s.map_or(String::new(), |s| format!("{s:.1} s"));
+    let trials = format!("{} trials of {} s", write::write_count(found.trials()), found.trial_s);
+    let in_flight = write::write_count(plan.in_flight());
+    let pace = match &plan.load.pace {
+        Pace::Closed => String::new(),
+        Pace::Open(open) => format!(
+            "open loop, {}, the first at {}, at most {in_flight} in flight",
+            open.arrivals,
+            open.first_rate()
+        ),
+    };
+    let requests = format!("{} requests", write::write_count(found.sent()));
+    vec![took, trials, requests, pace, "each family alone".to_owned()]
+}
+
+/// Returns the tiles of a search: the rate that was found in the place of the rate of the trial that
+/// the other figures are of.
+pub(super) fn search_tiles(found: &FindMax, all: Vec<Tile>) -> Vec<Tile> {
+    let side = |(family, of): (Family, &FoundRate)| {
+        let held = of.holds.map_or(NONE.to_owned(), write::per_s);
+        (usize::from(family == Family::Ipv4), family.to_string(), held)
+    };
+    let label = "Highest rate held, requests/s";
+    let sides = found.families.iter().map(side).collect();
+    let first = Tile { label, metric: None, sides, change: String::new() };
+    let rate = Metric::Quantity(Quantity::RequestsPerS).to_string();
+    let others = all.into_iter().filter(|tile| tile.metric.as_ref() != Some(&rate));
+    std::iter::once(first).chain(others).collect()
 }
 
 /// Returns the bracket of each family, their ratio, and all trials.
@@ -61,150 +95,9 @@ pub(super) fn search_part(found: &FindMax) -> Option<Part> {
     Part::new("The highest rate", blocks).map(Part::open)
 }
 
-/// One trial as a point of a chart.
-struct TrialPoint {
-    rate: f64,
-    family: Family,
-    held: bool,
-    value: f64,
-}
-
-/// Returns a chart of the metric of condition number `at` over the rate, with a marker for each
-/// trial; `None` if no trial measured it.
-fn rate_chart(found: &FindMax, at: usize) -> Option<Chart> {
-    let condition = found.conditions.get(at)?;
-    let points = points(found, at);
-    if points.is_empty() {
-        return None;
-    }
-    let limit = condition.limit();
-    let values = points.iter().map(|point| point.value).chain([limit]);
-    let values: Vec<f64> = values.collect();
-    let is_time = condition.metric().kind() == MetricKind::Time;
-    let y = match is_time {
-        true => Axis::durations("", LEAST_US, values.into_iter()),
-        false => Axis::from_zero("", Unit::Share, values.into_iter()),
-    };
-    let write = if is_time { write::write_time } else { write::write_percent };
-    let noun = write::capitalised(&short(condition.metric()));
-    Some(Chart {
-        title: format!("{noun} over the rate, a trial each"),
-        about: describe_points(found, &points, &format!("{condition}"), write),
-        table: points_table(&noun, &points, write),
-        x: Axis::rates("requests/s, each family alone", points.iter().map(|point| point.rate)),
-        y,
-        labels: Vec::new(),
-        xs: points.iter().map(|point| rounded(point.rate)).collect(),
-        series: families_of(&points).flat_map(|family| held_and_not(&points, family)).collect(),
-        bands: bands(found, format!("{condition}"), limit),
-    })
-}
-
-/// The shortest time on a logarithmic axis, in microseconds. Shorter ones are drawn there.
-const LEAST_US: f64 = 0.1;
-
-/// Returns the trials that measured the metric of condition number `at`, in order of rate.
-fn points(found: &FindMax, at: usize) -> Vec<TrialPoint> {
-    let of = |(family, of): (Family, &FoundRate)| {
-        let point = |trial: &Trial| {
-            let value = rounded(trial.values.get(at).copied().flatten()?);
-            Some(TrialPoint { rate: trial.rate, family, held: trial.held, value })
-        };
-        of.trials.iter().filter_map(point).collect::<Vec<_>>()
-    };
-    let mut points: Vec<TrialPoint> = found.families.iter().flat_map(of).collect();
-    points.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-    points
-}
-
-fn families_of(points: &[TrialPoint]) -> impl Iterator<Item = Family> {
-    Family::BOTH.into_iter().filter(|family| points.iter().any(|point| point.family == *family))
-}
-
-/// Returns the trials of a family that held, and those that did not, as series with filled and
-/// hollow markers.
-fn held_and_not(points: &[TrialPoint], family: Family) -> impl Iterator<Item = Series> {
-    let both = [(true, "held", Mark::Dots), (false, "did not hold", Mark::Hollow)];
-    let series = move |(held, words, mark): (bool, &str, Mark)| {
-        let of = |point: &TrialPoint| {
-            (point.family == family && point.held == held).then_some(point.value)
-        };
-        let ys: Vec<Option<f64>> = points.iter().map(of).collect();
-        let any = ys.iter().any(Option::is_some);
-        let side = usize::from(family == Family::Ipv4);
-        any.then(|| Series::new(format!("{family} {words}"), side, mark, ys))
-    };
-    both.map(series).into_iter().flatten()
-}
-
-/// Returns bands for the condition's limit, and for the bracket of each family that has one.
-fn bands(found: &FindMax, condition: String, limit: f64) -> Vec<Band> {
-    let bracket = |(family, of): (Family, &FoundRate)| {
-        let role = match family {
-            Family::Ipv6 => Role::Bracket6,
-            Family::Ipv4 => Role::Bracket4,
-        };
-        let (from, to) = (of.holds?, of.fails?);
-        let name = format!("{family}: {} to {}", write_rate(from), write_rate(to));
-        Some(Band { name, role, from: rounded(from), to: rounded(to), at: None })
-    };
-    let brackets = found.families.iter().filter_map(bracket);
-    let (from, to) = (rounded(limit), rounded(limit));
-    let bound = Band { name: condition, role: Role::Bound, from, to, at: None };
-    brackets.chain([bound]).collect()
-}
-
-fn describe_points(
-    found: &FindMax,
-    points: &[TrialPoint],
-    condition: &str,
-    write: fn(f64) -> String,
-) -> String {
-    let of = |family: Family| {
-        let highest = |held: bool| {
-            let those = points.iter().filter(|p| p.family == family && p.held == held);
-            those.max_by(|a, b| a.rate.total_cmp(&b.rate))
-        };
-        let said = |point: &TrialPoint, words: &str| {
-            format!("{words} {} requests/s with {}", write_rate(point.rate), write(point.value))
-        };
-        let held = highest(true).map(|point| said(point, "held at most"));
-        let failed = highest(false).map(|point| said(point, "did not hold"));
-        let both: Vec<String> = held.into_iter().chain(failed).collect();
-        format!("{family} {}.", both.join(", "))
-    };
-    let number = found.families.iter().map(|(_, of)| of.trials.len()).sum::<usize>();
-    let families: Vec<String> = families_of(points).map(of).collect();
-    format!("{number} trials with {condition}. {}", families.join(" "))
-}
-
-fn points_table(noun: &str, points: &[TrialPoint], write: fn(f64) -> String) -> Table {
-    let families: Vec<Family> = families_of(points).collect();
-    let columns: Vec<(Family, bool)> = families
-        .into_iter()
-        .flat_map(|family| [(family, true), (family, false)])
-        .filter(|(family, held)| points.iter().any(|p| p.family == *family && p.held == *held))
-        .collect();
-    let row = |point: &TrialPoint| {
-        let cell =
-            |&(family, held): &(Family, bool)| match point.family == family && point.held == held {
-                true => SheetCell::Number(write(point.value), point.value),
-                false => SheetCell::none(),
-            };
-        let label = SheetCell::Number(write_rate(point.rate), rounded(point.rate));
-        Row::new(label, columns.iter().map(cell).collect())
-    };
-    let heads = columns.iter().map(|(family, held)| {
-        let words = if *held { "held" } else { "did not hold" };
-        Column::number(format!("{family} {words}"))
-    });
-    let heads = std::iter::once(Column::words("Requests/s")).chain(heads).collect();
-    Table::new(format!("{noun} of each trial"), heads, points.iter().map(row).collect())
-}
-
 fn brackets(found: &FindMax) -> Table {
     let number = |per_s: Option<f64>| {
-        per_s.map_or_else(SheetCell::none, |per_s| SheetCell::Number(write_rate(per_s), per_s))
+        per_s.map_or_else(SheetCell::none, |per_s| SheetCell::Number(write::per_s(per_s), per_s))
     };
     let row = |(family, of): (Family, &FoundRate)| {
         let why = match (of.failing(), of.holds) {
@@ -231,7 +124,7 @@ fn brackets(found: &FindMax) -> Table {
 fn trials(found: &FindMax) -> Table {
     let row = |trial: &Trial| {
         let held = if trial.held { "held" } else { "did not hold" };
-        let label = SheetCell::Number(write_rate(trial.rate), trial.rate);
+        let label = SheetCell::Number(write::per_s(trial.rate), trial.rate);
         Row::new(label, vec![held.into(), find::why_not_held(&found.conditions, trial).into()])
     };
     let groups = found.families.iter().map(|(family, of)| Group {
@@ -246,7 +139,7 @@ fn trials(found: &FindMax) -> Table {
 /// Names the trials that the other figures of the report come from.
 fn figures_of(found: &FindMax) -> Option<String> {
     let of = |(family, found): (Family, &FoundRate)| {
-        found.shown().map(|trial| format!("{family} at {} requests/s", write_rate(trial.rate)))
+        found.shown().map(|trial| format!("{family} at {} requests/s", write::per_s(trial.rate)))
     };
     let trials: Vec<String> = found.families.iter().filter_map(of).collect();
     (!trials.is_empty())
@@ -257,12 +150,8 @@ fn conditions(found: &FindMax) -> String {
     found.conditions.iter().map(Condition::to_string).collect::<Vec<_>>().join(" and ")
 }
 
-fn write_rate(per_s: f64) -> String {
-    write::per_s(per_s)
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::family_result::{Families, RequestCounts};
     use crate::find::Limit;
@@ -276,7 +165,11 @@ mod tests {
         Trial { rate, in_flight: Some(50), held, reason, values, elapsed_s: 2.0, requests }
     }
 
-    fn found(holds: Option<f64>, fails: Option<f64>, reason: Limit) -> FoundRate {
+    pub(in super::super) fn found(
+        holds: Option<f64>,
+        fails: Option<f64>,
+        reason: Limit,
+    ) -> FoundRate {
         let held = holds.map(|rate| made(rate, None, 4_000.0));
         let failed = fails.map(|rate| vec![made(rate, Some(reason), 12_300.0); 3]);
         let trials = held.into_iter().chain(failed.into_iter().flatten()).collect();
@@ -312,22 +205,16 @@ requests/s.
     }
 
     #[test]
-    fn trials_are_drawn_over_the_rate_with_the_bracket_and_the_condition() {
-        let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
-        let v6 = found(Some(41_200.0), Some(43_100.0), Limit::Condition);
-        let families = Families { ipv6: Some(v6), ipv4: None };
-        let part = search_part(&FindMax::new(conditions, 2.0, families)).unwrap();
-        let Some(Block::Charts(charts)) = part.blocks.first() else { panic!("{part:?}") };
-        let chart = &charts[0];
-        assert_eq!(chart.title.replace('\u{a0}', " "), "Response p99 over the rate, a trial each");
-        let names: Vec<_> = chart.series.iter().map(|of| (of.name.as_str(), of.mark)).collect();
-        assert_eq!(names, [("IPv6 held", Mark::Dots), ("IPv6 did not hold", Mark::Hollow)]);
-        assert_eq!(chart.series[0].ys, [Some(4_000.0), None, None, None]);
-        let bands: Vec<_> = chart.bands.iter().map(|of| (of.role, of.from, of.to)).collect();
-        assert_eq!(
-            bands,
-            [(Role::Bracket6, 41_200.0, 43_100.0), (Role::Bound, 10_000.0, 10_000.0)]
-        );
+    fn a_search_is_described_by_all_of_its_trials() {
+        let both = || found(Some(41_200.0), Some(43_100.0), Limit::Condition);
+        let families = Families { ipv6: Some(both()), ipv4: Some(both()) };
+        let found = FindMax { took_s: Some(21.34), ..FindMax::new(Vec::new(), 2.0, families) };
+        let said = "8 trials of 2 s in 21.3 s, 8,000 requests";
+        assert_eq!(find::write_amount_of_search(&found), said);
+        let about = about_search(&found, &crate::fixture::run().plan);
+        assert_eq!(about[..3], ["21.3 s", "8 trials of 2 s", "8,000 requests"]);
+        let tiles = search_tiles(&found, Vec::new());
+        assert_eq!(tiles[0].sides[1], (1, "IPv4".to_owned(), "41,200".to_owned()));
     }
 
     #[test]

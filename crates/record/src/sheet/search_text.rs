@@ -1,11 +1,18 @@
-//! Descriptions of trials of a search for the highest rate.
+//! Descriptions of a search for the highest rate.
 
 use crate::condition::Condition;
-use crate::find::{Limit, Trial};
+use crate::find::{FindMax, Limit, Trial};
 use crate::pace::RequestRate;
 use sixmark_units::family::Family;
 
 use sixmark_units::quantity::write_count;
+
+/// Describes how much was measured in a search, and how long it took.
+pub fn write_amount_of_search(found: &FindMax) -> String {
+    let took = found.took_s.map_or(String::new(), |s| format!(" in {s:.1} s"));
+    let (trials, sent) = (write_count(found.trials()), write_count(found.sent()));
+    format!("{trials} trials of {} s{took}, {sent} requests", found.trial_s)
+}
 
 /// Describes one trial on a line.
 pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String {

@@ -13,7 +13,7 @@ use sixmark_document::timing::Summary;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, write_count};
 
-use super::{FamilyColumns, requests_of, setting, targets_line, write_whole};
+use super::{FamilyColumns, amount, setting, targets_line, write_whole};
 use crate::gate_text as gates;
 use sixmark_sheet::SheetHeadline;
 use sixmark_sheet::{Figure, terminal};
@@ -40,15 +40,8 @@ pub(super) fn run_answer(run: &RunResult) -> String {
     let headline = crate::sheet::run::run_headline(run);
     let mut text = String::new();
     terminal::write_failed(&mut text, &headline);
-    let of = run;
     let ended = super::describe_end(run.ended);
-    let _ = writeln!(
-        text,
-        "{} in {:.2} s{ended}: {}",
-        requests_of(of),
-        run.elapsed_s,
-        targets_line(&run.plan)
-    );
+    let _ = writeln!(text, "{}{ended}: {}", amount(run), targets_line(&run.plan));
     terminal::paragraph(&mut text, &setting(run));
     text.push('\n');
     terminal::write_sentence(&mut text, &headline);

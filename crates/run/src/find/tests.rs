@@ -137,7 +137,7 @@ fn searched(
 fn result(plan: &Plan, conditions: &[Condition], sides: PerFamily<Option<Side>>) -> RunResult {
     crate::assemble(
         Circumstances::default(),
-        assemble_search(plan, conditions, sides, Usage::default()),
+        assemble_search(plan, conditions, sides, SearchCost::default()),
     )
 }
 

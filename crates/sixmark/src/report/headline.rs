@@ -11,6 +11,7 @@ use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::Verdict;
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::find::FindMax;
 use sixmark_record::measurement::Measurement;
 use sixmark_record::metric::Metric;
 use sixmark_record::plan::Plan;
@@ -80,6 +81,11 @@ pub struct SideFigures {
     pub response_p50_us: Option<f64>,
     /// The 0.99 quantile of the response time in microseconds. `None` if no response was timed.
     pub response_p99_us: Option<f64>,
+    /// The highest rate that held in a search (`--find-max`), in requests per second. `None` if none
+    /// held, and if the document is not of a search. The other figures are of one trial.
+    pub holds_per_s: Option<f64>,
+    /// The lowest rate above it that did not hold, likewise.
+    pub fails_per_s: Option<f64>,
 }
 
 impl DocumentKind {
@@ -118,7 +124,27 @@ impl ListHeadline {
 
     /// Creates the headline of a run.
     pub fn of_run(run: &RunResult) -> ListHeadline {
-        ListHeadline::of_measurement(DocumentKind::Run, run, targets([&run.plan]))
+        let headline = ListHeadline::of_measurement(DocumentKind::Run, run, targets([&run.plan]));
+        match &run.find_max {
+            Some(found) => headline.with_search(found),
+            None => headline,
+        }
+    }
+
+    fn with_search(mut self, found: &FindMax) -> ListHeadline {
+        self.elapsed_s = found.took_s.unwrap_or(self.elapsed_s);
+        for (family, of) in found.families.iter() {
+            let side = self.sides.iter_mut().find(|side| side.name == family.word());
+            side.into_iter().for_each(|side| {
+                (side.holds_per_s, side.fails_per_s) = (of.holds, of.fails);
+            });
+        }
+        self
+    }
+
+    /// Returns true if it is of a search for the highest rate that has a result.
+    pub fn is_search(&self) -> bool {
+        self.sides.iter().any(|side| side.holds_per_s.or(side.fails_per_s).is_some())
     }
 
     /// Creates the headline of a watch.
@@ -191,6 +217,8 @@ impl SideFigures {
             requests_per_s: of.requests_per_s,
             response_p50_us: of.response_us.p50,
             response_p99_us: of.response_us.p99,
+            holds_per_s: None,
+            fails_per_s: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::report::headline::DocumentKind;
 use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::{ComparisonResult, SideName};
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::find::FindMax;
 use sixmark_record::measurement::Measurement;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
 use sixmark_study::study_result::StudyResult;
@@ -82,6 +83,16 @@ fn write_measurement(
         to.one(("second", number, ""), "length_s", &second.length_s.to_string());
         for (family, figures) in second.families.iter() {
             to.all(("second", number, &family.to_string().to_lowercase()), figures);
+        }
+    }
+    if let Some(found) = of.run().and_then(|run| run.find_max.as_ref()) {
+        to.search(found);
+    }
+    for tenth in of.tenths() {
+        let number = Some(tenth.tenth);
+        to.one(("tenth", number, ""), "length_s", &tenth.length_s.to_string());
+        for (family, figures) in tenth.families.iter() {
+            to.all(("tenth", number, family.word()), figures);
         }
     }
 }
@@ -189,6 +200,24 @@ impl Figures<'_> {
         }
         for (at, of) in figures.by_step.iter().enumerate() {
             self.all(("step", Some(at as u64), place.2), of);
+        }
+    }
+
+    /// Writes the result of a search, and each trial by its number among those of the family.
+    fn search(&mut self, found: &FindMax) {
+        let took = found.took_s.map(|s| s.to_string());
+        took.iter().for_each(|took| self.one(("search", None, ""), "took_s", took));
+        self.one(("search", None, ""), "trial_s", &found.trial_s.to_string());
+        for (family, of) in found.families.iter() {
+            self.all(("search", None, family.word()), of);
+            for (at, trial) in of.trials.iter().enumerate() {
+                let place = ("trial", Some(at as u64), family.word());
+                self.all(place, trial);
+                for (condition, value) in found.conditions.iter().zip(&trial.values) {
+                    let value = value.map_or(String::new(), |value| value.to_string());
+                    self.one(place, &condition.figure(), &value);
+                }
+            }
         }
     }
 

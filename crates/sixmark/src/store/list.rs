@@ -111,8 +111,8 @@ impl Store {
     }
 
     fn sides(&self, id: Id) -> rusqlite::Result<Vec<SideFigures>> {
-        let sql = "SELECT name, requests, failed, requests_per_s, response_p50_us, response_p99_us \
-                   FROM side WHERE entry = ?1 ORDER BY place";
+        let sql = "SELECT name, requests, failed, requests_per_s, response_p50_us, \
+                   response_p99_us, holds_per_s, fails_per_s FROM side WHERE entry = ?1 ORDER BY place";
         self.connection.prepare(sql)?.query_map([id.0], read_side)?.collect()
     }
 }
@@ -157,6 +157,8 @@ fn read_side(row: &Row<'_>) -> rusqlite::Result<SideFigures> {
         requests_per_s: row.get(3)?,
         response_p50_us: row.get(4)?,
         response_p99_us: row.get(5)?,
+        holds_per_s: row.get(6)?,
+        fails_per_s: row.get(7)?,
     })
 }
 

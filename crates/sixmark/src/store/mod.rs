@@ -300,12 +300,15 @@ fn put_targets(to: &Transaction<'_>, id: Id, targets: &[String]) -> rusqlite::Re
 fn put_sides(to: &Transaction<'_>, id: Id, sides: &[SideFigures]) -> rusqlite::Result<()> {
     let mut sql = to.prepare(
         "INSERT INTO side (entry, place, name, requests, failed, requests_per_s, \
-         response_p50_us, response_p99_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+         response_p50_us, response_p99_us, holds_per_s, fails_per_s) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
     let mut put = |(place, of): (usize, &SideFigures)| {
         let (p50, p99) = (of.response_p50_us, of.response_p99_us);
         let (sent, failed, rate) = (of.requests, of.failed, of.requests_per_s);
-        sql.execute(params![id.0, place, of.name, sent, failed, rate, p50, p99]).map(drop)
+        let (holds, fails) = (of.holds_per_s, of.fails_per_s);
+        let row = params![id.0, place, of.name, sent, failed, rate, p50, p99, holds, fails];
+        sql.execute(row).map(drop)
     };
     sides.iter().enumerate().try_for_each(&mut put)
 }

@@ -7,7 +7,8 @@ const APPLICATION: i32 = 0x366d_726b;
 
 /// The steps that create the tables. A store of version N has had the first N steps. A released
 /// step never changes; new ones are appended. docs/store.md describes the resulting tables.
-pub(super) const STEPS: &[&str] = &["
+pub(super) const STEPS: &[&str] = &[
+    "
     -- What is kept. Numbers are not given twice, so that one written down stays what it was.
     CREATE TABLE entry (
         id        INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -48,7 +49,20 @@ pub(super) const STEPS: &[&str] = &["
         entry INTEGER PRIMARY KEY REFERENCES entry (id) ON DELETE CASCADE,
         json  TEXT NOT NULL
     ) STRICT;
-"];
+",
+    "
+    -- The result of a search for the highest rate.
+    ALTER TABLE side ADD COLUMN holds_per_s REAL;
+    ALTER TABLE side ADD COLUMN fails_per_s REAL;
+    UPDATE side SET
+        holds_per_s = (SELECT json_extract(json, '$.find_max.families.' || side.name || '.holds')
+            FROM document WHERE document.entry = side.entry),
+        fails_per_s = (SELECT json_extract(json, '$.find_max.families.' || side.name || '.fails')
+            FROM document WHERE document.entry = side.entry)
+    WHERE name IN ('ipv6', 'ipv4')
+        AND (SELECT kind FROM entry WHERE entry.id = side.entry) = 'run';
+",
+];
 
 /// The kind of a SQLite file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +166,29 @@ mod tests {
         let label = connection.query_row("SELECT label FROM entry", [], |row| row.get(0));
         assert_eq!(label, Ok("RUN".to_owned()));
         assert_eq!(prepare(&mut connection, &all).unwrap(), FoundStore::Ready, "and only once");
+    }
+
+    #[test]
+    fn an_older_store_gets_the_rates_of_its_searches() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        assert_eq!(prepare(&mut connection, &STEPS[..1]).unwrap(), FoundStore::Ready);
+        let search = r#"{"find_max": {"families": {"ipv6": {"holds": 995.0, "fails": 1040.0}}}}"#;
+        for (id, json) in [(1, search), (2, r#"{"find_max": null}"#)] {
+            let entry = "INSERT INTO entry (id, kind, schema, started, kept, elapsed_s, command) \
+                         VALUES (?1, 'run', 's', 't', 't', 1.0, '[]')";
+            connection.execute(entry, [id]).unwrap();
+            let side = "INSERT INTO side (entry, place, name, requests, failed, requests_per_s) \
+                        VALUES (?1, 0, 'ipv6', 1, 0, 1.0)";
+            connection.execute(side, [id]).unwrap();
+            let document = "INSERT INTO document (entry, json) VALUES (?1, ?2)";
+            connection.execute(document, rusqlite::params![id, json]).unwrap();
+        }
+        assert_eq!(prepare(&mut connection, STEPS).unwrap(), FoundStore::Ready);
+        let rates = |id: i64| -> (Option<f64>, Option<f64>) {
+            let sql = "SELECT holds_per_s, fails_per_s FROM side WHERE entry = ?1";
+            connection.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+        };
+        assert_eq!([rates(1), rates(2)], [(Some(995.0), Some(1040.0)), (None, None)]);
     }
 
     #[test]

@@ -152,6 +152,27 @@ fn is_known(good: &Value) {
 }
 
 #[test]
+fn a_short_run_has_tenths_and_a_search_its_duration() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    let run = json(&["-d", "450ms", &v6, &v4]);
+    let tenths = run["tenths"].as_array().unwrap();
+    let number = |tenth: &Value| tenth["tenth"].as_u64().unwrap();
+    assert!(
+        tenths.len() >= 2 && tenths.iter().map(number).is_sorted_by(|a, b| a < b),
+        "{tenths:?}"
+    );
+    let lengths = tenths.iter().map(|tenth| tenth["length_s"].as_f64().unwrap());
+    let seconds = run["intervals"].as_array().unwrap().iter();
+    let seconds: f64 = seconds.map(|second| second["length_s"].as_f64().unwrap()).sum();
+    // Workers end a tenth at slightly different times, and the longest counts.
+    assert!(lengths.sum::<f64>() >= seconds * 0.99);
+    let search = search_sample();
+    assert_eq!(search["tenths"], value!([]));
+    assert!(search["find_max"]["took_s"].as_f64() >= search["elapsed_s"].as_f64());
+}
+
+#[test]
 fn a_document_survives_being_read() {
     for document in [sample(), open_sample(), search_sample(), secure_sample(), fleet_sample()] {
         let result: RunResult = serde_json::from_value(document.clone()).unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_document::provenance::Ended;
-use sixmark_units::quantity::{duration_us, write_count};
+use sixmark_units::quantity::{duration_us, write_count, write_per_s};
 
 use super::table::{shortened, targets};
 use crate::store::Listed;
@@ -64,11 +64,12 @@ fn age(started: &str, now: SystemTime) -> String {
     }
 }
 
-/// Returns the kind of an entry, and the first of these that applies: it did not complete, requests
-/// failed, its verdict.
+/// Returns the kind of an entry, and the first of these that applies: it did not complete, the
+/// highest rates of a search, requests failed, its verdict.
 fn result(of: &ListHeadline) -> String {
     let kind = match of.kind {
         DocumentKind::Comparison => "compare",
+        _ if of.is_search() => "max",
         kind => kind.name(),
     };
     let ended = match of.ended {
@@ -77,11 +78,28 @@ fn result(of: &ListHeadline) -> String {
         Some(Ended::Hopeless) => Some("given up".to_owned()),
         None => Some("not finished".to_owned()),
     };
+    if of.is_search() && ended.is_none() {
+        return format!("{kind} {}/s", rates(of));
+    }
     let failed: u64 = of.sides.iter().map(|side| side.failed).sum();
     let failed = (failed > 0).then(|| format!("{} failed", write_count(failed)));
     let word = |judged| serde_json::to_value(judged).ok()?.as_str().map(str::to_owned);
     let said = ended.or(failed).or_else(|| word(of.verdict?.verdict));
     said.map_or(kind.to_owned(), |said| format!("{kind}: {said}"))
+}
+
+/// Returns the highest rates of a search, IPv6 first.
+fn rates(of: &ListHeadline) -> String {
+    let held = |side: &SideFigures| side.holds_per_s.map_or("none".to_owned(), short_rate);
+    of.sides.iter().map(held).collect::<Vec<_>>().join(" / ")
+}
+
+/// Writes a rate; one of six digits or more in thousands, of which searches try whole ones.
+fn short_rate(per_s: f64) -> String {
+    match per_s {
+        large if large >= 1e5 => format!("{}k", write_count((large / 1e3).round() as u64)),
+        small => write_per_s(small),
+    }
 }
 
 /// Returns the median response times of the sides, IPv6 or side A first. Empty if no side has one.
@@ -97,7 +115,13 @@ fn medians(of: &ListHeadline) -> String {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::age;
+    use super::{age, short_rate};
+
+    #[test]
+    fn rates_of_a_search_fit_into_their_column() {
+        let written = [9.5, 995.0, 41_200.0, 123_000.0, 1_230_000.0].map(short_rate);
+        assert_eq!(written, ["9.5", "995", "41,200", "123k", "1,230k"]);
+    }
 
     #[test]
     fn an_age_is_in_the_largest_whole_unit_and_old_entries_have_a_day() {

@@ -2,7 +2,7 @@
 
 use crate::report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_document::provenance::Ended;
-use sixmark_units::quantity::{duration_us, write_count};
+use sixmark_units::quantity::{duration_us, write_count, write_per_s};
 
 use crate::store::Listed;
 
@@ -33,7 +33,7 @@ pub(super) fn sides_line(entry: &Listed) -> String {
     let line = |of: &SideFigures| match watched && of.requests == 0 {
         // A watch can't see all requests, for instance encrypted ones.
         true => format!("       {:NAME$}  no requests seen\n", shortened(short_name(of), NAME)),
-        false => side_figures(of) + "\n",
+        false => side_figures(of) + "\n" + &found_rate(of),
     };
     entry.headline.sides.iter().map(line).collect()
 }
@@ -54,6 +54,19 @@ fn side_figures(of: &SideFigures) -> String {
         time(of.response_p99_us),
         write_count(of.requests_per_s.round() as u64),
     )
+}
+
+/// Returns a line with the rate that a search found; empty if there is none. The figures above it
+/// are of a trial at that rate.
+fn found_rate(of: &SideFigures) -> String {
+    let rate = |per_s: f64| format!("{}/s", write_per_s(per_s));
+    let said = match (of.holds_per_s, of.fails_per_s) {
+        (Some(holds), Some(fails)) => format!("held {}, did not hold {}", rate(holds), rate(fails)),
+        (Some(holds), None) => format!("held {}", rate(holds)),
+        (None, Some(fails)) => format!("did not hold {}", rate(fails)),
+        (None, None) => return String::new(),
+    };
+    format!("       {:NAME$}  {said}\n", "")
 }
 
 /// Returns the name of a side, with families as `IPv6` and `IPv4`.

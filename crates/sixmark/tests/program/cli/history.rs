@@ -87,6 +87,19 @@ fn a_run_is_kept_whole_and_shown_as_it_was() {
     assert!(requests.eq(wanted.iter().map(|(a, b, c)| (a, b, c))), "{entry}");
 }
 
+#[test]
+fn a_search_is_listed_with_the_rates_that_it_found() {
+    let site = Site::new();
+    site.import("search.json", include_str!("../../data/find-max.json"));
+    let list = site.history(&[]);
+    assert!(list.contains("  max 4,340 / 51,200/s "), "{list}");
+    let wide = site.history(&["--wide"]);
+    assert!(wide.contains("  held 4,340/s, did not hold 4,530/s\n"), "{wide}");
+    assert!(wide.contains("  held 51,200/s, did not hold 53,500/s\n"), "{wide}");
+    let sides = &site.entries(&[])[0]["sides"];
+    assert_eq!([&sides[0]["holds_per_s"], &sides[1]["fails_per_s"]], [4340.0, 53_500.0]);
+}
+
 /// They are sent, and neither document nor page nor store shows them, unless that is asked for.
 #[test]
 fn credentials_are_sent_and_not_kept() {
