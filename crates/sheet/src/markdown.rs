@@ -48,7 +48,9 @@ fn warnings(text: &mut String, all: &[Warning]) {
 /// Writes a part. Charts are omitted; the main points of their curves are among the figures.
 fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
-    of.blocks.iter().for_each(|one| write_block(&mut inner, one));
+    // A part that is not folded has no heading.
+    let under = if of.folded { of.heading } else { "" };
+    of.blocks.iter().for_each(|one| write_block(&mut inner, one, under));
     if inner.is_empty() {
         return;
     }
@@ -60,10 +62,11 @@ fn write_part(text: &mut String, of: &Part) {
     let _ = write!(text, "<details><summary>{heading}</summary>\n\n{inner}</details>\n\n");
 }
 
-fn write_block(text: &mut String, of: &Block) {
+/// Writes a block below the heading `under`, or below none if it is empty.
+fn write_block(text: &mut String, of: &Block, under: &str) {
     match of {
-        Block::Table(of) => write_table(text, of),
-        Block::Folded(_, blocks) => blocks.iter().for_each(|one| write_block(text, one)),
+        Block::Table(of) => write_table(text, of, under),
+        Block::Folded(_, blocks) => blocks.iter().for_each(|one| write_block(text, one, under)),
         Block::Heading(words) => {
             let _ = writeln!(text, "**{}**\n", escape(words));
         }
@@ -90,8 +93,8 @@ fn coded(words: &str) -> String {
     parts.iter().enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
-fn write_table(text: &mut String, of: &Table) {
-    if !of.caption.is_empty() {
+fn write_table(text: &mut String, of: &Table, under: &str) {
+    if !of.caption.is_empty() && of.caption != under {
         let _ = writeln!(text, "**{}**\n", escape(&of.caption));
     }
     let shown = |kind: ColumnKind| kind != ColumnKind::Drawn;
@@ -152,7 +155,7 @@ mod tests {
         let columns = vec![Column::words("Name"), Column::number("x|y"), Column::drawn("z")];
         let rows = vec![Row::new("a|b", vec!["1".into(), SheetCell::none()])];
         let mut text = String::new();
-        write_table(&mut text, &Table::new("", columns, rows));
+        write_table(&mut text, &Table::new("", columns, rows), "");
         assert_eq!(text, "| Name | x\\|y |\n| --- | --: |\n| a\\|b | 1 |\n\n");
     }
 }

@@ -64,20 +64,21 @@ pub fn write_sentence(text: &mut String, of: &SheetHeadline) {
 /// page shows.
 pub fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
-    of.blocks.iter().for_each(|one| write_block(&mut inner, one));
+    of.blocks.iter().for_each(|one| write_block(&mut inner, one, of.heading));
     if of.terminal && !inner.is_empty() {
         let _ = write!(text, "\n{}\n{inner}", plain(of.heading).to_uppercase());
     }
 }
 
-fn write_block(text: &mut String, of: &Block) {
+/// Writes a block of the part with the heading `under`.
+fn write_block(text: &mut String, of: &Block, under: &str) {
     match of {
         Block::Heading(words) => {
             write_gap(text);
             paragraph(text, words);
         }
         Block::Text(words) => paragraph(text, words),
-        Block::Table(of) => write_table(text, of),
+        Block::Table(of) => write_table(text, of, under),
         Block::Charts(_) | Block::Folded(..) | Block::Aside(_) => {}
     }
 }
@@ -98,12 +99,14 @@ fn write_gap(text: &mut String) {
     }
 }
 
-/// Writes a table below its caption. If it is wider than the terminal, first the headings are
+/// Writes a table below its caption, which is omitted if it only repeats the heading `under`. If it is wider than the terminal, first the headings are
 /// wrapped, then the cells of words. If that is not enough, the table is divided into several, each
 /// of which repeats the columns before the first column of numbers.
-pub(super) fn write_table(text: &mut String, of: &Table) {
+fn write_table(text: &mut String, of: &Table, under: &str) {
     write_gap(text);
-    paragraph(text, &of.caption);
+    if of.caption != under {
+        paragraph(text, &of.caption);
+    }
     let shown: Vec<usize> = (0..of.columns.len()).filter(|&at| is_shown(of, at)).collect();
     let is_key = |at: &usize| of.columns[*at].kind != ColumnKind::Number;
     let keys = shown.iter().take_while(|at| is_key(at)).count();

@@ -53,7 +53,7 @@ fn figure(chart: &Chart, id: usize) -> Markup {
             p.hidden id={ "about-" (id) } { (visible(&chart.about)) }
             details.data {
                 summary { "Data" span.hidden { " of " (title) } }
-                (tables::table_markup(&chart.table))
+                (tables::table_markup(&chart.table, ""))
             }
             script type="application/json" { (PreEscaped(in_script(&json))) }
         }

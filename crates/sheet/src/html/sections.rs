@@ -39,7 +39,7 @@ pub(super) fn sheet_markup(of: &Sheet, number: usize, level: usize) -> Markup {
             @for (at, one) in of.parts.iter().enumerate() {
                 section id={ "part-" (number) "-" (at) } {
                     (heading(level + 1, html! { (one.heading) }))
-                    (blocks(&one.blocks, level + 2, &mut ids))
+                    (blocks(&one.blocks, one.heading, level + 2, &mut ids))
                 }
             }
         }
@@ -138,19 +138,27 @@ fn contents(of: &Sheet, number: usize) -> Markup {
     }
 }
 
-fn blocks(all: &[Block], level: usize, ids: &mut Ids) -> Markup {
-    let each: Vec<Markup> = all.iter().map(|one| block_markup(one, level, ids)).collect();
+/// Returns blocks below the heading `under`.
+fn blocks(all: &[Block], under: &str, level: usize, ids: &mut Ids) -> Markup {
+    let mut under = under;
+    let mut each = Vec::new();
+    for one in all {
+        if let Block::Heading(words) = one {
+            under = words;
+        }
+        each.push(block_markup(one, under, level, ids));
+    }
     html! { @for one in each { (one) } }
 }
 
-fn block_markup(of: &Block, level: usize, ids: &mut Ids) -> Markup {
+fn block_markup(of: &Block, under: &str, level: usize, ids: &mut Ids) -> Markup {
     match of {
         Block::Heading(words) => heading(level, html! { (visible(words)) }),
         Block::Text(words) | Block::Aside(words) => html! { p { (coded(words)) } },
-        Block::Table(table) => tables::table_markup(table),
+        Block::Table(table) => tables::table_markup(table, under),
         Block::Charts(all) => charts::charts(all, ids),
         Block::Folded(summary, inner) => html! {
-            details { summary { (visible(summary)) } (blocks(inner, level, ids)) }
+            details { summary { (visible(summary)) } (blocks(inner, summary, level, ids)) }
         },
     }
 }

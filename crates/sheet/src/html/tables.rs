@@ -8,14 +8,16 @@ use sixmark_document::verdict::Verdict;
 
 use super::effect;
 
-/// Returns a table in a box of its own, which scrolls if the table is wider than the page.
-pub(super) fn table_markup(table: &Table) -> Markup {
+/// Returns a table in a box of its own, which scrolls if the table is wider than the page. `under` is
+/// the heading above it: a caption that only repeats it is not shown, but still names the table.
+pub(super) fn table_markup(table: &Table, under: &str) -> Markup {
     let caption = visible(&table.caption);
+    let hidden = (table.caption == under).then_some("hidden");
     let class = width_class(table);
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table class=[class] {
-                caption { (caption) }
+                caption class=[hidden] { (caption) }
                 thead { tr { @for column in &table.columns { (column_head(column, table.scale.as_ref())) } } }
                 @for group in &table.groups {
                     tbody {
