@@ -40,9 +40,11 @@
     count: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : ""),
   };
 
-  // Where a logarithmic axis has lines: 1, 2, 5, 10, or fewer where there is no room.
+  // Where a logarithmic axis has lines: 1, 2, 5, 10, or fewer where there is no room, or more where
+  // it covers less than a factor of ten.
   const logSplits = (from, to, most) => {
-    for (const steps of [[1, 2, 5], [1, 3], [1]]) {
+    const fine = to / from < 10 ? [[1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9], [1, 1.5, 2, 3, 4, 6, 8]] : [];
+    for (const steps of [...fine, [1, 2, 5], [1, 3], [1]]) {
       const found = [];
       for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); power++) {
         for (const step of steps) {
@@ -226,14 +228,20 @@
       const [xs, ys] = [u.data[0], u.data[i]];
       const few = ys.reduce((n, y) => n + (y !== null), 0) <= MOST_MARKERS;
       const alone = POINTS.includes(mark);
-      if (!alone && !(mark.endsWith("points") && few)) return;
+      const marked = alone || (mark.endsWith("points") && few);
+      if (!marked && !missing) return;
       const ratio = uPlot.pxRatio * this.k;
       const size = (alone ? 4 : 2.6) * ratio;
-      // Dots of categories stand beside one another, so that no interval hides another.
-      const aside = alone && this.data.labels ? (i - 1 - (this.data.series.length - 1) / 2) * 9 * ratio : 0;
+      const aside = alone ? this.aside(i - 1) * ratio : 0;
+      // Words of several series stand below one another.
+      const row = this.data.series.slice(0, i - 1).filter((other) => other.missing).length;
+      const word = { row, cross: -Infinity, end: -Infinity };
+      const last = this.data.bands.some(({ role }) => role === "partial") ? ys.length - 1 : -1;
       const { ctx } = u;
       ctx.save();
       ctx.fillStyle = ctx.strokeStyle = this.ink(side);
+      // That of the series' line is still set.
+      ctx.setLineDash([]);
       ctx.globalAlpha = mark.startsWith("faint") ? 0.6 : 1;
       ys.forEach((y, at) => {
         const left = u.valToPos(xs[at], "x", true) + aside;
@@ -245,10 +253,11 @@
           ctx.lineTo(left, u.valToPos(highs[at], "y", true));
           ctx.stroke();
         }
-        if (y === null) return this.absent(u, left, missing?.[at], ratio);
+        if (y === null) return this.absent(u, left, missing?.[at], word, ratio);
+        if (!marked) return;
         const top = u.valToPos(y, "y", true);
         MARKERS[side % MARKERS.length](ctx, left, top, size);
-        if (mark === "hollow") {
+        if (mark === "hollow" || at === last) {
           ctx.fillStyle = colour("--paper");
           MARKERS[side % MARKERS.length](ctx, left, top, size * 0.55);
           ctx.fillStyle = this.ink(side);
@@ -257,10 +266,21 @@
       ctx.restore();
     }
 
-    // A cross and a word at the top, where something was sent and nothing measured.
-    absent({ ctx, bbox }, left, word, ratio) {
-      if (!word) return;
-      const [top, arm] = [bbox.top + 10 * ratio, 4 * ratio];
+    // Dots of categories, and those of several sides, stand beside one another, so that none hides
+    // another.
+    aside(at) {
+      const { labels, series } = this.data;
+      if (labels) return (at - (series.length - 1) / 2) * 9;
+      const sides = [...new Set(series.map(({ side }) => side))];
+      return (sides.indexOf(series[at].side) - (sides.length - 1) / 2) * 8;
+    }
+
+    // A cross and a word at the top, where something was sent and nothing measured. Where many are
+    // close together, only some are drawn.
+    absent({ ctx, bbox }, left, text, word, ratio) {
+      if (!text || left - word.cross < 10 * ratio) return;
+      word.cross = left;
+      const [top, arm] = [bbox.top + (10 + 24 * word.row) * ratio, 4 * ratio];
       ctx.lineWidth = 2 * ratio;
       ctx.beginPath();
       for (const way of [-1, 1]) {
@@ -269,9 +289,15 @@
       }
       ctx.stroke();
       ctx.font = `${11 * ratio}px ${FONT}`;
+      const half = ctx.measureText(text).width / 2;
+            // A word at an edge stays within the picture.
+      const [first, last] = [bbox.left + half, bbox.left + bbox.width + 18 * ratio - half];
+      const at = Math.max(first, Math.min(left, last));
+      if (at - half < word.end + 4 * ratio) return;
+      word.end = at + half;
       ctx.textAlign = "center";
       ctx.textBaseline = "top";
-      ctx.fillText(word, left, top + 8 * ratio);
+      ctx.fillText(text, at, top + 8 * ratio);
     }
 
     // Areas lie beneath the grid, lines above it.
@@ -365,8 +391,8 @@
       this.chosen = to;
       this.drawn.setCursor({ left: this.drawn.valToPos(this.data.xs[to], "x"), top: 1 });
       this.tell(to);
-      const said = this.data.series.map(({ name, ys }, i) =>
-        ys[to] === null || !this.shown[i] ? "" : `${name} ${WRITE[this.data.y.unit](ys[to], this.data)}`);
+      const value = ({ ys, missing }) => (ys[to] === null ? missing?.[to] : WRITE[this.data.y.unit](ys[to], this.data));
+      const said = this.data.series.map((of, i) => (this.shown[i] && value(of) ? `${of.name} ${value(of)}` : ""));
       this.told.textContent = [WRITE[this.data.x.unit](this.data.xs[to], this.data), ...said.filter(Boolean)].join(", ");
     }
 
