@@ -103,7 +103,7 @@ mod tests {
         let version = HttpVersion::Http1;
         let side = Side { place: 0, name, figures: &figures, version, hidden: false };
         let found = Distribution::of(&summary).unwrap().unwrap();
-        let sides = Sides { all: vec![side.clone()], both: None };
+        let sides = Sides { all: vec![side.clone()], both: None, watched: false };
         let chart = buckets(&sides, &[Curve { side: &side, found }]);
         let ys: Vec<f64> = chart.series[0].ys.iter().flatten().copied().collect();
         assert_eq!((chart.xs.len(), ys.len()), (BUCKETS + 1, BUCKETS + 1));

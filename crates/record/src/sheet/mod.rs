@@ -2,9 +2,9 @@
 //! comparisons have too: text, tables and charts.
 //!
 //! Begin with [`run`]. The other modules make tables from [`side`].
-pub mod failed;
 mod buckets;
 mod curves;
+pub mod failed;
 pub mod families;
 pub mod figures;
 pub mod fleet;
@@ -23,6 +23,6 @@ mod search_chart;
 pub mod search_text;
 pub mod seconds;
 pub mod side;
-pub mod steps;
 mod spans;
+pub mod steps;
 pub mod truth;
