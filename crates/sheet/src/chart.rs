@@ -137,8 +137,8 @@ pub enum Mark {
     Hollow,
     /// Steps from each point to the next, for histograms.
     Steps,
-    /// Faint markers without a line.
-    FaintDots,
+    /// A faint line with hollow markers, for what others published.
+    HollowPoints,
 }
 
 /// A range that is shown behind the series.
@@ -219,7 +219,7 @@ impl Axis {
     pub fn durations(label: &str, least: f64, values: impl Iterator<Item = f64> + Clone) -> Axis {
         let low = values.clone().fold(f64::MAX, f64::min).max(least);
         let high = values.clone().fold(low, f64::max);
-        if high / low < WIDE {
+        if !is_wide(low, high) {
             return Axis::from_zero(label, Unit::Us, values);
         }
         let (from, to) = (low / 1.1, high * 1.1);
@@ -231,7 +231,7 @@ impl Axis {
     pub fn rates(label: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
         let low = values.clone().fold(f64::MAX, f64::min);
         let high = values.fold(0.0, f64::max);
-        if low > 0.0 && high / low >= WIDE {
+        if is_wide(low, high) {
             let (from, to) = (low / 1.15, high * 1.15);
             return Axis { scale: Scale::Log, ..Axis::linear(label, Unit::PerS, from, to) };
         }
@@ -243,6 +243,12 @@ impl Axis {
 /// The ratio of the largest to the smallest value from which on an axis is logarithmic, because a
 /// linear axis would hide most of a curve.
 const WIDE: f64 = 12.0;
+
+/// Returns true if values above 0 from `low` to `high` differ by so large a factor that their axis
+/// should be logarithmic.
+pub fn is_wide(low: f64, high: f64) -> bool {
+    low > 0.0 && high / low >= WIDE
+}
 
 /// Rounds to six significant digits, which are more than a screen can show. Returns 0 if `value` is
 /// not finite.

@@ -78,13 +78,21 @@ pub struct EffectScale {
     pub reach: f64,
     /// The margin of equivalence, as a share.
     pub margin: f64,
+    /// Whether the ends are labelled as ratios, with 1 in the middle, instead of in percent.
+    pub ratios: bool,
 }
 
 impl EffectScale {
     /// Creates a scale that shows all of `changes`, given as shares, but at most changes of `most`.
     pub fn around(changes: impl Iterator<Item = f64>, most: f64, margin: f64) -> EffectScale {
         let furthest = changes.map(EffectScale::distance).fold(LEAST.ln_1p(), f64::max);
-        EffectScale { reach: (1.08 * furthest).exp_m1().min(most), margin }
+        EffectScale { reach: (1.08 * furthest).exp_m1().min(most), margin, ratios: false }
+    }
+
+    /// Returns the scale, labelled as one of ratios.
+    #[must_use]
+    pub fn of_ratios(self) -> EffectScale {
+        EffectScale { ratios: true, ..self }
     }
 
     /// Returns the distance of a change from no change, on the logarithmic scale: half and double

@@ -44,6 +44,15 @@ pub fn write_count(value: u64) -> String {
     number::write_count(value)
 }
 
+/// Formats a ratio, or an end of its interval, with three decimals from 0.1 to 100, else with four
+/// significant digits.
+pub fn write_ratio(ratio: f64) -> String {
+    match (0.1..100.0).contains(&ratio) {
+        true => format!("{ratio:.3}"),
+        false => figure(ratio),
+    }
+}
+
 /// Formats a share (0 to 1) in percent.
 pub fn write_percent(share: f64) -> String {
     together(number::write_percent(share))
@@ -52,11 +61,20 @@ pub fn write_percent(share: f64) -> String {
 /// Formats a relative change: in percent with its sign (0.034 becomes `+3.4 %`), or as a factor if
 /// it is threefold or more (961.3 becomes `× 962`, -0.9996 becomes `÷ 2,500`).
 pub fn change(share: f64) -> String {
-    let ratio = 1.0 + share;
-    match ratio {
-        of if of >= FACTOR => together(format!("× {}", times(of))),
-        of if of > 0.0 && of <= 1.0 / FACTOR => together(format!("÷ {}", times(of.recip()))),
-        _ => share_difference(share),
+    match factor_of(share) {
+        Some(factor) if share > 0.0 => together(format!("× {factor}")),
+        Some(factor) => together(format!("÷ {factor}")),
+        None => share_difference(share),
+    }
+}
+
+/// Formats a relative change without its direction as a factor, if it is threefold or more: 961.3
+/// and -0.99896 become `962`. Returns `None` for a smaller change.
+pub fn factor_of(share: f64) -> Option<String> {
+    match 1.0 + share {
+        of if of >= FACTOR => Some(times(of)),
+        of if of > 0.0 && of <= 1.0 / FACTOR => Some(times(of.recip())),
+        _ => None,
     }
 }
 
@@ -158,6 +176,7 @@ mod tests {
         let changes = [0.034, -0.0001, -0.12].map(change).map(plain);
         assert_eq!(changes, ["+3.4 %", "+0.0 %", "−12.0 %"]);
         assert_eq!([1.234, 42.69].map(change).map(plain), ["+123 %", "× 43.7"]);
+        assert_eq!([961.0, -0.5, 0.2].map(factor_of), [Some("962".to_owned()), None, None]);
         let far = [961.32, -0.9996, -0.999_999_9, -1.0].map(change).map(plain);
         assert_eq!(far, ["× 962", "÷ 2,500", "÷ 10,000,000", "−100 %"]);
         assert_eq!([0.034, 7.5].map(share_difference).map(plain), ["+3.4 %", "+750 %"]);

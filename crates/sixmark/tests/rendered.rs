@@ -171,19 +171,20 @@ fn a_study_s_headline_is_written_from_its_claims() {
                 of("does_not_hold", text("Nothing else matters")),
             ],
             "1 of 4 claims of the paper holds, 2 do not, 1 can't be told here. Does not hold: nothing \
-             else matters.",
+             else matters. The paper's claim that holds: IPv6 is faster. The paper's claims that do not \
+             hold: IPv6 is faster; IPv6 is faster.",
         ),
         (
             vec![
                 of("holds", published()),
                 documents::undecided("--quick omits size 7", 5, published()),
             ],
-            "1 of 2 claims of the paper holds, 1 can't be told here. --quick can't decide 1 claim: it \
-             omits levels that it needs.",
+            "1 of 2 claims of the paper holds, 1 can't be told here. The paper's claim that holds: IPv6 is \
+             faster. --quick can't decide 1 claim: it omits levels that it needs.",
         ),
         (
             vec![of("holds", text("It is so")), unlike.clone()],
-            "It is so; not comparable: IPv6 is faster (statuses differ).",
+            "It is so. Not comparable: IPv6 is faster (statuses differ).",
         ),
         (vec![unlike.clone(), unlike], "NOT COMPARABLE: statuses differ."),
         (vec![few(2); 2], "2 repetitions are too few for a result; run without --quick."),

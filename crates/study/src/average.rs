@@ -2,6 +2,7 @@
 
 use crate::study_result::{ComparisonEntry, MeanRatio, RatioFinding, Statistic};
 use sixmark_record::metric::Bounds;
+use sixmark_sheet::write;
 use sixmark_stats::t_quantile;
 
 /// The confidence level of the intervals.
@@ -109,6 +110,7 @@ pub fn entry(
     let sentence = describe_average([a, b], ratio, finding, pairs.len(), (better, margin));
     ComparisonEntry {
         label: label.to_owned(),
+        at: Vec::new(),
         pairs: pairs.len() as u32,
         higher,
         ratio,
@@ -129,6 +131,18 @@ pub fn ratio_finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFind
     }
 }
 
+/// Describes how far a ratio is from 1, in percent or, from threefold or a third on, as a factor:
+/// `12 %`, `a factor of 2,115`.
+pub(super) fn distance(ratio: f64) -> String {
+    match write::factor_of(ratio - 1.0) {
+        Some(factor) => format!("a factor of {factor}"),
+        None => match (ratio - 1.0).abs() * 100.0 {
+            percent if percent < 10.0 => format!("{percent:.1} %"),
+            percent => format!("{percent:.0} %"),
+        },
+    }
+}
+
 /// Describes the result in words, without claiming more than the interval shows.
 fn describe_average(
     [a, b]: [&str; 2],
@@ -138,8 +152,7 @@ fn describe_average(
     (better, margin): (Option<bool>, Option<f64>),
 ) -> String {
     let Some(ratio) = ratio else { return "there are no pairs of figures".to_owned() };
-    let percent = (ratio.value - 1.0).abs() * 100.0;
-    let by = if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") };
+    let by = distance(ratio.value);
     let worth = |higher: bool| match better {
         Some(better) if better == higher => ", which is better",
         Some(_) => ", which is worse",
@@ -198,6 +211,18 @@ mod tests {
         assert_eq!(of(&[(0.0, 1.0), (1.0, 0.0)]).ratio, None);
         let lower = of(&[(1.0, 2.0), (1.01, 2.0)]);
         assert!(lower.sentence.contains("worse"), "{}", lower.sentence);
+    }
+
+    #[test]
+    fn a_large_ratio_is_a_factor() {
+        let of = |pairs: &[(f64, f64)]| {
+            entry("", ["IPv6", "IPv4"], pairs, Some(false), Some(5.0)).sentence
+        };
+        let many = "IPv6 is higher than IPv4 by a factor of 2,115, which is worse";
+        assert_eq!(of(&[(2_115.3, 1.0), (2_115.3, 1.0), (2_115.4, 1.0)]), many);
+        let few = "IPv6 is lower than IPv4 by a factor of 4.0, which is better";
+        assert_eq!(of(&[(1.0, 4.0), (1.0, 4.01), (1.0, 3.99)]), few);
+        assert_eq!([2.99, 1.042, 0.5].map(distance), ["199 %", "4.2 %", "50 %"]);
     }
 
     #[test]

@@ -2,26 +2,26 @@
 
 mod beside;
 mod charts;
+mod compared;
 mod improvement;
 mod interaction;
 mod missing;
 
 use super::analyse;
-use super::average::{Average, average, entry};
+use super::average::{Average, average};
 use super::claims::{test_claims, test_published_claims};
-use super::levels::{label_level, label_levels};
-use super::unlike;
 use crate::group_view::GroupViews;
+use crate::levels::LevelLabels;
 use crate::observation::Observation;
 use crate::spec::{
     ChartSpec, ColumnSpec, ComparisonSpec, FAMILY, Outputs, PublishedFigures, Study, TableSpec,
 };
 use crate::study_result::{
-    At, CellResult, Chart, ClaimResult, ComparisonEntry, Published, RatioFinding, Row, Statistic,
-    StudyComparison, Table, TableColumn, TableValue,
+    At, CellResult, Chart, ClaimResult, Row, Statistic, StudyComparison, Table, TableColumn,
+    TableValue,
 };
 use beside::Beside;
-use sixmark_record::metric::{Bounds, Metric};
+use sixmark_record::metric::Metric;
 use sixmark_units::family::Family;
 
 /// Returns the tables, charts and comparisons of a study.
@@ -76,7 +76,12 @@ fn compare_all(study: &Study, views: &GroupViews<'_>) -> Vec<StudyComparison> {
         let fixed = spec.only.iter().map(|at| &at.factor);
         let other = spec.interaction.iter().map(|levels| &levels.factor);
         let named = spec.by.iter().chain([&spec.factor]).chain(fixed).chain(other);
-        Some(compare_levels(&view.study, spec, view.seen.of_output(named), again.as_ref()))
+        Some(compared::compare_levels(
+            &view.study,
+            spec,
+            view.seen.of_output(named),
+            again.as_ref(),
+        ))
     };
     study.outputs.comparisons.iter().filter_map(compare).collect()
 }
@@ -158,7 +163,7 @@ fn make_table(
     let columns: Vec<TableColumn> = spec
         .measures
         .iter()
-        .flat_map(|measure| across.iter().map(|levels| column(measure, levels)))
+        .flat_map(|measure| across.iter().map(|at| column(measure, at, &study.labels)))
         .collect();
     let rows = combinations(study, &spec.rows).into_iter().filter_map(|levels| {
         let value = |column: &TableColumn| {
@@ -166,7 +171,8 @@ fn make_table(
             cell_value(seen, &here, column, spec.statistic, beside)
         };
         let values: Vec<TableValue> = columns.iter().map(value).collect();
-        let known = |value: &TableValue| value.measured.is_some();
+        // What was sent and never arrived is a row too.
+        let known = |value: &TableValue| value.measured.is_some() || value.missing.is_some();
         let levels = levels.into_iter().map(|at| at.level).collect();
         values.iter().any(known).then_some(Row { levels, values })
     });
@@ -183,14 +189,14 @@ fn make_table(
         at,
         columns,
         statistic: spec.statistic,
-        published: beside::label(&spec.published),
-        beside: beside.columns(),
+        published: beside::label(&spec.published, &study.labels),
+        beside: beside.columns(&study.labels),
         remarks: spec.remarks.clone(),
     }
 }
 
-fn column(spec: &ColumnSpec, at: &[At]) -> TableColumn {
-    let levels = label_levels(at);
+fn column(spec: &ColumnSpec, at: &[At], labels: &LevelLabels) -> TableColumn {
+    let levels = labels.levels(at);
     let label =
         if levels.is_empty() { spec.label.clone() } else { format!("{} {levels}", spec.label) };
     let family = at.iter().find(|at| at.factor == FAMILY).and_then(|at| family_of_level(&at.level));
@@ -230,155 +236,8 @@ fn cell_value(
     }
 }
 
-fn compare_levels(
-    study: &Study,
-    spec: &ComparisonSpec,
-    seen: &[Observation<'_>],
-    again: Option<&Published>,
-) -> StudyComparison {
-    let fixed = spec.only.iter().map(|at| &at.factor);
-    let other = spec.interaction.as_ref().map(|levels| &levels.factor);
-    let named: Vec<&str> = spec
-        .by
-        .iter()
-        .chain([&spec.factor])
-        .chain(other)
-        .chain(fixed)
-        .map(String::as_str)
-        .collect();
-    let mut pairing = others(study, &named);
-    // Without another factor, the repetitions are the pairs.
-    let repeated = pairing.iter().all(|factor| factor == FAMILY && !declared(study));
-    if repeated {
-        pairing.push("repetition".to_owned());
-    }
-    let split = combinations(study, &labelled(study, &spec.by)).into_iter();
-    let entries = split.map(|at| one_entry(study, spec, seen, &at, (&pairing, repeated)));
-    let entries = entries.filter(|entry| entry.pairs > 0).collect();
-    StudyComparison {
-        name: spec.name.clone(),
-        title: spec.title.clone(),
-        measure: spec.measure,
-        factor: spec.factor.clone(),
-        a: spec.a.clone(),
-        b: spec.b.clone(),
-        entries,
-        interaction: spec.interaction.as_ref().map(interaction::result),
-        margin_percent: spec.margin_percent,
-        paired_by: pairing,
-        published: published_entries(spec, again),
-    }
-}
-
-/// Compares A and B at one combination of the levels of `by`.
-fn one_entry(
-    study: &Study,
-    spec: &ComparisonSpec,
-    seen: &[Observation<'_>],
-    at: &[At],
-    (pairing, repeated): (&[String], bool),
-) -> ComparisonEntry {
-    let here: Vec<At> = spec.only.iter().chain(at).cloned().collect();
-    let label = label_levels(at);
-    if let Some(with) = &spec.interaction {
-        let pairs = match repeated {
-            true => interaction::by_repetition(spec, with, seen, &here),
-            false => interaction::by_factors(study, (spec, with), seen, &here, pairing),
-        };
-        let entry = interaction::entry(&label, spec, with, &pairs);
-        return comparable(entry, spec, seen, &with.sides().map(|at| [&here[..], &[at]].concat()));
-    }
-    let pairs = match repeated {
-        true => by_repetition(spec, seen, &here),
-        false => by_factors(study, spec, seen, &here, pairing),
-    };
-    let names = [&spec.a, &spec.b].map(|level| label_level(&side_of(spec, level)));
-    let names = [names[0].as_str(), names[1].as_str()];
-    let better = spec.measure.higher_is_better();
-    let entry = entry(&label, names, &pairs, better, Some(spec.margin_percent));
-    comparable(entry, spec, seen, &[here])
-}
-
-/// Returns the entry; if the measure is a speed and the sides gave different responses at some of
-/// these places, without the ratio and as not comparable.
-fn comparable(
-    entry: ComparisonEntry,
-    spec: &ComparisonSpec,
-    seen: &[Observation<'_>],
-    places: &[Vec<At>],
-) -> ComparisonEntry {
-    let here = seen.iter().filter(|one| places.iter().any(|at| one.is_at(at)));
-    let here: Vec<_> = here.filter(|_| spec.measure.is_of_speed()).collect();
-    let sides = [&side_of(spec, &spec.a), &side_of(spec, &spec.b)];
-    match unlike::unlike_between(&here, sides, spec.margin_percent / 100.0) {
-        Some(said) => {
-            let sentence = format!("not comparable: {said}");
-            ComparisonEntry { ratio: None, finding: RatioFinding::NotComparable, sentence, ..entry }
-        }
-        None => entry,
-    }
-}
-
-fn declared(study: &Study) -> bool {
-    study.factors.iter().any(|factor| factor.name == FAMILY)
-}
-
-fn published_entries(spec: &ComparisonSpec, again: Option<&Published>) -> Vec<ComparisonEntry> {
-    let analyses = again.map_or(&[][..], |published| &published.analyses);
-    let of = analyses.iter().find(|analysis| Some(&analysis.title) == spec.published.as_ref());
-    of.map_or(Vec::new(), |analysis| analysis.ratios.clone())
-}
-
 fn side_of(spec: &ComparisonSpec, level: &str) -> At {
     At { factor: spec.factor.clone(), level: level.to_owned() }
-}
-
-/// Returns a pair for each combination of the other factors. Figures are averaged over repetitions
-/// first, on the logarithms.
-fn by_factors(
-    study: &Study,
-    spec: &ComparisonSpec,
-    seen: &[Observation<'_>],
-    here: &[At],
-    pairing: &[String],
-) -> Vec<(f64, f64)> {
-    let combined = combinations(study, pairing).into_iter();
-    let pair = |at: Vec<At>| {
-        let mean = |level: &str| {
-            let all: Vec<At> = here
-                .iter()
-                .cloned()
-                .chain(at.iter().cloned())
-                .chain([side_of(spec, level)])
-                .collect();
-            let here = seen.iter().filter(|one| one.is_at(&all));
-            let logs: Vec<f64> = here
-                .filter_map(|one| one.cell.figure(one.family, spec.measure))
-                .map(f64::ln)
-                .filter(|log| log.is_finite())
-                .collect();
-            average(&logs, Statistic::Mean, Bounds::NONE).map(|mean| mean.value.exp())
-        };
-        mean(&spec.a).zip(mean(&spec.b))
-    };
-    combined.filter_map(pair).collect()
-}
-
-/// Returns a pair for each repetition and, unless the families are compared, for each family.
-fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -> Vec<(f64, f64)> {
-    let at =
-        |level: &str| -> Vec<At> { here.iter().cloned().chain([side_of(spec, level)]).collect() };
-    let [a, b] = [at(&spec.a), at(&spec.b)];
-    let pair = |one: &Observation<'_>| {
-        let of_a = one.cell.figure(one.family, spec.measure)?;
-        let is_other = |other: &&Observation<'_>| {
-            let same_family = spec.factor == FAMILY || other.family == one.family;
-            same_family && other.repetition == one.repetition && other.is_at(&b)
-        };
-        let other = seen.iter().find(is_other)?;
-        Some((of_a, other.cell.figure(other.family, spec.measure)?))
-    };
-    seen.iter().filter(|one| one.is_at(&a)).filter_map(pair).collect()
 }
 
 #[cfg(test)]

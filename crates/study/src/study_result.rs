@@ -181,6 +181,17 @@ pub struct FactorResult {
     pub name: String,
     /// The names of its levels, in the order of the file; after them those that were imported.
     pub levels: Vec<String>,
+    /// The label that reports show in place of its name; absent if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// The unit of its levels that are numbers, as reports show it: `ms`; `B` for bytes. Absent if
+    /// they have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+    /// The labels that reports show in place of the names of levels, by name; absent if there are
+    /// none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
 }
 
 /// A level of a factor.
@@ -371,8 +382,11 @@ pub struct Interaction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparisonEntry {
-    /// The levels, joined; empty if the comparison is not split.
+    /// The labels of the levels, joined; empty if the comparison is not split.
     pub label: String,
+    /// The levels; empty if the comparison is not split, and for published figures.
+    #[serde(default)]
+    pub at: Vec<At>,
     /// The number of pairs.
     pub pairs: u32,
     /// The number of pairs in which A's figure is the higher one.

@@ -80,9 +80,9 @@ fn key(series: &Series, at: usize, others: bool) -> Markup {
 const SIDES: usize = 8;
 
 fn swatch(series: &Series) -> Markup {
-    let faint = matches!(series.mark, Mark::Faint | Mark::FaintPoints | Mark::FaintDots);
-    let hollow = series.mark == Mark::Hollow;
-    let lined = !matches!(series.mark, Mark::Dots | Mark::FaintDots | Mark::Hollow);
+    let faint = matches!(series.mark, Mark::Faint | Mark::FaintPoints);
+    let hollow = matches!(series.mark, Mark::Hollow | Mark::HollowPoints);
+    let lined = !matches!(series.mark, Mark::Dots | Mark::Hollow);
     let marked = !matches!(series.mark, Mark::Line | Mark::Faint | Mark::Steps);
     html! {
         svg.swatch.faint[faint].hollow[hollow] width="26" height="12" aria-hidden="true" {

@@ -3,16 +3,50 @@
 use maud::{Markup, html};
 
 use crate::table::EffectScale;
+use crate::write::write_count;
 use sixmark_document::verdict::Estimate;
 
 /// Returns the labels of the ends and the middle of the scale, which are shown below the column's
 /// heading.
 pub(super) fn axis(scale: &EffectScale) -> Markup {
-    let [low, high] = [-scale.lowest(), scale.reach].map(effect_percent);
+    let [low, middle, high] = match scale.ratios {
+        true => {
+            let [low, high] = [scale.lowest(), scale.reach].map(|change| end_ratio(1.0 + change));
+            [low, "1".to_owned(), high]
+        }
+        false => {
+            let [low, high] = [-scale.lowest(), scale.reach].map(effect_percent);
+            [format!("−{low}"), "0".to_owned(), format!("+{high}")]
+        }
+    };
     html! {
         span.axis aria-hidden="true" {
-            span { "−" (low) } span { "0" } span { "+" (high) }
+            span { (low) } span { (middle) } span { (high) }
         }
+    }
+}
+
+/// Formats the ratio at an end of the scale: with two decimals, with two significant digits below
+/// 0.1, as an integer from 10 on.
+fn end_ratio(ratio: f64) -> String {
+    match ratio {
+        of if of >= 10.0 => write_count(of.round() as u64),
+        of if of >= 0.1 => format!("{of:.2}"),
+        of => {
+            let digits = (1 - of.log10().floor() as i32).clamp(0, 9) as usize;
+            format!("{of:.digits$}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_ratio;
+
+    #[test]
+    fn the_ends_of_a_scale_of_ratios_differ_from_its_middle() {
+        let ends = [0.000_174, 0.042, 0.977, 1.024, 5.84, 10.0, 5_842.3].map(end_ratio);
+        assert_eq!(ends, ["0.00017", "0.042", "0.98", "1.02", "5.84", "10", "5,842"]);
     }
 }
 

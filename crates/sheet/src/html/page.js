@@ -8,7 +8,7 @@
   // More markers than this would be a line.
   const MOST_MARKERS = 70;
   // Marks without a line, and ranges along x.
-  const POINTS = ["dots", "faintdots", "hollow"];
+  const POINTS = ["dots", "hollow"];
   const UPRIGHT = ["warmup", "partial", "bracket6", "bracket4"];
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 2], [8, 2, 2, 2]];
 
@@ -67,6 +67,33 @@
     let last = -Infinity;
     return all.filter((v) => place(v) - last >= least && ((last = place(v)), true));
   };
+  // The width of a letter of an axis, at most, and the height of a line, in pixels.
+  const [LETTER, LINE] = [6.6, 16];
+  // A text in lines of at most so many letters, unless a word is longer.
+  const folded = (text, most) => {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      const last = lines.at(-1);
+      if (last && last.length + 1 + word.length > most) lines.push(word);
+      else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+    }
+    return lines;
+  };
+  // Every name of categories that have so much room each: in lines or, where a word does not fit,
+  // slanted in two of them. None is omitted or clipped.
+  const named = (labels, room) => {
+    const most = Math.floor(room / LETTER);
+    const level = labels.map((label) => folded(label, most));
+    const longest = (all) => Math.max(0, ...all.flat().map((line) => line.length));
+    const height = (all) => Math.max(1, ...all.map((lines) => lines.length)) * LINE;
+    if (longest(level) <= most) return { lines: level, size: height(level) + 12, rotate: 0 };
+    const half = Math.max(8, ...labels.map((label) => Math.ceil(label.length / 2) + 2));
+    const slanted = labels.map((label) => folded(label, half));
+    const angle = (SLANT * Math.PI) / 180;
+    const size = longest(slanted) * LETTER * Math.sin(angle) + height(slanted) + 12;
+    return { lines: slanted, size, rotate: SLANT };
+  };
+  const SLANT = 50;
   const tailSplits = (to, most) => {
     const found = [];
     for (let at = 10; at <= to * 1.0001; at *= 10) found.push(at);
@@ -129,7 +156,7 @@
       const clamped = series.map((s) => s.ys.map((v) => (v === null ? null : Math.max(v, least))));
       const options = {
         width: this.width * k,
-        height: HEIGHT * k,
+        height: (HEIGHT + this.extra(x)) * k,
         legend: { show: false },
         padding: [8 * k, 20 * k, 0, 0],
         cursor: {
@@ -164,6 +191,18 @@
       }
     }
 
+    // The names of categories that have markers without a line; undefined for numbers and lines.
+    names(of) {
+      const { labels, series } = this.data;
+      if (of.unit !== "label" || !series.every(({ mark }) => POINTS.includes(mark))) return undefined;
+      return named(labels, (this.width - 90) / labels.length);
+    }
+
+    // How much higher the chart is for the lines of its categories' names.
+    extra(x) {
+      return Math.max(0, (this.names(x)?.size ?? 0) - 28);
+    }
+
     scale({ scale, from, to }) {
       return { time: false, distr: scale === "log" ? 3 : 1, range: () => [from, to] };
     }
@@ -186,7 +225,14 @@
       };
       const longest = Math.max(0, ...(this.data.labels ?? []).map((label) => label.length));
       const room = (7 * longest + 16) / Math.max(1, this.width - 80);
-      if (of.unit === "label") axis.splits = () => apart(this.data.xs, of, room);
+      const names = this.names(of);
+      if (names) {
+        axis.splits = () => this.data.xs;
+        axis.values = () => names.lines.map((lines) => lines.join("\n"));
+        axis.size = names.size * k;
+        axis.rotate = names.rotate;
+        axis.lineGap = LINE / 12;
+      } else if (of.unit === "label") axis.splits = () => apart(this.data.xs, of, room);
       else if (of.unit === "tail") axis.splits = () => tailSplits(of.to, most);
       else if (of.scale === "log") axis.splits = () => logSplits(of.from, of.to, most);
       else if (of.unit === "count") axis.incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
@@ -202,7 +248,7 @@
 
     series({ name, side, mark }, i) {
       const k = this.k;
-      const faint = mark.startsWith("faint");
+      const faint = mark.startsWith("faint") || mark === "hollowpoints";
       const stroke = this.ink(side);
       return {
         label: name,
@@ -231,7 +277,8 @@
       const marked = alone || (mark.endsWith("points") && few);
       if (!marked && !missing) return;
       const ratio = uPlot.pxRatio * this.k;
-      const size = (alone ? 4 : 2.6) * ratio;
+      const hollow = mark.startsWith("hollow");
+      const size = (alone || hollow ? 4 : 2.6) * ratio;
       const aside = alone ? this.aside(i - 1) * ratio : 0;
       // Words of several series stand below one another.
       const row = this.data.series.slice(0, i - 1).filter((other) => other.missing).length;
@@ -240,7 +287,7 @@
       const { ctx } = u;
       ctx.save();
       ctx.fillStyle = ctx.strokeStyle = this.ink(side);
-      // That of the series' line is still set.
+      // The dashes of the series' line are no part of its markers and intervals.
       ctx.setLineDash([]);
       ctx.globalAlpha = mark.startsWith("faint") ? 0.6 : 1;
       ys.forEach((y, at) => {
@@ -257,7 +304,7 @@
         if (!marked) return;
         const top = u.valToPos(y, "y", true);
         MARKERS[side % MARKERS.length](ctx, left, top, size);
-        if (mark === "hollow" || at === last) {
+        if (hollow || at === last) {
           ctx.fillStyle = colour("--paper");
           MARKERS[side % MARKERS.length](ctx, left, top, size * 0.55);
           ctx.fillStyle = this.ink(side);
@@ -275,12 +322,12 @@
       return (sides.indexOf(series[at].side) - (sides.length - 1) / 2) * 8;
     }
 
-    // A cross and a word at the top, where something was sent and nothing measured. Where many are
+    // A cross and words at the top, where something was sent and nothing measured. Where many are
     // close together, only some are drawn.
     absent({ ctx, bbox }, left, text, word, ratio) {
       if (!text || left - word.cross < 10 * ratio) return;
       word.cross = left;
-      const [top, arm] = [bbox.top + (10 + 24 * word.row) * ratio, 4 * ratio];
+      const [top, arm] = [bbox.top + (10 + 37 * word.row) * ratio, 4 * ratio];
       ctx.lineWidth = 2 * ratio;
       ctx.beginPath();
       for (const way of [-1, 1]) {
@@ -289,15 +336,16 @@
       }
       ctx.stroke();
       ctx.font = `${11 * ratio}px ${FONT}`;
-      const half = ctx.measureText(text).width / 2;
-            // A word at an edge stays within the picture.
+      const lines = text.split(" ");
+      const half = Math.max(...lines.map((line) => ctx.measureText(line).width)) / 2;
+      // A word at an edge stays within the picture.
       const [first, last] = [bbox.left + half, bbox.left + bbox.width + 18 * ratio - half];
       const at = Math.max(first, Math.min(left, last));
       if (at - half < word.end + 4 * ratio) return;
       word.end = at + half;
       ctx.textAlign = "center";
       ctx.textBaseline = "top";
-      ctx.fillText(text, at, top + 8 * ratio);
+      lines.forEach((line, n) => ctx.fillText(line, at, top + (8 + 13 * n) * ratio));
     }
 
     // Areas lie beneath the grid, lines above it.

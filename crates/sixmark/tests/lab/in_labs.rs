@@ -94,9 +94,9 @@ fn anma_in_a_lab_has_each_delay_beside_the_published_figures() {
     ];
     let document = cut(&ANMA, &others, &["--in-lab"]);
     assert_eq!(document["in_lab"], true);
-    let expected: Vec<String> = ["nginx", "apache"]
+    let expected: Vec<String> = ["nginx", "Apache"]
         .into_iter()
-        .flat_map(|server| ["0", "5", "20"].map(|delay| format!("{server}, delay {delay}")))
+        .flat_map(|server| ["0", "5", "20"].map(|ms| format!("{server}, round trip {ms} ms")))
         .collect();
     for comparison in ["continuation", "establishment"] {
         assert_eq!(labels(&document, comparison), expected);

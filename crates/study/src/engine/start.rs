@@ -106,9 +106,15 @@ fn begin_document(
 
 /// Returns the factors with their levels for the document.
 pub(super) fn factor_results(study: &Study) -> Vec<FactorResult> {
-    let of = |factor: &Factor| FactorResult {
-        name: factor.name.clone(),
-        levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
+    let of = |factor: &Factor| {
+        let labels = study.labels.of(&factor.name).cloned().unwrap_or_default();
+        FactorResult {
+            name: factor.name.clone(),
+            levels: factor.levels.iter().map(|level| level.name.clone()).collect(),
+            label: labels.label,
+            unit: labels.unit,
+            labels: labels.levels.into_iter().collect(),
+        }
     };
     study.factors.iter().map(of).collect()
 }

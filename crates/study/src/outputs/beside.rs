@@ -1,7 +1,7 @@
 //! Published figures beside measured ones.
 
 use crate::analyse::{self, PublishedFigure};
-use crate::levels::label_levels;
+use crate::levels::LevelLabels;
 use crate::spec::{Levels, PublishedFigures, PublishedOf, Study};
 use crate::study_result::{At, PrintedFigure};
 use sixmark_record::metric::Metric;
@@ -50,8 +50,8 @@ impl Beside {
     }
 
     /// Returns the label of each published column beside a measured one.
-    pub(super) fn columns(&self) -> Vec<String> {
-        self.free.iter().map(|free| label_levels(free)).collect()
+    pub(super) fn columns(&self, labels: &LevelLabels) -> Vec<String> {
+        self.free.iter().map(|free| labels.levels(free)).collect()
     }
 
     /// Returns the combinations of levels of factors that the study lacks.
@@ -151,8 +151,8 @@ fn split(study: &Study, of: &PublishedOf, figure: PublishedFigure) -> Option<Bes
 
 /// Returns the names of published tables with the levels that are shown of them; `None` if there are
 /// none.
-pub(super) fn label(of: &[PublishedOf]) -> Option<String> {
-    let one = |of: &PublishedOf| match label_levels(&of.at) {
+pub(super) fn label(of: &[PublishedOf], labels: &LevelLabels) -> Option<String> {
+    let one = |of: &PublishedOf| match labels.levels(&of.at) {
         levels if levels.is_empty() => of.table.clone(),
         levels => format!("{}, {levels}", of.table),
     };

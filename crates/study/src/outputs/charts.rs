@@ -2,7 +2,6 @@
 
 use super::missing::why_missing;
 use super::{Beside, combinations, family_of_level, labelled, measured_value};
-use crate::levels::label_levels;
 use crate::observation::Observation;
 use crate::spec::{ChartSpec, FAMILY, PublishedFigures, Study};
 use crate::study_result::{
@@ -37,7 +36,8 @@ pub(super) fn chart(
         Axis { label: spec.x.clone(), unit: spec.x_unit.clone(), logarithmic: spec.logarithmic[0] };
     let (label, unit) = (spec.y.label.clone(), spec.y.unit.name.to_owned());
     let y = Axis { label, unit, logarithmic: spec.logarithmic[1] };
-    Chart { name: spec.name.clone(), title: spec.title.clone(), x, y, series }
+    let (name, title, statistic) = (spec.name.clone(), spec.title.clone(), Some(spec.statistic));
+    Chart { name, title, x, y, statistic, series }
 }
 
 /// Returns a line of published figures for each combination of levels that the published study has:
@@ -63,7 +63,7 @@ fn published_lines(study: &Study, spec: &ChartSpec, beside: &Beside) -> Vec<Char
                 let PrintedFigure { value: y, low, high, .. } = found;
                 Some(PointFigure { y, low, high, printed, unlike: None })
             });
-            let label = format!("published: {}", label_levels(&of));
+            let label = format!("published: {}", study.labels.levels(&of));
             lines.push(ChartLine { label, published: true, ..line });
         }
     }
@@ -141,6 +141,6 @@ fn make_line(
     let mut points: Vec<Dot> = places(study, spec, here).filter_map(point).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     let family = of.iter().find(|at| at.factor == FAMILY).and_then(|at| family_of_level(&at.level));
-    let (label, at, missing) = (label_levels(of), of.to_vec(), Vec::new());
+    let (label, at, missing) = (study.labels.levels(of), of.to_vec(), Vec::new());
     ChartLine { label, family, at, published: false, points, missing }
 }

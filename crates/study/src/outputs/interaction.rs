@@ -2,8 +2,8 @@
 //! the ratio of A to B at one level divided by that at the other.
 
 use super::{combinations, side_of};
-use crate::average::{average, geometric, ratio_finding};
-use crate::levels::label_level;
+use crate::average::{average, distance, geometric, ratio_finding};
+use crate::levels::LevelLabels;
 use crate::observation::Observation;
 use crate::spec::published::at_family;
 use crate::spec::{ComparisonSpec, FAMILY, Levels, Study};
@@ -90,19 +90,19 @@ pub(super) fn entry(
     spec: &ComparisonSpec,
     with: &Levels,
     pairs: &[(f64, f64)],
+    labels: &LevelLabels,
 ) -> ComparisonEntry {
     let ratio = geometric(pairs);
     let finding = ratio_finding(ratio, Some(spec.margin_percent));
-    let [a, b] = [&spec.a, &spec.b].map(|level| label_level(&side_of(spec, level)));
-    let [of, over] = with.sides().map(|at| label_level(&at));
-    let percent = ratio.map_or(0.0, |ratio| (ratio.value - 1.0).abs() * 100.0);
-    let factor = &with.factor;
-    let differs = |word| {
-        format!("{a} vs {b} depends on {factor}: {percent:.1} % {word} with {of} than with {over}")
-    };
+    let [a, b] = [&spec.a, &spec.b].map(|level| labels.level(&side_of(spec, level)));
+    let [of, over] = with.sides().map(|at| labels.level(&at));
+    let by = distance(ratio.map_or(1.0, |ratio| ratio.value));
+    let factor = labels.factor(&with.factor);
+    let differs =
+        |word| format!("{a} vs {b} depends on {factor}: {word} by {by} with {of} than with {over}");
     let sentence = match finding {
-        RatioFinding::Higher => differs("more"),
-        RatioFinding::Lower => differs("less"),
+        RatioFinding::Higher => differs("higher"),
+        RatioFinding::Lower => differs("lower"),
         RatioFinding::Equivalent => {
             let margin = spec.margin_percent;
             format!("{a} vs {b} is equivalent with {of} and with {over}, within {margin} %")
@@ -115,6 +115,7 @@ pub(super) fn entry(
     let higher = pairs.iter().filter(|(of, over)| of > over).count() as u32;
     ComparisonEntry {
         label: label.to_owned(),
+        at: Vec::new(),
         pairs: pairs.len() as u32,
         higher,
         ratio,

@@ -1,6 +1,7 @@
 #![cfg(test)]
 
 mod imported;
+mod nothing_arrived;
 mod published;
 
 use super::*;

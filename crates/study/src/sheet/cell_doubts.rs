@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::levels::label_levels;
+use crate::levels::LevelLabels;
 use crate::study_result::{At, StudyResult};
 use sixmark_document::provenance::Warning;
 use sixmark_record::metric::Metric;
@@ -13,7 +13,7 @@ const FEW_SAMPLES: &str = "few_samples";
 
 /// Returns one warning for each code that cells have, with the number of these cells and the first
 /// of them. Warnings about the tail only are omitted if the study shows no quantile of the tail.
-pub(super) fn of_cells(study: &StudyResult) -> Vec<Warning> {
+pub(super) fn of_cells(study: &StudyResult, labels: &LevelLabels) -> Vec<Warning> {
     let mut cells: BTreeMap<&str, (u32, &str, &[At])> = BTreeMap::new();
     let tail = shows_tail(study);
     for cell in &study.cells {
@@ -24,7 +24,7 @@ pub(super) fn of_cells(study: &StudyResult) -> Vec<Warning> {
     }
     let doubt = |(code, (number, message, at)): (&str, (u32, &str, &[At]))| {
         let noun = if number == 1 { "cell" } else { "cells" };
-        let message = format!("{number} {noun}, such as {}: {message}", label_levels(at));
+        let message = format!("{number} {noun}, such as {}: {message}", labels.levels(at));
         Warning { code: code.to_owned(), message }
     };
     cells.into_iter().map(doubt).collect()

@@ -5,10 +5,11 @@ use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimResult
 use super::interval;
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
-use sixmark_sheet::write::{write_count, write_percent};
+use sixmark_sheet::write::{write_count, write_percent, write_ratio};
 
-const CAPTION: &str = "An answer needs p of at most 0.05 after Holm's correction over all claims \
-                       that were tested; intervals are of 95 %";
+const CAPTION: &str = "Compared figures are geometric means over the repetitions (of differences, means); \
+                       counts are sums. An answer needs p of at most 0.05 after Holm's correction \
+                       over all claims that were tested; intervals are of 95 %";
 
 /// What a sign before published figures means.
 const SIGNS: &str =
@@ -161,7 +162,7 @@ fn estimate(of: &ClaimEstimate) -> String {
     match of.of {
         ClaimScale::Ratio => {
             let Some((low, high)) = interval else {
-                return format!("× {}", interval::write_ratio(of.value));
+                return format!("× {}", write_ratio(of.value));
             };
             let ratio = crate::study_result::MeanRatio {
                 value: of.value,
@@ -169,7 +170,7 @@ fn estimate(of: &ClaimEstimate) -> String {
                 high: Some(high),
             };
             let interval = interval::of_ratio(ratio, "too few blocks").unwrap_or_default();
-            format!("× {} ({interval})", interval::write_ratio(of.value))
+            format!("× {} ({interval})", write_ratio(of.value))
         }
         ClaimScale::Share => interval.map_or(String::new(), |(low, high)| {
             format!("{} to {}", write_percent(low), write_percent(high))
@@ -203,11 +204,14 @@ fn published_answer(of: &ClaimEvidence) -> &'static str {
     }
 }
 
-/// Returns a sentence for each reason why claims are not decided, with the claims.
+/// Returns a sentence for each reason why claims are not decided, with the claims. The p-values are
+/// in the table of tests.
 fn reasons(all: Vec<(&ClaimResult, &ClaimEvidence)>) -> Vec<String> {
     let mut found: Vec<(String, Vec<&ClaimResult>)> = Vec::new();
+    let total = all.len();
     for (claim, evidence) in all {
         let Some(why) = &evidence.why else { continue };
+        let why = why.split(" (p = ").next().unwrap_or(why);
         let why = format!("{}: {why}", evidence.answer.words());
         match found.iter_mut().find(|(known, _)| *known == why) {
             Some((_, claims)) => claims.push(claim),
@@ -216,13 +220,18 @@ fn reasons(all: Vec<(&ClaimResult, &ClaimEvidence)>) -> Vec<String> {
     }
     let said = |(why, claims): (String, Vec<&ClaimResult>)| match claims.as_slice() {
         [only] => format!("{}: {why}.", only.text),
+        claims if claims.len() > MOST_NAMED => format!("{} of {total} claims {why}.", claims.len()),
         claims => {
-            let ids: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
-            format!("{}: {why}.", ids.join(", "))
+            let texts: Vec<String> =
+                claims.iter().map(|claim| format!("\"{}\"", claim.text)).collect();
+            format!("{}: {why}.", texts.join(", "))
         }
     };
     found.into_iter().map(said).collect()
 }
+
+/// The number of claims with the same reason that are named rather than counted.
+const MOST_NAMED: usize = 2;
 
 fn p(p: f64) -> SheetCell {
     let written = if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") };

@@ -48,13 +48,32 @@ fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
     if unlike + undecided == claims.len() && few < FEWEST {
         return sentence(too_few(result, few, "repetition"));
     }
-    let own = claims.iter().filter(|claim| claim.source.is_none());
-    let said: Vec<String> = own.map(in_headline).collect();
-    let said = capitalised(&said.join("; "));
-    let said = (!said.is_empty()).then_some(said);
+    let own = || claims.iter().filter(|claim| claim.source.is_none());
+    let decided = own().filter_map(in_headline).collect::<Vec<_>>().join("; ");
+    // A study without a paper may have no claim that is decided.
+    let said = match (decided.is_empty(), tally(claims, 1)) {
+        (true, None) => Some(count_claims(claims)),
+        (true, Some(_)) => None,
+        (false, _) => Some(capitalised(&decided)),
+    };
     let all: Vec<String> =
         tally(claims, 1).into_iter().chain(said).map(|said| format!("{said}.")).collect();
     let mut headline = sentence(all.join(" "));
+    let of_paper: Vec<&ClaimResult> = claims.iter().filter(|c| c.source.is_some()).collect();
+    let own: Vec<&ClaimResult> = own().collect();
+    for (answer, words) in [
+        (ClaimAnswer::Holds, ["The paper's claim that holds", "The paper's claims that hold"]),
+        (
+            ClaimAnswer::DoesNotHold,
+            ["The paper's claim that does not hold", "The paper's claims that do not hold"],
+        ),
+    ] {
+        headline.notes.extend(listed(words, &of_paper, answer));
+    }
+    for answer in [ClaimAnswer::CannotTell, ClaimAnswer::NotComparable] {
+        let words = capitalised(answer.words());
+        headline.notes.extend(listed([&words, &words], &own, answer));
+    }
     headline.notes.extend(undecided_by_form(claims));
     if undecided > 0 && few < FEWEST {
         let cure = if result.quick { ": run without --quick" } else { "" };
@@ -62,6 +81,36 @@ fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
         headline.notes.push(format!("{few} {noun} decide few claims{cure}."));
     }
     headline
+}
+
+/// The number of claims that a note of the headline lists. The table has all of them.
+const MOST_LISTED: usize = 4;
+
+/// Lists the claims with this answer after the words for one or for several; `None` if there are
+/// none.
+fn listed(words: [&str; 2], claims: &[&ClaimResult], wanted: ClaimAnswer) -> Option<String> {
+    let said = |claim: &&ClaimResult| {
+        let text = within_a_sentence(&claim.text);
+        // The reasons why claims can't be told are many, and below the table of claims.
+        let why = claim.measured.why.as_deref().filter(|_| wanted == ClaimAnswer::NotComparable);
+        why.map_or(text.clone(), |why| format!("{text} ({why})"))
+    };
+    let of = claims.iter().filter(|claim| claim.measured.answer == wanted);
+    let of: Vec<String> = of.map(said).collect();
+    let words = words[usize::from(of.len() > 1)];
+    let more = of.len().saturating_sub(MOST_LISTED);
+    let first = of.iter().take(MOST_LISTED).cloned().collect::<Vec<_>>().join("; ");
+    match (of.len(), more) {
+        (0, _) => None,
+        (_, 0) => Some(format!("{words}: {first}.")),
+        (_, more) => Some(format!("{words}: {first}; and {more} more.")),
+    }
+}
+
+/// Counts the claims of a study without a paper.
+fn count_claims(claims: &[ClaimResult]) -> String {
+    let held = claims.iter().filter(|claim| claim.measured.answer == ClaimAnswer::Holds).count();
+    format!("{held} of {} claims hold", claims.len())
 }
 
 /// Notes how many claims the short form can't decide, because it omits what they need.
@@ -107,17 +156,15 @@ pub(super) fn tally(claims: &[ClaimResult], papers: usize) -> Option<String> {
     (all > 0).then(|| format!("{holds} of {all} {noun} of the {papers} {verb}{others}"))
 }
 
-/// Returns the study's own sentence for the answer, else the claim with the answer.
-fn in_headline(claim: &ClaimResult) -> String {
+/// Returns the study's own sentence for the answer, else the claim with the answer; `None` if it is
+/// not decided.
+fn in_headline(claim: &ClaimResult) -> Option<String> {
     let text = within_a_sentence(&claim.text);
     let said = claim.said.clone();
     match claim.measured.answer {
-        ClaimAnswer::Holds => said.unwrap_or(text),
-        ClaimAnswer::DoesNotHold => said.unwrap_or(format!("does not hold: {text}")),
-        answer @ (ClaimAnswer::CannotTell | ClaimAnswer::NotComparable) => {
-            let why = claim.measured.why.as_deref().unwrap_or_default();
-            format!("{}: {text} ({why})", answer.words())
-        }
+        ClaimAnswer::Holds => Some(said.unwrap_or(text)),
+        ClaimAnswer::DoesNotHold => Some(said.unwrap_or(format!("does not hold: {text}"))),
+        ClaimAnswer::CannotTell | ClaimAnswer::NotComparable => None,
     }
 }
 

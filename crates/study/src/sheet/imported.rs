@@ -1,7 +1,7 @@
 //! The cells that were imported, in a study's report.
 
+use crate::levels::LevelLabels;
 use crate::study_result::{At, CellResult, ImportedFrom, StudyResult};
-use sixmark_record::sheet::side::shown;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, setting};
 
@@ -22,7 +22,7 @@ struct ImportedGroup<'a> {
 }
 
 /// Returns the levels that were imported with the tools that measured them, and each file.
-pub(super) fn imported_blocks(result: &StudyResult) -> Vec<Block> {
+pub(super) fn imported_blocks(result: &StudyResult, labels: &LevelLabels) -> Vec<Block> {
     let mut groups: Vec<ImportedGroup<'_>> = Vec::new();
     let mut files: Vec<Row> = Vec::new();
     for cell in result.imported() {
@@ -44,7 +44,8 @@ pub(super) fn imported_blocks(result: &StudyResult) -> Vec<Block> {
     let columns = ["Level", "Tool", "Version"].map(Column::words).into_iter();
     let columns = columns.chain([Column::number("Cells")]).collect();
     let caption = "Imported levels: other machines measured them";
-    let levels = Table::new(caption, columns, groups.iter().map(group_row).collect());
+    let rows = groups.iter().map(|group| group_row(group, labels));
+    let levels = Table::new(caption, columns, rows.collect());
     let columns = ["Cell", "File", "SHA-256", "Imported"].map(Column::words).into();
     let folded = format!("All {} files", files.len());
     let files = Table::new("Imported files", columns, files);
@@ -57,8 +58,8 @@ fn new_levels<'a>(result: &StudyResult, cell: &'a CellResult) -> Vec<&'a At> {
     cell.levels.iter().filter(is_new).collect()
 }
 
-fn group_row(group: &ImportedGroup<'_>) -> Row {
-    let at = group.at.iter().map(|at| format!("{} {}", at.factor, shown(&at.level)));
+fn group_row(group: &ImportedGroup<'_>, labels: &LevelLabels) -> Row {
+    let at = group.at.iter().map(|at| labels.with_factor(at));
     let version = group.from.version.as_deref().unwrap_or_default();
     let cells = vec![
         group.from.tool.as_str().into(),

@@ -1,32 +1,41 @@
 //! Rows that say by how much one level is better than another.
 
-use super::{labelled, published_cells, shown};
-use crate::study_result::{PrintedFigure, Row as Better, Table, TableValue};
+use super::rows::{labelled, level_names, published_cells};
+use crate::levels::LevelLabels;
+use crate::study_result::{At, PrintedFigure, Row as Better, Table, TableValue};
 use sixmark_sheet::table::{Row, SheetCell};
 use sixmark_sheet::write;
 
 /// The label of such a row, in place of a level.
 const NAME: &str = "%\u{a0}improvement";
 
-/// Creates the row of an improvement. `beside` has the numbers of the published figures that follow
-/// each column.
-pub(super) fn improvement_row(of: &Table, better: &Better, beside: &[Vec<usize>]) -> Row {
+/// Creates the row of an improvement, in the columns of these numbers. `beside` has the numbers of the
+/// published figures that follow each column of the table.
+pub(super) fn improvement_row(
+    of: &Table,
+    better: &Better,
+    (shown, beside): (&[usize], &[Vec<usize>]),
+    labels: &LevelLabels,
+) -> Row {
     let factor = of.improvement.as_ref().map_or("", |improvement| &improvement.factor);
-    let name = |(level, name): (&String, &String)| {
-        if name == factor { NAME.to_owned() } else { level.clone() }
+    let levels = level_names(&of.factors, &better.levels, labels);
+    let name = |(level, name): (String, &String)| {
+        if name == factor { NAME.to_owned() } else { level }
     };
-    let names: Vec<String> = better.levels.iter().zip(&of.factors).map(name).collect();
-    let values = better.values.iter().zip(beside);
-    labelled(&names, values.flat_map(|(value, beside)| with_published(value, beside)))
+    let names: Vec<String> = levels.into_iter().zip(&of.factors).map(name).collect();
+    let cell = |at: &usize| Some(with_published(better.values.get(*at)?, beside.get(*at)?));
+    labelled(&names, shown.iter().filter_map(cell).flatten())
 }
 
 /// Returns the text below the table that explains these rows; `None` if it has no such rows.
-pub(super) fn note(of: &Table) -> Option<String> {
+pub(super) fn note(of: &Table, labels: &LevelLabels) -> Option<String> {
     let levels = of.improvement.as_ref().filter(|of| !of.rows.is_empty())?;
+    let [of, over] = [&levels.of, &levels.over].map(|level| {
+        labels.under_factor(&At { factor: levels.factor.clone(), level: level.clone() })
+    });
     Some(format!(
-        "{NAME}: {} over {}, of the means, with its interval of 95 %. Of what is better when lower, how much lower.",
-        shown(&levels.of),
-        shown(&levels.over)
+        "{NAME}: {of} over {over}, of the means, with its interval of 95 %. Of what is better when \
+         lower, how much lower."
     ))
 }
 

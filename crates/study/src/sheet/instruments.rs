@@ -5,7 +5,7 @@ mod over_time;
 
 use std::collections::BTreeMap;
 
-use crate::levels::label_levels;
+use crate::levels::LevelLabels;
 use crate::spec::FAMILY;
 use crate::study_result::{
     At, CellInstruments, CellResult, ConnectionFigures, KernelEnd, KernelOfCell, StudyResult,
@@ -16,7 +16,7 @@ use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, write};
 
 /// Returns the part on the instruments; `None` if the study had none.
-pub(super) fn instruments_part(study: &StudyResult) -> Option<Part> {
+pub(super) fn instruments_part(study: &StudyResult, labels: &LevelLabels) -> Option<Part> {
     let factors: Vec<&str> = study.factors.iter().map(|factor| factor.name.as_str()).collect();
     // The rows of connections are families; the kernel has figures of both together.
     let others: Vec<&str> = factors.iter().copied().filter(|name| *name != FAMILY).collect();
@@ -24,10 +24,10 @@ pub(super) fn instruments_part(study: &StudyResult) -> Option<Part> {
     if of_others.is_empty() {
         return None;
     }
-    let mut blocks = connections_table(&others, &of_others);
-    blocks.extend(kernel_table(&factors, &combinations(study, &factors)));
+    let mut blocks = connections_table(&others, &of_others, labels);
+    blocks.extend(kernel_table(&factors, &combinations(study, &factors), labels));
     blocks.extend(cost(&of_others).map(Block::Text));
-    blocks.extend(over_time::over_time(study));
+    blocks.extend(over_time::over_time(study, labels));
     Part::new("Three instruments", blocks).map(Part::open)
 }
 
@@ -67,20 +67,20 @@ impl Combination<'_> {
     }
 
     /// Returns the cells of a row that name the levels, from the second factor on.
-    fn other_levels(&self) -> impl Iterator<Item = SheetCell> {
-        self.levels.iter().skip(1).map(|at| SheetCell::from(at.level.as_str()))
+    fn other_levels(&self, labels: &LevelLabels) -> impl Iterator<Item = SheetCell> {
+        self.levels.iter().skip(1).map(|at| SheetCell::from(labels.under_factor(at)))
     }
 
-    fn first_level(&self) -> &str {
-        self.levels.first().map_or("all", |at| at.level.as_str())
+    fn first_level(&self, labels: &LevelLabels) -> String {
+        self.levels.first().map_or_else(|| "all".to_owned(), |at| labels.under_factor(at))
     }
 }
 
 /// The columns that name the levels.
-fn level_columns(factors: &[&str]) -> Vec<Column> {
+fn level_columns(factors: &[&str], labels: &LevelLabels) -> Vec<Column> {
     match factors.is_empty() {
         true => vec![Column::words("")],
-        false => factors.iter().map(|name| Column::words(*name)).collect(),
+        false => factors.iter().map(|name| Column::words(labels.factor(name))).collect(),
     }
 }
 
@@ -88,8 +88,12 @@ fn level_columns(factors: &[&str]) -> Vec<Column> {
 type ConnectionFigure = fn(&ConnectionFigures) -> Option<f64>;
 
 /// Returns the table of connections as the client, the packets and the kernel have them.
-fn connections_table(factors: &[&str], all: &[Combination<'_>]) -> Vec<Block> {
-    let columns = level_columns(factors).into_iter().chain([
+fn connections_table(
+    factors: &[&str],
+    all: &[Combination<'_>],
+    labels: &LevelLabels,
+) -> Vec<Block> {
+    let columns = level_columns(factors, labels).into_iter().chain([
         Column::words("Family"),
         Column::number("Establishment, client"),
         Column::number("Establishment, packets"),
@@ -102,7 +106,7 @@ fn connections_table(factors: &[&str], all: &[Combination<'_>]) -> Vec<Block> {
         Column::number("Connections, kernel").off_terminal(),
     ]);
     let rows = all.iter().flat_map(|of| {
-        Family::BOTH.into_iter().filter_map(move |family| connections_row(of, family))
+        Family::BOTH.into_iter().filter_map(move |family| connections_row(of, family, labels))
     });
     let table = Table::new(
         "Connections as the client and the packets at the server have them",
@@ -121,7 +125,7 @@ fn connections_table(factors: &[&str], all: &[Combination<'_>]) -> Vec<Block> {
     ]
 }
 
-fn connections_row(of: &Combination<'_>, family: Family) -> Option<Row> {
+fn connections_row(of: &Combination<'_>, family: Family, labels: &LevelLabels) -> Option<Row> {
     let client = |figure: ConnectionFigure| of.mean(|cell| figure(cell.client.of(family)?));
     let packets = |figure: ConnectionFigure| {
         of.mean(|cell| figure(cell.packets.as_ref()?.families.of(family)?))
@@ -141,8 +145,8 @@ fn connections_row(of: &Combination<'_>, family: Family) -> Option<Row> {
     });
     let cells = times.concat().into_iter().chain(counts.map(|count| count.map(number_cell)));
     let cells = cells.map(|cell| cell.unwrap_or_else(SheetCell::none));
-    let named = of.other_levels().chain([family.to_string().into()]);
-    used.then(|| Row::new(of.first_level(), named.chain(cells).collect()))
+    let named = of.other_levels(labels).chain([family.to_string().into()]);
+    used.then(|| Row::new(of.first_level(labels), named.chain(cells).collect()))
 }
 
 fn number_cell(count: f64) -> SheetCell {
@@ -195,20 +199,20 @@ fn most(sockets: &BTreeMap<String, u64>, state: &str) -> Option<f64> {
 }
 
 /// Returns the table of what the kernel of each end counted.
-fn kernel_table(factors: &[&str], all: &[Combination<'_>]) -> Option<Block> {
+fn kernel_table(factors: &[&str], all: &[Combination<'_>], labels: &LevelLabels) -> Option<Block> {
     let named = [Column::words("End")];
     let numbers = KERNEL_COLUMNS.iter().map(|(name, on_terminal, ..)| {
         let column = Column::number(*name);
         if *on_terminal { column } else { column.off_terminal() }
     });
-    let columns = level_columns(factors).into_iter().chain(named).chain(numbers).collect();
+    let columns = level_columns(factors, labels).into_iter().chain(named).chain(numbers).collect();
     let row = |of: &Combination<'_>, end: KernelEnd| {
         let is_read = of.cells.iter().flat_map(|cell| &cell.kernel).any(|one| one.end == end);
         let cells = KERNEL_COLUMNS
             .iter()
             .map(|(_, _, figure, cell)| of.kernel(end, figure).map_or_else(SheetCell::none, cell));
-        let named = of.other_levels().chain([end.word().into()]);
-        is_read.then(|| Row::new(of.first_level(), named.chain(cells).collect()))
+        let named = of.other_levels(labels).chain([end.word().into()]);
+        is_read.then(|| Row::new(of.first_level(labels), named.chain(cells).collect()))
     };
     let ends = [KernelEnd::Client, KernelEnd::Server, KernelEnd::Both];
     let rows: Vec<Row> =
@@ -242,8 +246,8 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Names a cell and an end, as the heading of its charts.
-fn name_of_end(cell: &CellResult, kernel: &KernelOfCell) -> String {
-    let levels = label_levels(&cell.levels);
+fn name_of_end(cell: &CellResult, kernel: &KernelOfCell, labels: &LevelLabels) -> String {
+    let levels = labels.levels(&cell.levels);
     let levels = if levels.is_empty() { cell.id.clone() } else { levels };
     let end = match kernel.end {
         KernelEnd::Client => "the client's end",

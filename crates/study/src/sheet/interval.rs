@@ -6,7 +6,7 @@
 use crate::study_result::{MeanRatio, Table, TableValue};
 use sixmark_record::metric::{Metric, MetricKind};
 
-use sixmark_sheet::write::figure;
+use sixmark_sheet::write::{figure, write_ratio};
 
 /// The interval of a ratio is too wide if its upper end is more than this many times the lower end.
 const WIDEST_RATIO: f64 = 25.0;
@@ -27,15 +27,6 @@ pub(super) fn of_ratio(ratio: MeanRatio, few: &str) -> Option<String> {
     let (low, high) = (ratio.low?, ratio.high?);
     let said = || format!("{} to {}", write_ratio(low), write_ratio(high));
     Some(if is_too_wide(ratio) { few.to_owned() } else { said() })
-}
-
-/// Formats a ratio or an end of its interval, with three decimals from 0.1 to 100, else with four
-/// significant digits.
-pub(super) fn write_ratio(ratio: f64) -> String {
-    match (0.1..100.0).contains(&ratio) {
-        true => format!("{ratio:.3}"),
-        false => figure(ratio),
-    }
 }
 
 /// Returns true if the interval of a time or a rate was clipped at 0, which shows that there are

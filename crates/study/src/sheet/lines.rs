@@ -1,24 +1,74 @@
 //! The charts of a study: measured and published lines over a factor.
 
-use crate::study_result::{Axis as Asked, Chart as Figure, ChartLine as Line, Dot};
-use sixmark_units::family::Family;
+use super::facets::facets;
+use super::line_sides::sides_of_lines;
+use crate::levels::{LevelLabels, with_unit};
+use crate::study_result::{At, Chart as Figure, ChartLine as Line, Dot};
 
-use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Series, Unit, rounded};
+use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Series, Unit, is_wide, rounded};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write::figure;
 use sixmark_sheet::{Block, Part};
 
-/// Returns the part of all charts; `None` if there are none.
-pub(super) fn charts_part(figures: &[Figure]) -> Option<Part> {
+/// Returns the part of all charts; `None` if there are none. Each figure is over `repetitions`.
+pub(super) fn charts_part(
+    figures: &[Figure],
+    labels: &LevelLabels,
+    repetitions: u32,
+) -> Option<Part> {
     let blocks = figures.iter().flat_map(|of| {
-        let notes = not_drawn(of).into_iter().chain(without_interval(of));
-        std::iter::once(Block::Charts(vec![chart(of)])).chain(notes.map(Block::Text))
+        let statistic = of.statistic.and_then(|statistic| statistic.over(repetitions));
+        let named = statistic.map_or(of.title.clone(), |over| format!("{} ({over})", of.title));
+        let of = Figure { title: named, ..of.clone() };
+        let places = ChartPlaces::new(&of, labels);
+        let charts = facets(&of, labels).iter().map(|one| chart(one, &of, &places)).collect();
+        let notes = not_drawn(&of, &places).into_iter().chain(without_interval(&of));
+        let notes: Vec<Block> = notes.map(Block::Text).collect();
+        std::iter::once(Block::Charts(charts)).chain(notes)
     });
     Part::new("Charts", blocks.collect()).map(Part::off_terminal)
 }
 
+/// The places along the horizontal axis of a chart, and their labels.
+struct ChartPlaces<'a> {
+    labels: &'a LevelLabels,
+    factor: &'a str,
+    /// The unit of levels that are numbers.
+    unit: &'a str,
+    /// Whether the study asks for a logarithmic axis.
+    logarithmic: bool,
+    /// Each place, by its value and the name of its level.
+    marks: Vec<(f64, String)>,
+}
+
+impl<'a> ChartPlaces<'a> {
+    /// Returns the places at which any line has a point or lacks a figure.
+    fn new(of: &'a Figure, labels: &'a LevelLabels) -> ChartPlaces<'a> {
+        let unit = match labels.unit(&of.x.label) {
+            "" => of.x.unit.as_str(),
+            unit => unit,
+        };
+        let (factor, logarithmic) = (of.x.label.as_str(), of.x.logarithmic);
+        ChartPlaces { labels, factor, unit, logarithmic, marks: marks(of) }
+    }
+
+    /// Returns the label of a level.
+    fn label(&self, level: &str) -> String {
+        let at = At { factor: self.factor.to_owned(), level: level.to_owned() };
+        match level.parse::<f64>() {
+            Ok(_) if self.labels.unit(self.factor).is_empty() => with_unit(level, self.unit),
+            _ => self.labels.under_factor(&at),
+        }
+    }
+
+    /// Returns true if all levels are numbers, so that a line between them has a meaning.
+    fn is_numeric(&self) -> bool {
+        self.marks.iter().all(|(_, level)| level.parse::<f64>().is_ok())
+    }
+}
+
 /// Returns a note that names the points that are only in the table, with the reasons.
-fn not_drawn(of: &Figure) -> Option<String> {
+fn not_drawn(of: &Figure, places: &ChartPlaces<'_>) -> Option<String> {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
     for dot in of.series.iter().flat_map(|line| &line.points) {
         let Some(why) = dot.unlike.as_deref() else { continue };
@@ -28,8 +78,10 @@ fn not_drawn(of: &Figure) -> Option<String> {
             None => all.push((why, vec![&dot.label])),
         }
     }
-    let one =
-        |(why, at): &(&str, Vec<&str>)| format!("{why} (at {} {})", of.x.label, at.join(", "));
+    let one = |(why, at): &(&str, Vec<&str>)| {
+        let at: Vec<String> = at.iter().map(|level| places.label(level)).collect();
+        format!("{why} (at {} {})", places.labels.factor(places.factor), at.join(", "))
+    };
     let said: Vec<String> = all.iter().map(one).collect();
     (!said.is_empty()).then(|| format!("Not drawn, not comparable: {}.", said.join("; ")))
 }
@@ -52,37 +104,25 @@ fn without_interval(of: &Figure) -> Option<String> {
     cut.then(|| "Points without a bar have too few repetitions for an interval.".to_owned())
 }
 
-/// Returns true if all levels along x are numbers, so that a line between them has a meaning.
-fn is_numeric(marks: &[(f64, String)]) -> bool {
-    marks.iter().all(|(_, label)| label.parse::<f64>().is_ok())
-}
-
 /// Returns true if a point is drawn, because it may be compared with the others.
 fn drawn(dot: &&Dot) -> bool {
     dot.unlike.is_none()
 }
 
-fn chart(of: &Figure) -> Chart {
-    let marks = marks(of);
-    let series: Vec<Series> = of
-        .series
-        .iter()
-        .zip(sides_of_lines(&of.series))
-        .map(|(line, side)| series(line, side, &marks))
-        .collect();
-    let ys = of.series.iter().flat_map(|line| &line.points).filter(drawn);
-    let ys = ys.flat_map(|dot| match has_interval(dot) {
-        true => [dot.y, dot.low, dot.high],
-        false => [dot.y, None, None],
-    });
-    let ys = ys.flatten();
+/// Returns the chart of a part of a figure. The axes are those of the whole figure.
+fn chart(of: &Figure, whole: &Figure, places: &ChartPlaces<'_>) -> Chart {
+    let y = y_axis(whole);
+    let sides = sides_of_lines(&of.series);
+    let lines = of.series.iter().zip(sides);
+    let series: Vec<Series> = lines.map(|(line, side)| series(line, side, places, &y)).collect();
+    let marks = &places.marks;
     Chart {
         title: of.title.clone(),
-        about: describe_chart(of),
-        table: chart_table(of, &marks),
-        x: x_axis(&of.x, &marks),
-        y: axis(&of.y, ys.collect()),
-        labels: marks.iter().map(|(_, label)| label.clone()).collect(),
+        about: describe_chart(of, places),
+        table: chart_table(of, places),
+        x: x_axis(places),
+        y,
+        labels: marks.iter().map(|(_, level)| places.label(level)).collect(),
         xs: marks.iter().map(|(x, _)| rounded(*x)).collect(),
         series,
         bands: Vec::new(),
@@ -100,92 +140,80 @@ fn marks(of: &Figure) -> Vec<(f64, String)> {
     all
 }
 
-/// Returns the number of each line's colour and marker. If each family has at most one measured and
-/// one published line, these are the family's own; otherwise lines are numbered one after the other.
-/// A published line has the number of the measured line of the same family and levels.
-fn sides_of_lines(lines: &[Line]) -> Vec<usize> {
-    let of_family = |family: Family, published: bool| {
-        let of = |line: &&Line| line.family == Some(family) && line.published == published;
-        lines.iter().filter(of).count()
-    };
-    let is_alone =
-        |family: Family| [false, true].iter().all(|&published| of_family(family, published) <= 1);
-    let own = Family::BOTH.into_iter().all(is_alone)
-        && lines.iter().all(|line| line.published || line.family.is_some());
-    let mut seen: Vec<&Line> = Vec::new();
-    let side = |line: &'_ Line, seen: &Vec<&Line>| {
-        seen.iter().position(|other| other.family == line.family && other.at == line.at)
-    };
-    let mut sides = Vec::new();
-    for line in lines {
-        if let (true, Some(family)) = (own, line.family) {
-            sides.push(usize::from(family == Family::Ipv4));
-            continue;
-        }
-        sides.push(side(line, &seen).unwrap_or_else(|| {
-            seen.push(line);
-            seen.len() - 1
-        }));
-    }
-    sides
-}
-
-fn series(line: &Line, side: usize, marks: &[(f64, String)]) -> Series {
+fn series(line: &Line, side: usize, places: &ChartPlaces<'_>, y: &Axis) -> Series {
+    let marks = &places.marks;
     let at = |x: f64| line.points.iter().find(|dot| dot.x == x);
     let each = |of: fn(&Dot) -> Option<f64>| -> Vec<Option<f64>> {
         marks.iter().map(|(x, _)| at(*x).filter(drawn).and_then(of).map(rounded)).collect()
     };
-    let mark = match (is_numeric(marks), line.published) {
+    // A line between categories would have no meaning.
+    let mark = match (places.is_numeric(), line.published) {
         (true, false) => Mark::Points,
-        (true, true) => Mark::FaintPoints,
+        (true, true) => Mark::HollowPoints,
         (false, false) => Mark::Dots,
-        (false, true) => Mark::FaintDots,
+        (false, true) => Mark::Hollow,
     };
     let name = line.label.clone();
+    // An interval may reach far below a logarithmic axis.
     let lows = each(|dot| dot.low.filter(|_| has_interval(dot)));
+    let lows = lows.into_iter().map(|low| low.map(|low| low.max(y.from))).collect();
     let highs = each(|dot| dot.high.filter(|_| has_interval(dot)));
     let missing_at = |x: f64| line.missing.iter().find(|dot| dot.x == x);
     let missing = match line.missing.is_empty() {
         true => Vec::new(),
-        false => marks.iter().map(|(x, _)| missing_at(*x).map(|dot| dot.why.word())).collect(),
+        false => marks.iter().map(|(x, _)| missing_at(*x).map(|dot| dot.why.words())).collect(),
     };
     Series { name, side, mark, ys: each(|dot| dot.y), lows, highs, missing }
 }
 
-/// Creates the x axis, for numbers or for levels that are not numbers.
-fn x_axis(asked: &Asked, marks: &[(f64, String)]) -> Axis {
+/// Creates the x axis, for numbers or for levels that are not numbers. Its numbers have their unit.
+fn x_axis(places: &ChartPlaces<'_>) -> Axis {
+    let marks = &places.marks;
     let (first, last) = (marks.first().map_or(0.0, |m| m.0), marks.last().map_or(1.0, |m| m.0));
-    let scale = if asked.logarithmic && first > 0.0 { Scale::Log } else { Scale::Linear };
+    let scale = if places.logarithmic && first > 0.0 { Scale::Log } else { Scale::Linear };
     let (from, to) = match scale {
         Scale::Log => (first / 1.2, last * 1.2),
         Scale::Linear => {
             // Categories have half a place on either side, for their names.
-            let edge = match is_numeric(marks) {
+            let edge = match places.is_numeric() {
                 true => ((last - first) * 0.04).max(0.25),
                 false => 0.5,
             };
             (first - edge, last + edge)
         }
     };
-    let label = if asked.unit.is_empty() { asked.label.clone() } else { labelled(asked) };
+    let label = places.labels.factor(places.factor).to_owned();
     Axis { label, unit: Unit::Label, suffix: String::new(), scale, from, to }
 }
 
-fn labelled(asked: &Asked) -> String {
-    format!("{}, {}", asked.label, asked.unit)
-}
-
-fn axis(asked: &Asked, values: Vec<f64>) -> Axis {
-    let low = values.iter().copied().fold(f64::MAX, f64::min);
-    let linear = Axis::from_zero(&labelled(asked), Unit::Plain, values.iter().copied());
-    let linear = Axis { suffix: asked.unit.clone(), ..linear };
-    match asked.logarithmic && low > 0.0 && low < f64::MAX {
-        true => Axis { scale: Scale::Log, from: low / 1.15, ..linear },
-        false => linear,
+/// Creates the y axis of all lines of a figure. It is logarithmic if the study says so, and if the
+/// points differ by a large factor, as published figures and measured ones do.
+fn y_axis(of: &Figure) -> Axis {
+    let dots = || of.series.iter().flat_map(|line| &line.points).filter(drawn);
+    // A range that was published has no point, but two ends.
+    let points = || dots().flat_map(|dot| dot.y.map_or([dot.low, dot.high], |y| [Some(y); 2]));
+    let low = points().flatten().fold(f64::MAX, f64::min);
+    let high = points().flatten().fold(0.0, f64::max);
+    let ends = dots().filter(|dot| has_interval(dot)).flat_map(|dot| [dot.low, dot.high]);
+    let all: Vec<f64> = points().chain(ends).flatten().collect();
+    let label = match of.y.unit.as_str() {
+        "" => of.y.label.clone(),
+        unit => format!("{}, {unit}", of.y.label),
+    };
+    let linear = Axis::from_zero(&label, Unit::Plain, all.iter().copied());
+    let linear = Axis { suffix: of.y.unit.clone(), ..linear };
+    let is_log = low > 0.0 && low < f64::MAX && (of.y.logarithmic || is_wide(low, high));
+    if !is_log {
+        return linear;
     }
+    let lowest = all.iter().copied().fold(low, f64::min).max(low / LONGEST_BELOW);
+    Axis { scale: Scale::Log, from: lowest / 1.15, to: linear.to * 1.1, ..linear }
 }
 
-fn describe_chart(of: &Figure) -> String {
+/// How many times below the lowest point a logarithmic axis begins at most, for intervals.
+const LONGEST_BELOW: f64 = 4.0;
+
+fn describe_chart(of: &Figure, places: &ChartPlaces<'_>) -> String {
     let unit = if of.y.unit.is_empty() { String::new() } else { format!(" {}", of.y.unit) };
     let said = of.series.iter().filter_map(|line| {
         let mut dots = line.points.iter().filter(drawn);
@@ -194,19 +222,21 @@ fn describe_chart(of: &Figure) -> String {
         let (a, b) = (write_dot(first), write_dot(last));
         Some(format!(
             "{}: {a}{unit} at {} to {b}{unit} at {}.",
-            line.label, first.label, last.label
+            line.label,
+            places.label(&first.label),
+            places.label(&last.label)
         ))
     });
     said.collect::<Vec<_>>().join(" ")
 }
 
-fn chart_table(of: &Figure, marks: &[(f64, String)]) -> Table {
-    let columns = std::iter::once(Column::words(&of.x.label))
+fn chart_table(of: &Figure, places: &ChartPlaces<'_>) -> Table {
+    let columns = std::iter::once(Column::words(places.labels.factor(places.factor)))
         .chain(of.series.iter().map(|line| Column::number(&line.label)));
     let row = |(x, label): &(f64, String)| {
         let cell = |line: &Line| {
             if let Some(missing) = line.missing.iter().find(|dot| dot.x == *x) {
-                return Some(missing.why.word().into());
+                return Some(missing.why.words().into());
             }
             let dot = line.points.iter().find(|dot| dot.x == *x)?;
             let mark = if drawn(&dot) { "" } else { "≠ " };
@@ -218,18 +248,20 @@ fn chart_table(of: &Figure, marks: &[(f64, String)]) -> Table {
         };
         let cells =
             of.series.iter().map(|line| cell(line).unwrap_or_else(SheetCell::none)).collect();
-        Row::new(SheetCell::Number(label.clone(), rounded(*x)), cells)
+        Row::new(SheetCell::Number(places.label(label), rounded(*x)), cells)
     };
     let caption = match of.y.unit.as_str() {
         "" => of.title.clone(),
         unit => format!("{}, {unit}", of.title),
     };
-    Table::new(caption, columns.collect(), marks.iter().map(row).collect())
+    Table::new(caption, columns.collect(), places.marks.iter().map(row).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study_result::{Axis as Asked, MissingDot, MissingFigure};
+    use sixmark_units::family::Family;
 
     fn dot(label: &str, y: f64, unlike: Option<&str>) -> Dot {
         let x = label.parse().unwrap();
@@ -237,23 +269,62 @@ mod tests {
         Dot { x, label: label.into(), y, printed: None, low: None, high: None, unlike }
     }
 
+    fn line(label: &str, published: bool, points: Vec<Dot>) -> Line {
+        let (label, family) = (label.to_owned(), Some(Family::Ipv6));
+        Line { label, family, at: Vec::new(), published, points, missing: Vec::new() }
+    }
+
+    fn figure(series: Vec<Line>) -> Figure {
+        let axis = |label: &str| Asked { label: label.into(), ..Asked::default() };
+        let (name, title) = ("f".to_owned(), "F".to_owned());
+        Figure { name, title, x: axis("size"), y: axis("rate"), statistic: None, series }
+    }
+
+    fn drawn_chart(of: &Figure) -> Chart {
+        chart(of, of, &ChartPlaces::new(of, &LevelLabels::default()))
+    }
+
     #[test]
     fn a_point_that_must_not_be_read_beside_others_is_in_the_table_alone() {
-        let axis =
-            |label: &str| Asked { label: label.into(), unit: String::new(), logarithmic: false };
         let why = "IPv6 gives nothing but errors: 0 of 9 accepted";
         let points = vec![dot("1", 10.0, None), dot("2", 900.0, Some(why)), dot("3", 30.0, None)];
-        let (label, family) = ("IPv6".to_owned(), Some(Family::Ipv6));
-        let line =
-            Line { label, family, at: Vec::new(), published: false, points, missing: Vec::new() };
-        let (name, title) = ("f".to_owned(), "F".to_owned());
-        let figure = Figure { name, title, x: axis("size"), y: axis("rate"), series: vec![line] };
-        let drawn = chart(&figure);
+        let figure = figure(vec![line("IPv6", false, points)]);
+        let drawn = drawn_chart(&figure);
         assert_eq!(drawn.series[0].ys, [Some(10.0), None, Some(30.0)]);
         assert!(drawn.y.to < 100.0, "the axis is for what is drawn: {}", drawn.y.to);
         let SheetCell::Number(said, _) = &drawn.table.groups[0].rows[1].cells[0] else { panic!() };
         assert_eq!(said, "≠ 900");
+        let labels = LevelLabels::default();
+        let places = ChartPlaces::new(&figure, &labels);
         let note = format!("Not drawn, not comparable: {why} (at size 2).");
-        assert_eq!(not_drawn(&figure), Some(note));
+        assert_eq!(not_drawn(&figure, &places), Some(note));
+    }
+
+    #[test]
+    fn published_points_are_hollow_and_far_ones_need_a_logarithmic_axis() {
+        let of = |published| {
+            let near = line("IPv6", false, vec![dot("1000", 10.0, None), dot("2000", 20.0, None)]);
+            drawn_chart(&figure(vec![near, line("published", true, vec![published])]))
+        };
+        let near = of(dot("1000", 30.0, None));
+        assert_eq!(near.series[1].mark, Mark::HollowPoints);
+        assert_eq!((near.y.scale, near.y.from), (Scale::Linear, 0.0));
+        assert_eq!(near.labels, ["1,000", "2,000"]);
+        let far = of(dot("1000", 1_000.0, None));
+        assert_eq!(far.y.scale, Scale::Log);
+        let low = Dot { low: Some(0.01), high: Some(2_000.0), ..dot("1000", 1_000.0, None) };
+        let clipped = of(low);
+        assert!(clipped.y.from > 2.0, "an interval does not fill the chart: {}", clipped.y.from);
+        assert_eq!(clipped.series[1].lows[0], Some(clipped.y.from));
+    }
+
+    #[test]
+    fn what_never_arrived_is_drawn_as_none() {
+        let mut one = line("IPv6", false, vec![dot("1", 10.0, None)]);
+        let (x, label, why) = (2.0, "2".to_owned(), MissingFigure::Stalled);
+        one.missing.push(MissingDot { x, label, why });
+        let drawn = drawn_chart(&figure(vec![one]));
+        assert_eq!(drawn.series[0].missing, [None, Some("none (stalled)")]);
+        assert_eq!(drawn.table.groups[0].rows[1].cells[0].text(), "none (stalled)");
     }
 }

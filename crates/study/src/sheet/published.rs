@@ -6,7 +6,10 @@ use crate::study_result::{
 };
 use sixmark_document::verdict::Estimate;
 
-use super::{claims, entries, entry_columns, factor_columns, labelled, scale, with_unit};
+use super::claims;
+use super::comparisons::{entries, entry_columns, scale};
+use super::rows::{factor_columns, labelled, level_names, with_unit};
+use crate::levels::LevelLabels;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline};
@@ -18,10 +21,10 @@ const ELSEWHERE: &str = "The published machines and networks differ: compare dir
 /// Returns the report of the published figures alone, with their recomputed analyses.
 pub(crate) fn published_sheet(all: &ReanalysedStudy) -> Sheet {
     let of = &all.published;
+    let tables = of.tables.iter().map(|table| published_table(table, &LevelLabels::default()));
     let parts = [
         Part::new("Claims", claims::published_claims_table(&all.claims)).map(Part::open),
-        Part::new("Published tables", of.tables.iter().map(published_table).collect())
-            .map(Part::open),
+        Part::new("Published tables", tables.collect()).map(Part::open),
         Part::new("Recomputed", of.analyses.iter().flat_map(analysis).collect()).map(Part::open),
         Part::new("Remarks", list(&of.remarks)).map(Part::open),
     ];
@@ -59,7 +62,7 @@ fn headline_of(all: &ReanalysedStudy) -> String {
 }
 
 /// Returns the part about the published study, in the report of a study that repeats it.
-pub(super) fn published_part(of: &Published) -> Option<Part> {
+pub(super) fn published_part(of: &Published, labels: &LevelLabels) -> Option<Part> {
     let mut blocks = vec![Block::Table(Table::facts(
         "Published source",
         vec![
@@ -71,7 +74,7 @@ pub(super) fn published_part(of: &Published) -> Option<Part> {
     blocks.push(Block::Text(ELSEWHERE.to_owned()));
     blocks.extend(headed("Remarks", list(&of.remarks)));
     blocks.extend(of.analyses.iter().flat_map(analysis));
-    let tables: Vec<Block> = of.tables.iter().map(published_table).collect();
+    let tables: Vec<Block> = of.tables.iter().map(|table| published_table(table, labels)).collect();
     if !tables.is_empty() {
         blocks.push(Block::Folded("The published tables".into(), tables));
     }
@@ -133,15 +136,16 @@ pub(super) fn printed(figure: &PrintedFigure) -> SheetCell {
     }
 }
 
-fn published_table(of: &PublishedTable) -> Block {
-    let mut columns = factor_columns(&of.factors);
+fn published_table(of: &PublishedTable, labels: &LevelLabels) -> Block {
+    let mut columns = factor_columns(&of.factors, labels);
     columns.extend(of.columns.iter().map(|c| Column::number(with_unit(&c.label, &c.unit))));
     let remarks = of.rows.iter().any(|row| row.remark.is_some());
     columns.extend(remarks.then(|| Column::words("Remark")));
     let rows = of.rows.iter().map(|row| {
         let value = |v: &Option<PrintedFigure>| v.as_ref().map_or_else(SheetCell::none, printed);
         let remark = remarks.then(|| SheetCell::from(row.remark.clone().unwrap_or_default()));
-        labelled(&row.levels, row.values.iter().map(value).chain(remark))
+        let levels = level_names(&of.factors, &row.levels, labels);
+        labelled(&levels, row.values.iter().map(value).chain(remark))
     });
     Block::Table(Table::new(of.title.clone(), columns, rows.collect()))
 }

@@ -33,6 +33,7 @@ mod imports;
 pub mod instruments;
 mod known_names;
 pub mod lab;
+mod labels;
 mod omitted;
 mod outputs;
 pub(crate) mod published;
@@ -41,6 +42,7 @@ pub mod traffic;
 mod varied;
 
 use crate::form::Form;
+use crate::levels::LevelLabels;
 use crate::setting::Setting;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -107,6 +109,8 @@ pub struct Study {
     pub options: Vec<Setting>,
     /// The factors that are varied.
     pub factors: Vec<Factor>,
+    /// The labels of factors and levels.
+    pub labels: LevelLabels,
     /// The factor to which imports may add levels, if any.
     pub imports: Option<String>,
     /// The settings of combinations of levels.

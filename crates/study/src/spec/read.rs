@@ -7,6 +7,7 @@ use super::head::{ReadContext, StudyHead, read_head};
 use super::imports::imports;
 use super::instruments::instruments;
 use super::lab::InLab;
+use super::labels::labels;
 use super::outputs::{Outputs, outputs};
 use super::published::{self, PublishedFigures};
 use super::traffic::{self, Traffic};
@@ -44,7 +45,6 @@ fn read_whole(
 ) -> Option<Study> {
     let head = read_head(&mut fields);
     let StudyGround { lab, made, mut forms, services, traffic } = stage(book, &mut fields, context);
-    let has = forms.there();
     let published = published(book, &mut fields, context);
     let instruments = instruments(fields.take("instruments"));
     let (takes, repetitions) = amount(book, &head, &mut forms, context.form);
@@ -62,6 +62,7 @@ fn read_whole(
         published: published.as_ref(),
         open,
     };
+    let labels = labels(fields.table("labels"), &names, forms.there(), context.form);
     let exclude = exclude(&mut fields, forms.wanted(context.form), &names);
     let outputs = outputs_of(&mut fields, made, &names, context);
     end_fields(fields, services.is_empty() == targets.is_empty());
@@ -79,7 +80,7 @@ fn read_whole(
         repetitions: repetitions?,
         path: path?,
         takes,
-        has,
+        has: forms.there(),
         lab,
         traffic,
         texts,
@@ -87,6 +88,7 @@ fn read_whole(
         instruments,
         options,
         factors,
+        labels,
         imports,
         together,
         groups,
@@ -100,15 +102,15 @@ fn read_whole(
         outputs,
         published,
     };
-    possible_if_clean(book, &study);
-    Some(study)
+    Some(checked_if_clean(book, study))
 }
 
-/// Checks the study as a whole, unless its parts have mistakes.
-fn possible_if_clean(book: &FileText<'_>, study: &Study) {
+/// Checks the study as a whole, unless its parts have mistakes, and returns it.
+fn checked_if_clean(book: &FileText<'_>, study: Study) -> Study {
     if book.is_clean() {
-        possible(book, study);
+        possible(book, &study);
     }
+    study
 }
 
 /// Parses the outputs. In a lab, those of the form for a lab replace or supplement them.

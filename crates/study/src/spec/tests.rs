@@ -267,6 +267,12 @@ const WRONG: &[(&str, usize, &[&str])] = &[
     ("[quick]\nreps = 1", 4, &["quick.reps", "repetitions, takes, options, factors"]),
     ("published = 'no.toml'", 3, &["published", "no such file"]),
     ("exclude = [{ size = 1 }]", 3, &["exclude.size", "is not a factor"]),
+    ("labels = { size = 'file' }", 3, &["labels.size", "is not a factor"]),
+    (
+        "factors = { size = [1] }\nlabels = { size = { levels = { 2 = 'two' } } }",
+        4,
+        &["labels.size.levels.2", "is not a level of size; levels: 1"],
+    ),
     ("[[files]]\npath = '../x'\nsize = 1", 4, &["files.path", "inside {www}"]),
     ("[[files]]\npath = 'x'\nsize = -1", 5, &["files.size", "whole number"]),
     ("[[files]]\npath = 'x'", 3, &["size is missing"]),
@@ -590,4 +596,18 @@ fn differences_from_the_paper_are_those_of_the_form() {
     let without = "name = 'x'\ntargets = ['http://[::1]']\n[differences]\na = 'A.'\n";
     let wrongs = read(without, false).unwrap_err();
     assert!(wrongs[0].message.contains("no published study"), "{wrongs:?}");
+}
+
+#[test]
+fn labels_of_another_form_are_no_mistake() {
+    let text = "[factors]\nsize = [1]\n[labels]\ndelay = { label = 'round trip', unit = 'ms' }\n\
+                size = { levels = { 1 = 'one', 2 = 'two' } }\n";
+    let in_lab = format!("{text}[in-lab]\nfile = 'lab.toml'\n[in-lab.options]\nfrom = 'client'\n");
+    let labels = good(&with(&in_lab)).labels;
+    assert_eq!((labels.factor("delay"), labels.unit("delay")), ("round trip", "ms"));
+    assert_eq!(labels.of("size").unwrap().levels[0], ("1".into(), "one".into()));
+    let wrongs = read(&with(text), false).unwrap_err();
+    let said: Vec<String> = wrongs.iter().map(ToString::to_string).collect();
+    assert!(said[0].contains("labels.delay: is not a factor"), "{said:?}");
+    assert!(said[1].contains("labels.size.levels.2: is not a level"), "{said:?}");
 }

@@ -162,12 +162,24 @@ pub enum MissingFigure {
     Failed,
 }
 
+impl Statistic {
+    /// Returns the name of the statistic over so many repetitions: `median of 3 repetitions`; `None`
+    /// for a single one, which is its own mean.
+    pub fn over(self, repetitions: u32) -> Option<String> {
+        let word = match self {
+            Statistic::Mean => "mean",
+            Statistic::Median => "median",
+        };
+        (repetitions > 1).then(|| format!("{word} of {repetitions} repetitions"))
+    }
+}
+
 impl MissingFigure {
-    /// Returns the word that is shown in place of the figure.
-    pub fn word(self) -> &'static str {
+    /// Returns the words that are shown in place of the figure.
+    pub fn words(self) -> &'static str {
         match self {
-            MissingFigure::Stalled => "stalled",
-            MissingFigure::Failed => "failed",
+            MissingFigure::Stalled => "none (stalled)",
+            MissingFigure::Failed => "none (failed)",
         }
     }
 }
@@ -184,12 +196,16 @@ pub struct Chart {
     pub x: Axis,
     /// The axis of the measure.
     pub y: Axis,
+    /// The statistic over repetitions; null if it is not known, because an earlier version wrote the
+    /// document.
+    #[serde(default)]
+    pub statistic: Option<Statistic>,
     /// The lines.
     pub series: Vec<ChartLine>,
 }
 
 /// An axis of a chart.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Axis {
     /// The name of the factor or measure that it shows.

@@ -280,7 +280,8 @@ fn omit_services(
     study.omit(&omitted).map_err(CommandError::Measure)?;
     study::check_given(study)?;
     if !args.quiet {
-        study.omitted.iter().for_each(|one| complain(&describe_omitted(one)));
+        let omitted = study.omitted.iter();
+        omitted.for_each(|one| complain(&describe_omitted(one, &study.labels)));
     }
     // Its cells are others than those of the file.
     let is_aimed = study.is_elsewhere();

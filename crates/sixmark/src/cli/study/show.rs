@@ -125,7 +125,10 @@ fn describe_group(study: &Study, group: &CellGroup) -> String {
 fn describe_omissions(study: &Study, omitted: &[(String, String)]) -> String {
     let mut without = study.clone();
     let mut lines: Vec<String> = match without.omit(omitted) {
-        Ok(()) => without.omitted.iter().map(describe_omitted).collect(),
+        Ok(()) => {
+            let of = |one| describe_omitted(one, &study.labels);
+            without.omitted.iter().map(of).collect()
+        }
         Err(why) => vec![format!("can't be run here: {why}")],
     };
     let has_probe = |service: &&Service| {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use sixmark_study::board::{StudyBoard, cell_line, clock_text};
-use sixmark_study::levels::label_level;
 use sixmark_study::study_result::{CellResult, ComparisonEntry, StudyComparison};
 use sixmark_units::quantity::write_count;
 
@@ -89,10 +88,7 @@ impl LiveStudy {
 
 /// Returns the main comparison's result so far, for the combination to which the cell belongs.
 fn estimate_of_cell(comparison: &StudyComparison, cell: &CellResult) -> String {
-    let of_cell = |entry: &&ComparisonEntry| {
-        let mut levels = entry.label.split(", ").filter(|level| !level.is_empty());
-        levels.all(|level| cell.levels.iter().any(|at| label_level(at) == level))
-    };
+    let of_cell = |entry: &&ComparisonEntry| entry.at.iter().all(|at| cell.levels.contains(at));
     let found = comparison.entries.iter().find(of_cell);
     let Some((entry, ratio)) = found.and_then(|entry| Some((entry, entry.ratio?))) else {
         return String::new();

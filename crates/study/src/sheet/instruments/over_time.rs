@@ -1,6 +1,7 @@
 //! The charts of the kernels' figures over time.
 
 use super::name_of_end;
+use crate::levels::LevelLabels;
 use crate::study_result::{CellResult, FamilyOverTime, KernelOverTime, StudyResult};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_vitals::time_chart::{TimeChart, TimeLine, time_chart};
@@ -15,12 +16,14 @@ const SERVER_PLACE: usize = 3;
 
 /// Returns the charts of the combinations whose figures over time are kept, each hidden until the
 /// reader opens it.
-pub(super) fn over_time(study: &StudyResult) -> Vec<Block> {
+pub(super) fn over_time(study: &StudyResult, labels: &LevelLabels) -> Vec<Block> {
     let mut cells: Vec<&CellResult> = study.cells.iter().collect();
     cells.sort_by_key(|cell| (cell.cell, cell.repetition));
     let ends = cells.iter().flat_map(|cell| {
         let kernel = cell.instruments.iter().flat_map(|of| &of.kernel);
-        kernel.filter_map(|kernel| Some((name_of_end(cell, kernel), kernel.over_time.as_ref()?)))
+        kernel.filter_map(|kernel| {
+            Some((name_of_end(cell, kernel, labels), kernel.over_time.as_ref()?))
+        })
     });
     // A line needs two points.
     let ends = ends.filter(|(_, of)| of.begins_s.len() > 1);
