@@ -611,3 +611,12 @@ fn labels_of_another_form_are_no_mistake() {
     assert!(said[0].contains("labels.delay: is not a factor"), "{said:?}");
     assert!(said[1].contains("labels.size.levels.2: is not a level"), "{said:?}");
 }
+
+#[test]
+fn groups_of_the_short_form_may_name_levels_that_the_long_form_replaces() {
+    let text = "[factors]\nsize = [1, 2]\n[groups.a]\nsize = 'all'\n[quick]\n\
+                [quick.groups.b]\nsize = ['2']\n[full.factors]\nsize = [3]\n";
+    let study = read_form(&with(text), Form { full: true, ..Form::default() });
+    let study = study.unwrap_or_else(|wrongs| panic!("{wrongs:?}"));
+    assert_eq!(study.level_names("size"), ["3"]);
+}

@@ -57,8 +57,11 @@ pub(super) fn varied<'a>(
     let mut long = all.clone();
     if context.form.full {
         put_settings(&mut options, longer.0);
+        let usual = all.clone();
         put_factors(&mut all, longer.1.clone());
         put_factors(&mut long, longer.1);
+        // The short form's groups name levels that the long form may replace.
+        lengthen(&mut long, &usual);
     } else {
         lengthen(&mut long, &longer.1);
     }
