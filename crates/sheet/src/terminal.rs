@@ -99,9 +99,10 @@ fn write_gap(text: &mut String) {
     }
 }
 
-/// Writes a table below its caption, which is omitted if it only repeats the heading `under`. If it is wider than the terminal, first the headings are
-/// wrapped, then the cells of words. If that is not enough, the table is divided into several, each
-/// of which repeats the columns before the first column of numbers.
+/// Writes a table below its caption, which is omitted if it only repeats the heading `under`. If the
+/// table is wider than the terminal, first the headings are wrapped, then the cells of words. If that
+/// is not enough, it is divided into several, each of which repeats the columns before the first
+/// column of numbers.
 fn write_table(text: &mut String, of: &Table, under: &str) {
     write_gap(text);
     if of.caption != under {
