@@ -1,15 +1,18 @@
 //! What a live view shows of a study: the cells done, the one that is measured, the time left.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use sixmark_sheet::board::{Board, BoardPage, BoardProgress};
 use sixmark_sheet::warnings::condensed;
 use sixmark_units::quantity::write_count;
 
-use crate::study_result::CellResult;
+use crate::levels::label_levels;
+use crate::study_result::{At, CellResult};
 
 /// The number of cells that are listed, the latest first.
 const LISTED: usize = 100;
+/// The code of the warning that quantiles of the tail are based on few responses.
+pub(crate) const FEW_SAMPLES: &str = "few_samples";
 
 /// Gathers what a live view shows of a study.
 #[derive(Debug, Default)]
@@ -21,6 +24,8 @@ pub struct StudyBoard {
     now: String,
     left_s: Option<f64>,
     listed: VecDeque<String>,
+    /// The level of each factor in the first cell, or `None` if a cell had another one.
+    same: BTreeMap<String, Option<String>>,
     /// The number of cells measured since the start that have warnings, and the first warning of
     /// the latest of them.
     doubtful: u64,
@@ -44,13 +49,31 @@ impl StudyBoard {
     /// Processes a cell that has been kept, which is cell number `number`, from 1.
     pub fn kept(&mut self, number: u32, cell: &CellResult) -> Board {
         self.done = number;
-        self.listed.push_front(cell_line(cell));
+        let line = self.line(cell);
+        self.listed.push_front(line);
         self.listed.truncate(LISTED);
-        if let Some(first) = condensed(&cell.warnings).first() {
+        // The number of responses is that of the study's file.
+        let warnings = cell.warnings.iter().filter(|of| of.code != FEW_SAMPLES);
+        if let Some(first) = condensed(warnings).first() {
             self.doubtful += 1;
             self.doubt = Some(format!("cell {}: {}", cell.id, first.message));
         }
         self.board()
+    }
+
+    /// Describes a cell by those levels that not all cells so far have.
+    fn line(&mut self, cell: &CellResult) -> String {
+        for At { factor, level } in &cell.levels {
+            let same = self.same.entry(factor.clone()).or_insert_with(|| Some(level.clone()));
+            if same.as_ref().is_some_and(|same| same != level) {
+                *same = None;
+            }
+        }
+        let varies = |at: &&At| self.same.get(&at.factor).is_some_and(Option::is_none);
+        let levels: Vec<At> = cell.levels.iter().filter(varies).cloned().collect();
+        let levels = label_levels(if levels.is_empty() { &cell.levels } else { &levels });
+        let doubts = if cell.warnings.is_empty() { "" } else { ", with warnings" };
+        format!("{} {:.2} s{doubts}  {levels}", cell.id, cell.took_s)
     }
 
     fn board(&self) -> Board {

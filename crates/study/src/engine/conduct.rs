@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::engine::cell_warnings as doubts;
 use crate::imported_levels::with_imported_levels;
 use crate::instruments::keep_last_over_time;
+use crate::levels::label_levels;
 use crate::outputs::{claims, outputs};
 use crate::spec::PlannedCell;
 use crate::spec::Study;
@@ -372,12 +373,11 @@ impl<'a> StudyCourse<'a> {
 
     fn tell_of(&self, cell: &PlannedCell<'_>, tell: &mut dyn FnMut(&StudyEvent<'_>)) {
         let at = cell.at();
-        let levels: Vec<_> = at.iter().map(|at| format!("{}={}", at.factor, at.level)).collect();
         let number = measured(self.document) + 1;
         tell(&StudyEvent::Cell {
             number,
             all: self.document.cells_planned,
-            levels: &levels.join(" "),
+            levels: &label_levels(&at),
             left_s: self.left_s(),
         });
     }

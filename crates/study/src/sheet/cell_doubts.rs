@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::board::FEW_SAMPLES;
 use crate::levels::LevelLabels;
 use crate::study_result::{At, StudyResult};
 use sixmark_document::provenance::Warning;
 use sixmark_record::metric::Metric;
 use sixmark_record::timed_phase::TimePoint;
-
-/// The code of the warning that quantiles of the tail are based on few responses.
-const FEW_SAMPLES: &str = "few_samples";
 
 /// Returns one warning for each code that cells have, with the number of these cells and the first
 /// of them. Warnings about the tail only are omitted if the study shows no quantile of the tail.
