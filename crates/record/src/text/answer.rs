@@ -41,7 +41,8 @@ pub(super) fn run_answer(run: &RunResult) -> String {
     let mut text = String::new();
     terminal::write_failed(&mut text, &headline);
     let ended = super::describe_end(run.ended);
-    let _ = writeln!(text, "{}{ended}: {}", amount(run), targets_line(&run.plan));
+    let first = format!("{}{ended}: {}", amount(run), targets_line(&run.plan));
+    terminal::paragraph(&mut text, &first);
     terminal::paragraph(&mut text, &setting(run));
     text.push('\n');
     terminal::write_sentence(&mut text, &headline);

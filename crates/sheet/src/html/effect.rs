@@ -39,17 +39,6 @@ fn end_ratio(ratio: f64) -> String {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::end_ratio;
-
-    #[test]
-    fn the_ends_of_a_scale_of_ratios_differ_from_its_middle() {
-        let ends = [0.000_174, 0.042, 0.977, 1.024, 5.84, 10.0, 5_842.3].map(end_ratio);
-        assert_eq!(ends, ["0.00017", "0.042", "0.98", "1.02", "5.84", "10", "5,842"]);
-    }
-}
-
 /// Returns a drawing of the margin, the interval and the estimate. What exceeds the scale is cut
 /// off at its edge.
 pub(super) fn drawn(estimate: &Estimate, scale: &EffectScale) -> Markup {
@@ -86,4 +75,15 @@ fn bar_share(percent: f64) -> String {
 fn effect_percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_ratio;
+
+    #[test]
+    fn the_ends_of_a_scale_of_ratios_differ_from_its_middle() {
+        let ends = [0.000_174, 0.042, 0.977, 1.024, 5.84, 10.0, 5_842.3].map(end_ratio);
+        assert_eq!(ends, ["0.00017", "0.042", "0.98", "1.02", "5.84", "10", "5,842"]);
+    }
 }

@@ -56,7 +56,7 @@ fn lines([v6, v4]: &[String; 2]) -> Vec<String> {
     let own = [
         format!("sixmark run -d 1s -c 4 --json run.json {urls}"),
         format!("sixmark run -n 40 --full {urls}"),
-        format!("sixmark run -n 40 --csv run.csv {urls} --gate 'ipv6.response.p50 < 1us'"),
+        format!("sixmark run -n 40 --csv run.csv {urls} --fail-if 'ipv6.response.p50 > 1us'"),
         "sixmark run -n 4 'http://[::1]:1/'".to_owned(),
         format!("sixmark run --find-max 'response.p99 < 300us' --rate 1k -d 200ms {urls}"),
         format!("sixmark compare --block 50ms --blocks 6 -c 2 --json compared.json {urls}"),

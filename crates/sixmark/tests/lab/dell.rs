@@ -88,7 +88,7 @@ fn its_tables_have_rows_of_percent_and_the_interaction_is_tested() {
     let protocol = comparison(&document, "protocol")["entries"].as_array().unwrap();
     assert_eq!(protocol.len(), 2, "with offload and without");
     assert!(text.contains("% improvement") && text.contains("2,188"), "{text}");
-    assert!(text.contains("with offload off vs on"), "{text}");
+    assert!(text.contains("with no offload vs both offloads"), "{text}");
 }
 
 /// A response is a block; what is written counts as what is read does.

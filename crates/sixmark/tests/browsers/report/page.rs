@@ -163,7 +163,8 @@ impl<'a> Page<'a> {
                     const cells = [...row.cells].slice(-series.length);
                     return cells.flatMap((cell, i) => {
                         const value = cell.dataset.v;
-                        if (value === undefined) return cell.textContent === '' ? [] : ['no value'];
+                        if (value === undefined)
+                            return ['', 'none'].includes(cell.textContent) ? [] : [`no value: ${cell.textContent}`];
                         return known[i].has(+value) ? [] : [`${figure.id}: ${cell.textContent} ${value}`];
                     });
                 });
