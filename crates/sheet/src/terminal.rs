@@ -13,6 +13,9 @@ use crate::{Block, Part, Sheet, SheetHeadline};
 /// The default width of a terminal in characters.
 pub const WIDTH: usize = 80;
 
+/// The most columns of numbers beside a column of joined keys, which has long words.
+const MOST_BESIDE_JOINED: usize = 2;
+
 /// Returns a sheet as text for a terminal, which ends with a line feed. Lines have at most 80
 /// characters, except for URLs and tables. The summary comes last, where it remains visible on the
 /// screen, followed by the warnings.
@@ -102,26 +105,61 @@ fn write_gap(text: &mut String) {
 /// Writes a table below its caption, which is omitted if it only repeats the heading `under`. If the
 /// table is wider than the terminal, first the headings are wrapped, then the cells of words. If that
 /// is not enough, it is divided into several, each of which repeats the columns before the first
-/// column of numbers.
+/// column of numbers; those become one column if they leave no room for another.
 fn write_table(text: &mut String, of: &Table, under: &str) {
     write_gap(text);
     if of.caption != under {
         paragraph(text, &of.caption);
     }
+    write_rows(text, of, usize::MAX);
+}
+
+/// Writes the rows of a table, with at most `most` columns of numbers beside one another.
+fn write_rows(text: &mut String, of: &Table, most: usize) {
     let shown: Vec<usize> = (0..of.columns.len()).filter(|&at| is_shown(of, at)).collect();
     let is_key = |at: &usize| of.columns[*at].kind != ColumnKind::Number;
     let keys = shown.iter().take_while(|at| is_key(at)).count();
+    let (keyed, first_number) = (shown.get(..=keys).unwrap_or(&shown), keys < shown.len());
+    if keys > 1 && first_number && Grid::new(of, keyed.to_vec()).columns.width() > WIDTH {
+        return write_rows(text, &with_joined_keys(of, &shown, keys), MOST_BESIDE_JOINED);
+    }
     let mut first = keys;
     while first == keys || first < shown.len() {
         let part = |end: usize| [&shown[..keys], &shown[first..end]].concat();
         let fits = |end: &usize| Grid::new(of, part(*end)).columns.width() <= WIDTH;
         let least = (first + 1).min(shown.len());
-        let end = (least..=shown.len()).rev().find(fits).unwrap_or(least);
+        let furthest = first.saturating_add(most).min(shown.len()).max(least);
+        let end = (least..=furthest).rev().find(fits).unwrap_or(least);
         if first > keys {
             text.push('\n');
         }
         Grid::new(of, part(end)).write(text);
         first = end.max(keys + 1);
+    }
+}
+
+/// Returns a table with one column in place of the first `keys` of the columns that are shown, which
+/// are too wide for a terminal: `server / delay`, `nginx / 5 ms`.
+fn with_joined_keys(of: &Table, shown: &[usize], keys: usize) -> Table {
+    let (keys, others) = shown.split_at(keys);
+    let names: Vec<&str> = keys.iter().map(|&at| of.columns[at].name.as_str()).collect();
+    let others_of = |row: &Row| -> Vec<SheetCell> {
+        others.iter().filter_map(|at| row.cells.get(at - 1)).cloned().collect()
+    };
+    let row = |row: &Row| {
+        let all: Vec<&SheetCell> = std::iter::once(&row.label).chain(&row.cells).collect();
+        let words: Vec<&str> =
+            keys.iter().filter_map(|&at| all.get(at)).map(|cell| cell.text()).collect();
+        let joined = Row::new(words.join(" / "), others_of(row));
+        if row.terminal { joined } else { joined.off_terminal() }
+    };
+    let group =
+        |of: &Group| Group { name: of.name.clone(), rows: of.rows.iter().map(row).collect() };
+    let columns = others.iter().map(|&at| of.columns[at].clone());
+    Table {
+        columns: std::iter::once(Column::words(names.join(" / "))).chain(columns).collect(),
+        groups: of.groups.iter().map(group).collect(),
+        ..Table::default()
     }
 }
 
@@ -212,4 +250,36 @@ pub fn wrapped(sentence: &str, width: usize) -> String {
         }
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_leave_no_room_are_one_column() {
+        let names =
+            ["server", "round_trip_of_the_link", "connections_at_once", "queue_of_the_server"];
+        let keys = names.map(Column::words);
+        let numbers = ["sent", "answered", "failed"].map(Column::number);
+        let row = |server: &str| {
+            let words = ["5_ms_and_20_ms_of_jitter", "1,000_connections", "4,096_places"];
+            let words = words.into_iter().map(SheetCell::from);
+            let numbers = [1.0, 2.0, 3.0].map(|n| SheetCell::Number(format!("{n}"), n));
+            Row::new(server, words.chain(numbers).collect())
+        };
+        let columns = keys.into_iter().chain(numbers).collect();
+        let rows = vec![row("nginx"), row("apache").off_terminal()];
+        let mut text = String::new();
+        write_table(&mut text, &Table::new("", columns, rows), "");
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.starts_with("server / round_trip_of_the_link / "), "{text}");
+        assert!(
+            words.contains("nginx / 5_ms_and_20_ms_of_jitter / 1,000_connections / "),
+            "{text}"
+        );
+        assert_eq!((words.matches("nginx").count(), words.matches("apache").count()), (2, 0));
+    }
 }
