@@ -119,8 +119,10 @@ fn write_rows(text: &mut String, of: &Table, most: usize) {
     let shown: Vec<usize> = (0..of.columns.len()).filter(|&at| is_shown(of, at)).collect();
     let is_key = |at: &usize| of.columns[*at].kind != ColumnKind::Number;
     let keys = shown.iter().take_while(|at| is_key(at)).count();
-    let (keyed, first_number) = (shown.get(..=keys).unwrap_or(&shown), keys < shown.len());
-    if keys > 1 && first_number && Grid::new(of, keyed.to_vec()).columns.width() > WIDTH {
+    let is_too_wide = |number: &usize| {
+        Grid::new(of, [&shown[..keys], &[*number]].concat()).columns.width() > WIDTH
+    };
+    if keys > 1 && shown[keys..].iter().any(is_too_wide) {
         return write_rows(text, &with_joined_keys(of, &shown, keys), MOST_BESIDE_JOINED);
     }
     let mut first = keys;
