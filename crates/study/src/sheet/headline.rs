@@ -77,8 +77,8 @@ fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
     headline.notes.extend(undecided_by_form(claims));
     if undecided > 0 && few < FEWEST {
         let cure = if result.quick { ": run without --quick" } else { "" };
-        let noun = if few == 1 { "repetition" } else { "repetitions" };
-        headline.notes.push(format!("{few} {noun} decide few claims{cure}."));
+        let decides = if few == 1 { "repetition decides" } else { "repetitions decide" };
+        headline.notes.push(format!("{few} {decides} few claims{cure}."));
     }
     headline
 }
