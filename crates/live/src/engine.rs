@@ -14,6 +14,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Size;
 use sixmark_sheet::board::Board;
+use sixmark_sys::schedule::run_when_idle;
 use sixmark_sys::terminal::{ViewTerminal, restore_terminal, suspend, take_suspension};
 
 use crate::{SMALLEST, ViewColour, ViewState, draw_board, keys_of};
@@ -127,6 +128,8 @@ struct Drawer {
 impl Drawer {
     /// Draws and reads keys until the pipe ends. If the terminal fails, only the view ends.
     fn run(mut self, end: &PipeReader) {
+        // The workers of a load come first. Where the kernel refuses, the thread only costs more.
+        let _ = run_when_idle();
         let _ = self.terminal.enter().and_then(|()| self.until_end(end));
         self.terminal.leave();
     }

@@ -18,6 +18,18 @@ pub fn at_once(priority: u8) -> io::Result<()> {
     check_return(unsafe { libc::sched_setscheduler(0, policy, &raw const priority) }).map(drop)
 }
 
+/// Has the kernel run this thread only on cores that no other thread wants (SCHED_IDLE): its wakeups
+/// preempt nobody, and it still gets a small share of a core that is busy all the time.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn run_when_idle() -> io::Result<()> {
+    let none = libc::sched_param { sched_priority: 0 };
+    // SAFETY: thread 0 is the caller, and the parameter is read only.
+    check_return(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const none) })
+        .map(drop)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

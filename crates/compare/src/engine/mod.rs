@@ -13,6 +13,7 @@ use crate::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult, S
 use crate::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
 use sixmark_record::plan::Plan;
+use sixmark_record::sheet::side::shown;
 use sixmark_record::tally::Slice;
 use sixmark_record::text::targets_line;
 
@@ -119,8 +120,8 @@ impl Comparing {
             (a, b) if a == b => a,
             (a, b) => format!("{a} and {b}"),
         };
-        let names = ComparedSides { a: a.to_owned(), b: b.to_owned() };
-        let title = format!("{a} against {b}: {targets}");
+        let names = ComparedSides { a: shown(a), b: shown(b) };
+        let title = format!("{} against {}: {targets}", names.a, names.b);
         ComparisonBoard::new(title, &names, self.threads())
     }
 
