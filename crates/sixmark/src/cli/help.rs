@@ -154,6 +154,12 @@ struct CommandExamples {
     options: &'static [(&'static str, &'static str)],
 }
 
+/// Returns the examples of a command, given as its words after `sixmark`.
+pub(super) fn examples_of(command: &[&str]) -> Vec<&'static str> {
+    let found = EXAMPLES.iter().find(|of| of.command == command);
+    found.into_iter().flat_map(|of| of.options).map(|(_, line)| *line).collect()
+}
+
 /// How many options a command's help shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HelpLength {

@@ -2,6 +2,7 @@
 
 mod colour;
 mod compare;
+mod completions;
 mod demo;
 mod detail;
 mod files;
@@ -13,6 +14,7 @@ mod inside;
 mod keep;
 mod lab;
 mod listen;
+mod man;
 mod origin;
 mod out;
 mod progress;
@@ -37,6 +39,10 @@ use signals::stop_flag;
 /// Is this web service as good over IPv6 as over IPv4, under load?
 #[derive(Debug, Parser)]
 #[command(name = "sixmark", version, max_term_width = 80)]
+#[command(before_help = "To begin with:\n  \
+                         sixmark demo\n  \
+                         sixmark run https://www.example.net/\n  \
+                         sixmark compare https://www.example.net/")]
 #[command(
     after_help = "Exit status: 0 success, 1 a gate failed, 2 wrong usage, 3 could not measure, 130 \
                   interrupted by a signal."
@@ -63,6 +69,8 @@ enum SixmarkCommand {
     Agent(Box<fleet::agent::AgentArgs>),
     Fleet(fleet::FleetCommandArgs),
     Demo(demo::DemoArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// Runs the command that the arguments name. Returns the exit status: 0 success, 1 a gate failed, 2
@@ -89,6 +97,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         SixmarkCommand::Agent(args) => fleet::agent::main(&args),
         SixmarkCommand::Fleet(args) => fleet::main(args),
         SixmarkCommand::Demo(args) => demo::main(&args),
+        SixmarkCommand::Completions(args) => completions::main(&args),
+        SixmarkCommand::Man(args) => man::main(&args),
     };
     match done {
         Ok(status) => ExitCode::from(status),
@@ -168,6 +178,8 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("agent") => "sixmark agent --help",
         Some("fleet") => "sixmark fleet --help",
         Some("demo") => "sixmark demo --help",
+        Some("completions") => "sixmark completions --help",
+        Some("man") => "sixmark man --help",
         _ => "sixmark --help",
     }
 }

@@ -5,7 +5,7 @@ use sixmark_testkit::{Origin, TestScreen, skipped};
 /// The number of columns.
 const WIDTH: u16 = 80;
 /// The commands that have a help.
-const COMMANDS: [&str; 36] = [
+const COMMANDS: [&str; 38] = [
     "",
     "run",
     "compare",
@@ -42,6 +42,8 @@ const COMMANDS: [&str; 36] = [
     "fleet abort",
     "fleet collect",
     "demo",
+    "completions",
+    "man",
 ];
 /// The built-in studies, all of which have a lab.
 const STUDIES: [&str; 7] = ["anma", "apache", "blackhole", "dell", "nat64", "regensburg", "towson"];

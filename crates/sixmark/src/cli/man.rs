@@ -1,0 +1,110 @@
+//! `sixmark man`: manual pages, made from the help of each command.
+
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+
+use super::help::{self, HelpLength};
+use super::out::print;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output;
+
+/// Write manual pages, one for each command: sixmark.1, sixmark-run.1 …
+///
+/// Read one with `man -l FOLDER/sixmark-run.1`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ManArgs {
+    /// The folder, which is made if it is missing
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
+/// Writes the pages, and prints how many.
+pub(super) fn main(args: &ManArgs) -> Result<u8, CommandError> {
+    let cannot = |path: &Path, error: &dyn std::fmt::Display| {
+        CommandError::Measure(format!("can't write '{}': {error}", path.display()))
+    };
+    std::fs::create_dir_all(&args.folder).map_err(|error| cannot(&args.folder, &error))?;
+    let pages = manual_pages()
+        .map_err(|error| CommandError::Measure(format!("can't make manual pages: {error}")))?;
+    for (name, text) in &pages {
+        let path = args.folder.join(name);
+        output::replace(&path, text).map_err(|error| cannot(&path, &error))?;
+    }
+    print(&format!("{} manual pages in {}\n", pages.len(), args.folder.display()))?;
+    Ok(0)
+}
+
+/// Returns the pages of all commands that are not hidden: names of files and contents.
+fn manual_pages() -> std::io::Result<Vec<(String, String)>> {
+    let mut whole = super::whole_command(HelpLength::Whole).disable_help_subcommand(true);
+    // Names of subcommands and their usage are known once it is built.
+    whole.build();
+    let mut pages = Vec::new();
+    add_pages(&whole, &[], &mut pages)?;
+    Ok(pages)
+}
+
+fn add_pages(
+    command: &Command,
+    path: &[&str],
+    pages: &mut Vec<(String, String)>,
+) -> std::io::Result<()> {
+    let name = [&["sixmark"], path].concat().join("-");
+    pages.push((format!("{name}.1"), page_of(command, &name, path)?));
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+        add_pages(inner, &[path, &[inner.get_name()]].concat(), pages)?;
+    }
+    Ok(())
+}
+
+/// Returns the page of a command with its examples, which are where the help has them first.
+fn page_of(command: &Command, name: &str, path: &[&str]) -> std::io::Result<String> {
+    let page = Man::new(command.clone().disable_help_flag(true)).title(name);
+    let mut text = Vec::new();
+    page.render_title(&mut text)?;
+    page.render_name_section(&mut text)?;
+    page.render_synopsis_section(&mut text)?;
+    page.render_description_section(&mut text)?;
+    let examples = help::examples_of(path);
+    if !examples.is_empty() {
+        let mut section = Roff::new();
+        section.control("SH", ["EXAMPLES"]).control("nf", []);
+        examples.iter().for_each(|line| {
+            section.text([roman(*line)]);
+        });
+        section.control("fi", []);
+        section.to_writer(&mut text)?;
+    }
+    if command.get_arguments().any(|argument| !argument.is_hide_set()) {
+        page.render_options_section(&mut text)?;
+    }
+    if command.has_subcommands() {
+        page.render_subcommands_section(&mut text)?;
+    }
+    if command.get_after_help().is_some() {
+        page.render_extra_section(&mut text)?;
+    }
+    String::from_utf8(text).map_err(std::io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_page_with_its_examples() {
+        let pages = manual_pages().unwrap();
+        let of = |name: &str| &pages.iter().find(|(file, _)| file == name).unwrap().1;
+        assert!(of("sixmark.1").contains("Exit status"), "{}", of("sixmark.1"));
+        let run = of("sixmark-run.1");
+        for section in [".SH NAME", ".SH SYNOPSIS", ".SH EXAMPLES", ".SH OPTIONS"] {
+            assert!(run.contains(section), "{section}: {run}");
+        }
+        assert!(run.contains("sixmark run"), "{run}");
+        assert!(of("sixmark-study-import.1").contains(".SH EXAMPLES"));
+        assert!(pages.iter().all(|(name, text)| name.ends_with(".1") && text.contains(".TH")));
+    }
+}
