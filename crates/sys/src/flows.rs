@@ -116,11 +116,11 @@ impl Outlet {
         let (fd, flags) = (self.0.as_raw_fd(), libc::MSG_NOSIGNAL);
         // SAFETY: each of the first `count` headers points to one part, which is a slice of
         // `bytes`. Both arrays live until the call returns, and sending does not write to the
-        // slices.
-        let sent = check_return(unsafe {
-            libc::sendmmsg(fd, headers.as_mut_ptr(), count as u32, flags as _)
-        })?;
-        Ok(sent as usize)
+        // slices. musl's sendmmsg makes a call for each header, because it does not trust the bytes
+        // around its narrower lengths; here they are zero.
+        let sent =
+            unsafe { libc::syscall(libc::SYS_sendmmsg, fd, headers.as_mut_ptr(), count, flags) };
+        Ok(check_return(sent as libc::c_int)? as usize)
     }
 
     /// Closes the sending direction of the stream. Data that the kernel has accepted is still sent.
@@ -377,7 +377,7 @@ impl Watched {
 /// Returns the errors of ppoll(2), except that a signal ends the wait without an error.
 pub fn wait_for_flows(watched: &mut [Watched], ns: u64) -> io::Result<()> {
     let time = libc::timespec {
-        tv_sec: (ns / 1_000_000_000) as libc::time_t,
+        tv_sec: (ns / 1_000_000_000) as _,
         tv_nsec: (ns % 1_000_000_000) as libc::c_long,
     };
     let (first, count) = (watched.as_mut_ptr().cast::<libc::pollfd>(), watched.len());

@@ -28,7 +28,7 @@ pub fn send(stream: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut message = empty(&mut piece);
     let bytes = controls.bytes();
     message.msg_control = bytes.as_mut_ptr().cast();
-    message.msg_controllen = bytes.len();
+    message.msg_controllen = bytes.len() as _;
     // SAFETY: the message points to one byte and to the control messages, which outlive the call.
     let sent = unsafe { libc::sendmsg(stream.as_raw_fd(), &message, libc::MSG_NOSIGNAL) };
     check_return(sent as libc::c_int).map(drop)
@@ -44,7 +44,7 @@ pub fn receive_files(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut message = empty(&mut piece);
     let mut room = [0_usize; ROOM / 8];
     message.msg_control = room.as_mut_ptr().cast();
-    message.msg_controllen = ROOM;
+    message.msg_controllen = ROOM as _;
     // SAFETY: the message points to one byte and to room for control messages, which outlive the
     // call.
     let read = unsafe { libc::recvmsg(stream.as_raw_fd(), &mut message, libc::MSG_CMSG_CLOEXEC) };
@@ -52,7 +52,7 @@ pub fn receive_files(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let bytes: Vec<u8> = room.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let controls = Controls(bytes.get(..message.msg_controllen).unwrap_or_default());
+    let controls = Controls(bytes.get(..message.msg_controllen as usize).unwrap_or_default());
     let mut files = Vec::new();
     for (level, kind, data) in controls {
         if (level, kind) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {

@@ -19,7 +19,7 @@ pub fn readable<const N: usize>(
     let mut polls =
         files.map(|file| libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 });
     let time = most.map(|most| libc::timespec {
-        tv_sec: most.as_secs().min(i32::MAX as u64) as libc::time_t,
+        tv_sec: most.as_secs().min(i32::MAX as u64) as _,
         tv_nsec: most.subsec_nanos().into(),
     });
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);

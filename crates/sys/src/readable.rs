@@ -33,7 +33,7 @@ pub fn wait_until_readable<const N: usize>(
 }
 
 fn timespec(time: Duration) -> libc::timespec {
-    let tv_sec = libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX);
+    let tv_sec = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
     libc::timespec { tv_sec, tv_nsec: libc::c_long::from(time.subsec_nanos()) }
 }
 

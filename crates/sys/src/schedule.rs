@@ -13,9 +13,7 @@ use crate::check_return;
 /// no real-time budget.
 pub fn at_once(priority: u8) -> io::Result<()> {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    let priority = libc::sched_param { sched_priority: priority.into() };
-    // SAFETY: `priority` is a valid sched_param that the call only reads; 0 is the calling thread.
-    check_return(unsafe { libc::sched_setscheduler(0, policy, &raw const priority) }).map(drop)
+    set_policy(policy, priority.into())
 }
 
 /// Has the kernel run this thread only on cores that no other thread wants (SCHED_IDLE): its wakeups
@@ -24,10 +22,17 @@ pub fn at_once(priority: u8) -> io::Result<()> {
 /// # Errors
 /// The kernel refuses.
 pub fn run_when_idle() -> io::Result<()> {
-    let none = libc::sched_param { sched_priority: 0 };
-    // SAFETY: thread 0 is the caller, and the parameter is read only.
-    check_return(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const none) })
-        .map(drop)
+    set_policy(libc::SCHED_IDLE, 0)
+}
+
+/// Sets the policy of the calling thread. musl's sched_setscheduler(2) always fails, because POSIX
+/// means a process by it and Linux a thread. So the system call is made without it.
+fn set_policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
+    // SAFETY: The kernel's sched_param is one int, which the call only reads; 0 is the calling
+    // thread.
+    let done =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
+    check_return(done as libc::c_int).map(drop)
 }
 
 #[cfg(test)]

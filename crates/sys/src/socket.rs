@@ -66,7 +66,7 @@ pub(crate) fn send_parts(fd: &OwnedFd, parts: [&[u8]; 2]) -> io::Result<usize> {
     // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = pieces.as_mut_ptr();
-    message.msg_iovlen = pieces.len();
+    message.msg_iovlen = pieces.len() as _;
     // SAFETY: `message` points to two slices of readable bytes. Sending does not write to them.
     length(unsafe { libc::sendmsg(fd.as_raw_fd(), &message, libc::MSG_NOSIGNAL) })
 }

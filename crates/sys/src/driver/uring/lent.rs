@@ -97,7 +97,7 @@ impl LetterPlace {
             iov_len: piece.len(),
         });
         letter.header.msg_iov = letter.pieces.as_mut_ptr();
-        letter.header.msg_iovlen = pieces.len();
+        letter.header.msg_iovlen = pieces.len() as _;
         &raw const letter.header
     }
 }
