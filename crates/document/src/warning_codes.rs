@@ -85,12 +85,13 @@ pub const WARNING_CODES: &[&str] = &[
     "left_out",
     "requests_left_out",
     "requests_changed",
+    "no_io_uring",
     "scheme_assumed",
     "insecure_unused",
 ];
 
 /// Codes of remarks: they are about how options were read, and don't put the figures in doubt.
-const REMARKS: [&str; 2] = ["scheme_assumed", "insecure_unused"];
+const REMARKS: [&str; 3] = ["no_io_uring", "scheme_assumed", "insecure_unused"];
 
 /// Returns true if a warning with this code is a remark.
 pub fn is_remark(code: &str) -> bool {

@@ -19,7 +19,9 @@ mod redirects;
 mod search;
 mod truth;
 
-pub use before::{few_ports, insecure_unused, left_out, scheme_assumed, single_family, unroutable};
+pub use before::{
+    few_ports, insecure_unused, left_out, no_io_uring, scheme_assumed, single_family, unroutable,
+};
 use certificates::of_certificates;
 pub use family::most_failed;
 use family::of_family;

@@ -1,6 +1,7 @@
 //! Checks before a run for what is certain or likely to fail: routes, ports, open files.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -28,14 +29,14 @@ pub(crate) fn check_plan(
     plan: Plan,
 ) -> Result<(PreparedLoad, Vec<RouteTaken>, Vec<Warning>), CommandError> {
     multiplexed(&plan)?;
-    let driver = driver(&plan)?;
+    let (driver, refused) = choose_driver(&plan)?;
     let plan = Plan { load: LoadPlan { driver, ..plan.load }, ..plan };
     let prepared = PreparedLoad::new(&plan)?;
     linger(&plan)?;
     open_files(&plan)?;
     plan.families().flat_map(|family| &plan.sources[family]).try_for_each(source)?;
     let mut routes = Vec::new();
-    let mut doubts = Vec::new();
+    let mut doubts = Vec::from_iter(refused.as_ref().map(warning::no_io_uring));
     for family in plan.families() {
         let (found, unroutable) = look_up_all(&plan, family)?;
         routes.extend(found);
@@ -45,22 +46,26 @@ pub(crate) fn check_plan(
     Ok((prepared, routes, doubts))
 }
 
-/// Returns the driver to use, which works on this host and supports what the plan asks for.
-fn driver(plan: &Plan) -> Result<Driver, CommandError> {
+/// Returns the driver to use, which works on this host and supports what the plan asks for, and the
+/// error for which it is not io_uring though the plan would allow that.
+fn choose_driver(plan: &Plan) -> Result<(Driver, Option<io::Error>), CommandError> {
     let works = || Uring::new(1, PeerWrites::Single).map(drop);
     match (plan.load.driver, plan.load.timestamps) {
         (Driver::Uring, Timestamps::Kernel) => {
             let line = "--timestamps kernel needs the epoll driver; omit --driver uring";
             Err(CommandError::Usage(line.into()))
         }
-        (_, Timestamps::Kernel) => stamps(),
-        (Driver::Epoll, _) => Ok(Driver::Epoll),
-        (Driver::Uring, _) => works().map(|()| Driver::Uring).map_err(|error| {
+        (_, Timestamps::Kernel) => stamps().map(|driver| (driver, None)),
+        (Driver::Epoll, _) => Ok((Driver::Epoll, None)),
+        (Driver::Uring, _) => works().map(|()| (Driver::Uring, None)).map_err(|error| {
             let line = format!("io_uring can't be used here ({error}); use --driver epoll");
             CommandError::Measure(line)
         }),
-        // Old kernels and many containers lack io_uring; the result names the driver.
-        (Driver::Auto, _) => Ok(if works().is_ok() { Driver::Uring } else { Driver::Epoll }),
+        // Old kernels and many containers lack io_uring.
+        (Driver::Auto, _) => Ok(match works() {
+            Ok(()) => (Driver::Uring, None),
+            Err(error) => (Driver::Epoll, Some(error)),
+        }),
     }
 }
 

@@ -36,6 +36,8 @@ pub mod process;
 pub mod program;
 pub mod readable;
 mod realtime;
+#[cfg(any(test, feature = "fixture"))]
+pub mod refusal;
 mod release;
 pub mod route;
 pub mod rtnetlink;

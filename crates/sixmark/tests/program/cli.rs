@@ -27,6 +27,7 @@ mod pace;
 mod ratio;
 mod redirects;
 mod refusals;
+mod refused_calls;
 mod report;
 mod request;
 mod requests;

@@ -98,14 +98,16 @@ impl DriverRing {
     /// user.
     pub(super) fn new(files: u32, writes: PeerWrites) -> io::Result<DriverRing> {
         // Without the index array of the submission queue, which is not needed, since Linux 6.6.
-        let ring = build(true).or_else(|_| build(false))?;
+        let ring =
+            build(true).or_else(|_| build(false)).map_err(name_part("a ring of Linux 6.1"))?;
         let can_linger = ring.params().is_feature_min_timeout();
-        check_parameters(ring.params())?;
+        check_parameters(ring.params()).map_err(name_part("features of a ring"))?;
         let submitter = ring.submitter();
         // SAFETY: Drop frees the buffers only after all operations in progress were cancelled.
         let buffers = unsafe {
             Buffers::register_group(&submitter, GROUP, BUFFERS, writes.buffer_bytes(), AHEAD)
-        }?;
+        }
+        .map_err(name_part("buffers for multishot receives"))?;
         let files = make_table(&ring, files);
         let (ring, buffers) = (ManuallyDrop::new(ring), ManuallyDrop::new(buffers));
         let datagrams = ManuallyDrop::new(None);
@@ -309,6 +311,11 @@ impl Drop for DriverRing {
             unsafe { ManuallyDrop::drop(&mut self.datagrams) };
         }
     }
+}
+
+/// Adds to an error the part of io_uring that the kernel refuses.
+fn name_part(part: &str) -> impl FnOnce(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("{part}: {error}"))
 }
 
 /// The number of completions that end a lingering wait.
