@@ -2,16 +2,17 @@
 
 CARGO ?= cargo
 SECONDS ?= 60
+ARCHITECTURES ?= x86_64
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
-SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/install-axe scripts/install-fio scripts/install-nats-server \
-	scripts/install-oha scripts/install-test-packages scripts/reproductions scripts/run-tests
+SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/install-axe scripts/install-debian scripts/install-fio scripts/install-nats-server \
+	scripts/install-oha scripts/install-test-packages scripts/package scripts/reproductions scripts/run-tests scripts/static-binary
 
 export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
-	verdicts traffic watch-bench fleet-bench accuracy reproductions
+	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -24,19 +25,30 @@ build: ## the release binary
 
 # Tests that need nothing but Rust, and those that need more (CONTRIBUTING.md), whose targets say `test = false`.
 PURE_TESTS = "--doc" "--lib --tests -- --test-threads $(WAITING_TESTS)"
-NEEDY_TESTS = "--test browsers --test servers" "--test packets --test lab -- --test-threads $(WAITING_TESTS)"
+NEEDY_TESTS = "--test browsers --test servers" "--test distribution" "--test packets --test lab -- --test-threads $(WAITING_TESTS)"
 # How many tests run at the same time where most of them wait for runs, links and captures: they use part of one core.
 WAITING_TESTS ?= 4
 
 test: ## all tests, after installing the servers that some of them talk to; what fails runs once more, alone
-	scripts/install-test-packages test lab
+	scripts/install-test-packages test lab distribution
 	scripts/install-nats-server
 	scripts/install-axe
+	scripts/install-debian
+	scripts/package --quick $(TARGET_DIR)/dist-test
 	$(CARGO) test --workspace --lib --test '*' --no-run
 	@scripts/run-tests $(PURE_TESTS) $(NEEDY_TESTS)
 
 test-pure: ## the tests that need nothing but Rust
 	@scripts/run-tests $(PURE_TESTS)
+
+dist: ## static binaries, the Debian package, the container image, into target/dist; ARCHITECTURES="x86_64 aarch64"
+	scripts/install-test-packages distribution $(filter aarch64,$(ARCHITECTURES))
+	rm -rf $(TARGET_DIR)/dist
+	set -e; for architecture in $(ARCHITECTURES); do scripts/package --architecture $$architecture $(TARGET_DIR)/dist; done
+
+dist-check: ## the tests of what `make dist` has left
+	scripts/install-debian
+	SIXMARK_DIST=$(abspath $(TARGET_DIR))/dist $(CARGO) test -p sixmark --test distribution
 
 lint: shellcheck ## formatting, wording, clippy, documentation, licences, shell scripts
 	$(CARGO) fmt --all --check

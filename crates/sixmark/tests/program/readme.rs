@@ -16,9 +16,16 @@ use std::thread;
 use sixmark_testkit::Origin;
 
 /// Commands that another test carries out, by how they begin: they need root, a lab, other programs or another machine.
-const ELSEWHERE: [(&str, &str); 28] = [
+const ELSEWHERE: [(&str, &str); 35] = [
     ("make ", "Makefile"),
     ("cargo ", ".ci/run"),
+    ("tar xf sixmark", "crates/sixmark/tests/distribution/static_binary.rs"),
+    ("install -m 755 sixmark", "crates/sixmark/tests/distribution/static_binary.rs"),
+    ("apt install ./sixmark", "crates/sixmark/tests/distribution/debian.rs"),
+    ("man sixmark", "crates/sixmark/tests/distribution/debian.rs"),
+    ("sixmark study run /usr/share", "crates/sixmark/tests/distribution/debian.rs"),
+    ("systemctl enable", "crates/sixmark/tests/distribution/debian.rs"),
+    ("podman ", "crates/sixmark/tests/distribution/image.rs"),
     ("sixmark lab up", "crates/sixmark/tests/lab/many.rs"),
     ("sixmark lab status", "crates/sixmark/tests/lab/doors.rs"),
     ("sixmark lab exec", "crates/sixmark/tests/lab/nat64.rs"),
