@@ -78,7 +78,8 @@ impl Document {
             vitals::SCHEMA => Ok(Document::Vitals(read_document(text)?)),
             traffic::SCHEMA => Ok(Document::Traffic(read_document(text)?)),
             other if other.starts_with("sixmark.") => Err(format!(
-                "is a {other}, which this version does not read ({})",
+                "is a {other}, which this version does not read (it reads {}); if a newer sixmark wrote \
+                 it, use that",
                 SCHEMAS.join(", ")
             )),
             other => Err(format!("is a '{other}', not one of sixmark's documents")),

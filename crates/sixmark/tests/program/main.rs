@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod cli;
+mod kept;
 mod lab;
 mod origin;
 mod readme;
