@@ -15,15 +15,16 @@ impl Builtin {
     }
 }
 
-/// Embeds a study of the folder `experiments`, with these files.
+/// Embeds a study of the folder `experiments`, with these files. The crate reaches it through a link, so that
+/// its package contains them.
 macro_rules! study {
     ($name:literal, $($file:literal),*) => {
         Builtin {
             name: $name,
-            study: include_str!(concat!("../../../../experiments/", $name, "/study.toml")),
+            study: include_str!(concat!("../../experiments/", $name, "/study.toml")),
             files: &[$((
                 $file,
-                include_str!(concat!("../../../../experiments/", $name, "/", $file)),
+                include_str!(concat!("../../experiments/", $name, "/", $file)),
             )),*],
         }
     };
