@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,31 @@ pub struct Tool {
     /// The program's version.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[0-9]+\.[0-9]+\.[0-9]+")))]
     pub version: String,
+    /// The commit that the program was built from, with -dirty if files were changed since; null if
+    /// it is not known, as in a debug build.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{40,64}(-dirty)?$")))]
+    #[serde(default)]
+    pub commit: Option<String>,
+}
+
+/// The commit of this program, once it has been declared.
+static COMMIT: OnceLock<&str> = OnceLock::new();
+
+/// Declares the commit that this program was built from: only its outermost crate, which nothing depends on, is built
+/// anew for each commit. The first declaration counts.
+pub fn declare_commit(commit: &'static str) {
+    COMMIT.get_or_init(|| commit);
+}
+
+impl Tool {
+    /// Returns this program.
+    pub fn of_this_program() -> Tool {
+        Tool {
+            name: "sixmark".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: COMMIT.get().map(|commit| (*commit).to_owned()),
+        }
+    }
 }
 
 /// Why a run ended.

@@ -67,7 +67,7 @@ pub fn run() -> RunResult {
 
 /// Returns the program that made the documents.
 pub fn tool() -> Tool {
-    Tool { name: "sixmark".to_owned(), version: "0.1.0".to_owned() }
+    Tool { name: "sixmark".to_owned(), version: "0.1.0".to_owned(), commit: None }
 }
 
 /// Returns the figures of an idle generator.

@@ -80,7 +80,7 @@ pub fn assemble(known: Circumstances, measured: Measured) -> RunResult {
     let sent = |family: Family| loaded.tally[family].sent - loaded.tally[family].carried;
     let mut result = RunResult {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        tool: Tool::of_this_program(),
         started: known.started,
         elapsed_s,
         ended: loaded.ended,

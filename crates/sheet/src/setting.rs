@@ -14,7 +14,7 @@ pub fn machine(
     tool: &Tool,
 ) -> Vec<Block> {
     let mut facts = vec![
-        ("Made by", format!("{} {}", tool.name, tool.version)),
+        ("Made by", describe_tool(tool)),
         ("Kernel", environment.kernel.clone()),
         ("Processor", format!("{}, {} cores used", environment.cpu, environment.cores)),
     ];
@@ -24,6 +24,17 @@ pub fn machine(
     blocks.extend(routes(environment));
     blocks.extend(sysctls(environment));
     blocks
+}
+
+/// Returns name, version and the first digits of the commit, if it is known.
+fn describe_tool(tool: &Tool) -> String {
+    let Tool { name, version, commit } = tool;
+    let Some(commit) = commit else { return format!("{name} {version}") };
+    let (digits, dirty) = match commit.strip_suffix("-dirty") {
+        Some(digits) => (digits, "-dirty"),
+        None => (commit.as_str(), ""),
+    };
+    format!("{name} {version} ({}{dirty})", digits.get(..12).unwrap_or(digits))
 }
 
 /// Returns the part "How it was measured", which a terminal does not show, or `None` without
@@ -87,4 +98,23 @@ fn sysctls(environment: &Environment) -> Option<Block> {
     let columns = vec![Column::words("Setting"), Column::words("Value")];
     let table = Block::Table(Table::new("Kernel settings", columns, rows));
     (!environment.sysctls.is_empty()).then(|| Block::Folded("Kernel settings".into(), vec![table]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_shown_by_its_first_digits_with_its_mark() {
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        for (commit, shown) in [
+            (None, "sixmark 0.1.0"),
+            (Some(commit.to_owned()), "sixmark 0.1.0 (0123456789ab)"),
+            (Some(format!("{commit}-dirty")), "sixmark 0.1.0 (0123456789ab-dirty)"),
+            (Some("é".to_owned()), "sixmark 0.1.0 (é)"),
+        ] {
+            let tool = Tool { name: "sixmark".to_owned(), version: "0.1.0".to_owned(), commit };
+            assert_eq!(describe_tool(&tool), shown);
+        }
+    }
 }

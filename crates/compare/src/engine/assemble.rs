@@ -42,7 +42,7 @@ pub(super) fn assemble_comparison(
     };
     ComparisonResult {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        tool: Tool::of_this_program(),
         started: known.started,
         elapsed_s: course.elapsed_s(),
         ended: end_of_comparison(course, &results),

@@ -24,6 +24,7 @@ mod signals;
 mod study;
 mod suggestion;
 mod traffic;
+mod version;
 mod vitals;
 mod watch;
 
@@ -48,6 +49,10 @@ use signals::stop_flag;
                   interrupted by a signal."
 )]
 struct Cli {
+    /// With --version: also print the commit, the target, the compiler and the libraries
+    // Read where clap reports --version, before there are values.
+    #[arg(id = "verbose", long = "verbose", requires = "version")]
+    _verbose: bool,
     #[command(subcommand)]
     command: SixmarkCommand,
 }
@@ -78,6 +83,7 @@ enum SixmarkCommand {
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // If this fails, writing a file beyond the size limit ends the command with a signal.
     let _ = sixmark_sys::limit::survive_file_size();
+    version::declare_commit();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match parse_arguments(&arguments) {
         Ok(cli) => cli,
@@ -129,6 +135,11 @@ fn whole_command(length: HelpLength) -> clap::Command {
 /// Prints one line about what is wrong with the arguments, or the help that was asked for.
 fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     match error.kind() {
+        ErrorKind::DisplayVersion if version::wants_all(arguments) => {
+            // As below.
+            let _ = out::print(&version::describe_build());
+            ExitCode::SUCCESS
+        }
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // If even the help can't be printed, nothing can be done.
             let _ = error.print();

@@ -37,5 +37,6 @@ mod statuses;
 mod stuck;
 mod tls;
 mod turbo;
+mod version;
 mod versions;
 mod width;

@@ -69,7 +69,7 @@ fn begin_document(
     let doubts = doubts.into_iter().chain(doubts::of_uncontrolled(&uncontrolled)).collect();
     StudyResult {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        tool: Tool::of_this_program(),
         name: study.name.clone(),
         title: study.title.clone(),
         description: study.description.clone(),

@@ -124,7 +124,7 @@ pub(super) fn assemble_traffic(facts: Facts, ends: &Ends) -> TrafficResult {
     let Facts { started, elapsed, ended, asked, seed } = facts;
     let mut result = TrafficResult {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        tool: Tool::of_this_program(),
         started: humantime::format_rfc3339_millis(started).to_string(),
         elapsed_s: elapsed.as_secs_f64(),
         ended,

@@ -46,7 +46,7 @@ pub(super) fn assemble(state: CaptureState, facts: CaptureFacts) -> WatchResult 
     let (families, total) = figures_of_families(&gathered, elapsed_s);
     let mut result = WatchResult {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        tool: Tool::of_this_program(),
         started: rfc3339(begin_ns),
         elapsed_s,
         ended,

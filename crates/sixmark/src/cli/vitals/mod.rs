@@ -246,7 +246,7 @@ fn vitals_head(args: &VitalsArgs) -> Result<VitalsHead, CommandError> {
     let interval: Duration = args.interval;
     Ok(VitalsHead {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        tool: Tool::of_this_program(),
         started: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
         environment: environment::environment(Vec::new()),
         host: args.inside.host().map(str::to_owned),

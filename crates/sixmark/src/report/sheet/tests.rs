@@ -6,7 +6,7 @@ use sixmark_study::study_result::{CellOrder, FactorResult, SCHEMA, StudyFile, St
 pub(crate) fn empty_study() -> StudyResult {
     StudyResult {
         schema: SCHEMA.into(),
-        tool: Tool { name: "sixmark".into(), version: "0".into() },
+        tool: Tool { name: "sixmark".into(), version: "0".into(), commit: None },
         name: "none".into(),
         title: "Nothing".into(),
         description: String::new(),
