@@ -5,14 +5,16 @@ SECONDS ?= 60
 ARCHITECTURES ?= x86_64
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
-SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-cargo-tools scripts/install-axe scripts/install-debian scripts/install-fio scripts/install-nats-server \
-	scripts/install-oha scripts/install-test-packages scripts/package scripts/reproductions scripts/run-tests scripts/static-binary
+SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
+	scripts/install-debian scripts/install-fio scripts/install-nats-server scripts/install-oha \
+	scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check \
+	scripts/reproductions scripts/run-tests scripts/static-binary
 
 export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
-	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check
+	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check packages
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -25,7 +27,7 @@ build: ## the release binary
 
 # Tests that need nothing but Rust, and those that need more (CONTRIBUTING.md), whose targets say `test = false`.
 PURE_TESTS = "--doc" "--lib --tests -- --test-threads $(WAITING_TESTS)"
-NEEDY_TESTS = "--test browsers --test servers" "--test distribution" "--test packets --test lab -- --test-threads $(WAITING_TESTS)"
+NEEDY_TESTS = "--test browsers --test servers --test distribution --test release" "--test packets --test lab -- --test-threads $(WAITING_TESTS)"
 # How many tests run at the same time where most of them wait for runs, links and captures: they use part of one core.
 WAITING_TESTS ?= 4
 
@@ -35,6 +37,7 @@ test: ## all tests, after installing the servers that some of them talk to; what
 	scripts/install-axe
 	scripts/install-debian
 	scripts/package --quick $(TARGET_DIR)/dist-test
+	$(CARGO) fetch --locked
 	$(CARGO) test --workspace --lib --test '*' --no-run
 	@scripts/run-tests $(PURE_TESTS) $(NEEDY_TESTS)
 
@@ -65,6 +68,9 @@ words: ## refuses wording that scripts/words names; prints how many strings are 
 advisories: ## known weaknesses of the dependencies, from the network; .ci/weekly runs it and blocks nothing
 	scripts/install-cargo-tools cargo-deny
 	$(CARGO) deny check advisories
+
+packages: ## the package of each crate, built alone as whoever depends on it would; several minutes
+	$(CARGO) package --workspace --exclude sixmark-testkit --allow-dirty
 
 # A machine that is not Debian may lint the Rust without it; .ci/run installs it first.
 shellcheck:

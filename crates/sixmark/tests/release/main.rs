@@ -1,0 +1,6 @@
+//! What a release consists of: packages of the crates, lists of what others wrote, and the script that makes it. These
+//! need Git, Python and the sources that Cargo has downloaded.
+#![cfg(test)]
+
+mod packages;
+mod tree;
