@@ -14,7 +14,7 @@ export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
-	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check packages
+	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check packages third-party
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -71,6 +71,12 @@ advisories: ## known weaknesses of the dependencies, from the network; .ci/weekl
 
 packages: ## the package of each crate, built alone as whoever depends on it would; several minutes
 	$(CARGO) package --workspace --exclude sixmark-testkit --allow-dirty
+
+third-party: build ## licences of what is linked in and an SBOM, into target/third-party, checked against the binary
+	mkdir -p $(TARGET_DIR)/third-party
+	scripts/third-party licences >$(TARGET_DIR)/third-party/THIRD-PARTY-LICENSES
+	scripts/third-party sbom >$(TARGET_DIR)/third-party/sixmark.cdx.json
+	scripts/third-party check $(SIXMARK) $(TARGET_DIR)/third-party/THIRD-PARTY-LICENSES $(TARGET_DIR)/third-party/sixmark.cdx.json
 
 # A machine that is not Debian may lint the Rust without it; .ci/run installs it first.
 shellcheck:

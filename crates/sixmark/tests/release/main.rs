@@ -2,5 +2,7 @@
 //! need Git, Python and the sources that Cargo has downloaded.
 #![cfg(test)]
 
+mod built;
 mod packages;
+mod third_party;
 mod tree;
