@@ -7,7 +7,7 @@ TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
 SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
 	scripts/install-debian scripts/install-fio scripts/install-nats-server scripts/install-oha \
-	scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check \
+	scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check scripts/release \
 	scripts/reproductions scripts/run-tests scripts/static-binary
 
 export CARGO

@@ -16,6 +16,7 @@ use std::thread;
 use sixmark_testkit::Origin;
 
 /// Commands that another test carries out, by how they begin: they need root, a lab, other programs or another machine.
+<<<<<<< HEAD
 const ELSEWHERE: [(&str, &str); 35] = [
     ("make ", "Makefile"),
     ("cargo ", ".ci/run"),
@@ -26,6 +27,12 @@ const ELSEWHERE: [(&str, &str); 35] = [
     ("sixmark study run /usr/share", "crates/sixmark/tests/distribution/debian.rs"),
     ("systemctl enable", "crates/sixmark/tests/distribution/debian.rs"),
     ("podman ", "crates/sixmark/tests/distribution/image.rs"),
+=======
+const ELSEWHERE: [(&str, &str); 29] = [
+    ("make ", "Makefile"),
+    ("cargo ", ".ci/run"),
+    ("scripts/release ", "crates/sixmark/tests/release/script.rs"),
+>>>>>>> 39b02ff6 (Make a release by a script)
     ("sixmark lab up", "crates/sixmark/tests/lab/many.rs"),
     ("sixmark lab status", "crates/sixmark/tests/lab/doors.rs"),
     ("sixmark lab exec", "crates/sixmark/tests/lab/nat64.rs"),
@@ -57,8 +64,12 @@ const ELSEWHERE: [(&str, &str); 35] = [
     ("sixmark origin", "crates/sixmark/tests/program/cli/origin.rs"),
 ];
 
+/// The README of the package, which lies in no folder with the others.
+const OF_PACKAGE: &str = "crates/sixmark/README.md";
+
 /// Pages that don't begin with a command, and why.
-const WITHOUT_A_COMMAND: [(&str, &str); 4] = [
+const WITHOUT_A_COMMAND: [(&str, &str); 5] = [
+    (OF_PACKAGE, "says first what it is"),
     ("docs/README.md", "the index"),
     ("docs/benchmarks.md", "written by benches/peers/run"),
     ("docs/metrics.md", "made from the source"),
@@ -326,6 +337,12 @@ fn every_link_leads_to_a_page_and_to_a_heading() {
 }
 
 #[test]
+fn the_readme_of_the_package_links_nothing_that_is_not_in_it() {
+    let page = pages().into_iter().find(|page| page.name == OF_PACKAGE).unwrap();
+    assert_eq!(page.links().filter(|link| !link.contains("://")).count(), 0);
+}
+
+#[test]
 fn the_index_names_every_page() {
     let index = pages().into_iter().find(|page| page.name == "docs/README.md").unwrap();
     let links: BTreeSet<String> = index.links().collect();
@@ -358,9 +375,9 @@ struct Block {
     text: String,
 }
 
-/// The README, and all pages of docs/.
+/// The README, that of the package, and all pages of docs/.
 fn pages() -> Vec<Page> {
-    let mut names = vec!["README.md".to_owned()];
+    let mut names = vec!["README.md".to_owned(), OF_PACKAGE.to_owned()];
     for folder in ["docs", "docs/tutorials"] {
         let entries = fs::read_dir(root().join(folder)).unwrap();
         let files = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

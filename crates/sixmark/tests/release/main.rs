@@ -4,5 +4,6 @@
 
 mod built;
 mod packages;
+mod script;
 mod third_party;
 mod tree;

@@ -40,3 +40,13 @@ pub(crate) fn complaint(output: &Output) -> String {
 pub(crate) fn git(folder: &Path, words: &[&str]) -> String {
     said(command("git", folder).args(words)).trim().to_owned()
 }
+
+/// Makes a repository of one commit in a new folder, with the files of the working tree as they are.
+pub(crate) fn copy_tree(to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    let copy = "git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -x -C \"$1\"";
+    said(command("sh", &root()).args(["-c", copy, "sh"]).arg(to));
+    git(to, &["init", "--quiet", "--initial-branch", "main"]);
+    git(to, &["add", "--all"]);
+    git(to, &["commit", "--quiet", "-m", "Begin"]);
+}
