@@ -27,9 +27,9 @@ impl Comparison {
     /// the margin, or find none. Returns `None` if the metric is decided, or something other than
     /// the interval leaves it open.
     ///
-    /// The half-width of an interval over n pairs shrinks with the square root of n. In a two-sided
-    /// test at the confidence level, a difference of d is found with power 1 - β if d is (z(1 -
-    /// α/2) + z(1 - β)) standard errors; the half-width is z(1 - α/2) standard errors.
+    /// The half-width of an interval over n pairs shrinks with the square root of n: it is z((1 +
+    /// confidence)/2) standard errors. In a two-sided test at level α, a difference of d is found
+    /// with power 1 - β if d is (z(1 - α/2) + z(1 - β)) standard errors.
     pub fn blocks_needed_by(&self, of: &Compared) -> Option<BlocksNeeded> {
         let is_open = of.verdict == Verdict::Inconclusive && of.method == EffectMethod::Blocks;
         let ratio = of.ratio.filter(|_| is_open)?;
@@ -37,7 +37,8 @@ impl Comparison {
         let half_width = (ratio.high.ln() - ratio.low.ln()) / 2.0;
         let margin = self.settings.margin.ln_1p();
         let z = normal_quantile(0.5 + self.settings.confidence / 2.0);
-        let wider = half_width / margin * (z + normal_quantile(POWER)) / z;
+        let tested = normal_quantile(1.0 - self.settings.level_of_difference() / 2.0);
+        let wider = half_width / margin * (tested + normal_quantile(POWER)) / z;
         let needed = (self.pairs as f64 * wider * wider).ceil();
         match open && needed > self.pairs as f64 {
             false => None,

@@ -145,10 +145,16 @@ pub struct Settings {
     /// Sides whose figures differ by less than this share (0 to 1, exclusive) count as equivalent.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
     pub margin: f64,
-    /// The share of intervals that include the true value, and 1 minus the share of comparisons of
-    /// equal sides that may find a difference; usually 0.95.
+    /// The share of intervals that include the true value, and 1 minus the share of sides as far
+    /// apart as the margin that may count as equivalent; usually 0.95.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
     pub confidence: f64,
+    /// The largest probability (0 to 1, exclusive) with which a comparison of equal sides may find
+    /// them different: a metric better or worse (five sixths of it) or their responses not
+    /// comparable (one sixth); usually 0.06.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1)))]
+    #[serde(default = "usual_false_alarms")]
+    pub false_alarms: f64,
     /// The metric that the headline is about.
     #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_record::metric::compared::compared_pattern())))]
     pub primary: Metric,
@@ -159,6 +165,16 @@ pub struct Settings {
     pub resamples: u32,
 }
 
+/// The usual [`Settings::false_alarms`]: 5 % for all metrics together, 1 % for the responses.
+pub const USUAL_FALSE_ALARMS: f64 = 0.06;
+
+/// The test of the responses has this part of [`Settings::false_alarms`]: one sixth.
+const PARTS: f64 = 6.0;
+
+fn usual_false_alarms() -> f64 {
+    USUAL_FALSE_ALARMS
+}
+
 impl Settings {
     /// Returns the default settings: a margin of 5 %, a confidence of 95 %, and the median response
     /// time as the primary metric.
@@ -166,10 +182,22 @@ impl Settings {
         Settings {
             margin: USUAL_MARGIN,
             confidence: 0.95,
+            false_alarms: USUAL_FALSE_ALARMS,
             primary: Metric::Time(TimedPhase::Response, TimePoint::P50),
             seed,
             resamples: 4_000,
         }
+    }
+
+    /// Returns the probability with which any metric of equal sides may be called better or worse.
+    pub fn level_of_difference(&self) -> f64 {
+        self.false_alarms - self.level_of_sameness()
+    }
+
+    /// Returns the probability with which sides that return the same responses may be called not
+    /// comparable.
+    pub fn level_of_sameness(&self) -> f64 {
+        self.false_alarms / PARTS
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sixmark_stats::fewest;
 
-use super::{Evidence, alpha, least_p};
+use super::{Evidence, least_p};
 use crate::Settings;
 use sixmark_record::metric::{Metric, Quantity};
 
@@ -52,10 +52,10 @@ impl TestFamily {
 /// Returns how many metrics `pairs` pairs of blocks can show a difference of; 0 if none.
 pub(super) fn tests_allowed(pairs: usize, settings: &Settings) -> usize {
     // Rounding must not lower the result for an exact quotient.
-    (alpha(settings) / least_p(pairs) + 1e-9) as usize
+    (settings.level_of_difference() / least_p(pairs) + 1e-9) as usize
 }
 
 /// Returns the number of pairs needed to show a difference in each of `family` metrics.
 pub(crate) fn pairs_needed(family: usize, settings: &Settings) -> usize {
-    fewest(alpha(settings) / family.max(1) as f64)
+    fewest(settings.level_of_difference() / family.max(1) as f64)
 }

@@ -64,7 +64,7 @@ fn corrected_verdict(
         return Verdict::Equivalent;
     }
     match corrected_ratio(found) {
-        _ if found.p * family as f64 > alpha => Verdict::Inconclusive,
+        _ if found.p * family as f64 > settings.level_of_difference() => Verdict::Inconclusive,
         ratio if ratio.low > 1.0 => Verdict::Better,
         ratio if ratio.high < 1.0 => Verdict::Worse,
         _ => Verdict::Inconclusive,

@@ -51,7 +51,7 @@ pub fn compare(
     let rules = Rules { settings };
     let evidence = evidence(pairs, &rules);
     let given: Vec<_> = pairs.iter().map(|pair| (&pair.a.answers, &pair.b.answers)).collect();
-    let sameness = sameness::look(names, &given, settings.margin);
+    let sameness = sameness::look_at(names, &given, settings.margin, settings.level_of_sameness());
     let comparable = sameness.as_ref().is_none_or(|found| found.said.is_none());
     let family = TestFamily::choose(&evidence, pairs.len(), comparable, settings);
     let judged = evidence.into_iter().zip(holm(&family.tested));
@@ -109,6 +109,7 @@ struct Rules<'a> {
 }
 
 impl Rules<'_> {
+    /// Returns the level of the tests for equivalence.
     fn alpha(&self) -> f64 {
         alpha(self.settings)
     }
@@ -143,7 +144,7 @@ impl Evidence {
     }
 }
 
-/// Returns the significance level of the tests.
+/// Returns the significance level of the tests for equivalence.
 fn alpha(settings: &Settings) -> f64 {
     1.0 - settings.confidence
 }

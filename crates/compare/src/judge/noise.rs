@@ -1,7 +1,6 @@
 //! The noise floor: the measured difference between two equal sides. Smaller differences are not
 //! reported.
 
-use super::alpha;
 use crate::undecided::UndecidedCause;
 use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::Verdict;
@@ -22,7 +21,7 @@ pub fn with_noise(mut comparison: Comparison, noise: &Comparison) -> Comparison 
 /// Returns true if a significant difference was withdrawn because a side differed as much from
 /// itself.
 pub(super) fn taken_back(compared: &Compared, settings: &Settings) -> bool {
-    let shown = compared.p_holm.is_some_and(|p| p <= alpha(settings));
+    let shown = compared.p_holm.is_some_and(|p| p <= settings.level_of_difference());
     shown && compared.verdict == Verdict::Inconclusive && below(compared)
 }
 

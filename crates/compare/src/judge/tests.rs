@@ -315,6 +315,53 @@ fn goodput_is_judged_against_the_headers_too() {
 }
 
 #[test]
+fn fewer_false_alarms_need_more_certainty() {
+    // Six pairs on one side have p = 2/2^6.
+    let pairs = pairs(6, 1.2, 500, 16);
+    assert_eq!(of(&judged(&pairs), P50).verdict, Verdict::Worse);
+    let strict = Settings { false_alarms: 0.01, ..Settings::usual(1) };
+    let found = compare(("ipv6", "ipv4"), &pairs, 0, &strict);
+    let few = of(&found, P50);
+    assert_eq!((few.verdict, few.p), (Verdict::Inconclusive, Some(0.031_25)));
+    assert_eq!(few.reason.as_deref(), Some("too few pairs to show a difference: 8 are needed"));
+}
+
+/// The comment of the CI action: three comparisons that share 1 %. docs/ci.md has the count of more of them.
+#[test]
+fn comments_on_equal_sides_are_rarely_wrong() {
+    let comments =
+        std::env::var("SIXMARK_COMMENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(30);
+    let settings = Settings { false_alarms: 0.01 / 3.0, ..Settings::usual(1) };
+    let is_wrong = |seed: u64| {
+        let mut random = Random::new(seed, 1);
+        // Blocks vary by 14 %, with outliers, beyond what their exchanges do.
+        let mut side = || {
+            let factor = 1.0 + 0.1 * (random.exponential() - random.exponential());
+            stretch(&mut random, factor.max(0.1), 400)
+        };
+        let pairs: Vec<_> = (0..14).map(|_| BlockPair { a: side(), b: side() }).collect();
+        let found = compare(("head", "base"), &pairs, 0, &settings);
+        let wrong = [Verdict::Better, Verdict::Worse, Verdict::NotComparable];
+        found.metrics.iter().any(|of| wrong.contains(&of.verdict))
+    };
+    let wrong = (0..comments).filter(|comment| (0..3).any(|part| is_wrong(3 * comment + part)));
+    let wrong = wrong.count() as u64;
+    println!("{wrong} of {comments} comments with a false verdict");
+    // The probability of more is 0.3 % if the rate is what it may be.
+    assert!(wrong <= 2 + comments / 50, "{wrong} of {comments}");
+}
+
+#[test]
+fn the_usual_false_alarms_are_those_of_metrics_and_of_responses() {
+    let usual = Settings::usual(1);
+    assert!((usual.level_of_difference() - 0.05).abs() < 1e-12);
+    assert!((usual.level_of_sameness() - 0.01).abs() < 1e-12);
+    let json = serde_json::to_string(&usual).unwrap().replace("\"false_alarms\":0.06,", "");
+    assert!(!json.contains("false_alarms"), "{json}");
+    assert_eq!(serde_json::from_str::<Settings>(&json).unwrap(), usual);
+}
+
+#[test]
 fn senseless_settings_do_no_harm() {
     let pairs = pairs(8, 1.1, 200, 14);
     for (margin, confidence, resamples) in [
@@ -326,7 +373,9 @@ fn senseless_settings_do_no_harm() {
         (f64::INFINITY, 0.95, 100),
         (0.05, 0.95, 0),
     ] {
-        let settings = Settings { margin, confidence, resamples, ..Settings::usual(1) };
+        let false_alarms = margin;
+        let settings =
+            Settings { margin, confidence, false_alarms, resamples, ..Settings::usual(1) };
         let found = compare(("a", "b"), &pairs, 0, &settings);
         assert_eq!(found.metrics.len(), 7, "{margin} {confidence} {resamples}");
     }

@@ -12,8 +12,8 @@ use sixmark_record::metric::Metric;
 ///   within it. This takes precedence over a significant difference smaller than the margin,
 ///   because the margin was chosen beforehand. A metric is never equivalent if a side had no figure
 ///   in a block.
-/// - **Better** or **worse** if p after Holm's correction is at most 1 minus the confidence and the
-///   interval does not include equality.
+/// - **Better** or **worse** if p after Holm's correction is at most the level of the tests for a
+///   difference and the interval does not include equality.
 /// - Otherwise **inconclusive**, with a reason.
 pub(super) fn judge_verdict(
     evidence: &Evidence,
@@ -31,7 +31,9 @@ pub(super) fn judge_verdict(
         return (Verdict::Equivalent, None);
     }
     match side {
-        Some(verdict) if p_holm.is_some_and(|p| p <= alpha) => (verdict, None),
+        Some(verdict) if p_holm.is_some_and(|p| p <= rules.settings.level_of_difference()) => {
+            (verdict, None)
+        }
         _ => {
             let is_tested = p_holm.is_some();
             (Verdict::Inconclusive, Some(reason(evidence, found, family, is_tested, rules)))
@@ -56,12 +58,12 @@ fn reason(
     is_tested: bool,
     rules: &Rules<'_>,
 ) -> Undecided {
-    let alpha = rules.alpha();
     let settings = rules.settings;
+    let level = settings.level_of_difference();
     let (cause, reason) = if evidence.unformed > 0 {
         let pairs = evidence.unformed;
         (UndecidedCause::NoFigure, format!("a side has no figure in {pairs} of the pairs"))
-    } else if evidence.least_p > alpha {
+    } else if evidence.least_p > level {
         let needed = pairs_needed(1, settings);
         let reason = format!("too few pairs to show a difference: {needed} are needed");
         (UndecidedCause::FewPairs, reason)
@@ -74,7 +76,7 @@ fn reason(
             pairs_needed(family.candidates, settings)
         );
         (UndecidedCause::NotTested, reason)
-    } else if found.p <= alpha && different(evidence.metric, found).is_some() {
+    } else if found.p <= level && different(evidence.metric, found).is_some() {
         let reason = format!("one of {} metrics may differ this much by chance", family.len());
         (UndecidedCause::Chance, reason)
     } else {

@@ -25,7 +25,7 @@ const FEW_BYTES: f64 = 32.0;
 /// differ by less than `margin` of the larger one do not matter. Returns `None` if nothing is known
 /// about either side.
 pub fn look(names: (&str, &str), pairs: &[(&Answers, &Answers)], margin: f64) -> Option<Sameness> {
-    look_among(names, pairs, margin, 1)
+    look_at(names, pairs, margin, LEVEL)
 }
 
 /// Compares two sides like [`look`], as one of `places` comparisons that share the level.
@@ -35,7 +35,17 @@ pub fn look_among(
     margin: f64,
     places: usize,
 ) -> Option<Sameness> {
-    let level = LEVEL / places.max(1) as f64;
+    look_at(names, pairs, margin, LEVEL / places.max(1) as f64)
+}
+
+/// Compares two sides like [`look`]. `level` is the probability with which sides that return the same
+/// responses may be called different.
+pub fn look_at(
+    names: (&str, &str),
+    pairs: &[(&Answers, &Answers)],
+    margin: f64,
+    level: f64,
+) -> Option<Sameness> {
     let (mut a, mut b) = (Answers::default(), Answers::default());
     pairs.iter().for_each(|(of_a, of_b)| {
         a += of_a;

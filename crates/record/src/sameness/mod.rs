@@ -17,7 +17,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{Answers, TargetAnswers};
-pub use differ::{look, look_among};
+pub use differ::{look, look_among, look_at};
 pub use document::GivenResult;
 
 use crate::outcome::Outcome;
@@ -25,8 +25,8 @@ use crate::outcome::Outcome;
 /// The default margin, as a share (0 to 1), within which sides count as equal.
 pub const USUAL_MARGIN: f64 = 0.05;
 
-/// The probability with which two sides that return the same responses may be called different:
-/// half of it for statuses and failures together, half for sizes.
+/// The probability with which two sides that return the same responses may be called different,
+/// unless another one was chosen: half of it for statuses and failures together, half for sizes.
 pub const LEVEL: f64 = 0.01;
 
 /// Whether two sides return the same responses. docs/statistics.md describes the rules.

@@ -57,9 +57,15 @@ pub(in crate::cli) struct CompareArgs {
     pub(super) order: BlockOrder,
 
     /// Differences smaller than this count as equivalent; choose it before you measure
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin,
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percentage,
           help_heading = "Comparison")]
     pub(super) margin: f64,
+
+    /// Probability of finding equal sides different, in any metric or in their responses; choose it
+    /// before you measure
+    #[arg(long, value_name = "PERCENT", default_value = "6%", value_parser = percentage,
+          help_heading = "Comparison")]
+    pub(super) false_alarms: f64,
 
     /// Metric of the headline: response.p50, wait.p99, goodput, failures…
     #[arg(
@@ -118,7 +124,7 @@ fn order(text: &str) -> Result<BlockOrder, String> {
 }
 
 /// Parses a percentage into a share (0 to 1).
-fn margin(text: &str) -> Result<f64, String> {
+fn percentage(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').map(str::trim_end).and_then(|text| text.parse().ok());
     let percent = number.filter(|percent: &f64| *percent > 0.0 && *percent < 100.0);
     let wrong = || format!("'{text}' is not a percentage above 0 and below 100, as in 5%");

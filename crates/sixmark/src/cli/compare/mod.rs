@@ -127,7 +127,12 @@ fn comparing(
         block_requests: args.block_requests().map(std::num::NonZero::get),
         warm_up_blocks: args.warm_up_blocks,
     };
-    let settings = Settings { margin: args.margin, primary: args.metric, ..Settings::usual(seed) };
+    let settings = Settings {
+        margin: args.margin,
+        false_alarms: args.false_alarms,
+        primary: args.metric,
+        ..Settings::usual(seed)
+    };
     let server = vitals_from::elsewhere(&args.session)?.or(host);
     Ok(Comparing::new(sides, schedule, settings, args.session.calibrate, server))
 }
