@@ -1,6 +1,7 @@
 //! The report on a comparison.
 
 pub mod blocks;
+pub mod brief;
 pub mod effects;
 mod next_step;
 pub mod repeated;

@@ -35,6 +35,11 @@ pub fn section(sheet: &Sheet) -> String {
     text
 }
 
+/// Returns a paragraph, in which words between back quotes are code.
+pub fn paragraph(words: &str) -> String {
+    format!("{}\n", coded(words))
+}
+
 fn warnings(text: &mut String, all: &[Warning]) {
     let all = doubts::condensed(all);
     for Warning { code, message } in &all {

@@ -13,7 +13,8 @@ use insta::assert_snapshot;
 use serde_json::json;
 use sixmark::report::documents::Document;
 use sixmark::report::sheet::Named;
-use sixmark::report::{document_text, junit, long, markdown_page};
+use sixmark::report::{document_text, junit, long, markdown_page, verdicts_page};
+use sixmark_compare::comparison_result::BlockOrder;
 use sixmark_record::csv;
 use sixmark_record::text::Detail;
 use sixmark_study::sheet::{
@@ -124,6 +125,19 @@ fn a_comparison_of_each_verdict() {
     for (name, result) in Verdicts::all() {
         without_page(&format!("comparison-{name}"), &result);
     }
+}
+
+#[test]
+fn verdicts_alone() {
+    let results = Verdicts::all().into_iter().map(|(_, document)| match document {
+        Document::Comparison(mut result) => {
+            result.schedule.order = BlockOrder::Random;
+            *result
+        }
+        _ => panic!("no comparison"),
+    });
+    let results: Vec<_> = results.collect();
+    assert_snapshot!("verdicts.md", verdicts_page(&results.iter().collect::<Vec<_>>()));
 }
 
 #[test]

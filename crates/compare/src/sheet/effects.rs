@@ -22,7 +22,8 @@ const FURTHEST: f64 = 3.0;
 pub(super) fn effects_part(result: &ComparisonResult) -> Option<Part> {
     let comparison = &result.comparison;
     let repeated = Repeated::of(comparison);
-    let mut blocks = vec![Block::Table(verdicts(comparison, &repeated))];
+    let table = verdicts(comparison, &|of| !repeated.has(of.metric));
+    let mut blocks = vec![Block::Table(table)];
     blocks.extend(repeated.sentence().map(Block::Text));
     blocks.push(Block::Text(legend(comparison)));
     blocks.extend(undecided_sentences(result, &repeated).into_iter().map(Block::Text));
@@ -38,7 +39,8 @@ pub(super) fn effects_part(result: &ComparisonResult) -> Option<Part> {
     Part::new("Verdicts", blocks).map(Part::open)
 }
 
-fn verdicts(comparison: &Comparison, repeated: &Repeated) -> Table {
+/// Returns the table of the metrics that are `shown`.
+pub(super) fn verdicts(comparison: &Comparison, shown_of: &dyn Fn(&Compared) -> bool) -> Table {
     let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
     let mut columns = vec![
         Column::words("Metric"),
@@ -52,8 +54,8 @@ fn verdicts(comparison: &Comparison, repeated: &Repeated) -> Table {
     ];
     let floors = comparison.metrics.iter().any(|of| of.noise_floor.is_some());
     columns.extend(floors.then(|| Column::number("Noise floor").off_terminal()));
-    let shown = comparison.metrics.iter().filter(|of| !repeated.has(of.metric));
-    let rows = shown.map(|of| verdict_row(of, floors)).collect();
+    let rows = comparison.metrics.iter().filter(|of| shown_of(of));
+    let rows = rows.map(|of| verdict_row(of, floors)).collect();
     let caption = format!("{a} vs {b} (+ = {a} higher), metric by metric");
     let mut table = Table::new(caption, columns, rows);
     table.scale = Some(scale(comparison));

@@ -124,6 +124,7 @@ const EXAMPLES: [CommandExamples; 14] = [
         options: &[
             ("html", "sixmark report last --html report.html"),
             ("md", "sixmark report --md result.json"),
+            ("verdicts", "sixmark report --verdicts ipv6.json ipv4.json"),
             ("text", "sixmark report --text 17"),
             ("csv", "sixmark report --csv before.json after.json"),
         ],

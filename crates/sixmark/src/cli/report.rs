@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::documents::Document;
 use crate::report::sheet::Named;
-use crate::report::{document_text, html_page, long, markdown_page};
+use crate::report::{document_text, html_page, long, markdown_page, verdicts_page};
 
 use super::detail::DetailArgs;
 use super::files::CommandFiles;
@@ -17,7 +17,7 @@ use sixmark_sys::text_file;
 
 /// Show results again: as an HTML page, tables, Markdown or CSV.
 ///
-/// Without --html, --md or --csv, prints the tables that `run`, `compare` and `study` print.
+/// Without --html, --md, --verdicts or --csv, prints the tables that `run`, `compare` and `study` print.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct ReportArgs {
@@ -31,6 +31,9 @@ pub(super) struct ReportArgs {
     /// Print Markdown, for a pull request
     #[arg(long, group = "printed")]
     md: bool,
+    /// Print the verdicts of comparisons as Markdown, for a comment on a pull request
+    #[arg(long, group = "printed")]
+    verdicts: bool,
     /// Print tables, as `run`, `compare` and `study` do
     #[arg(long, group = "printed")]
     text: bool,
@@ -65,17 +68,21 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
         .collect::<Result<_, CommandError>>()?;
     let both = args.results.iter().zip(&documents);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
+    let verdicts = if args.verdicts { Some(verdicts(&named)?) } else { None };
     if let Some(place) = &args.html {
         place.write(&html_page(&named))?;
     }
-    printed(args, &named)?;
+    match verdicts {
+        Some(text) => print(&text)?,
+        None => printed(args, &named)?,
+    }
     Ok(0)
 }
 
 fn check_places(args: &ReportArgs) -> Result<(), CommandError> {
     let standard = args.html == Some(OutputPlace::Standard);
-    if standard && (args.md || args.text || args.csv) {
-        let line = "--html - and --md, --text or --csv can't both go to standard output; give \
+    if standard && (args.md || args.verdicts || args.text || args.csv) {
+        let line = "--html - and --md, --verdicts, --text or --csv can't both go to standard output; give \
                     --html a file";
         return Err(CommandError::Usage(line.into()));
     }
@@ -96,6 +103,20 @@ fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), CommandError> {
         _ if args.text || args.html.is_none() => tables(named, args.detail.detail()),
         _ => Ok(()),
     }
+}
+
+/// Returns the verdicts of all documents, which must be comparisons.
+fn verdicts(named: &[Named<'_>]) -> Result<String, CommandError> {
+    let comparison = |of: &Named<'_>| match of.document {
+        Document::Comparison(result) => Ok((**result).clone()),
+        other => Err(CommandError::Usage(format!(
+            "'{}' is a {} and has no verdicts: --verdicts needs documents of `sixmark compare`",
+            of.name,
+            other.schema()
+        ))),
+    };
+    let results = named.iter().map(comparison).collect::<Result<Vec<_>, _>>()?;
+    Ok(verdicts_page(&results.iter().collect::<Vec<_>>()))
 }
 
 /// Reads the document that a word of the command line names. A file takes precedence over a number

@@ -4,6 +4,8 @@ use crate::report::documents::Document;
 
 use crate::report::sheet;
 use crate::report::sheet::Named;
+use sixmark_compare::comparison_result::ComparisonResult;
+use sixmark_compare::sheet::brief::{brief_sheet, false_alarms_sentence};
 use sixmark_compare::text as comparison;
 use sixmark_record::text;
 use sixmark_record::text::Detail;
@@ -20,6 +22,14 @@ pub fn html_page(documents: &[Named<'_>]) -> String {
 /// Returns one Markdown text with all documents, in the given order.
 pub fn markdown_page(documents: &[Named<'_>]) -> String {
     markdown::markdown_page(&sheets_of(documents))
+}
+
+/// Returns one Markdown text with the verdicts of all comparisons, in the given order, and how often
+/// such a text is wrong.
+pub fn verdicts_page(comparisons: &[&ComparisonResult]) -> String {
+    let sheets: Vec<Sheet> = comparisons.iter().map(|result| brief_sheet(result)).collect();
+    let wrong = markdown::paragraph(&false_alarms_sentence(comparisons));
+    format!("{}\n---\n\n{wrong}", markdown::markdown_page(&sheets))
 }
 
 fn sheets_of(documents: &[Named<'_>]) -> Vec<Sheet> {

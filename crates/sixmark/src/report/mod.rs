@@ -15,4 +15,4 @@ pub mod long;
 pub mod metrics;
 pub mod sheet;
 
-pub use document::{document_text, html_page, markdown_page};
+pub use document::{document_text, html_page, markdown_page, verdicts_page};

@@ -87,6 +87,21 @@ fn a_verdict_is_told_in_plain_words() {
 }
 
 #[test]
+fn verdicts_alone_say_how_often_they_are_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let markdown = shown(folder.path(), &comparison(), &["--verdicts"]).replace('\u{a0}', " ");
+    assert!(markdown.starts_with("### Comparison: IPv6 vs IPv4, http"), "{markdown}");
+    assert!(markdown.contains("| response median | worse |"), "{markdown}");
+    assert!(
+        markdown.ends_with("not comparable.\n") || markdown.contains("not known"),
+        "{markdown}"
+    );
+    let file = kept(folder.path(), "run.json", real_run());
+    let said = complaint(&sixmark(&["report", file.to_str().unwrap(), "--verdicts"]), 2);
+    assert!(said.contains("is a sixmark.result/1 and has no verdicts"), "{said}");
+}
+
+#[test]
 fn several_documents_are_one_page() {
     let folder = tempfile::tempdir().unwrap();
     let files = [("a.json", real_run()), ("b.json", &comparison())]

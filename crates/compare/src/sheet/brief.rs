@@ -1,0 +1,181 @@
+//! The report on comparisons as short as a comment on a change: the verdicts, what has none, and how
+//! often such a report is wrong.
+
+use crate::Compared;
+use crate::comparison_result::{BlockOrder, ComparedSide, ComparisonResult};
+use sixmark_document::provenance::Warning;
+use sixmark_document::verdict::Verdict;
+use sixmark_record::sheet::failed::failed_altogether;
+use sixmark_record::sheet::families::SATURATED;
+use sixmark_record::sheet::side::shown;
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
+use sixmark_units::family::Family;
+
+use super::next_step::{names_of_metrics, primary_step};
+use super::repeated::Repeated;
+use super::{comparison_title, effects, sides_of, verdict};
+
+/// Metric, verdict, change, both sides and the interval: the columns of the table of verdicts that a
+/// short report has.
+const COLUMNS: usize = 6;
+
+/// Returns the report with verdicts only.
+pub fn brief_sheet(result: &ComparisonResult) -> Sheet {
+    Sheet {
+        kind: "Comparison",
+        title: brief_title(result),
+        when: setting::when(&result.started),
+        about: about(result),
+        headline: brief_headline(result),
+        warnings: warnings(result),
+        parts: verdicts_part(result).into_iter().collect(),
+        ..Sheet::default()
+    }
+}
+
+/// Returns the title: the sides, and the family if both have only one and the same, else what was
+/// loaded.
+fn brief_title(result: &ComparisonResult) -> String {
+    let sides = [&result.sides.a, &result.sides.b];
+    let [a, b] = sides.map(|side| shown(&side.name));
+    match sides.map(only_family) {
+        [Some(one), Some(other)] if one == other => format!("{a} vs {b} over {one}"),
+        _ => format!("{a} vs {b}, {}", comparison_title(result)),
+    }
+}
+
+/// Returns the family of all exchanges of a side. `None` if it has both.
+fn only_family(side: &ComparedSide) -> Option<Family> {
+    let other = |family: &Family| side.plan.ratio.uses(family.other());
+    Family::BOTH.into_iter().find(|family| !other(family))
+}
+
+/// Returns the warnings, without those about quantiles that rest on few responses: such quantiles have
+/// no verdict, and the report has no figures of them.
+fn warnings(result: &ComparisonResult) -> Vec<Warning> {
+    let kept = result.warnings.iter().filter(|warning| warning.code != "few_samples");
+    kept.cloned().collect()
+}
+
+fn about(result: &ComparisonResult) -> Vec<String> {
+    let [a, b] = [&result.sides.a, &result.sides.b]
+        .map(|side| write::write_count(side.figures.requests.sent));
+    let end = setting::describe_end(result.ended).to_owned();
+    let pairs = format!("{} pairs of blocks", result.comparison.pairs);
+    let said = [format!("{:.0} s", result.elapsed_s), format!("{a} and {b} requests"), pairs, end];
+    said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
+}
+
+/// Returns the verdict on the primary metric, without the notes that the table repeats.
+fn brief_headline(result: &ComparisonResult) -> SheetHeadline {
+    let saturated = result.generator.saturated || result.blocks.iter().any(|block| block.saturated);
+    let notes = primary_step(result).into_iter().chain(saturated.then(|| SATURATED.to_owned()));
+    SheetHeadline {
+        failed: failed_altogether(&sides_of(result), &result.gates),
+        notes: notes.collect(),
+        ..verdict::comparison_verdict(&result.comparison)
+    }
+}
+
+/// Returns the table of the metrics with a verdict, and one line for those without.
+fn verdicts_part(result: &ComparisonResult) -> Option<Part> {
+    let comparison = &result.comparison;
+    let repeated = Repeated::of(comparison);
+    let decided = |of: &Compared| !repeated.has(of.metric) && is_decided(of.verdict);
+    let mut blocks = Vec::new();
+    if comparison.metrics.iter().any(decided) {
+        let mut table = effects::verdicts(comparison, &decided);
+        table.columns.truncate(COLUMNS);
+        let rows = table.groups.iter_mut().flat_map(|group| &mut group.rows);
+        rows.for_each(|row| row.cells.truncate(COLUMNS - 1));
+        blocks.push(Block::Table(table));
+    }
+    let line = |verdict: Verdict, begin: &str| {
+        let of = comparison.metrics.iter().filter(|of| of.verdict == verdict);
+        let names =
+            names_of_metrics(of.map(|of| of.metric).filter(|metric| !repeated.has(*metric)));
+        (!names.is_empty()).then(|| Block::Text(format!("{begin}: {names}.")))
+    };
+    blocks.extend(line(Verdict::Inconclusive, "Inconclusive"));
+    blocks.extend(line(Verdict::NotComparable, "Not compared"));
+    Part::new("Verdicts", blocks).map(Part::open)
+}
+
+fn is_decided(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent)
+}
+
+/// Returns a sentence about how often reports on as many comparisons are wrong about equal sides.
+pub fn false_alarms_sentence(results: &[&ComparisonResult]) -> String {
+    if results.iter().any(|result| result.schedule.order != BlockOrder::Random) {
+        return "How often such a report is wrong is not known: the blocks were not in random order \
+                (`--order random`)."
+            .to_owned();
+    }
+    // Boole's inequality: it needs no assumption about how the comparisons depend on each other.
+    let all: f64 = results.iter().map(|result| result.comparison.settings.false_alarms).sum();
+    let together = match results.len() {
+        1 => String::new(),
+        many => format!(" in any of its {many} comparisons"),
+    };
+    format!(
+        "False alarms: at most {} calls equal sides better, worse or not comparable{together}.",
+        one_in(all)
+    )
+}
+
+/// Returns a text like `1 in 100 such reports (1 %)`. It is never less than the rate.
+fn one_in(rate: f64) -> String {
+    let share = write::write_percent(rate);
+    match rate.recip() {
+        reports if reports >= 2.0 => {
+            // Rounding must not lower the result for an exact quotient.
+            let reports = write::write_count((reports + 1e-6) as u64);
+            format!("1 in {reports} such reports ({share})")
+        }
+        _ => format!("{share} of such reports"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::comparison_result;
+
+    fn random(false_alarms: f64) -> ComparisonResult {
+        let mut result = comparison_result();
+        result.schedule.order = BlockOrder::Random;
+        result.comparison.settings.false_alarms = false_alarms;
+        result
+    }
+
+    #[test]
+    fn the_false_alarms_of_all_comparisons_add_up() {
+        let said = |results: &[ComparisonResult]| {
+            let results: Vec<&ComparisonResult> = results.iter().collect();
+            false_alarms_sentence(&results).replace('\u{a0}', " ")
+        };
+        let third = random(0.01 / 3.0);
+        let of_three = said(&[third.clone(), third.clone(), third]);
+        assert!(of_three.contains("at most 1 in 100 such reports (1 %) calls"), "{of_three}");
+        assert!(of_three.ends_with("comparable in any of its 3 comparisons."), "{of_three}");
+        let one = said(&[random(0.06)]);
+        assert!(one.contains("at most 1 in 16 such reports (6 %)"), "{one}");
+        let many = said(&[random(0.9)]);
+        assert!(many.contains("at most 90 % of such reports"), "{many}");
+        assert!(said(&[random(0.06), comparison_result()]).contains("is not known"));
+    }
+
+    #[test]
+    fn a_brief_report_has_the_verdicts_alone() {
+        let sheet = brief_sheet(&comparison_result());
+        let [part] = sheet.parts.as_slice() else { panic!("{:?}", sheet.parts) };
+        let [Block::Table(table), Block::Text(rest)] = part.blocks.as_slice() else {
+            panic!("{:?}", part.blocks)
+        };
+        let rows: Vec<&str> = table.groups[0].rows.iter().map(|row| row.label.text()).collect();
+        assert_eq!(rows, ["response median", "failures"]);
+        assert!(table.groups[0].rows.iter().all(|row| row.cells.len() == COLUMNS - 1));
+        assert_eq!(rest.replace('\u{a0}', " "), "Inconclusive: response p99.9, goodput.");
+    }
+}
