@@ -5,7 +5,8 @@ SECONDS ?= 60
 ARCHITECTURES ?= x86_64
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
-SCRIPTS = .ci/run .ci/weekly scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
+SCRIPTS = .ci/run .ci/weekly action/comment action/common action/install action/measure action/services \
+	action/summary benches/action-verdicts scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
 	scripts/install-debian scripts/install-fio scripts/install-nats-server scripts/install-oha \
 	scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check scripts/release \
 	scripts/reproductions scripts/run-tests scripts/static-binary
@@ -14,7 +15,7 @@ export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
-	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check packages third-party
+	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check packages third-party action-verdicts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -102,6 +103,9 @@ emulator: ## the lab's link emulator as root: lateness at 100 Mbit/s, Gbit/s on 
 
 verdicts: build ## how often is it wrong, in each mode? Hours, in parts: VERDICTS="--seconds 600 --markdown docs/statistics.md"
 	benches/verdicts/run --sixmark $(SIXMARK) $(VERDICTS)
+
+action-verdicts: build ## how often is the comment of the CI action wrong? Base against itself; ACTION_VERDICTS="100 INPUT_BLOCK=1s"
+	benches/action-verdicts $(SIXMARK) $(ACTION_VERDICTS)
 
 traffic: build ## is the rate of traffic the one asked for? 1 to 1000 Mbit/s, 100 flows, one core
 	benches/traffic --sixmark $(SIXMARK) $(TRAFFIC)

@@ -3,10 +3,11 @@
 //!
 //! They need root (many of them user namespaces at least), and the programs that hosts run;
 //! `SIXMARK_SKIP=netns` leaves all out but those that become another account (`setpriv`) or open very many
-//! files (`nofile`); `bird2`, `tayga`, `unbound`, `nftables`, `nginx`, `curl` and `fio` those that need these packages,
+//! files (`nofile`); `bird2`, `tayga`, `unbound`, `nftables`, `nginx`, `curl`, `jq` and `fio` those that need these packages,
 //! `openssh` those that need openssh-server and openssh-client.
 #![cfg(test)]
 
+mod action;
 mod bare;
 mod bgp;
 mod black_hole;

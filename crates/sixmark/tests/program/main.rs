@@ -2,6 +2,7 @@
 //! both families and io_uring.
 #![cfg(test)]
 
+mod action;
 mod cli;
 mod kept;
 mod lab;

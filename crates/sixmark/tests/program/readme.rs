@@ -16,8 +16,7 @@ use std::thread;
 use sixmark_testkit::Origin;
 
 /// Commands that another test carries out, by how they begin: they need root, a lab, other programs or another machine.
-<<<<<<< HEAD
-const ELSEWHERE: [(&str, &str); 35] = [
+const ELSEWHERE: &[(&str, &str)] = &[
     ("make ", "Makefile"),
     ("cargo ", ".ci/run"),
     ("tar xf sixmark", "crates/sixmark/tests/distribution/static_binary.rs"),
@@ -27,12 +26,7 @@ const ELSEWHERE: [(&str, &str); 35] = [
     ("sixmark study run /usr/share", "crates/sixmark/tests/distribution/debian.rs"),
     ("systemctl enable", "crates/sixmark/tests/distribution/debian.rs"),
     ("podman ", "crates/sixmark/tests/distribution/image.rs"),
-=======
-const ELSEWHERE: [(&str, &str); 29] = [
-    ("make ", "Makefile"),
-    ("cargo ", ".ci/run"),
     ("scripts/release ", "crates/sixmark/tests/release/script.rs"),
->>>>>>> 39b02ff6 (Make a release by a script)
     ("sixmark lab up", "crates/sixmark/tests/lab/many.rs"),
     ("sixmark lab status", "crates/sixmark/tests/lab/doors.rs"),
     ("sixmark lab exec", "crates/sixmark/tests/lab/nat64.rs"),
@@ -60,6 +54,7 @@ const ELSEWHERE: [(&str, &str); 29] = [
     ("sixmark run --fleet", "crates/sixmark/tests/servers/fleet_loads.rs"),
     ("sixmark agent", "crates/sixmark/tests/servers/fleet_loads.rs"),
     ("sixmark fleet status", "crates/sixmark/tests/servers/fleet_loads.rs"),
+    ("INPUT_START=", "crates/sixmark/tests/lab/action.rs"),
     ("nats-server -c", "crates/sixmark/tests/servers/fleet_server.rs"),
     ("sixmark origin", "crates/sixmark/tests/program/cli/origin.rs"),
 ];
