@@ -30,6 +30,7 @@ pub mod plan;
 pub mod service;
 mod settings;
 mod setup_command;
+pub mod trial;
 mod until;
 mod up;
 

@@ -19,6 +19,7 @@ pub mod enclosure;
 pub mod ending;
 pub mod ethtool;
 pub mod flows;
+pub mod folder;
 pub mod group_usage;
 pub mod handover;
 pub mod interface;

@@ -1,4 +1,4 @@
-//! The limit on open files.
+//! The limits on open files.
 
 use std::io;
 
@@ -29,6 +29,23 @@ pub fn survive_file_size() -> io::Result<()> {
     // SAFETY: the handler does nothing.
     let before = unsafe { libc::signal(libc::SIGXFSZ, handler as libc::sighandler_t) };
     if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The limits on open files of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenFilesLimits {
+    /// The number of files that it may open now.
+    pub soft: u64,
+    /// The number to which it may raise that by itself.
+    pub hard: u64,
+}
+
+/// Returns the limits on open files of this process.
+///
+/// # Errors
+/// Returns an error if the kernel does not report them.
+pub fn open_files_limits() -> io::Result<OpenFilesLimits> {
+    open_files().map(|limit| OpenFilesLimits { soft: limit.rlim_cur, hard: limit.rlim_max })
 }
 
 /// Returns the current limits.

@@ -11,16 +11,19 @@
 //! others. Their network namespaces, mounts and temporary files (on a tmpfs of their own) are
 //! removed as well. Thus `kill -9` of any of the three processes leaves nothing behind.
 
+mod attempt;
 mod keeper;
 mod signals;
 
 use crate::rtnetlink::Netlink;
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::path::Path;
 
 use crate::{check_return, mount, terminal};
+pub use attempt::{Attempt, attempt};
 use keeper::Keeper;
 pub use keeper::attend;
 
@@ -31,14 +34,14 @@ pub const TEMPORARY: &str = "/dev/shm";
 #[derive(Debug)]
 pub struct Refused {
     /// The step that failed.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// The error of the kernel.
     pub error: io::Error,
 }
 
 impl Refused {
     fn at(what: &'static str) -> impl Fn(io::Error) -> Refused {
-        move |error| Refused { what, error }
+        move |error| Refused { what: Cow::Borrowed(what), error }
     }
 }
 
