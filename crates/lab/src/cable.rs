@@ -14,6 +14,7 @@ use sixmark_sys::tap::Tap;
 
 use super::emulator::Emulator;
 use super::host::Host;
+use super::needs::TC;
 use super::part::{at, error_of_part};
 use super::{ends, netem, settings};
 use sixmark_sys::command_error::CommandError;
@@ -164,9 +165,12 @@ const MIDDLE: [&str; 2] = ["first", "second"];
 fn shape(end: &LinkEnd, host: &Host, way: &Impairment) -> io::Result<()> {
     let port = Port { name: &end.interface, mtu: end.mtu };
     for words in tc::commands(way, port).unwrap_or_default() {
-        let absent =
-            || io::Error::other("tc is not installed: install the Debian package iproute2");
-        let mut tc: Command = command_of(&find_program("tc").ok_or_else(absent)?);
+        let (program, package) = TC;
+        let absent = || {
+            let line = format!("{program} is not installed: install the Debian package {package}");
+            io::Error::other(line)
+        };
+        let mut tc: Command = command_of(&find_program(program).ok_or_else(absent)?);
         tc.args(&words).stdin(Stdio::null());
         host.run(&mut tc)?;
     }

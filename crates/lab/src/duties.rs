@@ -10,6 +10,7 @@ use sixmark_sys::interface;
 use sixmark_units::net::Net;
 
 use super::host::{Host, Hosts};
+use super::needs::NFT;
 use super::part::error_of_part;
 use super::setup_command::{SetupCommand, run_setup_command};
 use super::until::until;
@@ -81,7 +82,7 @@ fn filter(host: &Host, rules: &str) -> Result<(), CommandError> {
     let file = file.display().to_string();
     run_setup_command(
         host,
-        &SetupCommand { program: "nft", package: "nftables", arguments: &["-f", &file] },
+        &SetupCommand { program: NFT.0, package: NFT.1, arguments: &["-f", &file] },
     )
 }
 

@@ -24,6 +24,7 @@ pub mod enter;
 mod host;
 pub mod impairment;
 pub mod link_report;
+pub mod needs;
 pub mod netem;
 mod part;
 pub mod plan;

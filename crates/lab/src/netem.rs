@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use sixmark_sys::netns::NetNs;
 
+use crate::needs::TC;
+
 /// Returns whether the kernel has netem. The result comes from a single trial in a separate network
 /// namespace. A kernel with netem as a module may load it; nothing else on the machine changes.
 ///
@@ -20,7 +22,7 @@ pub fn is_there() -> Result<bool, String> {
 fn try_out() -> io::Result<bool> {
     NetNs::create()?.within(|| {
         let words = "qdisc add dev lo root netem delay 1ms";
-        let mut tc = Command::new("tc");
+        let mut tc = Command::new(TC.0);
         tc.args(words.split(' ')).env("LC_ALL", "C").stdin(Stdio::null());
         let output = tc.output().map_err(|error| missing(&error))?;
         if output.status.success() {
@@ -36,6 +38,7 @@ fn try_out() -> io::Result<bool> {
 }
 
 fn missing(error: &io::Error) -> io::Error {
-    let line = format!("tc can't be started ({error}); it is in the package iproute2");
+    let (program, package) = TC;
+    let line = format!("{program} can't be started ({error}); it is in the package {package}");
     io::Error::new(error.kind(), line)
 }

@@ -113,6 +113,32 @@ fn loopback() -> IpAddr {
     }
 }
 
+/// The programs that placing agents on hosts (`--hosts`) needs on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostsPrograms {
+    /// nats-server, or in one line why there is none that can be used.
+    pub nats_server: Result<PathBuf, String>,
+    /// The name of the program that reaches hosts, `ssh` unless [`SSH_VARIABLE`] names another.
+    ///
+    /// [`SSH_VARIABLE`]: super::placement::ssh::SSH_VARIABLE
+    pub ssh: String,
+    /// Its path; `None` if it is missing.
+    pub found_ssh: Option<PathBuf>,
+}
+
+/// The Debian package of `ssh`.
+pub const SSH_PACKAGE: &str = super::placement::ssh::PACKAGE;
+
+/// Returns what `--hosts` would find on this machine.
+///
+/// # Errors
+/// The environment variable that names the program that reaches hosts can't be read as a command.
+pub fn find_hosts_programs() -> Result<HostsPrograms, CommandError> {
+    let ssh = SshCommand::from_environment()?.program().to_owned();
+    let found_ssh = sixmark_sys::program::find_program(&ssh);
+    Ok(HostsPrograms { nats_server: NatsServer::find(beside().as_deref()), ssh, found_ssh })
+}
+
 /// Returns the folder of this program, where a nats-server may be beside it.
 fn beside() -> Option<PathBuf> {
     std::env::current_exe().ok()?.parent().map(Path::to_owned)

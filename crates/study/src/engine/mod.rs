@@ -42,7 +42,7 @@ pub use given::{GivenProgram, check_given, give_programs};
 pub use imports::{ImportOptions, Imported, import_files};
 pub use omissions::omissions;
 pub use options::Options;
-pub use program::{Need, needs};
+pub use program::{Need, client_program, needs};
 pub use source::{Source, builtin_names};
 pub use study_fleet::StudyFleet;
 

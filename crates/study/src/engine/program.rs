@@ -205,7 +205,7 @@ impl Need {
 
 /// Returns the path of a client's program. Another fio can be named, because Debian's lacks
 /// engines.
-pub(super) fn client_program(client: Client) -> Option<PathBuf> {
+pub fn client_program(client: Client) -> Option<PathBuf> {
     match std::env::var(FIO) {
         Ok(file) if client == Client::Fio => find_program(&file),
         _ => find_program(client.name()),

@@ -6,8 +6,10 @@ use std::process::{Command, Stdio};
 
 use super::greeting::{OLDEST, is_new_enough};
 
-const PROGRAM: &str = "nats-server";
-const INSTALL: &str = "go install github.com/nats-io/nats-server/v2@v2.15.2";
+/// The name of the program.
+pub(super) const PROGRAM: &str = "nats-server";
+/// The command that builds a version that is new enough.
+pub(super) const INSTALL: &str = "go install github.com/nats-io/nats-server/v2@v2.15.2";
 
 /// Returns the first nats-server that is new enough, from `folder` or the folders of `path`.
 pub(super) fn find_program(folder: Option<&Path>, path: Option<&str>) -> Result<PathBuf, String> {

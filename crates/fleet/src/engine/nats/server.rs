@@ -62,6 +62,19 @@ struct Ports {
 }
 
 impl NatsServer {
+    /// The name of the program.
+    pub const PROGRAM: &str = super::program::PROGRAM;
+    /// The command that builds a version of the program that is new enough.
+    pub const INSTALL: &str = super::program::INSTALL;
+
+    /// Returns the program that [`start`](NatsServer::start) would start.
+    ///
+    /// # Errors
+    /// One line: there is no such program, or it is too old.
+    pub fn find(folder: Option<&Path>) -> Result<PathBuf, String> {
+        find_program(folder, std::env::var("PATH").ok().as_deref())
+    }
+
     /// Starts the program nats-server on `loopback`, a loopback address of either family, with a
     /// port that is free. The program is looked for in `folder` first, then in PATH.
     ///
@@ -80,7 +93,7 @@ impl NatsServer {
         loopback: IpAddr,
         temporary: &Path,
     ) -> Result<NatsServer, String> {
-        let program = find_program(folder, std::env::var("PATH").ok().as_deref())?;
+        let program = NatsServer::find(folder)?;
         let folder = GuardedFolder::create_in(temporary, "sixmark-nats-");
         let folder = folder.map_err(|error| format!("no folder for a NATS server: {error}"))?;
         let [(controller, first), (agents, second)] = [(); 2].map(|()| Credentials::generate(None));

@@ -14,6 +14,9 @@ use crate::hosts::HostName;
 /// `SIXMARK_SSH='ssh -F file'`.
 pub const SSH_VARIABLE: &str = "SIXMARK_SSH";
 
+/// The Debian package of the usual one.
+pub const PACKAGE: &str = "openssh-client";
+
 /// The exit status with which ssh(1) reports its own failures.
 const OWN_FAILURE: i32 = 255;
 
@@ -54,6 +57,11 @@ impl SshCommand {
         text.map_err(|error| CommandError::Usage(format!("{SSH_VARIABLE}: {error}")))
     }
 
+    /// Returns the name of the program.
+    pub fn program(&self) -> &str {
+        self.0.first().map_or("ssh", String::as_str)
+    }
+
     /// Returns the command that runs `remote` in the login shell of a destination.
     pub(super) fn to(&self, destination: &str, remote: &str) -> Command {
         let mut words = self.0.iter();
@@ -64,11 +72,11 @@ impl SshCommand {
 
     /// Returns the line for a program that could not be started.
     pub(super) fn explain_start(&self, error: &io::Error) -> String {
-        let name = self.0.first().map_or("ssh", String::as_str);
+        let name = self.program();
         match error.kind() {
             io::ErrorKind::NotFound => format!(
-                "--hosts needs OpenSSH, and '{name}' is not installed here (Debian: \
-                 openssh-client); {SSH_VARIABLE} names another command"
+                "--hosts needs OpenSSH, and '{name}' is not installed here (Debian: {PACKAGE}); \
+                 {SSH_VARIABLE} names another command"
             ),
             _ => format!("can't start '{name}': {error}"),
         }
