@@ -116,6 +116,11 @@ fn a_watch() {
 }
 
 #[test]
+fn what_a_machine_allows() {
+    whole("doctor", &documents::recorded("doctor"));
+}
+
+#[test]
 fn a_comparison() {
     whole("comparison", &documents::recorded("comparison"));
 }

@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 
 use sixmark_compare::comparison_result as compared;
 use sixmark_compare::comparison_result::ComparisonResult;
+use sixmark_doctor::doctor_result as doctor;
+use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_document::warning_codes::WARNING_CODES;
 use sixmark_record::result;
 use sixmark_record::result::RunResult;
@@ -61,6 +63,10 @@ pub fn all() -> Vec<DocumentSchema> {
         DocumentSchema {
             file: "traffic.schema.json",
             schema: schema_of::<TrafficResult>(traffic::SCHEMA),
+        },
+        DocumentSchema {
+            file: "doctor.schema.json",
+            schema: schema_of::<DoctorResult>(doctor::SCHEMA),
         },
         DocumentSchema {
             file: "vitals.schema.json",

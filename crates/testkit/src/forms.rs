@@ -27,6 +27,10 @@ pub const TRAFFIC: Form =
 pub const VITALS: Form =
     Form("urn:sixmark:vitals:1", include_str!("../../../docs/vitals.schema.json"));
 
+/// The schema of what a machine allows.
+pub const DOCTOR: Form =
+    Form("urn:sixmark:doctor:1", include_str!("../../../docs/doctor.schema.json"));
+
 impl Form {
     /// Returns the schema as JSON.
     pub fn schema(&self) -> Value {
@@ -36,8 +40,8 @@ impl Form {
     /// Returns a validator of the schema. All schemas are registered because they refer to one
     /// another.
     pub fn validator(&self) -> Validator {
-        let parsed =
-            [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS].map(|form| (form.0, form.schema()));
+        let all = [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS, DOCTOR];
+        let parsed = all.map(|form| (form.0, form.schema()));
         let known = Registry::new();
         let known =
             parsed.iter().fold(known, |known, (name, schema)| known.add(*name, schema).unwrap());

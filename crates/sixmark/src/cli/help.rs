@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands with their examples. The short help shows only the options named here; `--help` shows
 /// all.
-const EXAMPLES: [CommandExamples; 14] = [
+const EXAMPLES: [CommandExamples; 15] = [
     CommandExamples {
         command: &["run"],
         options: &[
@@ -58,6 +58,14 @@ const EXAMPLES: [CommandExamples; 14] = [
             ("pid", "sixmark vitals --pid 1"),
             ("prometheus", "sixmark vitals --prometheus 9101"),
             ("csv", "sixmark vitals -d 1m --csv vitals.csv"),
+        ],
+    },
+    CommandExamples {
+        command: &["doctor"],
+        options: &[
+            ("full", "sixmark doctor --full"),
+            ("require", "sixmark doctor --require run,lab"),
+            ("json", "sixmark doctor --json doctor.json"),
         ],
     },
     CommandExamples {

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod demo;
 mod detail;
+mod doctor;
 mod files;
 mod fleet;
 mod gates;
@@ -71,6 +72,7 @@ enum SixmarkCommand {
     Traffic(traffic::TrafficArgs),
     Watch(Box<watch::WatchArgs>),
     Vitals(Box<vitals::VitalsArgs>),
+    Doctor(doctor::DoctorArgs),
     Agent(Box<fleet::agent::AgentArgs>),
     Fleet(fleet::FleetCommandArgs),
     Demo(demo::DemoArgs),
@@ -100,6 +102,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         SixmarkCommand::Traffic(args) => traffic::main(&args),
         SixmarkCommand::Watch(args) => watch::main(&args),
         SixmarkCommand::Vitals(args) => vitals::main(&args),
+        SixmarkCommand::Doctor(args) => doctor::main(&args),
         SixmarkCommand::Agent(args) => fleet::agent::main(&args),
         SixmarkCommand::Fleet(args) => fleet::main(args),
         SixmarkCommand::Demo(args) => demo::main(&args),
@@ -186,6 +189,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("traffic") => "sixmark traffic --help",
         Some("watch") => "sixmark watch --help",
         Some("vitals") => "sixmark vitals --help",
+        Some("doctor") => "sixmark doctor --help",
         Some("agent") => "sixmark agent --help",
         Some("fleet") => "sixmark fleet --help",
         Some("demo") => "sixmark demo --help",

@@ -7,6 +7,7 @@ use crate::report::sheet::Named;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_compare::sheet::brief::{brief_sheet, false_alarms_sentence};
 use sixmark_compare::text as comparison;
+use sixmark_doctor::text as doctor;
 use sixmark_record::text;
 use sixmark_record::text::Detail;
 use sixmark_sheet::Sheet;
@@ -45,6 +46,14 @@ pub fn document_text(document: &Document, detail: Detail) -> String {
         Document::Study(result) => sixmark_study::sheet::study_text(result),
         Document::Vitals(result) => vitals::vitals_text(result),
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_text(result),
+        Document::Doctor(result) => doctor::doctor_text(result, doctor_detail(detail)),
+    }
+}
+
+fn doctor_detail(detail: Detail) -> doctor::DoctorDetail {
+    match detail {
+        Detail::Full => doctor::DoctorDetail::Full,
+        Detail::Answer => doctor::DoctorDetail::Short,
     }
 }
 

@@ -5,6 +5,8 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use sixmark_compare::comparison_result as comparison;
 use sixmark_compare::comparison_result::ComparisonResult;
+use sixmark_doctor::doctor_result as doctor;
+use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_document::provenance::Warning;
 use sixmark_record::result;
 use sixmark_record::result::RunResult;
@@ -32,16 +34,19 @@ pub enum Document {
     Vitals(Box<VitalsResult>),
     /// `sixmark.traffic/1`, of `sixmark traffic`.
     Traffic(Box<TrafficResult>),
+    /// `sixmark.doctor/1`, of `sixmark doctor`.
+    Doctor(Box<DoctorResult>),
 }
 
 /// The formats that [`Document::parse`] reads, by name and version.
-const SCHEMAS: [&str; 6] = [
+const SCHEMAS: [&str; 7] = [
     result::SCHEMA,
     watch::SCHEMA,
     comparison::SCHEMA,
     study::SCHEMA,
     vitals::SCHEMA,
     traffic::SCHEMA,
+    doctor::SCHEMA,
 ];
 
 /// The `schema` field of every document, and `watched`, which only documents of `sixmark watch`
@@ -77,6 +82,7 @@ impl Document {
             study::SCHEMA => Ok(Document::Study(read_document(text)?)),
             vitals::SCHEMA => Ok(Document::Vitals(read_document(text)?)),
             traffic::SCHEMA => Ok(Document::Traffic(read_document(text)?)),
+            doctor::SCHEMA => Ok(Document::Doctor(read_document(text)?)),
             other if other.starts_with("sixmark.") => Err(format!(
                 "is a {other}, which this version does not read (it reads {}); if a newer sixmark wrote \
                  it, use that",
@@ -95,6 +101,7 @@ impl Document {
             Document::Study(_) => study::SCHEMA,
             Document::Vitals(_) => vitals::SCHEMA,
             Document::Traffic(_) => traffic::SCHEMA,
+            Document::Doctor(_) => doctor::SCHEMA,
         }
     }
 
@@ -107,6 +114,8 @@ impl Document {
             Document::Study(result) => &result.warnings,
             Document::Vitals(result) => &result.warnings,
             Document::Traffic(result) => &result.warnings,
+            // Its findings are about the machine and not about figures.
+            Document::Doctor(_) => &[],
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::report::documents::Document;
 use crate::report::headline::DocumentKind;
 use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::{ComparisonResult, SideName};
+use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_record::family_result::FamilyResult;
 use sixmark_record::find::FindMax;
 use sixmark_record::measurement::Measurement;
@@ -44,6 +45,7 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
             Document::Study(result) => study(&mut lines, named.name, result),
             Document::Vitals(result) => write_vitals(&mut lines, named.name, result),
             Document::Traffic(result) => write_traffic(&mut lines, named.name, result),
+            Document::Doctor(result) => write_doctor(&mut lines, named.name, result),
         }
     }
     lines.take()
@@ -160,6 +162,18 @@ fn write_traffic(lines: &mut CsvLines, document: &str, result: &TrafficResult) {
     }
     for flow in &result.flows {
         to.all(("flow", Some(flow.id.into()), flow.family.word()), flow);
+    }
+}
+
+/// Writes the state of each purpose and of each check, with what was found.
+fn write_doctor(lines: &mut CsvLines, document: &str, result: &DoctorResult) {
+    let mut to = Figures { lines, document, kind: "doctor", started: &result.started };
+    for purpose in &result.purposes {
+        to.one(("purpose", None, purpose.name.name()), "state", purpose.state.word());
+    }
+    for check in &result.checks {
+        to.one(("check", None, &check.name), "state", check.state.word());
+        to.one(("check", None, &check.name), "found", &check.found);
     }
 }
 

@@ -5,7 +5,7 @@ use sixmark_testkit::{Origin, TestScreen, skipped};
 /// The number of columns.
 const WIDTH: u16 = 80;
 /// The commands that have a help.
-const COMMANDS: [&str; 38] = [
+const COMMANDS: [&str; 39] = [
     "",
     "run",
     "compare",
@@ -35,6 +35,7 @@ const COMMANDS: [&str; 38] = [
     "traffic",
     "watch",
     "vitals",
+    "doctor",
     "agent",
     "fleet",
     "fleet init",
@@ -70,6 +71,8 @@ fn lines([v6, v4]: &[String; 2]) -> Vec<String> {
         "sixmark study claims".to_owned(),
         "sixmark lab status".to_owned(),
         "sixmark vitals -d 300ms".to_owned(),
+        "sixmark doctor".to_owned(),
+        "sixmark doctor --full".to_owned(),
         "sixmark demo".to_owned(),
         "sixmark rn".to_owned(),
         format!("sixmark run --rate much {urls}"),

@@ -12,6 +12,7 @@ mod bare;
 mod bgp;
 mod black_hole;
 mod dell;
+mod doctor;
 mod doors;
 mod dropped;
 mod emulator;

@@ -5,6 +5,7 @@
 mod action;
 mod cli;
 mod kept;
+mod doctor;
 mod lab;
 mod origin;
 mod readme;

@@ -30,6 +30,7 @@ fn text_of(name: &str) -> &'static str {
         "study" => include_str!("../data/study.json"),
         "vitals" => include_str!("../data/vitals.json"),
         "traffic" => include_str!("../data/traffic.json"),
+        "doctor" => include_str!("../data/doctor.json"),
         other => panic!("no document is called {other}"),
     }
 }

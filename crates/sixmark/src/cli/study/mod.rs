@@ -25,6 +25,8 @@ use sixmark_study::sheet::{
 use sixmark_study::spec::Study;
 use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 
+pub(in crate::cli) use run_options::with_commands;
+
 use super::files::CommandFiles;
 use super::fleet::args::FleetArgs;
 use super::keep::{self, Keeper};

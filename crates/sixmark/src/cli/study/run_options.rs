@@ -12,7 +12,7 @@ use sixmark_study::engine::{CellOptions, CellUrls, Commands};
 use sixmark_sys::command_error::CommandError;
 
 /// Calls `use_them` with the options of `sixmark run` and a parser for them.
-pub(super) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {
+pub(in crate::cli) fn with_commands<T>(use_them: impl FnOnce(&Commands<'_>) -> T) -> T {
     let command = cell_command();
     let options: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
     let has_option = |name: &str| options.contains(&name);

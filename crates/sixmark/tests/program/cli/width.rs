@@ -107,6 +107,8 @@ fn no_result_is_wider_than_a_terminal() {
         "study reanalyse anma",
         "lab status",
         "vitals -d 200ms --interval 50ms",
+        "doctor",
+        "doctor --full",
         "demo -d 100ms",
         "history",
         "history --wide --kind study",
