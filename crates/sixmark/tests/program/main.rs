@@ -4,8 +4,8 @@
 
 mod action;
 mod cli;
-mod kept;
 mod doctor;
+mod kept;
 mod lab;
 mod origin;
 mod readme;

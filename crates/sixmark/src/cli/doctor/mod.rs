@@ -93,7 +93,7 @@ fn examine_machine(args: &DoctorArgs) -> Result<DoctorResult, CommandError> {
     let unmet = Required::unmet(&required, &purposes, &checks);
     Ok(DoctorResult {
         schema: SCHEMA.to_owned(),
-        tool: Tool { name: "sixmark".into(), version: env!("CARGO_PKG_VERSION").into() },
+        tool: Tool::of_this_program(),
         started,
         environment: environment(Vec::new()),
         container: facts.host.container.clone().ok().flatten(),
