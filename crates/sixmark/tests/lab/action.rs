@@ -531,8 +531,13 @@ fn a_release_that_is_not_what_was_published_is_not_run() {
     let mut runner = Runner::new([0, 0]);
     let release = runner.dir.path().join("releases/v9.8.7");
     fs::create_dir_all(&release).unwrap();
-    let file = format!("sixmark-{}-unknown-linux-musl", std::env::consts::ARCH);
-    fs::copy(env!("CARGO_BIN_EXE_sixmark"), release.join(&file)).unwrap();
+    let name = format!("sixmark-9.8.7-{}-linux", std::env::consts::ARCH);
+    let file = format!("{name}.tar.xz");
+    fs::create_dir(release.join(&name)).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_sixmark"), release.join(&name).join("sixmark")).unwrap();
+    let mut pack = Command::new("tar");
+    pack.args(["-cJf", &file, &name]).current_dir(&release).env("XZ_OPT", "-0");
+    assert!(pack.status().unwrap().success(), "this needs xz");
     let sums = Command::new("sha256sum").arg(&file).current_dir(&release).output().unwrap();
     fs::write(release.join("SHA256SUMS"), &sums.stdout).unwrap();
     runner.own();
@@ -548,7 +553,7 @@ fn a_release_that_is_not_what_was_published_is_not_run() {
     let (status, text) = said(&runner);
     assert_eq!(status, 0, "{text}");
     let binary = runner.output("binary").unwrap();
-    assert_eq!(fs::read(binary).unwrap(), fs::read(release.join(&file)).unwrap());
+    assert_eq!(fs::read(binary).unwrap(), fs::read(release.join(&name).join("sixmark")).unwrap());
     for (name, value, expected, why) in [
         ("INPUT_SHA256", "0".repeat(64), 3, "not run"),
         ("INPUT_VERSION", "1.2.3".to_owned(), 3, "is there such a release?"),
