@@ -22,10 +22,12 @@ fn find_store(WantedStore { path, makes_folders }: WantedStore) -> StoreFacts {
     let exists = place == path;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let is_absent = folder.is_some_and(|folder| !folder.exists());
-    let writable = match () {
-        () if !exists && !place.is_dir() => Err("it is not a folder".to_owned()),
-        () if is_absent && !makes_folders => Err("the folder below it is missing".to_owned()),
-        () => check_access(&place).map_err(|error| error.to_string()),
+    let writable = if !exists && !place.is_dir() {
+        Err("it is not a folder".to_owned())
+    } else if is_absent && !makes_folders {
+        Err("the folder below it is missing".to_owned())
+    } else {
+        check_access(&place).map_err(|error| error.to_string())
     };
     let free = free_bytes(&place).map_err(|error| error.to_string());
     StoreFacts::File { path, exists, place, writable, free }
