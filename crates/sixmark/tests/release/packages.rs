@@ -10,6 +10,8 @@ use super::tree::{command, git, root, said};
 #[test]
 fn sixmark_is_installed_from_a_registry_of_its_packages() {
     let folder = tempfile::tempdir().unwrap();
+    // Cargo writes it into the package.
+    let commit = git(&root(), &["rev-parse", "HEAD"]);
     said(command(root().join("scripts/package-check"), &root()).arg(folder.path()));
     let installed = |words: &[&str]| {
         said(
@@ -22,8 +24,6 @@ fn sixmark_is_installed_from_a_registry_of_its_packages() {
     assert_eq!(installed(&["--version"]), version);
     let all = installed(&["--version", "--verbose"]);
     assert!(all.starts_with(version), "{all}");
-    // Cargo has written it into the package.
-    let commit = git(&root(), &["rev-parse", "HEAD"]);
     assert!(all.contains(&format!("\ncommit: {commit}")), "{all}");
     assert!(all.contains("\nprofile: debug\n") && all.contains("\nrustls: "), "{all}");
     let studies = installed(&["study", "list"]);
