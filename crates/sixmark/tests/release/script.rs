@@ -52,7 +52,7 @@ impl Bench {
 
     fn release(&self, words: &[&str]) -> Output {
         let mut script = command(self.tree().join("scripts/release"), &self.tree());
-        script.env("SIXMARK_DIST", self.folder.path().join("dist"));
+        script.env("SIXMARK_DIST_COMMAND", self.folder.path().join("dist"));
         script.args(words).output().unwrap()
     }
 
