@@ -79,7 +79,7 @@ impl RecordCollector {
     /// Adds a record as it arrived. Returns the seconds that are counted by that, with their
     /// agent: none for a duplicate, several if it filled a gap.
     pub fn add(&mut self, content: &[u8]) -> Vec<(AgentName, SecondRecord)> {
-        let record = serde_json::from_slice::<AgentRecord>(content).ok();
+        let record = crate::messages::read_json::<AgentRecord>(content).ok();
         let record = record.filter(|record| record.load == self.load);
         let series = record.as_ref().and_then(|record| {
             let series = self.series.get_mut(&record.agent)?;

@@ -12,6 +12,16 @@ use sixmark_vitals::section::MachineRole;
 use crate::allow::AllowedTargets;
 use crate::names::{AgentName, LoadName};
 
+/// Reads JSON that a peer sent. All that is read as JSON here is read as text, so that the code for
+/// reading a plan or a tally is in the program once.
+///
+/// # Errors
+/// The bytes are not UTF-8, or not JSON of this type.
+pub fn read_json<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
+    let text = std::str::from_utf8(bytes).map_err(serde::de::Error::custom)?;
+    serde_json::from_str(text)
+}
+
 /// The version of these messages. Agents of another version are refused.
 pub const PROTOCOL: u32 = 1;
 

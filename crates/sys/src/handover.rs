@@ -52,7 +52,10 @@ pub fn receive_files(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let bytes: Vec<u8> = room.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let controls = Controls(bytes.get(..message.msg_controllen as usize).unwrap_or_default());
+    // The type differs between C libraries.
+    #[allow(clippy::unnecessary_cast)]
+    let length = (message.msg_controllen as usize).min(ROOM);
+    let controls = Controls(&bytes[..length]);
     let mut files = Vec::new();
     for (level, kind, data) in controls {
         if (level, kind) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {

@@ -48,7 +48,7 @@ pub fn serve(stop: &Arc<AtomicBool>) -> Result<(), CommandError> {
     let cannot = |error: &dyn std::fmt::Display| CommandError::Measure(error.to_string());
     let greeted = GreetedTunnel::greet(std::io::stdin(), std::io::stdout());
     let (greeted, hello) = greeted.map_err(|error| cannot(&error))?;
-    let order: PlacedOrder = serde_json::from_slice(&hello)
+    let order: PlacedOrder = crate::messages::read_json(&hello)
         .map_err(|error| CommandError::Measure(format!("can't read the order: {error}")))?;
     let own = env!("CARGO_PKG_VERSION");
     if order.version != own {

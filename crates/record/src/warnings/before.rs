@@ -27,10 +27,15 @@ pub fn few_ports(family: Family, needed: u64, ports: u64) -> Warning {
 /// Remarks that the kernel refuses io_uring, and what a run over epoll costs. The costs are those of
 /// docs/benchmarks.md (keep-alive, server turbo): requests per CPU-second of a client, both families.
 pub fn no_io_uring(error: &io::Error) -> Warning {
+    let hint = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "; a container allows it with --security-opt seccomp=unconfined"
+        }
+        _ => "",
+    };
     let message = format!(
-        "io_uring can't be used here ({error}): this run uses epoll, with which a request costs the \
-         client about 10 % more CPU time; containers allow io_uring with --security-opt \
-         seccomp=unconfined"
+        "io_uring can't be used here ({error}){hint}: this run uses epoll, with which a request \
+         costs the client about 10 % more CPU time"
     );
     warning("no_io_uring", message)
 }

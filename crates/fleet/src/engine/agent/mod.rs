@@ -146,10 +146,10 @@ impl AgentShared {
     /// Answers a message. A message that can't be read gets a refusal: it may be of another
     /// version.
     fn answer(&self, message: &[u8]) -> Option<Vec<u8>> {
-        if let Ok(asked) = serde_json::from_slice::<AskedOfAll>(message) {
+        if let Ok(asked) = crate::messages::read_json::<AskedOfAll>(message) {
             return self.answer_all(&asked);
         }
-        let answer = match serde_json::from_slice::<AskedOfAgent>(message) {
+        let answer = match crate::messages::read_json::<AskedOfAgent>(message) {
             Ok(asked) => self.answer_one(asked),
             Err(error) => AgentAnswer::Refused(format!("can't read the request: {error}")),
         };

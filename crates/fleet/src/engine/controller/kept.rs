@@ -88,7 +88,7 @@ fn note_of(side: &dyn ControllerSide, load: &LoadName) -> Result<LoadNote, Comma
         let line = format!("no records of load {load} are kept; `sixmark fleet status` lists them");
         CommandError::Usage(line)
     })?;
-    serde_json::from_slice(&note)
+    crate::messages::read_json(&note)
         .map_err(|error| CommandError::Measure(format!("can't read the note of {load}: {error}")))
 }
 

@@ -83,7 +83,7 @@ pub(super) fn ask_for_cards(
 ) -> Result<Vec<AgentCard>, CommandError> {
     let question = serde_json::to_vec(&AskedOfAll::Who).map_err(cannot)?;
     let answers = side.ask_all(&question, expected, patience).map_err(cannot)?;
-    let cards = answers.iter().filter_map(|answer| serde_json::from_slice(answer).ok());
+    let cards = answers.iter().filter_map(|answer| crate::messages::read_json(answer).ok());
     let mut cards: Vec<AgentCard> = cards.collect();
     cards.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(cards)
@@ -179,7 +179,7 @@ pub(super) fn ask(
     let request = serde_json::to_vec(request).map_err(|error| error.to_string())?;
     let answer = side.ask(&member.card.name, &request, patience);
     let answer = answer.map_err(|error| error.to_string())?;
-    serde_json::from_slice(&answer).map_err(|error| format!("can't read its answer: {error}"))
+    crate::messages::read_json(&answer).map_err(|error| format!("can't read its answer: {error}"))
 }
 
 fn cannot(error: impl std::fmt::Display) -> CommandError {

@@ -134,7 +134,7 @@ pub(super) async fn publish(
         return Err(no_stream(subject));
     }
     let answer: Acknowledgement =
-        serde_json::from_slice(&answer.payload).map_err(Failure::passing)?;
+        crate::messages::read_json(&answer.payload).map_err(Failure::passing)?;
     match answer.error {
         None => Ok(Published::Kept),
         Some(error) if error.err_code == ErrorCode::STREAM_WRONG_LAST_SEQUENCE.0 => {

@@ -65,7 +65,7 @@ async fn read(session: &Session) -> Result<Option<(u64, Held)>, Failure> {
     let stream = context(session).get_stream_no_info(LEASES).await.map_err(Failure::passing)?;
     match stream.get_last_raw_message_by_subject(LEASE).await {
         Ok(message) => {
-            let held = serde_json::from_slice(&message.payload);
+            let held = crate::messages::read_json(&message.payload);
             let held = held.map_err(|error| {
                 Failure::refused(format!("the stream '{LEASES}' has no lease of sixmark: {error}"))
             })?;

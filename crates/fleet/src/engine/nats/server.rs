@@ -267,6 +267,6 @@ fn wait_for_port(running: &mut Running, file: &Path) -> Result<u16, String> {
 }
 
 fn read_port(file: &[u8]) -> Option<u16> {
-    let ports: Ports = serde_json::from_slice(file).ok()?;
+    let ports: Ports = crate::messages::read_json(file).ok()?;
     ports.nats.first()?.rsplit(':').next()?.parse().ok()
 }
