@@ -20,7 +20,7 @@ fn base_archive() -> PathBuf {
 /// Run in namespaces of their own, with the folder of the chroot as `$1`.
 const LIFE: &str = r#"set -eu
 ip link set lo up
-in() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
 root=$1
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
@@ -29,16 +29,16 @@ files() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./dev -o -path ./
 files >"$root/tmp/before"
 
 echo "== install"
-in dpkg --install /tmp/sixmark.deb
-in dpkg --verify sixmark
+inside dpkg --install /tmp/sixmark.deb
+inside dpkg --verify sixmark
 echo "== use"
-in sixmark --version
-in sixmark demo
-in sixmark study list
-in sixmark vitals --duration 300ms
+inside sixmark --version
+inside sixmark demo
+inside sixmark study list
+inside sixmark vitals --duration 300ms
 test -s "$root/usr/share/man/man1/sixmark-run.1.gz"
-in bash -c '. /usr/share/bash-completion/completions/sixmark && complete -p sixmark'
-in sixmark study check /usr/share/sixmark/studies/towson/study.toml
+inside bash -c '. /usr/share/bash-completion/completions/sixmark && complete -p sixmark'
+inside sixmark study check /usr/share/sixmark/studies/towson/study.toml
 echo "== services"
 for unit in vitals agent; do
     test -s "$root/lib/systemd/system/sixmark-$unit.service" || test -s "$root/usr/lib/systemd/system/sixmark-$unit.service"
@@ -46,8 +46,8 @@ for unit in vitals agent; do
 done
 test ! -e "$root/etc/systemd/system/multi-user.target.wants/sixmark-agent.service"
 echo "== purge"
-in dpkg --purge sixmark
-in sh -c '! command -v sixmark'
+inside dpkg --purge sixmark
+inside sh -c '! command -v sixmark'
 files >"$root/tmp/after"
 diff "$root/tmp/before" "$root/tmp/after"
 echo "== nothing is left"
@@ -104,8 +104,7 @@ fn the_services_are_confined() {
         let text = run_command("systemd-analyze", &options);
         println!("{}", text.lines().last().unwrap());
         // The unit is right but for the program, which is not installed here.
-        let root = format!("--root={}", folder.path().display());
-        let said = text_of(&output_of("systemd-analyze", &["verify", "--man=no", &root, unit]));
+        let said = text_of(&output_of("systemd-analyze", &["verify", "--man=no", unit]));
         let wrong = said
             .lines()
             .find(|line| line.contains("sixmark-") && !line.contains("is not executable"));
