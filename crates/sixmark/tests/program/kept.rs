@@ -140,6 +140,7 @@ fn documents_of_each_form_are_kept() {
     let written: BTreeSet<String> = [
         sixmark_record::result::SCHEMA,
         sixmark_compare::comparison_result::SCHEMA,
+        sixmark_doctor::doctor_result::SCHEMA,
         sixmark_study::study_result::SCHEMA,
         sixmark_traffic::traffic_result::SCHEMA,
         sixmark_vitals::vitals_result::SCHEMA,
