@@ -6,7 +6,7 @@ ARCHITECTURES ?= x86_64
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
 SCRIPTS = .ci/run .ci/weekly action/comment action/common action/install action/measure action/services \
-	action/summary benches/action-verdicts scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
+	action/summary benches/action-verdicts scripts/check-same-bytes scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
 	scripts/install-debian scripts/install-fio scripts/install-nats-server scripts/install-oha \
 	scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check scripts/release \
 	scripts/reproductions scripts/run-tests scripts/static-binary
@@ -15,7 +15,7 @@ export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
-	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check packages third-party action-verdicts
+	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check same-bytes packages third-party action-verdicts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,10 @@ dist: ## static binaries, the Debian package, the container image, into target/d
 	scripts/install-test-packages distribution $(filter aarch64,$(ARCHITECTURES))
 	rm -rf $(TARGET_DIR)/dist
 	set -e; for architecture in $(ARCHITECTURES); do scripts/package --architecture $$architecture $(TARGET_DIR)/dist; done
+
+same-bytes: ## two builds of the static binary in two folders: the same bytes? A quarter of an hour
+	scripts/install-test-packages distribution
+	scripts/check-same-bytes
 
 dist-check: ## the tests of what `make dist` has left
 	scripts/install-debian

@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::Value;
 use sixmark_sys::refusal::{RefusedCall, refuse_calls};
-use sixmark_testkit::{Server, complaint, sixmark};
+use sixmark_testkit::{Origin, Server, complaint, sixmark};
 
 /// IORING_REGISTER_PBUF_RING (Linux 5.19): buffers, without which no receive is multishot.
 const REGISTER_BUFFERS: u32 = 22;
@@ -15,10 +15,10 @@ fn refused(number: libc::c_long, only: Option<(u8, u32)>, errno: i32) -> Refused
 }
 
 /// Runs the program in a thread to which these calls are refused.
-fn sixmark_without(call: RefusedCall, arguments: &[&str]) -> Output {
+fn sixmark_without(calls: &[RefusedCall], arguments: &[&str]) -> Output {
     std::thread::scope(|scope| {
         let work = || {
-            refuse_calls(&[call]).unwrap();
+            refuse_calls(calls).unwrap();
             sixmark(arguments)
         };
         scope.spawn(work).join().unwrap()
@@ -42,7 +42,7 @@ fn without_io_uring_a_run_uses_epoll_and_says_so_once() {
         ),
     ];
     for (call, cause) in cases {
-        let output = sixmark_without(call, &["run", "-n", "40", "-c", "4", &v6, &v4]);
+        let output = sixmark_without(&[call], &["run", "-n", "40", "-c", "4", &v6, &v4]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}");
         let text = String::from_utf8_lossy(&output.stdout).into_owned() + &said;
@@ -52,7 +52,7 @@ fn without_io_uring_a_run_uses_epoll_and_says_so_once() {
         assert!(text.contains("epoll"), "{text}");
 
         let line = complaint(
-            &sixmark_without(call, &["run", "-n", "4", "--driver", "uring", &v6, &v4]),
+            &sixmark_without(&[call], &["run", "-n", "4", "--driver", "uring", &v6, &v4]),
             3,
         );
         assert!(line.contains(cause) && line.contains("use --driver epoll"), "{line}");
@@ -65,12 +65,12 @@ fn a_comparison_says_it_once_and_its_document_has_it() {
     let [v6, v4] = server.urls("/");
     let call = refused(libc::SYS_io_uring_setup, None, libc::EPERM);
     let options = ["compare", "-n", "20", "--blocks", "6", &v6, &v4];
-    let output = sixmark_without(call, &options);
+    let output = sixmark_without(&[call], &options);
     let said = String::from_utf8_lossy(&output.stderr);
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &said;
     assert_eq!(text.matches("[no_io_uring]").count(), 1, "{text}");
 
-    let output = sixmark_without(call, &[&options[..], &["--json", "-"]].concat());
+    let output = sixmark_without(&[call], &[&options[..], &["--json", "-"]].concat());
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let noted = document.to_string().matches("\"no_io_uring\"").count();
     assert!(noted >= 1, "{document}");
@@ -83,10 +83,28 @@ fn kernel_timestamps_are_never_replaced_silently() {
     let option = Some((2, libc::SO_TIMESTAMPING as u32));
     let call = refused(libc::SYS_setsockopt, option, libc::ENOPROTOOPT);
     let line = complaint(
-        &sixmark_without(call, &["run", "-n", "4", "--timestamps", "kernel", &v6, &v4]),
+        &sixmark_without(&[call], &["run", "-n", "4", "--timestamps", "kernel", &v6, &v4]),
         3,
     );
     assert!(line.contains("--timestamps kernel: "), "{line}");
     // Without the option the run needs none.
-    assert!(sixmark_without(call, &["run", "-n", "4", &v6, &v4]).status.success());
+    assert!(sixmark_without(&[call], &["run", "-n", "4", &v6, &v4]).status.success());
+}
+
+/// Linux 5.10 has neither this driver's io_uring nor epoll_pwait2 (5.11).
+#[test]
+fn all_versions_of_http_run_on_linux_5_10() {
+    let calls = [
+        refused(libc::SYS_io_uring_setup, None, libc::EINVAL),
+        refused(libc::SYS_epoll_pwait2, None, libc::ENOSYS),
+    ];
+    let origin = Origin::secure();
+    let [v6, v4] = origin.urls("/bytes/1000");
+    for version in [&[][..], &["--http2"], &["--http3"]] {
+        let options = [&["run", "-n", "40", "-c", "4", "-k", &v6, &v4], version].concat();
+        let output = sixmark_without(&calls, &options);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(text.contains("no request failed"), "{version:?}: {text}");
+    }
 }
