@@ -94,9 +94,13 @@ fn read_manifest(path: &Path) -> toml::Table {
     fs::read_to_string(path).unwrap().parse().unwrap()
 }
 
+/// The names in a table of a manifest, and in those of single targets.
 fn dependencies(manifest: &toml::Table, table: &str) -> Vec<String> {
-    let table = manifest.get(table).and_then(|table| table.as_table());
-    table.into_iter().flat_map(|table| table.keys().cloned()).collect()
+    let targets = manifest.get("target").and_then(|targets| targets.as_table());
+    let targets = targets.into_iter().flat_map(|targets| targets.values());
+    let places = std::iter::once(manifest).chain(targets.filter_map(|target| target.as_table()));
+    let tables = places.filter_map(|place| place.get(table).and_then(|table| table.as_table()));
+    tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
 fn unused_dependencies(manifest: &Path, table: &str, named: &BTreeSet<String>) -> Vec<String> {
