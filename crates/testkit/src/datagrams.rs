@@ -85,7 +85,7 @@ fn paired(driver: &mut impl Driver, family: Family) -> bool {
 /// Returns the next datagrams received in a slot, and their ECN bits.
 pub fn heard(driver: &mut impl Driver, slot: Slot) -> (Vec<Vec<u8>>, u8) {
     let event = next(driver);
-    let Event { kind: EventKind::Datagrams { length, segment, ecn }, .. } = event else {
+    let Event { kind: EventKind::Datagrams { length, segment, ecn, .. }, .. } = event else {
         panic!("{event:?}")
     };
     assert_eq!((event.slot, driver.bytes().len()), (slot, length));

@@ -27,7 +27,9 @@ impl<D: Driver> Worker<'_, D> {
                 self.network.touch(slot);
             }
             EventKind::Left => self.left(slot, at),
-            EventKind::Datagrams { segment, ecn, .. } => self.datagrams(slot, at, segment, ecn),
+            EventKind::Datagrams { segment, ecn, more, .. } => {
+                self.datagrams(slot, at, (segment, ecn), more)
+            }
             EventKind::Received(count) if !direct => self.heard(slot, at, count),
             EventKind::Received(count) if busy => self.received(slot, at, count),
             EventKind::Dropped(count) if busy => self.dropped(slot, at, count),

@@ -19,9 +19,18 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Processes received datagrams, each `segment` bytes long except the last.
-    pub(super) fn datagrams(&mut self, slot: Slot, at: u64, segment: usize, ecn: u8) {
+    /// Processes received datagrams, each `segment` bytes long except the last. If `more` of the
+    /// same connection and time follow, its streams are read after those: a response in several
+    /// datagrams is read once.
+    pub(super) fn datagrams(
+        &mut self,
+        slot: Slot,
+        at: u64,
+        (segment, ecn): (usize, u8),
+        more: bool,
+    ) {
         match self.network.take_datagrams(slot, (at, ecn), segment, &mut self.recorder) {
+            true if more => {}
             true => self.attend(slot, at),
             false => self.unsolicited(slot),
         }

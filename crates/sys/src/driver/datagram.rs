@@ -55,6 +55,8 @@ pub(super) struct Received {
 /// The state of a datagram socket.
 pub(super) struct Datagrams {
     v6: bool,
+    /// The ECN bits that the socket marks its datagrams with.
+    ecn: u8,
     /// The kernel or the interface does not split buffers.
     uncut: bool,
     /// Datagrams for which the socket's send buffer had no room.
@@ -85,25 +87,6 @@ pub(super) fn prepare(fd: &OwnedFd, to: &SocketAddr) -> io::Result<()> {
     // A kernel without this option (before Linux 5.0) returns each datagram by itself.
     let _ = socket::set_option(fd, SOL_UDP, UDP_GRO, 1);
     Ok(())
-}
-
-/// Receives into `buffer`, which has [`ROOM`] bytes.
-pub(super) fn receive_datagrams(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<Received> {
-    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    let mut control = [0_u64; CONTROL / 8];
-    // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
-    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
-    header.msg_iov = &raw mut part;
-    header.msg_iovlen = 1;
-    header.msg_control = control.as_mut_ptr().cast();
-    header.msg_controllen = CONTROL as _;
-    // SAFETY: `header` points to a buffer of its length and to CONTROL bytes for control messages,
-    // which live until the call returns.
-    let count = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut header, 0) };
-    let length = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
-    let bytes = control.map(u64::to_ne_bytes);
-    let controls = bytes.as_flattened();
-    Ok(received(length, &controls[..(header.msg_controllen as usize).min(CONTROL)]))
 }
 
 /// Describes the datagrams of a receive by its length and its control messages.
@@ -152,7 +135,7 @@ pub(crate) fn drops(fd: &OwnedFd) -> u64 {
 
 impl Datagrams {
     pub(super) fn new(to: &SocketAddr) -> Datagrams {
-        Datagrams { v6: to.is_ipv6(), uncut: false, kept: None }
+        Datagrams { v6: to.is_ipv6(), ecn: 0, uncut: false, kept: None }
     }
 
     /// Returns the kernel's path MTU, headers included.
@@ -208,12 +191,13 @@ impl Datagrams {
         segment: usize,
         ecn: u8,
     ) -> Result<Option<usize>, i32> {
+        self.mark(fd, ecn)?;
         let mut from = 0;
         // The loop runs at least once, because a datagram may be empty.
         loop {
             let left = &bytes[from..];
             let piece = &left[..left.len().min(self.most_at_once(segment))];
-            match self.send(fd, piece, segment, ecn) {
+            match self.send(fd, piece, segment) {
                 Ok(sent) => from += sent,
                 Err(libc::EINTR) => continue,
                 Err(libc::EAGAIN) => return Ok(Some(from)),
@@ -232,12 +216,12 @@ impl Datagrams {
     }
 
     /// Sends one buffer. Returns the number of bytes that need not be sent again.
-    fn send(&mut self, fd: &OwnedFd, piece: &[u8], segment: usize, ecn: u8) -> Result<usize, i32> {
+    fn send(&mut self, fd: &OwnedFd, piece: &[u8], segment: usize) -> Result<usize, i32> {
         let cut = piece.len() > segment;
-        match self.send_once(fd, piece, cut.then_some(segment), ecn) {
+        match send_once(fd, piece, cut.then_some(segment)) {
             Err(errno @ (libc::EIO | libc::EINVAL | libc::EMSGSIZE | libc::EOPNOTSUPP)) if cut => {
                 let refused = errno != libc::EMSGSIZE;
-                self.send_uncut(fd, &piece[..segment], ecn, refused)
+                self.send_uncut(fd, &piece[..segment], refused)
             }
             // The datagram exceeds the MTU of the interface or the path: it is lost, as it would be
             // later.
@@ -249,14 +233,8 @@ impl Datagrams {
     /// Sends the first datagram of a buffer that the kernel rejected. If this succeeds, the size of
     /// the datagram was not the reason. Then, if `refused`, the kernel does not split, and no
     /// buffer is split from now on.
-    fn send_uncut(
-        &mut self,
-        fd: &OwnedFd,
-        datagram: &[u8],
-        ecn: u8,
-        refused: bool,
-    ) -> Result<usize, i32> {
-        match self.send_once(fd, datagram, None, ecn) {
+    fn send_uncut(&mut self, fd: &OwnedFd, datagram: &[u8], refused: bool) -> Result<usize, i32> {
+        match send_once(fd, datagram, None) {
             Err(libc::EMSGSIZE | libc::ENOBUFS) => {}
             done => {
                 done?;
@@ -266,52 +244,58 @@ impl Datagrams {
         Ok(datagram.len())
     }
 
-    fn send_once(
-        &self,
-        fd: &OwnedFd,
-        bytes: &[u8],
-        segment: Option<usize>,
-        ecn: u8,
-    ) -> Result<(), i32> {
-        let mut control = self.controls(segment, ecn);
-        let control = control.bytes();
-        let start = bytes.as_ptr().cast_mut().cast();
-        let mut part = libc::iovec { iov_base: start, iov_len: bytes.len() };
-        // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid
-        // value.
-        let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
-        header.msg_iov = &raw mut part;
-        header.msg_iovlen = 1;
-        header.msg_control = control.as_mut_ptr().cast();
-        header.msg_controllen = control.len() as _;
-        // SAFETY: `header` points to readable bytes and to control messages that live until the
-        // call returns. sendmsg writes to neither.
-        let count = unsafe { libc::sendmsg(fd.as_raw_fd(), &header, libc::MSG_NOSIGNAL) };
-        match count {
-            0.. => Ok(()),
-            _ => Err(errno_of(&io::Error::last_os_error())),
+    /// Sets the ECN bits of the datagrams to be sent. They rarely change, and an option costs less
+    /// than a control message with every send: over IPv6, the kernel would look up the route again
+    /// for each message that has one.
+    fn mark(&mut self, fd: &OwnedFd, ecn: u8) -> Result<(), i32> {
+        let ecn = ecn & ECN;
+        if self.ecn == ecn {
+            return Ok(());
         }
+        let (level, name) = match self.v6 {
+            true => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
+            false => (libc::IPPROTO_IP, libc::IP_TOS),
+        };
+        socket::set_option(fd, level, name, ecn.into()).map_err(|error| errno_of(&error))?;
+        self.ecn = ecn;
+        Ok(())
     }
+}
 
-    /// Builds the control messages of a send.
-    fn controls(&self, segment: Option<usize>, ecn: u8) -> Writer<CONTROL> {
-        let mut control = Writer::new();
-        if let Some(segment) = segment {
-            control.add(libc::SOL_UDP, UDP_SEGMENT, &(segment as u16).to_ne_bytes());
-        }
-        let class = c_int::from(ecn & ECN).to_ne_bytes();
-        match (ecn & ECN, self.v6) {
-            (0, _) => {}
-            (_, true) => control.add(libc::IPPROTO_IPV6, libc::IPV6_TCLASS, &class),
-            (_, false) => control.add(libc::IPPROTO_IP, libc::IP_TOS, &class),
-        }
-        control
+/// Sends bytes as one datagram, or as several of `segment` bytes.
+fn send_once(fd: &OwnedFd, bytes: &[u8], segment: Option<usize>) -> Result<(), i32> {
+    let (fd, start) = (fd.as_raw_fd(), bytes.as_ptr().cast_mut().cast());
+    let Some(segment) = segment else {
+        // SAFETY: `start` points to that many readable bytes.
+        let count = unsafe { libc::send(fd, start, bytes.len(), libc::MSG_NOSIGNAL) };
+        return check_sent(count);
+    };
+    let mut control = Writer::<CONTROL>::new();
+    control.add(libc::SOL_UDP, UDP_SEGMENT, &(segment as u16).to_ne_bytes());
+    let control = control.bytes();
+    let mut part = libc::iovec { iov_base: start, iov_len: bytes.len() };
+    // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_iov = &raw mut part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.as_mut_ptr().cast();
+    header.msg_controllen = control.len() as _;
+    // SAFETY: `header` points to readable bytes and to control messages that live until the call
+    // returns. sendmsg writes to neither.
+    check_sent(unsafe { libc::sendmsg(fd, &header, libc::MSG_NOSIGNAL) })
+}
+
+fn check_sent(count: isize) -> Result<(), i32> {
+    match count {
+        0.. => Ok(()),
+        _ => Err(errno_of(&io::Error::last_os_error())),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::datagram_batch::DatagramBatch;
 
     fn controls(of: &[(i32, i32, &[u8])]) -> Received {
         let mut writer = Writer::<CONTROL>::new();
@@ -349,17 +333,20 @@ mod tests {
             socket::bind_socket(&peer, &to).unwrap();
             let fd = socket::open_socket(&to, libc::SOCK_DGRAM).unwrap();
             socket::connect(&fd, &socket::local(&peer).unwrap()).unwrap();
+            let mut batch = DatagramBatch::new();
             let bytes: Vec<u8> = (0..10_000).map(|at| at as u8).collect();
             for uncut in [false, true] {
                 let kept = Some(Cast { bytes: bytes.clone(), from: 2_000, segment: 1_000, ecn: 1 });
-                let mut datagrams = Datagrams { v6: to.is_ipv6(), uncut, kept };
+                let mut datagrams = Datagrams { v6: to.is_ipv6(), ecn: 0, uncut, kept };
                 assert_eq!(datagrams.go_on(&fd), Ok(true));
                 assert!(!datagrams.keeps());
-                let (mut got, mut buffer) = (Vec::new(), vec![0; ROOM]);
+                let mut got = Vec::new();
                 while got.len() < 8_000 {
-                    let came = receive_datagrams(&peer, &mut buffer).unwrap();
-                    assert_eq!((came.segment, came.ecn), (1_000, 1));
-                    got.extend_from_slice(&buffer[..came.length]);
+                    assert!(!batch.receive(&peer).unwrap());
+                    while let Some(came) = batch.next() {
+                        assert_eq!((came.segment, came.ecn), (1_000, 1));
+                        got.extend_from_slice(batch.bytes());
+                    }
                 }
                 assert_eq!(got, bytes[2_000..]);
             }

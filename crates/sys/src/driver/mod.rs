@@ -7,6 +7,7 @@
 
 mod begin;
 mod datagram;
+mod datagram_batch;
 mod epoll;
 mod errno;
 mod message;
@@ -99,7 +100,11 @@ pub trait Driver {
     /// Waits until something happens or the time `until` is reached, whichever is first.
     fn wait(&mut self, until: u64);
 
-    /// Returns the next event, or `None` if there is none before the next wait.
+    /// Collects what has become ready since the last wait, without waiting, if that costs less than
+    /// a wait. A driver that reads a socket until it is empty has nothing to collect.
+    fn look(&mut self) {}
+
+    /// Returns the next event, or `None` if there is none before the next wait or look.
     fn next(&mut self) -> Option<Event>;
 
     /// Returns the bytes to which the [`EventKind::Received`] or [`EventKind::Datagrams`] that was
@@ -219,6 +224,8 @@ pub enum EventKind {
         segment: usize,
         /// The ECN bits of the datagrams.
         ecn: u8,
+        /// The next event is of the same kind, slot and time, unless the slot is closed before.
+        more: bool,
     },
     /// This number of bytes was received and discarded, as [`Driver::drop_next`] allowed.
     Dropped(u64),

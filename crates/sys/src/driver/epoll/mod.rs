@@ -19,6 +19,7 @@ use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
 use super::begin::{Begun, begin_connect, event_of_error};
 use super::datagram::{self, Datagrams};
+use super::datagram_batch::DatagramBatch;
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare, rest};
 use super::{
@@ -58,6 +59,11 @@ pub struct Epoll {
     precise: bool,
     buffer: Box<[u8]>,
     received: usize,
+    /// Received datagrams of the connection that is being processed. Created with the first
+    /// datagram socket.
+    batch: Option<DatagramBatch>,
+    /// The bytes of the last event are in the batch and not in `buffer`.
+    in_batch: bool,
     spare: Spare,
     woke: u64,
     waited: u64,
@@ -99,6 +105,8 @@ impl Epoll {
             precise: true,
             buffer: vec![0; BUFFER].into(),
             received: 0,
+            batch: None,
+            in_batch: false,
             spare: Spare::default(),
             woke: clock::now(),
             waited: 0,
@@ -132,6 +140,9 @@ impl Epoll {
         let socket = &mut self.sockets[slot as usize];
         socket.track = track;
         socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
+        if way.datagrams {
+            self.batch.get_or_insert_with(DatagramBatch::new);
+        }
         socket.fd = Some(fd);
         socket.connecting = peer.is_none();
         (socket.ask_handshake, socket.handshake) = (way.ask_handshake, handshake);
@@ -204,6 +215,9 @@ impl Epoll {
         if self.stamped.is_some()
             && let Some(kind) = self.left(current.token.slot)
         {
+            return Some(kind);
+        }
+        if let Some(kind) = self.next_of_batch() {
             return Some(kind);
         }
         let socket = &mut self.sockets[current.token.slot as usize];
@@ -439,16 +453,26 @@ impl Driver for Epoll {
                     return Some(Event { slot, at, kind });
                 }
             }
+            if let Some(batch) = &mut self.batch {
+                // The rest of a connection that was closed.
+                batch.clear();
+            }
             self.current = Some(self.turn_to_next_told().or_else(|| self.turn_to_unfinished())?);
         }
     }
 
     fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.received]
+        match &self.batch {
+            Some(batch) if self.in_batch => batch.bytes(),
+            _ => &self.buffer[..self.received],
+        }
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[..self.received]
+        match &mut self.batch {
+            Some(batch) if self.in_batch => batch.bytes_mut(),
+            _ => &mut self.buffer[..self.received],
+        }
     }
 
     fn stamps(&self) -> Stamps {

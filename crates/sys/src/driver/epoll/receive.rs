@@ -7,17 +7,12 @@ use crate::driver::{EventKind, Slot};
 use crate::socket;
 
 impl Epoll {
-    /// Receives datagrams. The socket remains readable until a receive fails with EAGAIN, because a
-    /// short receive does not mean that it is empty.
+    /// Receives datagrams, and returns the first of them.
     pub(super) fn receive_datagrams(&mut self, slot: Slot) -> Option<EventKind> {
         let socket = &mut self.sockets[slot as usize];
         loop {
-            match datagram::receive_datagrams(socket.fd.as_ref()?, &mut self.buffer) {
-                Ok(Received { length, segment, ecn, stamp }) => {
-                    self.received = length;
-                    self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
-                    return Some(EventKind::Datagrams { length, segment, ecn });
-                }
+            match self.batch.as_mut()?.receive(socket.fd.as_ref()?) {
+                Ok(_) => return self.next_of_batch(),
                 Err(error) => match errno_of(&error) {
                     libc::EAGAIN => return socket.ended_none(),
                     errno if datagram::passes(errno) => {}
@@ -25,6 +20,17 @@ impl Epoll {
                 },
             }
         }
+    }
+
+    /// Returns the next datagrams among those that were received.
+    pub(super) fn next_of_batch(&mut self) -> Option<EventKind> {
+        let batch = self.batch.as_mut()?;
+        let Received { length, segment, ecn, stamp } = batch.next()?;
+        // Each message has a timestamp of its own.
+        let more = self.stamped.is_none() && batch.has_more();
+        self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
+        self.in_batch = true;
+        Some(EventKind::Datagrams { length, segment, ecn, more })
     }
 
     pub(super) fn receive(&mut self, slot: Slot) -> Option<EventKind> {
@@ -57,7 +63,7 @@ impl Epoll {
                     socket.droppable -= count as u64;
                     return Some(EventKind::Dropped(count as u64));
                 }
-                self.received = count;
+                (self.received, self.in_batch) = (count, false);
                 Some(EventKind::Received(count))
             }
             Err(error) => match error.raw_os_error() {

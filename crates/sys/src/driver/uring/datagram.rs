@@ -59,7 +59,15 @@ impl Uring {
         let Received { length, segment, ecn, .. } =
             datagram::received(count.saturating_sub(START), controls);
         self.received = Some(Filled { buffer, range: START..START + length });
-        EventKind::Datagrams { length, segment, ecn }
+        EventKind::Datagrams { length, segment, ecn, more: false }
+    }
+
+    /// Returns true if the next completion, too, has datagrams that were collected at the time `at`
+    /// from the connection of this mark.
+    pub(super) fn has_more_datagrams(&self, mark: u64, at: u64) -> bool {
+        self.told.front().is_some_and(|(next, collected)| {
+            next.mark == mark && *collected == at && next.result >= 0 && next.buffer.is_some()
+        })
     }
 
     /// Requests a completion when there is room again for the remaining datagrams.

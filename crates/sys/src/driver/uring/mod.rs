@@ -453,13 +453,18 @@ impl Driver for Uring {
         }
     }
 
-    fn wait(&mut self, until: u64) {
+    fn look(&mut self) {
         self.settle();
+        let done = self.ring.submit_and_look();
+        self.woke = self.take_note(done);
+    }
+
+    fn wait(&mut self, until: u64) {
+        let before = self.woke;
         self.queue_last();
         self.sends = 0;
         // The work that the kernel does for this process in this call does not count as waiting.
-        let (before, done) = (self.woke, self.ring.submit_and_look());
-        self.woke = self.take_note(done);
+        self.look();
         if !self.told.is_empty() || !self.ready.is_empty() {
             self.spinning = false;
         } else if until <= self.woke {
@@ -476,8 +481,12 @@ impl Driver for Uring {
             return Some(event);
         }
         while let Some((completion, at)) = self.told.pop_front() {
-            if let Some((slot, kind)) = self.tell(completion) {
+            let mark = completion.mark;
+            if let Some((slot, mut kind)) = self.tell(completion) {
                 self.current = Some(slot);
+                if let EventKind::Datagrams { more, .. } = &mut kind {
+                    *more = self.has_more_datagrams(mark, at);
+                }
                 return Some(Event { slot, at, kind });
             }
         }
