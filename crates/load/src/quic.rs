@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::BytesMut;
 use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
     EndpointEvent, Event, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
@@ -25,6 +26,8 @@ const LARGEST_PACKET: u16 = 1_500;
 /// maximum of a TCP socket's buffer on Linux (tcp_wmem), so that handing over data means the same
 /// for both.
 const SEND_WINDOW: u64 = 4 << 20;
+/// Number of bytes of received datagrams for which memory is allocated at once.
+const RECEIVED: usize = 64 * 1024;
 /// Receive windows of a stream and of a connection, in bytes. Data is read at once, so a peer never
 /// has to wait. A peer that omits the first byte of a stream can make this side buffer no more than
 /// this.
@@ -48,6 +51,8 @@ pub(super) struct Quic {
     timers: BTreeSet<(u64, Slot)>,
     /// Datagrams to be sent.
     pub(super) out: Vec<u8>,
+    /// Room for received datagrams, whose content is decrypted and read in place.
+    received: BytesMut,
 }
 
 /// A QUIC connection, without the protocol that it carries.
@@ -84,6 +89,7 @@ impl Quic {
             origin: (Instant::now(), now),
             timers: BTreeSet::new(),
             out: Vec::new(),
+            received: BytesMut::new(),
         }
     }
 
@@ -114,13 +120,14 @@ impl Quic {
     }
 
     /// Processes a datagram received for a connection.
-    pub(super) fn take(
-        &mut self,
-        link: &mut QuicLink,
-        datagram: bytes::BytesMut,
-        (at, ecn): (u64, u8),
-    ) {
+    pub(super) fn take(&mut self, link: &mut QuicLink, datagram: &[u8], (at, ecn): (u64, u8)) {
         use quinn_proto::{DatagramEvent, EcnCodepoint};
+        if self.received.capacity() < datagram.len() {
+            // Takes back the room of earlier datagrams that were read, or allocates.
+            self.received.reserve(RECEIVED);
+        }
+        self.received.extend_from_slice(datagram);
+        let datagram = self.received.split();
         let (now, from) = (self.instant(at), link.connection.remote_address());
         let ecn = EcnCodepoint::from_bits(ecn);
         self.out.clear();
@@ -229,7 +236,6 @@ pub(super) fn ending(connection: &Connection, dropped: u64) -> QuicEnding {
 
 #[cfg(test)]
 mod tests {
-    use bytes::BytesMut;
     use quinn_proto::{DatagramEvent, Dir, ServerConfig, WriteError};
     use rustls::RootCertStore;
     use rustls::pki_types::PrivatePkcs8KeyDer;

@@ -1,6 +1,6 @@
 //! QUIC connections: their datagrams, timers and ends.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use quinn_proto::{Event, VarInt};
 use sixmark_record::outcome::FailurePhase;
 use sixmark_record::tls::{Cause, Facts};
@@ -46,17 +46,16 @@ impl<D: Driver> Network<'_, D> {
         recorder: &mut Recorder,
     ) -> bool {
         let connection = self.connections.get(slot);
-        let mut came = BytesMut::from(self.driver.bytes());
-        recorder.bytes_received(connection.family, came.len(), at);
+        let bytes = self.driver.bytes();
+        recorder.bytes_received(connection.family, bytes.len(), at);
         if let Some(buffer) = &mut connection.send_buffer {
             buffer.heard = at;
         }
         let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
             return false;
         };
-        while !came.is_empty() {
-            let one = came.split_to(segment.min(came.len()));
-            quic.take(link, one, (at, ecn));
+        for datagram in bytes.chunks(segment) {
+            quic.take(link, datagram, (at, ecn));
         }
         true
     }

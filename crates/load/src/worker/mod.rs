@@ -22,7 +22,7 @@ use sixmark_record::lapses::Lapses;
 use sixmark_record::mix::share_of_worker;
 use sixmark_record::tally::{Slice, Tally};
 use sixmark_record::truth::TruthBook;
-use sixmark_sys::driver::{Driver, Grain, Slot};
+use sixmark_sys::driver::{Driver, Event, Grain, Slot};
 
 use super::builder::RequestBuilder;
 use super::exchange::Permit;
@@ -39,6 +39,8 @@ use opening::FirstConnections;
 const BURST: usize = 8;
 /// Maximum number of exchanges started while the events of one wait are processed.
 const MOST_BEGUN: u32 = 1_024;
+/// Maximum number of events processed before the requests that they free are sent.
+const MOST_GATHERED: u32 = 256;
 /// Number of requests handed to the kernel together in a closed loop. More would save little, and
 /// the timestamps of the last ones would be too early.
 const TOGETHER: usize = 8;
@@ -156,22 +158,55 @@ impl<'a, D: Driver> Worker<'a, D> {
         Report { begun_late_ns: late, ..self.finish(ended, slices) }
     }
 
-    /// Processes all events, and starts an exchange whenever a permit may be free. The number of
-    /// starts is limited: a connection that fails at once is an event too, and the clock must be
-    /// checked.
+    /// Processes the events that are ready, and starts exchanges for the permits that they free.
+    /// The number of starts is limited: a connection that fails at once is an event too, and the
+    /// clock must be checked.
     fn deal(&mut self) {
-        let mut begun = 0;
-        while let Some(event) = self.network.driver.next() {
+        let (gathers, mut gathered, mut begun) = (self.gathers(), 0, 0);
+        while let Some(event) = self.next_event(gathered > 0) {
             self.handle(event);
-            while begun < MOST_BEGUN && self.begin() {
-                begun += 1;
-                // With one exchange per connection, an event ends at most one.
-                if self.prepared.plan.http.streams.get() == 1 {
-                    break;
-                }
+            if gathers && gathered < MOST_GATHERED {
+                gathered += 1;
+                continue;
             }
-            self.flush_touched();
+            gathered = 0;
+            self.begin_freed(&mut begun);
+            // In an open loop, QUIC acknowledges together what a wait returned.
+            if gathers || !self.network.is_over_quic() {
+                self.flush_touched();
+            }
         }
+        self.begin_freed(&mut begun);
+        self.flush_touched();
+    }
+
+    /// Returns the next event. With `look`, asks the driver once more when there is none, so that
+    /// only what is not ready yet is left.
+    fn next_event(&mut self, look: bool) -> Option<Event> {
+        let next = self.network.driver.next();
+        if next.is_some() || !look {
+            return next;
+        }
+        self.look();
+        self.network.driver.next()
+    }
+
+    /// Starts exchanges while permits are free.
+    fn begin_freed(&mut self, begun: &mut u32) {
+        while *begun < MOST_BEGUN && self.begin() {
+            *begun += 1;
+            // With one exchange per connection, an event ends at most one.
+            if self.prepared.plan.http.streams.get() == 1 && !self.gathers() {
+                break;
+            }
+        }
+    }
+
+    /// Returns true if requests leave only when all events that are ready were processed: over QUIC,
+    /// so that packets carry acknowledgements and requests together. In an open loop every request
+    /// leaves when it is due.
+    fn gathers(&self) -> bool {
+        self.network.is_over_quic() && !self.scheduler.is_timed()
     }
 
     fn is_over(&mut self, stop: &AtomicBool) -> Option<Ended> {
@@ -205,6 +240,15 @@ impl<'a, D: Driver> Worker<'a, D> {
         let woke = self.network.driver.woke();
         self.requests.set_time(woke);
         self.recorder.note_stall(before.max(due), woke);
+    }
+
+    /// Asks the driver for events that are ready by now.
+    fn look(&mut self) {
+        let due = self.next_due().max(self.network.driver.woke());
+        self.network.driver.look();
+        let woke = self.network.driver.woke();
+        self.requests.set_time(woke);
+        self.recorder.note_stall(due, woke);
     }
 
     /// Does what is due by the clock.
