@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::by_request::RequestFigures;
 use crate::by_step::StepFigures;
 use crate::content::ContentResult;
+use crate::io::IoResult;
 use crate::outcome::{Failure, Outcome};
 use crate::quic::QuicResult;
 use crate::sizes::SizesResult;
@@ -73,6 +74,9 @@ pub struct FamilyResult {
     pub status: BTreeMap<u16, u64>,
     /// Bytes above TCP.
     pub bytes: ByteCounts,
+    /// Sends and receives; null for watched traffic, and if the document is older than this field.
+    #[serde(default)]
+    pub io: Option<IoResult>,
     /// Complete responses per second: requests.completed / elapsed_s.
     pub requests_per_s: f64,
     /// Content of complete responses, in bytes per second: bytes.body / elapsed_s.

@@ -30,6 +30,7 @@ pub mod generator;
 pub mod import;
 pub mod in_flight;
 pub mod interval;
+pub mod io;
 pub mod lapses;
 pub mod measurement;
 pub mod metric;

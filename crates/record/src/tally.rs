@@ -14,6 +14,7 @@ use crate::by_request::{MOST_NAMES, RequestTally};
 use crate::by_step::{MOST_STEPS, StepTally};
 use crate::content::ContentTally;
 use crate::in_flight::InFlightList;
+use crate::io::IoTally;
 use crate::names;
 use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::peer::{self, MOST_ENDPOINTS, is_default};
@@ -105,6 +106,9 @@ pub struct FamilyTally {
     /// Numbers of bytes.
     #[serde(skip_serializing_if = "is_default")]
     pub bytes: ByteTally,
+    /// Numbers of sends and receives.
+    #[serde(skip_serializing_if = "is_default")]
+    pub io: IoTally,
     /// The durations of the phases.
     #[serde(skip_serializing_if = "is_default")]
     pub phases: Phases,

@@ -290,6 +290,7 @@ impl FamilyColumns<'_> {
         self.tcp_handshakes(text);
         self.tcp(text);
         self.quic(text);
+        self.io(text);
         self.failures(text);
         self.addresses(text);
         self.content(text);

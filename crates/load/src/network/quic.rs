@@ -47,7 +47,7 @@ impl<D: Driver> Network<'_, D> {
     ) -> bool {
         let connection = self.connections.get(slot);
         let bytes = self.driver.bytes();
-        recorder.bytes_received(connection.family, bytes.len(), at);
+        recorder.datagrams_received(connection.family, bytes.len(), segment, at);
         if let Some(buffer) = &mut connection.send_buffer {
             buffer.heard = at;
         }
@@ -122,7 +122,8 @@ impl<D: Driver> Network<'_, D> {
             let Some(cast) = link.connection.poll_transmit(now, TOGETHER, &mut quic.out) else {
                 break;
             };
-            recorder.bytes_sent(connection.family, cast.size, self.driver.woke());
+            let segment = cast.segment_size.unwrap_or(cast.size);
+            recorder.datagrams_sent(connection.family, cast.size, segment, self.driver.woke());
             let ecn = cast.ecn.map_or(0, |ecn| ecn as u8);
             match self.driver.cast(slot, &quic.out[..cast.size], cast.segment_size, ecn) {
                 Handed::Whole(at) => last = Some(at),
@@ -153,7 +154,7 @@ impl<D: Driver> Network<'_, D> {
         quic.out.clear();
         if !busy && let Some(cast) = link.connection.poll_transmit(now, 1, &mut quic.out) {
             self.driver.cast(slot, &quic.out[..cast.size], None, 0);
-            recorder.bytes_sent(connection.family, cast.size, self.driver.woke());
+            recorder.datagrams_sent(connection.family, cast.size, cast.size, self.driver.woke());
         }
         quic.forget(slot, link);
     }

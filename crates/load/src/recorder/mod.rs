@@ -135,19 +135,51 @@ impl Recorder {
         self.back_at
     }
 
-    /// Counts bytes handed over at `now`.
+    /// Counts bytes handed over at once, at `now`.
     #[inline]
     pub(crate) fn bytes_sent(&mut self, family: Family, count: usize, now: u64) {
         if self.measures(now) {
             self.tally[family].bytes.sent += count as u64;
+            self.tally[family].io.sends += 1;
         }
     }
 
-    /// Counts bytes received at `at`.
+    /// Counts bytes received at once, at `at`.
     #[inline]
     pub(crate) fn bytes_received(&mut self, family: Family, count: usize, at: u64) {
         if self.measures(at) {
             self.tally[family].bytes.received += count as u64;
+            self.tally[family].io.receives += 1;
+        }
+    }
+
+    /// Counts datagrams of up to `segment` bytes handed over at once, at `now`.
+    #[inline]
+    pub(crate) fn datagrams_sent(
+        &mut self,
+        family: Family,
+        count: usize,
+        segment: usize,
+        now: u64,
+    ) {
+        self.bytes_sent(family, count, now);
+        if self.measures(now) {
+            self.tally[family].io.datagrams_sent += count.div_ceil(segment.max(1)) as u64;
+        }
+    }
+
+    /// Counts datagrams of up to `segment` bytes received at once, at `at`.
+    #[inline]
+    pub(crate) fn datagrams_received(
+        &mut self,
+        family: Family,
+        count: usize,
+        segment: usize,
+        at: u64,
+    ) {
+        self.bytes_received(family, count, at);
+        if self.measures(at) {
+            self.tally[family].io.datagrams_received += count.div_ceil(segment.max(1)) as u64;
         }
     }
 

@@ -103,7 +103,9 @@ impl<D: Driver> Worker<'_, D> {
         let exchange = self.scheduler.permits.get(machine.permit());
         exchange.note_sent(at);
         if exchange.counted {
-            self.recorder.tally[connection.family].bytes.sent += exchange.length;
+            let tally = &mut self.recorder.tally[connection.family];
+            tally.bytes.sent += exchange.length;
+            tally.io.sends += 1;
         }
     }
 
@@ -125,7 +127,9 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
         if self.scheduler.permits.get(machine.permit()).counted {
-            self.recorder.tally[connection.family].bytes.received += count as u64;
+            let tally = &mut self.recorder.tally[connection.family];
+            tally.bytes.received += count as u64;
+            tally.io.receives += 1;
         }
         self.read_serial(slot, at, None);
     }
@@ -175,7 +179,9 @@ impl<D: Driver> Worker<'_, D> {
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
         let permit = machine.permit();
         if self.scheduler.permits.get(permit).counted {
-            self.recorder.tally[connection.family].bytes.received += count;
+            let tally = &mut self.recorder.tally[connection.family];
+            tally.bytes.received += count;
+            tally.io.receives += 1;
         }
         if let Some(complete) = machine.discarded(count) {
             self.complete(slot, permit, at, complete, false);

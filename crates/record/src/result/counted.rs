@@ -45,6 +45,7 @@ pub fn family_result(
         connections: connection_counts(tally, elapsed_s),
         status: tally.status.sorted(),
         bytes: byte_counts(tally),
+        io: tally.io.result(tally.sent),
         requests_per_s: per_s(tally.completed()),
         goodput_bytes_per_s: per_s(tally.bytes.body),
         connect_us: tally.phases.connect.summary(),

@@ -191,3 +191,23 @@ fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
     });
     Some(Group { name: Some(super::phases::phase_title(phase)), rows: rows.collect() })
 }
+
+/// Sends, receives and datagrams per exchange, for text and pages.
+pub const PER_EXCHANGE: [Figure<FamilyResult>; 4] = [
+    ("sends per exchange", |f| f.io.as_ref()?.sends.per_exchange),
+    ("receives per exchange", |f| f.io.as_ref()?.receives.per_exchange),
+    ("datagrams out/exchange", |f| f.io.as_ref()?.datagrams_sent.as_ref()?.per_exchange),
+    ("datagrams in/exchange", |f| f.io.as_ref()?.datagrams_received.as_ref()?.per_exchange),
+];
+
+/// Writes a number of operations per exchange with three significant digits.
+pub fn write_per_exchange(count: f64) -> String {
+    let digits = if count < 1.0 {
+        3
+    } else if count < 10.0 {
+        2
+    } else {
+        1
+    };
+    format!("{count:.digits$}")
+}

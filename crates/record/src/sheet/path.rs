@@ -9,6 +9,7 @@ use crate::tls::TlsResult;
 use sixmark_document::timing::Summary;
 
 use super::side::{Side, Sides};
+use crate::sheet::figures::{PER_EXCHANGE, write_per_exchange};
 use sixmark_sheet::Figure;
 use sixmark_sheet::table::{Group, Row, Table};
 use sixmark_sheet::{Block, Part, write};
@@ -19,7 +20,12 @@ const DIGITS: usize = 16;
 /// Returns statistics of the kernel, TLS and QUIC about the connections of each side; `None` if
 /// there are none.
 pub fn path_part(sides: &Sides<'_>) -> Option<Part> {
-    let all = [("TCP", tcp(sides)), ("TLS", tls(sides)), ("QUIC", quic(sides))];
+    let all = [
+        ("TCP", tcp(sides)),
+        ("TLS", tls(sides)),
+        ("QUIC", quic(sides)),
+        ("Sends and receives", io(sides)),
+    ];
     let groups: Vec<Group> = all
         .into_iter()
         .filter(|(_, rows)| !rows.is_empty())
@@ -147,6 +153,11 @@ fn quic(sides: &Sides<'_>) -> Vec<Row> {
         sides.words("largest payload, bytes", mtu),
     ]);
     rows
+}
+
+fn io(sides: &Sides<'_>) -> Vec<Row> {
+    let used = PER_EXCHANGE.into_iter().filter(|&(_, figure)| sides.any(figure));
+    used.map(|(label, figure)| sides.row(label, figure, write_per_exchange)).collect()
 }
 
 /// Returns rows of the median, p95 and p99. Of these, p95 and p99 are omitted if no side has a

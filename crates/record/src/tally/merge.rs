@@ -59,6 +59,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.oldest_unanswered_ns = self.oldest_unanswered_ns.max(other.oldest_unanswered_ns);
         self.connections += &other.connections;
         self.bytes += &other.bytes;
+        self.io += &other.io;
         self.phases += &other.phases;
         self.tcp += &other.tcp;
         self.tls += &other.tls;

@@ -6,6 +6,7 @@
 use super::{ByteTally, Connections, EndpointTally, FamilyTally, Phases, WaitingTime, WarmUpTally};
 use crate::by_request::RequestTally;
 use crate::by_step::StepTally;
+use crate::io::IoTally;
 use crate::quic::QuicTally;
 use crate::tcp::{HandshakeTally, TcpTally};
 use crate::tls::TlsTally;
@@ -72,7 +73,7 @@ fn new_maximum(all: u64, earlier: u64) -> u64 {
 since_by_field!(FamilyTally {
     dropped, unsent, waited, late, resent, interim_responses, cut_chains, unfollowed, stalled,
     untimed, given_up, status, unaccepted, failures, carried, warm_up, in_flight, connections,
-    bytes, phases, tcp, tls, quic,
+    bytes, io, phases, tcp, tls, quic,
     content, breaches, endpoints, requests, steps,
 } wrapping { sent, followed } maximum { oldest_unanswered_ns });
 since_by_field!(WarmUpTally { completed, answered_ns } wrapping { sent });
@@ -92,6 +93,7 @@ since_by_field!(Connections {
     awaited_ns,
 });
 since_by_field!(ByteTally { received, body, sent });
+since_by_field!(IoTally { sends, receives, datagrams_sent, datagrams_received });
 since_by_field!(Phases {
     connect,
     interim,

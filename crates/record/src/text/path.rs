@@ -5,6 +5,7 @@ use std::fmt::Display;
 
 use super::{FamilyColumns, write_line, write_whole};
 use crate::family_result::FamilyResult;
+use crate::sheet::figures::{PER_EXCHANGE, write_per_exchange};
 use crate::tls::TlsResult;
 use sixmark_document::timing::Summary;
 use sixmark_sheet::Figure;
@@ -111,6 +112,15 @@ impl FamilyColumns<'_> {
         let mtu = |f: &FamilyResult| f.quic.as_ref().map_or(String::new(), |q| usual(&q.mtu));
         let [v6, v4] = self.sides.map(|side| side.map_or(String::new(), mtu));
         write_line(text, "          mtu", &v6, &v4, "");
+    }
+
+    /// Writes how often data was sent and received for each exchange.
+    pub(super) fn io(&self, text: &mut String) {
+        for (label, per_exchange) in PER_EXCHANGE {
+            if self.sides.iter().flatten().any(|f| per_exchange(f).is_some()) {
+                self.row(text, label, per_exchange, write_per_exchange);
+            }
+        }
     }
 
     /// Writes rows of those figures that are above 0 for at least one family.

@@ -362,3 +362,24 @@ fn closed_connections_take_no_ports() {
     assert_eq!(result["ended"], "hopeless");
     assert!(!warnings(&result).contains(&"few_ports"), "{:?}", warnings(&result));
 }
+
+#[test]
+fn what_is_ready_is_answered_with_few_sends() {
+    let origin = Origin::secure();
+    for driver in DRIVERS {
+        let options = ["-n", "4000", "-c", "8", "-t", "1", "--streams", "10", "--driver", driver];
+        let result = load(&origin, "/bytes/4096", &options);
+        for family in ["ipv6", "ipv4"] {
+            let io = &result["families"][family]["io"];
+            let of = |what: &str| io[what]["per_exchange"].as_f64().unwrap();
+            // Requests share packets with each other and with acknowledgements, and the packets of
+            // a response share receives.
+            assert!(of("sends") > 0.0 && of("sends") <= of("datagrams_sent"), "{driver}: {io}");
+            assert!(of("datagrams_sent") < 1.5, "{driver}: {io}");
+            assert!(of("datagrams_received") > 2.0, "{driver}: {io}");
+            assert!(of("receives") <= of("datagrams_received"), "{driver}: {io}");
+            let count = io["sends"]["count"].as_f64().unwrap();
+            assert_eq!(of("sends"), count / 2_000.0, "{driver}: {io}");
+        }
+    }
+}

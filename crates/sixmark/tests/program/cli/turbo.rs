@@ -19,6 +19,10 @@ fn it_serves_both_families_until_a_signal_comes() {
             for family in ["ipv6", "ipv4"] {
                 assert_eq!(result["families"][family]["status"], value!({"200": half}));
                 assert_eq!(result["families"][family]["bytes"]["body"], 13 * half);
+                let io = &result["families"][family]["io"];
+                assert_eq!(io["sends"], value!({"count": half, "per_exchange": 1.0}));
+                assert!(io["receives"]["count"].as_u64().unwrap() >= half, "{io}");
+                assert!(io["datagrams_sent"].is_null(), "{io}");
             }
         }
         signal(child.id(), end);
