@@ -92,10 +92,10 @@ fuzz: ## every fuzz target, SECONDS (60) in all, with a nightly toolchain
 	scripts/install-cargo-tools cargo-fuzz
 	scripts/fuzz $(SECONDS)
 
-bench: build ## beside wrk, ab, h2load, oha, curl and wget; BENCH="--only h2-tls --rounds 1"
+bench: build ## beside wrk, ab, h2load, oha, curl and wget; BENCH="--only h2-tls --rounds 1"; H2LOAD=path for one with HTTP/3
 	scripts/install-test-packages bench
 	scripts/install-oha $(TARGET_DIR)/peers
-	benches/peers/run --sixmark $(SIXMARK) $(BENCH)
+	H2LOAD="$(H2LOAD)" benches/peers/run --sixmark $(SIXMARK) $(BENCH)
 
 servers: build ## counts held against those of some 20 real servers; SERVERS="--only nginx,caddy -n 200"
 	scripts/install-test-packages servers

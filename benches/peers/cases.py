@@ -67,6 +67,18 @@ CASES = (
         "nginx", "/hello", STREAMS, 13,
     ),
     Case(
+        "h2-tls-4x10", "4 connections kept open, 10 streams on each, HTTP/2 over TLS 1.3, 13 bytes",
+        "nginx", "/hello", FEW_STREAMS, 13,
+    ),
+    Case(
+        "h2c-8x32", "8 connections kept open, 32 streams on each, HTTP/2 without TLS, 13 bytes",
+        "nginx", "/hello", replace(STREAMS, secure=False), 13,
+    ),
+    Case(
+        "h2c-4x10", "4 connections kept open, 10 streams on each, HTTP/2 without TLS, 13 bytes",
+        "nginx", "/hello", replace(FEW_STREAMS, secure=False), 13,
+    ),
+    Case(
         "h2-lighttpd", "4 connections kept open, 10 streams on each, HTTP/2 over TLS 1.3, 4,096 bytes",
         "lighttpd", "/4k", FEW_STREAMS, 4096,
     ),
@@ -84,5 +96,9 @@ CASES = (
     Case(
         "http3", "8 connections kept open, 32 streams on each, HTTP/3, 13 bytes", "origin",
         "/bytes/13", replace(STREAMS, http=3), 13,
+    ),
+    Case(
+        "http3-caddy", "8 connections kept open, 10 streams on each, HTTP/3, a file of 4,096 bytes",
+        "caddy", "/4k", replace(STREAMS, http=3, streams=10), 4096,
     ),
 )

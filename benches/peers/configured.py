@@ -1,4 +1,4 @@
-"""Servers of one process that are told all in a file: lighttpd, haproxy."""
+"""Servers of one process that are told all in a file: lighttpd, haproxy, Caddy."""
 
 import os
 import shutil
@@ -56,6 +56,7 @@ class Configured(OneProcess):
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                env=os.environ | self._homes(),
                 # Ctrl-C is for this program, which then stops the server.
                 start_new_session=True,
             )
@@ -68,6 +69,10 @@ class Configured(OneProcess):
             time.sleep(0.01)
         self.stop()
         return False
+
+    def _homes(self):
+        """Where a server may keep what it likes to keep: nothing outlives the `with` block."""
+        return dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), str(self.folder))
 
     def _listens(self, host, port):
         try:
@@ -126,3 +131,58 @@ frontend hello
     bind 127.0.0.1:{ipv4} backlog 4096
     http-request return status 200 content-type text/plain string "hello, world\\n"
 """
+
+
+class Caddy(Configured):
+    """Serves /hello and /4k, both files, over HTTP/3, 2 and 1.1 with TLS 1.3."""
+
+    name = "caddy"
+    version = ["caddy", "version"]
+    needs = ["caddy", "openssl"]
+    command = ["caddy", "run", "--adapter", "caddyfile", "--config"]
+    scheme = "https"
+    config = """\
+{{
+    admin off
+    auto_https off
+    servers {{
+        protocols h1 h2 h3
+    }}
+}}
+(all) {{
+    tls {folder}/certificate.pem {folder}/key.pem {{
+        protocols tls1.3
+        curves x25519
+    }}
+    root * {folder}/files
+    file_server
+}}
+https://:{ipv6} {{
+    bind ::1
+    import all
+}}
+https://:{ipv4} {{
+    bind 127.0.0.1
+    import all
+}}
+"""
+
+    def _listens(self, host, port):
+        """HTTP/3's socket follows that of TCP."""
+        return super()._listens(host, port) and takes_datagrams(host, port)
+
+
+def takes_datagrams(host, port):
+    """On loopback the kernel refuses at once what no socket takes."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as one:
+        one.settimeout(0.05)
+        try:
+            one.connect((host, port))
+            one.send(b"?")
+            one.recv(1)
+        except TimeoutError:
+            return True
+        except OSError:
+            return False
+    return True

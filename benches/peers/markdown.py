@@ -1,6 +1,6 @@
 """The report that is kept in the tree."""
 
-from summary import agreements, between, cost, doubts, number, rows, shares, times
+from summary import agreements, between, cost, doubts, gaps, number, rows, shares, times
 
 ABOUT = """\
 # Benchmarks
@@ -18,12 +18,17 @@ session whenever the server lets them, oha now and then, ab never, sixmark where
 compared against a listener that resumes none, resumed ones against one that does. What nginx agreed on with each client
 is taken from its log, of the first request of each connection; a client that breaks off its last requests may leave a
 few of them to the next one's count. h2load stops after a number of new connections instead of a time. oha also offers
-X25519MLKEM768, which costs it a key for each connection. HTTP/3 is served by sixmark's own origin to both, since nginx
-1.22 has none; oha's rate is then over the planned time, without the second in which it closes.
+X25519MLKEM768, which costs it a key for each connection.
 
-lighttpd answers over TLS, haproxy with bytes of its own. Jetty speaks HTTP/2 without TLS, asked for without a word
-before (prior knowledge), and is loaded for a few seconds before it is measured: a Java program is slow until what it
-uses much is translated.
+HTTP/3 is served by sixmark's own origin and by Caddy, since nginx 1.22 has none. oha's rate is then over the planned
+time, without the second in which it closes. Debian's h2load has no HTTP/3 either: `h2load h3` is a build of nghttp2 with
+ngtcp2, given as `make bench H2LOAD=path`, and is used for nothing else. The origin takes the cipher suite that a client
+prefers: TLS_AES_256_GCM_SHA384 of sixmark and oha, TLS_AES_128_GCM_SHA256 of h2load, which costs a little less and which
+h2load can't change where it is built with AWS-LC or BoringSSL. Caddy takes TLS_AES_128_GCM_SHA256 of all.
+
+lighttpd answers over TLS, haproxy with bytes of its own, Caddy with a file. nginx, at a port for it, and Jetty speak
+HTTP/2 without TLS, asked for without a word before (prior knowledge). Jetty is loaded for a few seconds before it is
+measured: a Java program is slow until what it uses much is translated.
 
 """
 
@@ -31,9 +36,9 @@ uses much is translated.
 def markdown(report, cases):
     text = ABOUT.format(**report["environment"]) + facts(report["environment"])
     for case in cases:
-        summary = report["cases"].get(case.name)
-        if summary:
-            text += section(case, summary["families"])
+        done = report["cases"].get(case.name)
+        if done:
+            text += section(case, done["families"], done["unmeasured"])
     return text
 
 
@@ -46,7 +51,7 @@ def facts(environment):
     return "\n".join(lines) + "\n"
 
 
-def section(case, summary):
+def section(case, summary, unmeasured):
     metric, word = cost(case)
     lines = [
         f"\n## {case.name}\n",
@@ -58,6 +63,8 @@ def section(case, summary):
         cells = [family, peer, number(one["per_s"]["median"]), between(one["per_s"])]
         cells += [number(one[metric]["median"]), between(one[metric]), shares(one)]
         lines.append(f"| {' | '.join(cells)} | {one['failed']:,} |")
+    for family, peer, reason in gaps(summary, unmeasured):
+        lines.append(f"| {family} | {peer} | not measured: {reason} | | | | | |")
     lines += ["", f"| ratio | | requests/s | {word} |", "|---|---|--:|--:|"]
     for family, part in summary.items():
         for pair, ratio in part["ratios"].items():

@@ -1,6 +1,7 @@
 """More clients: two load generators and two that copy files."""
 
 import json
+import subprocess
 from urllib.parse import urlsplit
 
 from clients import Answer, Unreadable, find
@@ -22,12 +23,14 @@ class H2load:
         return kept and load.http < 3 and not load.files and load.body is None
 
     def command(self, load, family, url, folder):
-        version = ["--h1"] if load.http == 1 else ["-m", str(load.streams)]
         # Of itself it leaves the brackets of an IPv6 address out, which nginx refuses.
         heads = ["-H", f":authority: {urlsplit(url).netloc}"]
         heads += [] if load.keep_alive else ["-H", "Connection: close"]
         shape = ["-t1", f"-c{load.connections}", *self.until(load)]
-        return [self.program, *version, *shape, *heads, url]
+        return [self.program, *self.spoken(load), *shape, *heads, url]
+
+    def spoken(self, load):
+        return ["--h1"] if load.http == 1 else ["-m", str(load.streams)]
 
     def until(self, load):
         if load.requests:
@@ -41,6 +44,30 @@ class H2load:
         rate = float(find(r"finished in [\d.]+\w+, ([\d.]+) req/s", text)[0])
         done, failed = map(int, find(r"(\d+) done, \d+ succeeded, (\d+) failed", text))
         return Answer(done, done / rate if rate else None, failed)
+
+
+class Http3H2load(H2load):
+    """A build with HTTP/3, which is no package of Debian's: it is used for nothing else."""
+
+    name = "h2load h3"
+    absence = "set H2LOAD=path to a build of h2load with HTTP/3"
+
+    def __init__(self, program):
+        """Without a program its rows give the reason in place of figures."""
+        self.program = program
+        self.version = [program, "--version"]
+
+    def can(self, load):
+        return load.keep_alive and load.http == 3 and load.body is None
+
+    def spoken(self, load):
+        return ["--h3", "-m", str(load.streams)]
+
+
+def knows_http3(program):
+    """Without HTTP/3 in it h2load's help lacks the option."""
+    done = subprocess.run([program, "--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return b"--h3" in done.stdout
 
 
 class Oha:

@@ -16,6 +16,9 @@ from process import cpu_seconds, end
 # Long enough for a busy machine; nginx needs some 20 ms.
 START_S = 10
 
+# Of ports, one of each family.
+KINDS = ("plain", "h2c", "tls", "resuming")
+
 CONFIG = """\
 daemon off;
 worker_processes 1;
@@ -51,6 +54,12 @@ http {{
     server {{
         listen [::1]:{plain_ipv6} backlog=4096;
         listen 127.0.0.1:{plain_ipv4} backlog=4096;
+        location = /hello {{ return 200 "hello, world\\n"; }}
+    }}
+    # Without TLS nginx 1.22 speaks one version at a port.
+    server {{
+        listen [::1]:{h2c_ipv6} http2 backlog=4096;
+        listen 127.0.0.1:{h2c_ipv4} http2 backlog=4096;
         location = /hello {{ return 200 "hello, world\\n"; }}
     }}
     server {{
@@ -102,7 +111,7 @@ class Nginx:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self, family, path, load):
-        kind = ("resuming" if load.resume else "tls") if load.secure else "plain"
+        kind = kind_for(load)
         scheme = "https" if load.secure else "http"
         host = {"ipv6": "[::1]", "ipv4": "127.0.0.1"}[family]
         return f"{scheme}://{host}:{self.ports[f'{kind}_{family}']}{path}"
@@ -125,7 +134,7 @@ class Nginx:
     def _start(self):
         # Between finding a port free and nginx taking it, somebody else may have taken it.
         for _ in range(5):
-            for kind in ("plain", "tls", "resuming"):
+            for kind in KINDS:
                 self.ports[f"{kind}_ipv6"] = free_port("::1")
                 self.ports[f"{kind}_ipv4"] = free_port("127.0.0.1")
             if self._launch():
@@ -171,6 +180,13 @@ class Nginx:
     def _complaints(self):
         log = self.folder / "error.log"
         return log.read_text() if log.exists() else "(it wrote no log)"
+
+
+def kind_for(load):
+    """Which of nginx's ports a load is for."""
+    if load.secure:
+        return "resuming" if load.resume else "tls"
+    return "h2c" if load.http == 2 else "plain"
 
 
 def certify(folder):

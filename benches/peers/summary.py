@@ -64,7 +64,8 @@ def spread(values):
     return {"median": median(values), "min": min(values), "max": max(values)}
 
 
-def table(case, summary):
+def table(case, summary, unmeasured):
+    """`unmeasured` has the reason for each peer that would be in it."""
     metric, word = cost(case)
     lines = [
         f"{case.name}: {case.says}; server {case.server}",
@@ -77,6 +78,8 @@ def table(case, summary):
             f"  {between(one['per_s']):>19}  {number(one[metric]['median']):>16}"
             f"  {between(one[metric]):>19}  {shares(one):>19}  {one['failed']:>6,}"
         )
+    for family, peer, reason in gaps(summary, unmeasured):
+        lines.append(f"  {family:6}{peer:20}not measured: {reason}")
     for family, part in summary.items():
         for pair, ratio in part["ratios"].items():
             lines.append(
@@ -109,6 +112,12 @@ def rows(summary):
     for family, part in summary.items():
         for peer, one in part["peers"].items():
             yield family, peer, one
+
+
+def gaps(summary, unmeasured):
+    for family in summary:
+        for peer, reason in unmeasured.items():
+            yield family, peer, reason
 
 
 def doubts(summary):
