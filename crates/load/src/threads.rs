@@ -110,9 +110,8 @@ impl WorkerThreads<'_> {
         // Dropping the sender is how the collector learns that the worker is done.
         let (slices, begin) = (self.slices.clone(), self.begin);
         let work = move || {
-            if prepared.plan.load.pace.open().is_some() {
-                clock::wake_precisely();
-            }
+            // An open loop sends in time, and a wait that lingers ends in time.
+            clock::wake_precisely();
             let mut worker = Worker::new(driver, &prepared, number, begin);
             if prepared.plan.connection.preopen {
                 worker.open_first(&stop, |opened| {

@@ -85,24 +85,23 @@ fn multiplexed(plan: &Plan) -> Result<(), CommandError> {
     }
 }
 
-/// Checks for `--linger`, which needs io_uring and Linux 6.12 or newer.
+/// Checks for `--linger`, which over io_uring needs Linux 6.12 or newer, and which would delay what
+/// the kernel's timestamps are asked for.
 fn linger(plan: &Plan) -> Result<(), CommandError> {
-    if plan.load.linger.is_none() {
+    if plan.load.linger.is_none_or(|linger| linger.is_zero()) {
         return Ok(());
     }
-    match plan.load.driver {
-        Driver::Uring
-            if Uring::new(1, PeerWrites::Single).is_ok_and(|driver| driver.can_linger()) =>
-        {
-            Ok(())
-        }
-        Driver::Uring => {
-            Err(CommandError::Measure("--linger needs Linux 6.12 or newer; omit it".into()))
-        }
-        _ => Err(CommandError::Usage(
-            "--linger needs io_uring, but this run uses epoll; omit it".into(),
-        )),
+    if plan.load.timestamps == Timestamps::Kernel {
+        let line = "--linger delays the client, --timestamps kernel excludes it; omit one";
+        return Err(CommandError::Usage(line.into()));
     }
+    let lingers = || Uring::new(1, PeerWrites::Single).is_ok_and(|driver| driver.can_linger());
+    if plan.load.driver == Driver::Uring && !lingers() {
+        let line =
+            "--linger over io_uring needs Linux 6.12 or newer; omit it, or use --driver epoll";
+        return Err(CommandError::Measure(line.into()));
+    }
+    Ok(())
 }
 
 /// Checks that the kernel provides timestamps. If the user asked for them, no other clock replaces

@@ -18,9 +18,25 @@ pub const NGINX: ServerKind = ServerKind {
     counts_requests: true,
 };
 
+/// nginx with HTTP/2 alone, also without TLS (with prior knowledge).
+pub const NGINX_CLEAR_HTTP2: ServerKind = ServerKind {
+    plain: &[Protocol::Http2],
+    secure: &[Protocol::Http2],
+    prepare: prepare_clear_http2,
+    ..NGINX
+};
+
 fn prepare(site: &ServerSite<'_>, settings: &ServerSettings) -> Vec<Command> {
+    start(site, &configuration(site, settings, ""))
+}
+
+fn prepare_clear_http2(site: &ServerSite<'_>, settings: &ServerSettings) -> Vec<Command> {
+    start(site, &configuration(site, settings, "http2"))
+}
+
+fn start(site: &ServerSite<'_>, configuration: &str) -> Vec<Command> {
     let conf = site.dir.join("conf");
-    std::fs::write(&conf, configuration(site, settings)).unwrap();
+    std::fs::write(&conf, configuration).unwrap();
     let mut command = program("nginx");
     command.arg("-p").arg(site.dir).args(["-e", "errors", "-c"]).arg(conf);
     vec![command]
@@ -31,14 +47,14 @@ fn listen(address: SocketAddr, more: &str) -> String {
     format!("listen {address} {only} backlog=4096 {more};\n")
 }
 
-fn configuration(site: &ServerSite<'_>, settings: &ServerSettings) -> String {
+fn configuration(site: &ServerSite<'_>, settings: &ServerSettings, clear: &str) -> String {
     let (dir, a_connection) = (site.dir.display(), settings.a_connection);
     let [certificate, key] =
         [site.certificate(), site.key()].map(|path| path.display().to_string());
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {dir}/{kind};\n"))
         .concat();
-    let plain = site.plain.map(|address| listen(address, "")).concat();
+    let plain = site.plain.map(|address| listen(address, clear)).concat();
     let secure = site.secure.map(|address| listen(address, "ssl http2")).concat();
     format!(
         "daemon off;

@@ -41,7 +41,7 @@ fn judge_abilities(facts: &Facts, has: UringAbilities) -> Finding {
         means += " Each connection counts as an open file.";
     }
     if !has.can_linger {
-        means += " --linger does not work.";
+        means += " --linger works with --driver epoll only.";
     }
     let advice = format!("boot Linux 6.13 or newer; this is {}", facts.host.kernel);
     Finding::new(NAME, CheckState::Limited, format!("{basic}; {}", lacks.join(", ")), means)
@@ -59,7 +59,7 @@ fn judge_refusal(facts: &Facts, refusal: &KernelRefusal) -> Finding {
         found += "; a seccomp filter restricts this process";
     }
     let means = "`run` and `compare` use epoll, which takes more CPU time per request; `--driver \
-                 uring`, `--linger` and `origin --turbo` don't work.";
+                 uring` and `origin --turbo` don't work.";
     let finding = Finding::new(NAME, CheckState::Missing, found, means);
     let host = &facts.host;
     match (refusal.kind, host.engine()) {

@@ -14,9 +14,9 @@ use sixmark_record::by_step::LoadSteps;
 use sixmark_record::clocks::{Clocks, Timestamps};
 use sixmark_record::lapses::Lapses;
 use sixmark_record::plan::accept::AcceptStatus;
-use sixmark_record::tally::{RunningCounts, Slice, Tally};
+use sixmark_record::tally::{RunningCounts, Slice, SliceTally, Tally};
 use sixmark_record::truth::TruthBook;
-use sixmark_units::family::Family;
+use sixmark_units::family::{Family, PerFamily};
 
 use super::STALL;
 use super::exchange::Exchange;
@@ -313,6 +313,12 @@ impl Recorder {
     pub(crate) fn end_trace(&mut self, last: u64) -> TruthBook {
         let begin = self.begin;
         self.trace.take().map_or_else(TruthBook::default, |trace| trace.end(begin, last))
+    }
+
+    /// Returns the counts and times of the current slice or, if tenths are recorded, of the current
+    /// tenth.
+    pub(crate) fn current(&self) -> &PerFamily<SliceTally> {
+        &self.slice.families
     }
 
     /// Returns when the current slice ends; never while the exchanges in flight at the end are

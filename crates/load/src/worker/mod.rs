@@ -6,6 +6,7 @@ mod begin;
 mod end;
 mod event;
 mod follow;
+mod linger;
 mod observer;
 mod opening;
 mod quic;
@@ -22,7 +23,7 @@ use sixmark_record::lapses::Lapses;
 use sixmark_record::mix::share_of_worker;
 use sixmark_record::tally::{Slice, Tally};
 use sixmark_record::truth::TruthBook;
-use sixmark_sys::driver::{Driver, Event, Grain, Slot};
+use sixmark_sys::driver::{Driver, Event, Slot};
 
 use super::builder::RequestBuilder;
 use super::exchange::Permit;
@@ -41,14 +42,6 @@ const BURST: usize = 8;
 const MOST_BEGUN: u32 = 1_024;
 /// Maximum number of events processed before the requests that they free are sent.
 const MOST_GATHERED: u32 = 256;
-/// Number of requests handed to the kernel together in a closed loop. More would save little, and
-/// the timestamps of the last ones would be too early.
-const TOGETHER: usize = 8;
-/// Maximum time for which completions are batched in a closed loop without `--linger`, in
-/// nanoseconds.
-const LONGEST_LINGER: u64 = 200_000;
-/// Minimum of that time, in nanoseconds. A shorter timer costs more than it saves.
-const SHORTEST_LINGER: u64 = 20_000;
 /// Maximum duration of a wait, in nanoseconds: how late the worker may see the stop flag.
 const PATIENCE: u64 = 100_000_000;
 
@@ -62,6 +55,8 @@ pub struct Worker<'a, D> {
     /// What is remembered of peers across connections.
     memory: Memory,
     buffers: Buffers,
+    /// When it is decided again how much the driver may batch.
+    grain_due: u64,
     /// The connections being opened before the load. `None` once the load has begun.
     opening: Option<FirstConnections>,
 }
@@ -115,6 +110,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             requests,
             memory: Memory::default(),
             buffers: Buffers::default(),
+            grain_due: 0,
             opening: None,
         }
     }
@@ -134,7 +130,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     // A separate function, so that profiles and `make instructions` can distinguish it.
     #[inline(never)]
     pub fn run(mut self, stop: &AtomicBool, mut slices: impl FnMut(Slice)) -> Report {
-        self.network.driver.keep_to(self.grain(&Slice::default()));
+        self.set_first_grain();
         // The driver last woke before the run; without this wait, exchanges started now would count
         // as warm-up.
         self.network.driver.wait(self.scheduler.begin());
@@ -261,11 +257,11 @@ impl<'a, D: Driver> Worker<'a, D> {
         if self.scheduler.is_draining(now) {
             self.recorder.begin_draining(now, self.network.driver.waited());
         }
+        self.keep_grain(now);
         self.recorder.keep_tenths(now);
         if now >= self.recorder.slice_end() {
             let oldest_ns = self.scheduler.oldest_age(now);
             let slice = self.recorder.cut(now, self.network.driver.waited(), oldest_ns);
-            self.network.driver.keep_to(self.grain(&slice));
             slices(slice);
         } else if !self.recorder.measures(now) {
             self.recorder.begin_waiting(self.network.driver.waited());
@@ -285,20 +281,6 @@ impl<'a, D: Driver> Worker<'a, D> {
         if let Err(failure) = self.network.flush(slot, permits, &mut self.recorder) {
             self.broken_tls(slot, &failure);
         }
-    }
-
-    /// Returns how much the driver may batch after a second like this one. In an open loop it may
-    /// not batch at all. In a closed loop it may delay completions by at most a hundredth of the
-    /// shortest response time, or by the time that the plan sets.
-    fn grain(&self, slice: &Slice) -> Grain {
-        if self.scheduler.is_timed() {
-            return Grain { sends: 1, linger: 0 };
-        }
-        let shortest = slice.families.iter().filter_map(|(_, family)| family.response.min()).min();
-        let unnoticed = (shortest.unwrap_or(0) / 100).min(LONGEST_LINGER);
-        let worth_it = if unnoticed < SHORTEST_LINGER { 0 } else { unnoticed };
-        let asked = self.prepared.plan.load.linger.map(|linger| linger.as_nanos() as u64);
-        Grain { sends: TOGETHER, linger: asked.unwrap_or(worth_it) }
     }
 
     /// Cuts off the exchanges in flight, closes idle connections, and returns the counts.

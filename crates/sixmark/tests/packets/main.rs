@@ -11,6 +11,7 @@ mod live;
 mod rights;
 mod ring;
 mod segments;
+mod shared_waits;
 mod tcpdump;
 mod waits;
 mod watched;

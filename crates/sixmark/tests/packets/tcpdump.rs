@@ -20,15 +20,25 @@ pub(super) struct Tcpdump {
 }
 
 impl Tcpdump {
-    /// Captures TCP from and to these ports.
+    /// Captures TCP from and to these ports: of each packet 128 bytes, which hold every header and
+    /// the beginning of a request.
     pub(super) fn start(ports: &[u16]) -> Tcpdump {
+        Tcpdump::start_up_to(ports, "128")
+    }
+
+    /// Captures TCP from and to these ports, with every byte.
+    pub(super) fn start_whole(ports: &[u16]) -> Tcpdump {
+        Tcpdump::start_up_to(ports, "0")
+    }
+
+    fn start_up_to(ports: &[u16], bytes: &str) -> Tcpdump {
         let dir = TempDir::new().unwrap();
         let terms: Vec<_> = ports.iter().map(|port| format!("tcp port {port}")).collect();
         let mut command = program("tcpdump");
-        // Buffer in KiB. 128 bytes hold every header and the beginning of a request. To standard
-        // output, since tcpdump gives up root's rights before it opens files. Not in immediate
-        // mode: a wake-up for each packet, within the connect call, would double its time.
-        command.args(["-i", "lo", "-n", "-U", "-B", "65536", "-s", "128"]);
+        // Buffer in KiB. To standard output, since tcpdump gives up root's rights before it opens
+        // files. Not in immediate mode: a wake-up for each packet, within the connect call, would
+        // double its time.
+        command.args(["-i", "lo", "-n", "-U", "-B", "65536", "-s", bytes]);
         command.args(["--time-stamp-precision=nano", "-w", "-"]).arg(terms.join(" or "));
         command.stdout(Stdio::from(File::create(dir.path().join("capture")).unwrap()));
         let mut process = Process::start(&mut command, dir.path(), "tcpdump", "tcpdump");

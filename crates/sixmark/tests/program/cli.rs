@@ -18,6 +18,7 @@ mod http2;
 mod http3;
 mod interim;
 mod lapses;
+mod linger;
 mod manual;
 mod mix;
 mod origin;

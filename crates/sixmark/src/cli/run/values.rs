@@ -113,9 +113,9 @@ pub(in crate::cli) fn positive_time(text: &str) -> Result<Duration, String> {
 
 pub(in crate::cli) fn linger(text: &str) -> Result<Duration, String> {
     let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
-    parse_time(text).and_then(|linger| match bounds.contains(&linger) {
+    parse_time(text).and_then(|linger| match linger.is_zero() || bounds.contains(&linger) {
         true => Ok(linger),
-        false => Err("expected a time from 1us to 1s".to_owned()),
+        false => Err("expected 0 or a time from 1us to 1s".to_owned()),
     })
 }
 

@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::thread;
+use std::time::Duration;
 
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
@@ -23,7 +25,8 @@ use super::datagram_batch::DatagramBatch;
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare, rest};
 use super::{
-    Close, Driver, Event, EventKind, Handed, Handshake, Message, Slot, SocketRoute, Stamps, TcpPath,
+    Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, Slot, SocketRoute, Stamps,
+    TcpPath,
 };
 use crate::{check_return, clock, path, socket, stamp};
 use connection::EpollSocket;
@@ -67,6 +70,8 @@ pub struct Epoll {
     spare: Spare,
     woke: u64,
     waited: u64,
+    /// How long a wait sleeps before it asks for events, nanoseconds.
+    linger: u64,
     /// Converts the kernel's timestamps, if they are used.
     stamped: Option<Stamped>,
     /// The timestamp of the event that is being returned.
@@ -110,6 +115,7 @@ impl Epoll {
             spare: Spare::default(),
             woke: clock::now(),
             waited: 0,
+            linger: 0,
             stamped: None,
             stamp: None,
         })
@@ -298,6 +304,21 @@ impl Epoll {
         Some(EventKind::Left)
     }
 
+    /// Waits for events for up to `patience` nanoseconds.
+    fn ask(&mut self, patience: u64) {
+        wait::wait_for_events(&self.epoll, &mut self.told, patience, &mut self.precise);
+    }
+
+    /// Waits for events until `until`. If there is none yet, sleeps for `linger` nanoseconds, so
+    /// that there are several.
+    fn wait_lingering(&mut self, linger: u64, until: u64) {
+        self.ask(0);
+        if self.told.is_empty() {
+            thread::sleep(Duration::from_nanos(linger));
+            self.ask(self.patience(self.now(), until));
+        }
+    }
+
     /// Returns the time to wait, nanoseconds.
     fn patience(&self, now: u64, until: u64) -> u64 {
         if !self.ready.is_empty() || !self.unfinished.is_empty() {
@@ -332,6 +353,10 @@ impl Driver for Epoll {
 
     fn waited(&self) -> u64 {
         self.waited
+    }
+
+    fn keep_to(&mut self, grain: Grain) {
+        self.linger = grain.linger;
     }
 
     fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64 {
@@ -430,7 +455,11 @@ impl Driver for Epoll {
     fn wait(&mut self, until: u64) {
         let before = self.now();
         let patience = self.patience(before, until);
-        wait::wait_for_events(&self.epoll, &mut self.told, patience, &mut self.precise);
+        match self.linger.min(patience) {
+            // A single connection has nothing to wait for but its event.
+            linger if linger > 0 && self.sockets.len() > 1 => self.wait_lingering(linger, until),
+            _ => self.ask(patience),
+        }
         self.next_told = 0;
         self.turns = self.unfinished.len();
         self.woke = self.now();
