@@ -35,7 +35,7 @@ pub fn no_io_uring(error: &io::Error) -> Warning {
     };
     let message = format!(
         "io_uring can't be used here ({error}){hint}: this run uses epoll, with which a request \
-         costs the client about 10 % more CPU time"
+         costs the client up to 15 % more CPU time"
     );
     warning("no_io_uring", message)
 }
