@@ -8,6 +8,7 @@ use sixmark_units::family::Family;
 use crate::comparison_result::{
     BlockOrder, BlockSchedule, ComparedSide, ComparedSides, ComparisonResult,
 };
+use crate::deciding::EquivalenceInterval;
 use crate::{Compared, Comparison, ComparisonKind, EffectMethod, Settings};
 use sixmark_record::fixture::{generator, plan, run, tool};
 use sixmark_record::metric::Metric;
@@ -68,6 +69,12 @@ pub fn comparison() -> Comparison {
     };
     let failures = Compared {
         difference: Some(Estimate { value: 0.0, low: -0.01, high: 0.01 }),
+        equivalence: Some(EquivalenceInterval {
+            confidence: 0.9,
+            low: -0.004,
+            high: 0.004,
+            margin: 0.005,
+        }),
         method: EffectMethod::Proportions,
         ..compared("failures", Verdict::Equivalent)
     };
@@ -99,6 +106,7 @@ fn compared(metric: &str, verdict: Verdict) -> Compared {
         p: None,
         p_holm: None,
         p_equivalence: None,
+        equivalence: None,
         effects: Vec::new(),
         autocorrelation: None,
         noise_floor: None,

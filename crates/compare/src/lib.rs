@@ -13,6 +13,7 @@
 pub mod blocks_needed;
 pub mod board;
 pub mod comparison_result;
+pub mod deciding;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 #[cfg(any(test, feature = "fixture"))]
@@ -39,6 +40,7 @@ use sixmark_record::sameness::{Answers, Sameness, USUAL_MARGIN};
 use sixmark_record::tally::{FamilyTally, Phases};
 use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 
+use deciding::EquivalenceInterval;
 use undecided::UndecidedCause;
 
 /// The figures of one side in one block.
@@ -267,6 +269,11 @@ pub struct Compared {
     /// larger p of two one-sided tests); null for a metric that was refused.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p_equivalence: Option<f64>,
+    /// The interval that decides whether the sides are equivalent, which is narrower than that of
+    /// the ratio or the difference; null for a metric that was refused, and in documents older than
+    /// this field.
+    #[serde(default)]
+    pub equivalence: Option<EquivalenceInterval>,
     /// The logarithm of A's figure over B's for each pair, in the order in which they were
     /// measured.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<sixmark_document::schema_type::Signed>"))]
@@ -319,6 +326,10 @@ pub struct HeaderCorrected {
     pub expected: f64,
     /// The measured ratio divided by the expected one.
     pub ratio: Estimate,
+    /// The interval of that ratio that decides whether it is equivalent to 1; null in documents
+    /// older than this field.
+    #[serde(default)]
+    pub equivalence: Option<EquivalenceInterval>,
     /// The verdict on that ratio.
     pub verdict: Verdict,
 }

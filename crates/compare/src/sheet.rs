@@ -3,6 +3,7 @@
 pub mod blocks;
 pub mod brief;
 pub mod effects;
+pub(crate) mod intervals;
 mod next_step;
 pub mod repeated;
 pub mod verdict;
@@ -117,7 +118,8 @@ fn noise_floor(result: &ComparisonResult) -> Option<String> {
         ));
     };
     let found = noise.metrics.iter().find(|of| of.metric == primary.metric);
-    let found = found.and_then(verdict::measured_change).map_or(String::new(), |said| said + ", ");
+    let found = found.and_then(|of| verdict::measured_change(of, &noise.settings));
+    let found = found.map_or(String::new(), |said| said + ", ");
     Some(format!(
         "Noise floor: {side} differs from itself by up to {} in {what} ({found}{} pairs).",
         write::write_percent(floor),
@@ -144,10 +146,10 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
     let name = shown(&noise.a);
     let row = |of: &crate::Compared| {
         let change = of.ratio.map(families::change_of)?;
-        let range = format!("{} to {}", write::change(change.low), write::change(change.high));
+        let decides = of.deciding_interval(&noise.settings)?;
         let cells = vec![
             SheetCell::Number(write::change(change.value), change.value),
-            range.into(),
+            intervals::interval_cell(of.metric, decides, &noise.settings).into(),
             SheetCell::Verdict(of.verdict),
         ];
         Some(Row::new(families::short(of.metric), cells))
@@ -156,7 +158,7 @@ fn noise(noise: Option<&Comparison>) -> Option<Part> {
     let columns = vec![
         Column::words("Metric"),
         Column::number("Change"),
-        Column::number("Interval"),
+        Column::number(intervals::interval_heading(&noise.settings)),
         Column::words("Verdict"),
     ];
     let caption = format!("{name} against itself, over {} pairs", noise.pairs);

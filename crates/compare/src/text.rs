@@ -1,8 +1,9 @@
 //! A comparison as text for a terminal: its verdict as a sentence, and a line for each metric.
 
-use crate::Comparison;
 use crate::comparison_result::ComparisonResult;
+use crate::{Compared, Comparison, Settings};
 
+use super::sheet::intervals::interval_that_decides;
 use super::sheet::verdict::describe_estimate;
 use crate::sheet::comparison_sheet;
 use sixmark_sheet::Sheet;
@@ -17,9 +18,15 @@ pub fn comparison_text(result: &ComparisonResult) -> String {
 }
 
 /// Describes the estimate of the primary metric from the pairs so far, as text for a terminal:
-/// `response.p50 +2.1 %, interval +0.3 % to +4.1 %, 12 pairs`.
+/// `response.p50 +2.1 %, 95 % interval +0.3 % to +4.1 %, 12 pairs`.
 pub fn estimate_text(comparison: &Comparison) -> String {
     terminal::plain(&describe_estimate(comparison))
+}
+
+/// Describes the interval that decides the verdict on a metric, as text for a terminal: `95 %
+/// interval +1.9 % to +5.0 %`. `None` if there is no estimate.
+pub fn interval_text(of: &Compared, settings: &Settings) -> Option<String> {
+    interval_that_decides(of, settings).map(|said| terminal::plain(&said))
 }
 
 #[cfg(test)]
@@ -44,7 +51,7 @@ mod tests {
         result.comparison = with_noise(comparison(), &noise(0.97, 1.02));
         let text = comparison_text(&result);
         let said = "Noise floor: IPv6 differs from itself by up to 3.1 % in median response (+1.0 %,\n\
-                    interval -3.0 % to +2.0 %, 12 pairs).\n";
+                    95 % interval -3.0 % to +2.0 %, 12 pairs).\n";
         assert!(text.contains(said), "{text}");
         assert!(text.find("WORSE") < text.find("Noise floor"), "{text}");
         result.comparison = comparison();

@@ -66,8 +66,13 @@ pub enum SheetCell {
     Number(String, f64),
     /// A verdict.
     Verdict(Verdict),
-    /// A ratio with its interval, drawn on the table's scale.
-    Effect(Estimate),
+    /// A change with its interval, drawn on the table's scale.
+    Effect {
+        /// The change, as a share.
+        estimate: Estimate,
+        /// The margin of equivalence of this row, as a share; `None` if it is that of the scale.
+        margin: Option<f64>,
+    },
 }
 
 /// The range of changes that a drawing shows. It is logarithmic: half is as far from the middle as
@@ -76,7 +81,7 @@ pub enum SheetCell {
 pub struct EffectScale {
     /// The largest change shown, as a share: 1.0 is double, in which case the smallest is half.
     pub reach: f64,
-    /// The margin of equivalence, as a share.
+    /// The margin of equivalence of rows without one of their own, as a share.
     pub margin: f64,
     /// Whether the ends are labelled as ratios, with 1 in the middle, instead of in percent.
     pub ratios: bool,
@@ -201,7 +206,7 @@ impl SheetCell {
         match self {
             SheetCell::Text(text) | SheetCell::Number(text, _) => text,
             SheetCell::Verdict(verdict) => super::write::verdict_word(*verdict),
-            SheetCell::Effect(_) => "",
+            SheetCell::Effect { .. } => "",
         }
     }
 }

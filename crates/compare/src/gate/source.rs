@@ -2,13 +2,15 @@
 
 use super::show;
 use crate::comparison_result::ComparisonResult;
-use crate::{Compared, Comparison};
+use crate::deciding::{DecidingInterval, margin_text};
+use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_record::expression::{Dimension, Function, GateSide, SideFigure, verdict_word};
 use sixmark_record::family_result::FamilyResult;
 use sixmark_record::measurement::Measurement;
 use sixmark_record::metric::{Metric, MetricKind, Quantity};
 use sixmark_units::family::Family;
+use sixmark_units::quantity::write_percent;
 
 /// Documents use microseconds, gates seconds.
 const US_PER_S: f64 = 1e6;
@@ -110,6 +112,7 @@ impl<'a> GateSource<'a> {
     /// verdict: treating it as inconclusive would let a gate pass that tests for worse.
     pub(super) fn verdict(&self, metric: Metric) -> Result<(Verdict, String), String> {
         let compared = self.metric(metric)?;
+        let settings = &self.comparison.ok_or("nothing was compared")?.settings;
         if compared.verdict == Verdict::NotComparable {
             return Ok((compared.verdict, not_comparable(compared)));
         }
@@ -117,7 +120,11 @@ impl<'a> GateSource<'a> {
             return Err(format!("{metric} could not be compared: {}", why_not(compared)));
         }
         let verdict = compared.verdict;
-        let shown = format!("{metric} is {}{}", verdict_word(verdict), describe_estimate(compared));
+        let shown = format!(
+            "{metric} is {}{}",
+            verdict_word(verdict),
+            describe_estimate(compared, settings)
+        );
         Ok((verdict, shown))
     }
 }
@@ -136,18 +143,24 @@ fn why_not(compared: &Compared) -> &str {
     compared.reason.as_deref().unwrap_or("it could not be estimated")
 }
 
-/// Returns ` (ratio 1.12, 1.08 to 1.16)`, with the reason if there is one.
-fn describe_estimate(compared: &Compared) -> String {
-    let shown = |what: &str, of: Dimension, estimate: &Estimate| {
-        let [value, low, high] =
-            [estimate.value, estimate.low, estimate.high].map(|value| show::show_value(value, of));
-        format!("{what} {value}, {low} to {high}")
+/// Returns ` (ratio 1.12, 95 % interval 1.08 to 1.16)` with the interval that decides the verdict,
+/// for failures with their margin, and with the reason if there is one.
+fn describe_estimate(compared: &Compared, settings: &Settings) -> String {
+    let (what, of) = match compared.ratio {
+        Some(_) => ("ratio", Dimension::Number),
+        None => ("difference", Dimension::Share),
     };
-    let ratio = compared.ratio.map(|ratio| shown("ratio", Dimension::Number, &ratio));
-    let of_failures =
-        compared.difference.filter(|_| compared.metric == Metric::Quantity(Quantity::Failures));
-    let share = of_failures.map(|found| shown("difference", Dimension::Share, &found));
+    let shown = |found: DecidingInterval| {
+        let Estimate { value, low, high } = found.estimate;
+        let [value, low, high] = [value, low, high].map(|value| show::show_value(value, of));
+        let level = write_percent(found.confidence);
+        format!("{what} {value}, {level} interval {low} to {high}")
+    };
+    let of_failures = compared.metric == Metric::Quantity(Quantity::Failures);
+    let margin = of_failures.then(|| format!("margin {}", margin_text(compared.metric, settings)));
+    let interval = compared.deciding_interval(settings).map(shown);
+    let margin = margin.filter(|_| interval.is_some());
     let said: Vec<String> =
-        [ratio.or(share), compared.reason.clone()].into_iter().flatten().collect();
+        [interval, margin, compared.reason.clone()].into_iter().flatten().collect();
     if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
 }

@@ -15,9 +15,6 @@ use sixmark_stats::{
 };
 use sixmark_units::random::Random;
 
-/// The margin for shares of failures, as a part of the configured margin: half a percent of all
-/// exchanges if that is 5 %.
-const OF_MARGIN: f64 = 0.1;
 /// The number of the random stream. The phases use the streams from 0 on.
 const STREAM: u64 = 64;
 
@@ -47,7 +44,7 @@ fn count_failures(stretch: &Stretch) -> Count {
 
 fn judge_failures(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<JudgedEffect, Refused> {
     let (a, b) = sums(pairs);
-    let margin = rules.settings.margin * OF_MARGIN;
+    let margin = rules.settings.margin_of(Metric::Quantity(Quantity::Failures));
     let sides = FailureShares::new(pairs)?;
     let interval = sides.interval(rules.settings.confidence)?;
     let near = sides.interval(1.0 - 2.0 * rules.alpha())?;

@@ -31,7 +31,12 @@ pub fn header_corrected(mut comparison: Comparison, expected: f64) -> Comparison
         let whole = compared.effects.len() == comparison.pairs;
         compared.header_corrected = corrected(compared, expected, &rules).ok().map(|found| {
             let verdict = corrected_verdict(&found, whole, family, rules.settings);
-            HeaderCorrected { expected, ratio: corrected_ratio(&found), verdict }
+            HeaderCorrected {
+                expected,
+                ratio: corrected_ratio(&found),
+                equivalence: Some(found.equivalence(rules.settings)),
+                verdict,
+            }
         });
     }
     comparison

@@ -28,6 +28,7 @@ use family::TestFamily;
 use sixmark_record::timed_phase::Quantile;
 use unlike::unlike;
 
+use super::deciding::EquivalenceInterval;
 use super::{
     BlockPair, Compared, Comparison, ComparisonKind, EffectMethod, Metric, Settings, TimedPhase,
 };
@@ -101,6 +102,19 @@ impl JudgedEffect {
     fn within(&self) -> bool {
         self.near.within(-self.margin, self.margin)
     }
+
+    /// Returns the interval that decides equivalence, as documents have it.
+    fn equivalence(&self, settings: &Settings) -> EquivalenceInterval {
+        let confidence = settings.confidence_of_equivalence();
+        let (Interval { low, high }, margin) = (self.near, self.margin);
+        match self.ratio {
+            Some(_) => {
+                let (low, high) = (low.exp(), high.exp());
+                EquivalenceInterval { confidence, low, high, margin: settings.margin }
+            }
+            None => EquivalenceInterval { confidence, low, high, margin },
+        }
+    }
 }
 
 /// The rules of judgement.
@@ -133,6 +147,7 @@ impl Evidence {
             p: found.as_ref().map(|found| found.p),
             p_holm,
             p_equivalence: found.as_ref().map(|found| found.p_equivalence),
+            equivalence: found.as_ref().map(|found| found.equivalence(rules.settings)),
             autocorrelation: lag1(&self.effects).ok(),
             effects: self.effects,
             noise_floor: None,

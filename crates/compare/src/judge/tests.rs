@@ -83,6 +83,24 @@ fn scattered(n: u64, factor: f64, sd: f64, random: &mut Random) -> Vec<BlockPair
     uneven(&blocks)
 }
 
+/// One of ten pairs is 16 % off, which the interval of 95 % includes and that of 90 % does not.
+#[test]
+fn equivalence_is_shown_with_the_interval_that_decides_it() {
+    let rates = [10_010, 9_980, 10_030, 10_005, 9_990, 10_020, 9_985, 10_015, 9_995, 11_600];
+    let side =
+        |completed| Stretch { elapsed_s: 1.0, sent: completed, completed, ..Stretch::default() };
+    let pair = |rate| BlockPair { a: side(rate), b: side(10_000) };
+    let comparison = judged(&rates.map(pair));
+    let rate = of(&comparison, Metric::Quantity(Quantity::RequestsPerS));
+    assert_eq!(rate.verdict, Verdict::Equivalent);
+    assert!(rate.ratio.unwrap().high > 1.05, "{rate:?}");
+    let decides = rate.deciding_interval(&comparison.settings).unwrap();
+    assert_eq!((decides.confidence, decides.estimate.value), (0.9, rate.ratio.unwrap().value));
+    assert!(decides.estimate.low > 1.0 / 1.05 && decides.estimate.high < 1.05, "{decides:?}");
+    let failures = of(&comparison, Metric::Quantity(Quantity::Failures)).equivalence.unwrap();
+    assert_eq!((failures.confidence, failures.margin), (0.9, 0.05 * 0.1));
+}
+
 #[test]
 fn as_many_blocks_as_are_said_to_be_needed_decide_four_times_of_five() {
     let mut random = Random::new(17, 0);

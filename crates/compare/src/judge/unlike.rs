@@ -14,6 +14,7 @@ pub(super) fn unlike(mut comparison: Comparison) -> Comparison {
             p: None,
             p_holm: None,
             p_equivalence: None,
+            equivalence: None,
             effects: Vec::new(),
             autocorrelation: None,
             verdict: Verdict::NotComparable,

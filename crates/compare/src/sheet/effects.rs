@@ -1,12 +1,14 @@
 //! The verdicts with each metric's estimate on one scale, and charts of each pair's effect.
 
 use crate::comparison_result::ComparisonResult;
-use crate::{Compared, Comparison};
+use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::Estimate;
 use sixmark_record::metric::{Metric, Quantity};
 
+use super::intervals::{change, interval_cell, interval_heading, write_change};
 use super::next_step::{names_of_metrics, undecided_sentences};
 use super::repeated::Repeated;
+use crate::deciding::margin_text;
 use sixmark_record::sheet::families::{change_of, short};
 use sixmark_record::sheet::metric_text::metric_value;
 use sixmark_record::sheet::side::shown;
@@ -48,47 +50,46 @@ pub(super) fn verdicts(comparison: &Comparison, shown_of: &dyn Fn(&Compared) -> 
         Column::number("Change"),
         Column::number(&a),
         Column::number(&b),
-        Column::number("Interval"),
+        Column::number(interval_heading(&comparison.settings)),
         Column::drawn("Interval and margin"),
         Column::number("p (Holm)").off_terminal(),
     ];
     let floors = comparison.metrics.iter().any(|of| of.noise_floor.is_some());
     columns.extend(floors.then(|| Column::number("Noise floor").off_terminal()));
     let rows = comparison.metrics.iter().filter(|of| shown_of(of));
-    let rows = rows.map(|of| verdict_row(of, floors)).collect();
+    let rows = rows.map(|of| verdict_row(of, &comparison.settings, floors)).collect();
     let caption = format!("{a} vs {b} (+ = {a} higher), metric by metric");
     let mut table = Table::new(caption, columns, rows);
     table.scale = Some(scale(comparison));
     table
 }
 
-fn verdict_row(of: &Compared, floors: bool) -> Row {
+fn verdict_row(of: &Compared, settings: &Settings, floors: bool) -> Row {
     let figure = |value: Option<f64>| {
         value.map_or_else(SheetCell::none, |v| SheetCell::Number(metric_value(of.metric, v), v))
     };
-    let change = of
-        .ratio
-        .map(change_of)
-        .or(of.difference.filter(|_| of.metric == Metric::Quantity(Quantity::Failures)));
-    let text = if of.ratio.is_some() { write::change } else { write::share_difference };
-    let share = |v: f64| SheetCell::Number(text(v), v);
-    let range = |e: Estimate| format!("{} to {}", text(e.low), text(e.high));
+    let decides = of.deciding_interval(settings);
+    let changed = decides.map(|found| change(of.metric, found.estimate));
+    let share = |v: f64| SheetCell::Number(write_change(of.metric, v), v);
+    let margin = Some(settings.margin_of(of.metric));
     let p =
         |p: f64| SheetCell::Number(if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }, p);
     let mut cells = vec![
         SheetCell::Verdict(of.verdict),
-        change.map_or_else(SheetCell::none, |e| share(e.value)),
+        changed.map_or_else(SheetCell::none, |e| share(e.value)),
         figure(of.a),
         figure(of.b),
-        change.map_or_else(SheetCell::none, |e| SheetCell::Text(range(e))),
-        change.map_or_else(SheetCell::none, SheetCell::Effect),
+        decides.map_or_else(SheetCell::none, |found| {
+            SheetCell::Text(interval_cell(of.metric, found, settings))
+        }),
+        changed.map_or_else(SheetCell::none, |estimate| SheetCell::Effect { estimate, margin }),
         of.p_holm.map_or_else(SheetCell::none, p),
     ];
     let floor = |v: f64| SheetCell::Number(write::write_percent(v), v);
     cells.extend(floors.then(|| of.noise_floor.map_or_else(SheetCell::none, floor)));
     let row = Row::new(short(of.metric), cells);
     // A terminal has only a sentence about metrics without an estimate.
-    let folded = change.is_none() && of.cause.is_some();
+    let folded = changed.is_none() && of.cause.is_some();
     if folded { row.off_terminal() } else { row }
 }
 
@@ -96,7 +97,10 @@ fn verdict_row(of: &Compared, floors: bool) -> Row {
 /// than the margin and than the interval of the primary metric.
 fn scale(comparison: &Comparison) -> EffectScale {
     let margin = comparison.settings.margin;
-    let ends = |of: &Compared| of.ratio.map(change_of).map_or([0.0; 2], |e| [e.low, e.high]);
+    let ends = |of: &Compared| {
+        let shown = of.ratio.and_then(|_| of.deciding_interval(&comparison.settings));
+        shown.map(|found| change_of(found.estimate)).map_or([0.0; 2], |e| [e.low, e.high])
+    };
     let furthest = |ends: [f64; 2]| ends.map(EffectScale::distance).into_iter().fold(0.0, f64::max);
     let first = comparison.metrics.first().map_or(0.0, |of| furthest(ends(of)));
     let most = (1.08 * first).exp_m1().max(FURTHEST * margin);
@@ -111,10 +115,16 @@ fn legend(comparison: &Comparison) -> String {
         1 => " One pair is omitted, because one of its sides was cut short.".to_owned(),
         n => format!(" {n} pairs are omitted, because one of their sides was cut short."),
     };
+    let [usual, narrower] =
+        [settings.confidence, settings.confidence_of_equivalence()].map(write::write_percent);
+    let failures = Metric::Quantity(Quantity::Failures);
+    let of_failures = match comparison.metrics.iter().any(|of| of.metric == failures) {
+        true => format!(", of failures ±{}", margin_text(failures, settings)),
+        false => String::new(),
+    };
     format!(
-        "Estimates and {} intervals over {} pairs of blocks; sides count as equivalent within a \
-         margin of ±{}.{out}",
-        write::write_percent(settings.confidence),
+        "Estimates and {usual} intervals over {} pairs of blocks; sides count as equivalent if the \
+         {narrower} interval lies within a margin of ±{}{of_failures}.{out}",
         comparison.pairs,
         write::write_percent(settings.margin),
     )
@@ -137,14 +147,16 @@ fn reasons(comparison: &Comparison, repeated: &Repeated) -> Vec<Block> {
 }
 
 fn header_corrected(comparison: &Comparison) -> Option<Block> {
+    let settings = &comparison.settings;
     let row = |of: &Compared| {
         let corrected = of.header_corrected?;
-        let Estimate { value, low, high } = change_of(corrected.ratio);
+        let decides = corrected.deciding_interval(settings);
+        let Estimate { value, .. } = change_of(corrected.ratio);
         let expected = corrected.expected - 1.0;
         let cells = vec![
             SheetCell::Number(write::change(expected), expected),
             SheetCell::Number(write::change(value), value),
-            SheetCell::Text(format!("{} to {}", write::change(low), write::change(high))),
+            SheetCell::Text(interval_cell(of.metric, decides, settings)),
             SheetCell::Verdict(corrected.verdict),
         ];
         Some(Row::new(short(of.metric), cells))
@@ -154,7 +166,7 @@ fn header_corrected(comparison: &Comparison) -> Option<Block> {
         Column::words("Metric"),
         Column::number("Headers alone"),
         Column::number("Beyond that"),
-        Column::number("Interval"),
+        Column::number(interval_heading(settings)),
         Column::words("Verdict"),
     ];
     let caption = "Against what the larger header of IPv6 makes of it on a full link";
@@ -197,8 +209,10 @@ fn bands(comparison: &Comparison, of: &Compared) -> Vec<Band> {
         to: share,
         at: None,
     };
-    let interval = of.ratio.map(change_of).map(|e| Band {
-        name: format!("{} interval", write::write_percent(comparison.settings.confidence)),
+    let decides = of.ratio.and_then(|_| of.deciding_interval(&comparison.settings));
+    let interval = decides.map(|found| (found.confidence, change_of(found.estimate)));
+    let interval = interval.map(|(confidence, e)| Band {
+        name: format!("{} interval", write::write_percent(confidence)),
         role: Role::Interval,
         from: e.low,
         to: e.high,

@@ -1,10 +1,12 @@
 //! Verdicts as sentences.
 
+use super::intervals::{change, interval_of_estimate, interval_that_decides, write_change};
+use crate::deciding::margin_text;
 use crate::{Compared, Comparison, Settings};
-use sixmark_document::verdict::{Estimate, Verdict};
+use sixmark_document::verdict::Verdict;
 use sixmark_record::metric::{Metric, Quantity};
 
-use sixmark_record::sheet::families::{change_of, unlike};
+use sixmark_record::sheet::families::unlike;
 use sixmark_record::sheet::side::shown;
 use sixmark_sheet::{SheetHeadline, write};
 
@@ -29,7 +31,7 @@ pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
 
 fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
     let [a, b] = [&comparison.a, &comparison.b].map(|name| shown(name));
-    let margin = write::write_percent(comparison.settings.margin);
+    let margin = write::together(margin_text(of.metric, &comparison.settings));
     let basis = basis(comparison, of);
     match of.verdict {
         Verdict::Better | Verdict::Worse => format!("{} ({basis}).", differs(of, &a, &b)),
@@ -127,50 +129,33 @@ fn differs_by(metric: Metric, [a, b]: [&str; 2], lower: bool, by: &str) -> Strin
     }
 }
 
-/// Describes the basis of the verdict: metric, interval, number of pairs, and noise floor.
+/// Describes the basis of the verdict: metric, the interval that decides it, number of pairs, and
+/// noise floor.
 fn basis(comparison: &Comparison, of: &Compared) -> String {
-    let Settings { confidence, .. } = comparison.settings;
-    let confidence = write::write_percent(confidence);
-    let interval =
-        interval(of).map_or(String::new(), |range| format!("; {confidence} interval {range}"));
+    let interval = interval_that_decides(of, &comparison.settings);
+    let interval = interval.map_or(String::new(), |said| format!("; {said}"));
     let floor = noise_floor(of);
     format!("{}{interval}; {} pairs{floor}", of.metric.noun(), comparison.pairs)
 }
 
-/// Returns a text like `+2.1 %, interval +0.3 % to +4.1 %`. For failures, it is the difference of
-/// the shares.
-pub(super) fn measured_change(of: &Compared) -> Option<String> {
-    let is_share = of.metric == Metric::Quantity(Quantity::Failures);
-    let change = match of.ratio {
-        Some(ratio) => write::change(change_of(ratio).value),
-        None => write::share_difference(of.difference.filter(|_| is_share)?.value),
-    };
-    Some(format!("{change}, interval {}", interval(of)?))
+/// Returns a text like `+2.1 %, 95 % interval +0.3 % to +4.1 %`. For failures, it is the difference
+/// of the shares.
+pub(super) fn measured_change(of: &Compared, settings: &Settings) -> Option<String> {
+    let estimate = of.interval_of_estimate(settings)?.estimate;
+    let change = write_change(of.metric, change(of.metric, estimate).value);
+    Some(format!("{change}, {}", interval_of_estimate(of, settings)?))
 }
 
-/// Describes the estimate of the primary metric from the pairs so far: `response.p50 +2.1 %,
+/// Describes the estimate of the primary metric from the pairs so far: `response.p50 +2.1 %, 95 %
 /// interval +0.3 % to +4.1 %, 12 pairs`.
 pub fn describe_estimate(comparison: &Comparison) -> String {
     if let Some(said) = comparison.not_same() {
         return format!("not comparable: {said}");
     }
     let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
-    match measured_change(primary) {
+    match measured_change(primary, &comparison.settings) {
         Some(said) => format!("{} {said}, {} pairs", primary.metric, comparison.pairs),
         None => format!("{} not yet known", primary.metric),
-    }
-}
-
-fn interval(of: &Compared) -> Option<String> {
-    let range = |Estimate { low, high, .. }: Estimate, text: fn(f64) -> String| {
-        format!("{} to {}", text(low), text(high))
-    };
-    match (of.ratio, of.difference) {
-        (Some(ratio), _) => Some(range(change_of(ratio), write::change)),
-        (None, Some(difference)) if of.metric == Metric::Quantity(Quantity::Failures) => {
-            Some(range(difference, write::share_difference))
-        }
-        _ => None,
     }
 }
 
@@ -191,7 +176,9 @@ fn others(comparison: &Comparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deciding::EquivalenceInterval;
     use crate::{ComparisonKind, EffectMethod};
+    use sixmark_document::verdict::Estimate;
     use sixmark_record::timed_phase::TimePoint;
     use sixmark_record::timed_phase::TimedPhase;
 
@@ -207,6 +194,12 @@ mod tests {
             p: None,
             p_holm: None,
             p_equivalence: None,
+            equivalence: Some(EquivalenceInterval {
+                confidence: 0.9,
+                low: 0.995,
+                high: 1.004,
+                margin: 0.05,
+            }),
             effects: Vec::new(),
             autocorrelation: None,
             noise_floor: None,
@@ -252,7 +245,11 @@ mod tests {
         let far = said(response, Verdict::Better, [0.1, 0.2, 0.3], None);
         assert!(far.starts_with("IPv4 takes 5.0 times as long as IPv6"), "{far}");
         let equal = said(response, Verdict::Equivalent, [0.99, 1.0, 1.01], None);
-        assert!(equal.starts_with("IPv6 and IPv4 differ by less than"), "{equal}");
+        assert!(equal.starts_with("IPv6 and IPv4 differ by less than 5 %"), "{equal}");
+        assert!(equal.contains("90 % interval −0.5 % to +0.4 %"), "{equal}");
+        let failures = Metric::Quantity(Quantity::Failures);
+        let equal = said(failures, Verdict::Equivalent, [0.99, 1.0, 1.01], None);
+        assert!(equal.starts_with("IPv6 and IPv4 differ by less than 0.5 percentage points"));
         let noisy = said(response, Verdict::Inconclusive, [0.9, 1.0, 1.2], Some("too noisy"));
         assert!(
             noisy.starts_with(

@@ -41,12 +41,12 @@ fn end_ratio(ratio: f64) -> String {
 
 /// Returns a drawing of the margin, the interval and the estimate. What exceeds the scale is cut
 /// off at its edge.
-pub(super) fn drawn(estimate: &Estimate, scale: &EffectScale) -> Markup {
+pub(super) fn drawn(estimate: &Estimate, margin: f64, scale: &EffectScale) -> Markup {
     let reach = scale.reach.ln_1p();
     // A ratio cannot change by less than -1, but a difference of shares may be as low.
     let at = |change: f64| 50.0 + 50.0 * (change.max(-1.0).ln_1p() / reach).clamp(-1.0, 1.0);
     let [low, value, high] = [estimate.low, estimate.value, estimate.high].map(at);
-    let to = at(scale.margin);
+    let to = at(margin);
     let from = 100.0 - to;
     let wide = to - from;
     html! {

@@ -82,7 +82,9 @@ fn row_of(table: &Table, row: &Row) -> Markup {
                 td class=(class(kind)) data-v=[number_in(cell)] {
                     @match (cell, &table.scale) {
                         (SheetCell::Verdict(of), _) => (verdict_markup(*of)),
-                        (SheetCell::Effect(estimate), Some(scale)) => (effect::drawn(estimate, scale)),
+                        (SheetCell::Effect { estimate, margin }, Some(scale)) => {
+                            (effect::drawn(estimate, margin.unwrap_or(scale.margin), scale))
+                        },
                         (cell, _) => (visible(cell.text())),
                     }
                 }

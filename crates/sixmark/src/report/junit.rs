@@ -9,11 +9,15 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::report::headline::ListHeadline;
+use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::ComparisonResult;
+use sixmark_compare::deciding::margin_text;
+use sixmark_compare::text::interval_text;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_record::family_result::FamilyResult;
 use sixmark_record::gate_result::GateResult;
 use sixmark_record::measurement::Measurement;
+use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::result::RunResult;
 use sixmark_watch::Watched;
 use sixmark_watch::watch_result::WatchResult;
@@ -57,11 +61,15 @@ fn of_measurement(
 /// Returns the JUnit XML for the gates of `sixmark compare`.
 pub fn of_comparison(result: &ComparisonResult) -> String {
     let (a, b) = (&result.sides.a, &result.sides.b);
+    let settings = &result.comparison.settings;
     let mut properties = properties(&result.tool, Some(result.seed), &result.environment);
     for compared in &result.comparison.metrics {
         let verdict = compared.verdict.word().to_owned();
         properties.push((format!("verdict.{}", compared.metric), verdict));
+        let interval = interval_text(compared, settings);
+        properties.extend(interval.map(|said| (format!("interval.{}", compared.metric), said)));
     }
+    properties.extend(margins(&result.comparison));
     properties.extend(not_comparable(result.comparison.not_same()));
     let sides = [a, b].map(|side| (side.name.clone(), &side.figures));
     Suite {
@@ -95,6 +103,17 @@ fn properties(tool: &Tool, seed: Option<u64>, environment: &Environment) -> Vec<
     let seed = seed.map(|seed| property("seed", &seed.to_string()));
     let machine = [property("kernel", &environment.kernel), property("cpu", &environment.cpu)];
     [version].into_iter().chain(seed).chain(machine).collect()
+}
+
+/// Returns the margins within which sides count as equivalent: of failures, which are shares, and of
+/// all other metrics.
+fn margins(of: &Comparison) -> Vec<(String, String)> {
+    let failures = Metric::Quantity(Quantity::Failures);
+    let others = of.metrics.iter().map(|of| of.metric).find(|metric| *metric != failures);
+    let named = |name: &str, metric| (name.to_owned(), margin_text(metric, &of.settings));
+    let of_failures = of.metrics.iter().any(|of| of.metric == failures).then_some(failures);
+    let others = others.map(|metric| named("margin", metric));
+    others.into_iter().chain(of_failures.map(|metric| named("margin.failures", metric))).collect()
 }
 
 /// Returns the property that states why the sides are not comparable. `None` if they are.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sixmark::report::documents::Document;
 use sixmark_compare::fixture::comparison_result;
+use sixmark_compare::deciding::EquivalenceInterval;
 use sixmark_compare::{Comparison, HeaderCorrected};
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::{Estimate, Verdict};
@@ -192,10 +193,17 @@ fn compared(change: fn(&mut Comparison)) -> Document {
     Document::Comparison(result.into())
 }
 
+/// The interval that decides equivalence, for an estimate with this interval of 95 %.
+fn narrower(value: f64, low: f64, high: f64) -> EquivalenceInterval {
+    let [low, high] = [low, high].map(|end| value + 0.8 * (end - value));
+    EquivalenceInterval { confidence: 0.9, low, high, margin: 0.05 }
+}
+
 fn judged(comparison: &mut Comparison, verdict: Verdict, [value, low, high]: [f64; 3]) {
     let goodput = HeaderCorrected {
         expected: 0.986,
         ratio: Estimate { value: 1.001, low: 0.99, high: 1.01 },
+        equivalence: Some(narrower(1.001, 0.99, 1.01)),
         verdict: Verdict::Equivalent,
     };
     comparison.metrics[3].header_corrected = Some(goodput);
@@ -203,6 +211,7 @@ fn judged(comparison: &mut Comparison, verdict: Verdict, [value, low, high]: [f6
     first.verdict = verdict;
     (first.a, first.b) = (Some(12_000.0), Some(10_000.0));
     first.ratio = Some(Estimate { value, low, high });
+    first.equivalence = Some(narrower(value, low, high));
     first.effects = vec![value.ln(), low.ln(), high.ln()];
 }
 

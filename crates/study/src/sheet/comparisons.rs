@@ -89,7 +89,8 @@ pub(super) fn entries(all: &[ComparisonEntry], few: &str) -> Vec<Row> {
         let interval = |ratio: MeanRatio| interval::of_ratio(ratio, few);
         let drawn = |ratio: MeanRatio| {
             let (low, high) = (ratio.low.unwrap_or(ratio.value), ratio.high.unwrap_or(ratio.value));
-            SheetCell::Effect(change_of(Estimate { value: ratio.value, low, high }))
+            let estimate = change_of(Estimate { value: ratio.value, low, high });
+            SheetCell::Effect { estimate, margin: None }
         };
         let cells = vec![
             finding.into(),

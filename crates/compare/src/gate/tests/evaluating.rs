@@ -60,17 +60,25 @@ const TOLD: &[(&str, bool, &str)] = &[
     ),
     ("ipv6.sent == 1000 and ipv4.sent == 1", false, "ipv4.sent is 1,000"),
     ("1 / ipv6.response.p50 > 83/s", true, "1 / ipv6.response.p50 is 83.3/s"),
-    ("verdict(response.p50) == worse", true, "response.p50 is worse (ratio 1.20, 1.15 to 1.25)"),
-    ("verdict(response.p50) != worse", false, "response.p50 is worse (ratio 1.20, 1.15 to 1.25)"),
+    (
+        "verdict(response.p50) == worse",
+        true,
+        "response.p50 is worse (ratio 1.20, 95 % interval 1.15 to 1.25)",
+    ),
+    (
+        "verdict(response.p50) != worse",
+        false,
+        "response.p50 is worse (ratio 1.20, 95 % interval 1.15 to 1.25)",
+    ),
     (
         "verdict(goodput) == worse",
         false,
-        "goodput is inconclusive (ratio 1.01, 0.900 to 1.10; below the noise floor of 2 %)",
+        "goodput is inconclusive (ratio 1.01, 95 % interval 0.900 to 1.10; below the noise floor of 2 %)",
     ),
     (
         "verdict(failures) != equivalent",
         false,
-        "failures is equivalent (difference 0 %, -1.00 % to 1.00 %)",
+        "failures is equivalent (difference 0 %, 90 % interval -0.400 % to 0.400 %; margin 0.5 percentage points)",
     ),
     ("ratio_low(response.p50) > 1.1", true, "ratio_low(response.p50) is 1.15"),
     ("difference(response.p50) > 1ms", true, "difference(response.p50) is 2.00 ms"),
@@ -132,7 +140,7 @@ fn a_gate_on_sides_that_do_not_give_the_same_fails_whatever_it_asks() {
         (
             "verdict(failures) == worse",
             false,
-            "failures is equivalent (difference 0 %, -1.00 % to 1.00 %)".to_owned(),
+            "failures is equivalent (difference 0 %, 90 % interval -0.400 % to 0.400 %; margin 0.5 percentage points)".to_owned(),
         ),
     ] {
         let gate = Gate::parse(text, &families()).unwrap();
