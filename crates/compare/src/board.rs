@@ -18,6 +18,7 @@ const ON_A_LINE: usize = 6;
 struct SideMinute {
     load: LoadMinute,
     completed: u64,
+    ended: u64,
     failed: u64,
 }
 
@@ -100,6 +101,7 @@ impl ComparisonBoard {
         let (side, of) = (&mut self.sides[self.side], &self.counts);
         side.load.push(of, self.second, self.length_ns);
         side.completed = side.completed.saturating_add(of.completed);
+        side.ended = side.ended.saturating_add(of.ended());
         side.failed = side.failed.saturating_add(of.failed);
         self.board()
     }
@@ -122,7 +124,7 @@ impl ComparisonBoard {
     fn doubts(&self) -> Vec<String> {
         let sides = self.sides.iter().zip(&self.names);
         let failed = sides.filter_map(|(side, name)| {
-            failed_doubt(side.completed, side.failed, &format!("of {name}"))
+            failed_doubt(side.ended, side.failed, &format!("of {name}"))
         });
         busy_doubt(self.busiest).into_iter().chain(failed).collect()
     }

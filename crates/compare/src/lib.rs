@@ -52,9 +52,9 @@ pub struct Stretch {
     pub sent: u64,
     /// Exchanges with a complete response.
     pub completed: u64,
-    /// Exchanges that failed: that did not end NORMAL, or that have a status that is not accepted.
-    /// Excludes those that the end of the block cut off (ABANDONED): their number depends on how
-    /// many exchanges run at once, not on the speed of a side.
+    /// Exchanges that failed: that ended neither NORMAL nor ABANDONED, or that have a status that is
+    /// not accepted. The number of those that the end of the block cut off (ABANDONED) depends on
+    /// how many exchanges run at once, not on the speed of a side.
     pub failed: u64,
     /// Exchanges among `failed` with a complete response whose status is not accepted.
     pub unaccepted: u64,

@@ -201,10 +201,12 @@ pub(crate) fn classify_in_flight(loaded: &mut Loaded) {
         let unanswered = loaded.tally[family].classify_in_flight();
         let more = loaded.tally[family].sent - sent;
         if let Some(last) = loaded.intervals.last_mut() {
+            last.families[family].ended += unanswered;
             last.families[family].failed += unanswered;
             last.families[family].sent += more;
         }
         if let Some(last) = loaded.tenths.last_mut() {
+            last.families[family].ended += unanswered;
             last.families[family].failed += unanswered;
             last.families[family].sent += more;
         }

@@ -39,9 +39,9 @@ pub fn busy_doubt(busiest: f64) -> Option<String> {
     })
 }
 
-/// Returns a doubt if many of the exchanges of a family or a side failed.
-pub fn failed_doubt(completed: u64, failed: u64, of: &str) -> Option<String> {
-    let share = failed as f64 / completed.saturating_add(failed).max(1) as f64;
+/// Returns a doubt if many of the exchanges of a family or a side that ended failed.
+pub fn failed_doubt(ended: u64, failed: u64, of: &str) -> Option<String> {
+    let share = failed as f64 / ended.max(1) as f64;
     let text = || format!("{} of the exchanges {of} failed", write_percent(share));
     (share > MANY_FAILED).then(text)
 }
@@ -80,6 +80,8 @@ pub struct RunBoard<'a> {
 struct EndedCounts {
     sent: u64,
     completed: u64,
+    /// As [`SliceTally::ended`].
+    ended: u64,
     failed: u64,
 }
 
@@ -145,8 +147,9 @@ impl<'a> RunBoard<'a> {
             let ended = &mut self.ended[family];
             ended.sent += of.sent;
             ended.completed += of.completed;
+            ended.ended += of.ended();
             ended.failed += of.failed;
-            let waits = ended.sent > ended.completed + ended.failed || of.failed > 0;
+            let waits = ended.sent > ended.ended || of.failed > 0;
             minute.silent = if waits && of.completed == 0 { minute.silent + 1 } else { 0 };
         }
         self.board()
@@ -198,8 +201,7 @@ impl<'a> RunBoard<'a> {
         let seconds = self.second + 1;
         let mut text = elapsed_text(seconds, load.duration).trim_start().to_owned();
         let of_time = load.duration.map(|all| seconds as f64 / all.as_secs_f64().max(1e-9));
-        let ended: u64 =
-            self.ended.iter().map(|(_, of)| of.completed.saturating_add(of.failed)).sum();
+        let ended: u64 = self.ended.iter().map(|(_, of)| of.ended).sum();
         let of_count = load.requests.map(|all| {
             text += &format!(", {} of {} requests", write_count(ended), write_count(all.get()));
             ended as f64 / all.get() as f64
@@ -228,7 +230,7 @@ impl<'a> RunBoard<'a> {
 
     fn failing(&self, family: Family) -> Option<String> {
         let of = self.ended[family];
-        failed_doubt(of.completed, of.failed, &format!("over {family}"))
+        failed_doubt(of.ended, of.failed, &format!("over {family}"))
     }
 
     fn families_page(&self) -> BoardPage {
@@ -290,7 +292,7 @@ fn rows(plan: &Plan, of: &[CountedFamily]) -> Vec<BoardRow> {
         rows.push(row(outcome.name().to_owned(), outcome != Outcome::Abandoned, &count));
     }
     rows.push(row("in flight".to_owned(), false, &|of| {
-        of.ended.sent.saturating_sub(of.ended.completed + of.ended.failed)
+        of.ended.sent.saturating_sub(of.ended.ended)
     }));
     if of.iter().all(|of| of.all.is_some()) {
         let open =

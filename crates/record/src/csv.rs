@@ -38,6 +38,8 @@ const EXCHANGES: [Quantity; 6] = [
     Quantity::Waited,
     Quantity::Resent,
 ];
+/// What failed, after all other columns.
+const FAILED: [Quantity; 3] = [Quantity::Unaccepted, Quantity::Failed, Quantity::Failures];
 const CONNECTIONS: [Quantity; 2] = [Quantity::Opened, Quantity::Closed];
 
 /// Totals of bytes. The table of metrics contains only rates.
@@ -77,7 +79,7 @@ fn header() -> Vec<String> {
         .chain(BYTES.map(|(name, _)| name))
         .chain(RATES.map(|(name, _)| name))
         .map(str::to_owned);
-    let after = HANDSHAKES.into_iter().chain([name(Quantity::Unaccepted)]).map(str::to_owned);
+    let after = HANDSHAKES.into_iter().chain(FAILED.map(name)).map(str::to_owned);
     before.chain(phases).chain(after).collect()
 }
 
@@ -96,7 +98,7 @@ fn family_row(name: &str, elapsed_s: f64, figures: &FamilyResult) -> Vec<String>
         fields.extend(FIGURES.map(|(_, figure)| written(summary.and_then(figure))));
     }
     fields.extend(handshakes(figures.tls.as_ref()));
-    fields.push(quantity(Quantity::Unaccepted));
+    fields.extend(FAILED.map(quantity));
     fields
 }
 
@@ -131,8 +133,8 @@ mod tests {
         let tls = Some(tally.tls.result(&PlanTls::default()));
         let secure = FamilyResult { tls, ..plain.clone() };
         let columns = header().len();
-        let without = ["", "", "", "", "", "0"];
-        let with = ["0", "0", "1", "", "", "0"];
+        let without = ["", "", "", "", "", "0", "0", ""];
+        let with = ["0", "0", "1", "", "", "0", "0", ""];
         for (figures, end) in [(plain, without), (secure, with)] {
             let fields = family_row("ipv6", 1.0, &figures);
             assert_eq!(fields.len(), columns);

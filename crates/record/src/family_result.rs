@@ -124,19 +124,26 @@ pub struct FamilyResult {
 }
 
 impl FamilyResult {
+    /// Returns the number of exchanges that ended with `outcome`.
+    pub fn outcome(&self, outcome: Outcome) -> u64 {
+        self.outcomes.get(outcome.name()).copied().unwrap_or(0)
+    }
+
     /// Returns the number of exchanges that failed: that ended neither NORMAL nor ABANDONED, or
     /// that have a status that is not accepted.
     pub fn failed(&self) -> u64 {
-        let ended = |outcome: Outcome| self.outcomes.get(outcome.name()).copied().unwrap_or(0);
-        let fine = ended(Outcome::Normal) + ended(Outcome::Abandoned);
-        self.requests.sent.saturating_sub(fine) + self.requests.unaccepted
+        self.ended().saturating_sub(self.outcome(Outcome::Normal)) + self.requests.unaccepted
+    }
+
+    /// Returns the number of exchanges that the end of the load cut off (ABANDONED).
+    pub fn abandoned(&self) -> u64 {
+        self.outcome(Outcome::Abandoned)
     }
 
     /// Returns the number of exchanges whose result is known: those sent, except the ones that the
     /// end of the load cut off (ABANDONED). Shares of failures are shares of these.
     pub fn ended(&self) -> u64 {
-        let cut_off = self.outcomes.get(Outcome::Abandoned.name()).copied().unwrap_or(0);
-        self.requests.sent.saturating_sub(cut_off)
+        self.requests.sent.saturating_sub(self.abandoned())
     }
 
     /// Returns the share of the exchanges that ended which failed, or `None` if none ended.

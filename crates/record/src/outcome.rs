@@ -251,11 +251,18 @@ impl OutcomeCounts<'_> {
         self.completed().saturating_add(self.unfinished())
     }
 
-    /// Returns the number of exchanges that failed: those without a complete response, except the
-    /// ones that the end of the run cut off, and those with a status that is not accepted.
+    /// Returns the number of exchanges that failed: those that ended neither NORMAL nor ABANDONED,
+    /// and those that have a status that is not accepted. This is what `failed` means wherever
+    /// exchanges are counted.
     pub fn failed(self) -> u64 {
         let cut_off = self.outcome(Outcome::Abandoned);
         (self.unfinished() - cut_off).saturating_add(self.unaccepted)
+    }
+
+    /// Returns the number of exchanges whose result is known: all that ended, except the ones that
+    /// the end of the load cut off (ABANDONED). Shares of failures are shares of these.
+    pub fn known(self) -> u64 {
+        self.ended() - self.outcome(Outcome::Abandoned)
     }
 
     /// Returns the numbers of a result: NORMAL always, the others if they occurred.

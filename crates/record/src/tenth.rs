@@ -1,7 +1,8 @@
 //! Figures of each tenth of a second of a short run.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::interval::ended_and_failed;
 use crate::tally::{SliceTally, TenthSlice};
 use sixmark_units::family::PerFamily;
 
@@ -29,14 +30,18 @@ pub struct Tenth {
 
 /// The figures of one family in one tenth of a second. They are counted as those of a second in
 /// intervals.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TenthFamily {
     /// Exchanges started.
     pub sent: u64,
     /// Complete responses.
     pub completed: u64,
-    /// Exchanges that ended without a complete response.
+    /// Exchanges that ended, except those that the end of the load cut off (ABANDONED). Absent in
+    /// older documents.
+    #[serde(default)]
+    pub ended: u64,
+    /// Exchanges among those ended that failed, as in intervals.
     pub failed: u64,
     /// Responses among those completed whose status is not accepted.
     pub unaccepted: u64,
@@ -44,6 +49,33 @@ pub struct TenthFamily {
     pub body_bytes: u64,
     /// Response times, without their histogram.
     pub response_us: TenthTimes,
+}
+
+impl<'de> Deserialize<'de> for TenthFamily {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<TenthFamily, D::Error> {
+        /// The fields as documents of any age have them.
+        #[derive(Deserialize)]
+        struct Written {
+            sent: u64,
+            completed: u64,
+            ended: Option<u64>,
+            failed: u64,
+            unaccepted: u64,
+            body_bytes: u64,
+            response_us: TenthTimes,
+        }
+        let of = Written::deserialize(from)?;
+        let (ended, failed) = ended_and_failed(of.ended, of.completed, [of.failed, of.unaccepted]);
+        Ok(TenthFamily {
+            sent: of.sent,
+            completed: of.completed,
+            ended,
+            failed,
+            unaccepted: of.unaccepted,
+            body_bytes: of.body_bytes,
+            response_us: of.response_us,
+        })
+    }
 }
 
 /// Response times of a tenth of a second in microseconds, accurate to three digits; null if count is
@@ -85,6 +117,7 @@ fn tenth_family(of: SliceTally) -> TenthFamily {
     TenthFamily {
         sent: of.sent,
         completed: of.completed,
+        ended: of.ended(),
         failed: of.failed,
         unaccepted: of.unaccepted,
         body_bytes: of.body,

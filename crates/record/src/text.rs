@@ -305,8 +305,10 @@ impl FamilyColumns<'_> {
 
     fn counts(&self, text: &mut String) {
         self.quantity(text, Quantity::Sent);
+        // The outcomes below have those that were cut off.
         crate::sheet::figures::UNUSUAL
             .into_iter()
+            .filter(|quantity| *quantity != Quantity::Abandoned)
             .for_each(|quantity| self.quantity_if_any(text, quantity));
         for outcome in Outcome::ALL {
             let number = |f: &FamilyResult| f.outcomes.get(outcome.name()).map(|&n| n as f64);

@@ -128,7 +128,10 @@ impl Gatherer {
         let unanswered = self.classify_left_open(end_ns);
         let mut intervals = self.seconds.end(end_ns);
         if let Some(last) = intervals.last_mut() {
-            Family::BOTH.into_iter().for_each(|of| last.families[of].failed += unanswered[of]);
+            for family in Family::BOTH {
+                last.families[family].ended += unanswered[family];
+                last.families[family].failed += unanswered[family];
+            }
         }
         let used = |family: Family| self.seen[family].connections > 0;
         // If no connection of any family was seen, the result has empty figures of both.
@@ -208,6 +211,7 @@ impl Gatherer {
         let second = self.seconds.at(times.ended_ns, family);
         second.completed += 1;
         let unaccepted = u64::from(!AcceptStatus::default().accepts(status));
+        second.failed += unaccepted;
         second.unaccepted += unaccepted;
         self.tally[family].unaccepted += unaccepted;
         second.body += exchange.content_bytes;

@@ -48,6 +48,7 @@ impl Recorder {
         }
         let slice = &mut self.slice.families[family];
         slice.completed += 1;
+        slice.failed += unaccepted;
         slice.unaccepted += unaccepted;
         slice.body += with.body;
         if self.is_stalled(family, exchange) {

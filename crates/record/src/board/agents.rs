@@ -20,6 +20,7 @@ struct AgentCounts {
     latest: u64,
     sent: u64,
     completed: u64,
+    ended: u64,
     failed: u64,
 }
 
@@ -35,6 +36,7 @@ impl AgentRows {
             counts.latest += of.completed;
             counts.sent += of.sent;
             counts.completed += of.completed;
+            counts.ended += of.ended();
             counts.failed += of.failed;
         }
     }
@@ -43,7 +45,7 @@ impl AgentRows {
     pub(super) fn page(&self) -> Option<BoardPage> {
         let column = |name: &str| BoardColumn { name: name.to_owned(), traces: Vec::new() };
         let row = |(agent, of): (&Arc<str>, &AgentCounts)| {
-            let in_flight = of.sent.saturating_sub(of.completed.saturating_add(of.failed));
+            let in_flight = of.sent.saturating_sub(of.ended);
             BoardRow {
                 label: agent.to_string(),
                 figures: [of.latest, of.completed, of.failed, in_flight].map(write_count).into(),

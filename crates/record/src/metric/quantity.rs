@@ -18,6 +18,8 @@ pub enum Quantity {
     Failed,
     /// Failed exchanges as a share of those that ended.
     Failures,
+    /// Exchanges that the end of the load cut off.
+    Abandoned,
     /// Complete responses per second.
     RequestsPerS,
     /// Blocks read or written per second. In sixmark's own cells each complete response is a block.
@@ -139,12 +141,14 @@ const ENTRIES: [QuantityEntry; COUNT] = {
             "complete responses whose status counts as a failure"),
         entry(Q::Failed, ["failed", "failed"], (Count, LOWER),
             Some(|of| Some(of.failed() as f64)),
-            "exchanges without a complete response, or with a status that is not accepted; those \
-             that the end of the load cut off are omitted"),
+            "exchanges that ended neither NORMAL nor ABANDONED, or with a status that is not accepted"),
         entry(Q::Failures, ["failures", "failures"], (Share, LOWER),
             Some(FamilyResult::failed_share),
-            "failed exchanges as a share of those sent; exchanges that the end of the load cut off \
-             are omitted from both"),
+            "failed exchanges as a share of those that ended: of those sent without `abandoned`"),
+        entry(Q::Abandoned, ["abandoned", "cut off at the end"], (Count, NEITHER),
+            Some(|of| Some(of.abandoned() as f64)),
+            "exchanges in flight when the load ended, and no older than completed ones explain \
+             (ABANDONED): not failures, and in no share of failures"),
         entry(Q::RequestsPerS, ["requests_per_s", "requests/s"], (Frequency, HIGHER),
             Some(|of| Some(of.requests_per_s)),
             "complete responses per second"),

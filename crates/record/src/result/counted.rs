@@ -9,7 +9,7 @@ use crate::family_result::{
     AddressResult, BreachCount, ByteCounts, ConnectionCounts, FailureCount, Families, FamilyResult,
     RequestCounts, UnfollowedCount,
 };
-use crate::outcome::{Failure, Outcome, OutcomeCounts};
+use crate::outcome::{Failure, OutcomeCounts};
 use crate::plan::{Endpoint, Plan};
 use crate::sizes::{Sizes, SizesResult};
 use crate::tally::{EndpointTally, FamilyTally, Tally};
@@ -158,7 +158,7 @@ fn by_address(plan: &Plan, tally: &FamilyTally) -> Vec<AddressResult> {
         AddressResult {
             address: endpoint.address,
             url: plan.targets.get(endpoint.target).map_or(String::new(), |of| of.url.clone()),
-            ended: counts.ended() - counts.outcome(Outcome::Abandoned),
+            ended: counts.known(),
             completed: counts.completed(),
             unaccepted: *unaccepted,
             failures: failure_counts(failures),

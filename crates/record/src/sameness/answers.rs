@@ -97,11 +97,11 @@ impl TargetAnswers {
 
     /// Returns the number of exchanges that the end of the load did not cut off.
     pub fn ended(&self) -> u64 {
-        self.completed() + self.failed()
+        self.completed() + self.without_response()
     }
 
     /// Returns the number of these exchanges that ended without a complete response.
-    pub fn failed(&self) -> u64 {
+    pub fn without_response(&self) -> u64 {
         let ended = self.failures.iter().filter(|(of, _)| of.outcome != Outcome::Abandoned);
         ended.map(|(_, count)| count).sum()
     }

@@ -18,7 +18,7 @@ pub(super) fn silent(
     (a, b): (&TargetAnswers, &TargetAnswers),
 ) -> Option<String> {
     let sides = [(names.0, a), (names.1, b)].into_iter();
-    let silent = sides.filter(|(_, given)| given.completed() == 0 && given.failed() > 0);
+    let silent = sides.filter(|(_, given)| given.completed() == 0 && given.without_response() > 0);
     let lines = silent.map(|(name, given)| format!("{} {}", spoken(name), gives_nothing(given)));
     lines.reduce(|lines, line| format!("{lines}; {line}"))
 }
@@ -44,7 +44,7 @@ impl TargetAnswers {
 
 /// Returns text such as `does not answer: 0 of 96, REFUSED in connect`.
 fn gives_nothing(given: &TargetAnswers) -> String {
-    let sent = write_count(given.failed());
+    let sent = write_count(given.without_response());
     let Some(most) = most_failed(given) else { return format!("does not answer: 0 of {sent}") };
     let how = match (most.outcome, most.phase) {
         (Outcome::Content, _) => "returns no response that passes its checks",
@@ -128,7 +128,7 @@ fn describe_shares([a, b]: [NamedSide<'_>; 2], unlike: &Unlike) -> String {
         let given = side.given;
         let fine = given.status.iter().filter(|(status, _)| (200..300).contains(status));
         let others = given.ended() - fine.map(|(_, count)| count).sum::<u64>();
-        let failed = given.failed() + given.unaccepted;
+        let failed = given.without_response() + given.unaccepted;
         (2 * failed + others) as f64 / given.ended().max(1) as f64
     };
     let has_more = match bad(&a).total_cmp(&bad(&b)) {

@@ -26,10 +26,13 @@ const QUANTILES: [Figure<Summary>; 7] = [
 /// Counts that are shown even if they are 0.
 const ALWAYS: [Quantity; 2] = [Quantity::Sent, Quantity::Completed];
 
-/// Counts of exchanges whose status was not accepted, or that were redirected, not started, started
-/// late, sent again, or had interim responses; each is shown only if it is above 0.
-pub(crate) const UNUSUAL: [Quantity; 8] = [
+/// Counts of exchanges that failed, whose status was not accepted, or that were cut off, redirected,
+/// not started, started late, sent again, or had interim responses; each is shown only if it is above
+/// 0.
+pub(crate) const UNUSUAL: [Quantity; 10] = [
+    Quantity::Failed,
     Quantity::Unaccepted,
+    Quantity::Abandoned,
     Quantity::Redirects,
     Quantity::Followed,
     Quantity::Dropped,

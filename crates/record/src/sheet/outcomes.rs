@@ -28,10 +28,11 @@ fn outcomes(sides: &Sides<'_>) -> Table {
     };
     let row = |outcome: Outcome| {
         let cell = |f: &FamilyResult| {
-            let count = f.outcomes.get(outcome.name()).copied().unwrap_or(0);
-            let share = count as f64 / f.requests.sent.max(1) as f64;
+            let count = f.outcome(outcome);
+            // A part of the share of failures, which is one of the exchanges that ended.
+            let share = count as f64 / f.ended().max(1) as f64;
             let share = match outcome {
-                Outcome::Normal => String::new(),
+                Outcome::Normal | Outcome::Abandoned => String::new(),
                 _ => format!(" ({})", write::write_percent(share)),
             };
             SheetCell::Number(write::write_count(count) + &share, count as f64)
@@ -63,7 +64,7 @@ fn meaning(outcome: Outcome) -> &'static str {
         Outcome::NoPort => "no local port left",
         Outcome::Local => "this host refused",
         Outcome::Unanswered => "in flight at the end, older than other exchanges can explain",
-        Outcome::Abandoned => "cut off by the end of the run",
+        Outcome::Abandoned => "cut off by the end of the run; not a failure",
     }
 }
 

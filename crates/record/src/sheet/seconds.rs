@@ -231,6 +231,7 @@ mod tests {
             let counted = IntervalFamily {
                 sent: 0,
                 completed: (length_s * 100.0) as u64,
+                ended: 0,
                 failed: 0,
                 unaccepted: 0,
                 body_bytes: 0,
@@ -287,6 +288,7 @@ mod tests {
         };
         let family = |completed: u64, failed| TenthFamily {
             sent: completed + failed,
+            ended: completed + failed,
             completed,
             failed,
             unaccepted: 0,

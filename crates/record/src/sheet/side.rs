@@ -2,7 +2,6 @@
 
 use crate::family_result::FamilyResult;
 use crate::measurement::Measurement;
-use crate::outcome::Outcome;
 use crate::timed_phase::TimedPhase;
 use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
@@ -126,9 +125,7 @@ impl<'a> Sides<'a> {
 fn both_of(measurement: &dyn Measurement) -> Option<&FamilyResult> {
     let run = measurement.run().filter(|run| run.find_max.is_none())?;
     let families = || run.families.iter().map(|(_, of)| of);
-    let answered = families().all(|of| {
-        let abandoned = of.outcomes.get(Outcome::Abandoned.name()).copied().unwrap_or(0);
-        of.requests.completed > 0 && of.requests.completed + abandoned == of.requests.sent
-    });
+    let answered =
+        families().all(|of| of.requests.completed > 0 && of.requests.completed == of.ended());
     (families().count() == 2 && answered).then_some(&run.total)
 }

@@ -95,10 +95,10 @@ fn span(seconds: &[Interval]) -> Span {
 
 fn span_of_tenth(of: &Tenth) -> Span {
     let counted = |family: Family| {
-        let TenthFamily { completed, failed, unaccepted, response_us, .. } = of.families[family];
+        let TenthFamily { completed, failed, response_us, .. } = of.families[family];
         CountedSpan {
             completed,
-            failed: failed + unaccepted,
+            failed,
             response: None,
             times: [response_us.p50, response_us.p95, response_us.p99],
         }
@@ -113,7 +113,7 @@ fn span_of_tenth(of: &Tenth) -> Span {
 impl CountedSpan {
     fn add(&mut self, of: &IntervalFamily) {
         self.completed += of.completed;
-        self.failed += of.failed + of.unaccepted;
+        self.failed += of.failed;
         // A histogram that can't be decoded is reported with the phases.
         let Ok(Some(response)) = Distribution::of(&of.response_us) else { return };
         match &mut self.response {

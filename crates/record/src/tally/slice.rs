@@ -142,10 +142,10 @@ pub struct SliceTally {
     /// Exchanges with a complete response.
     #[serde(skip_serializing_if = "is_default")]
     pub completed: u64,
-    /// Exchanges that ended without a complete response.
+    /// Exchanges that failed: see [`OutcomeCounts::failed`].
     #[serde(skip_serializing_if = "is_default")]
     pub failed: u64,
-    /// Responses among those completed whose status is not accepted.
+    /// Responses among those completed whose status is not accepted. They are among `failed`, too.
     #[serde(skip_serializing_if = "is_default")]
     pub unaccepted: u64,
     /// Content bytes of complete responses.
@@ -167,6 +167,12 @@ pub struct SliceTally {
 }
 
 impl SliceTally {
+    /// Returns the number of exchanges whose result is known, of which those that failed are a
+    /// share: all that ended, except the ones that the end of the load cut off.
+    pub fn ended(&self) -> u64 {
+        self.completed.saturating_add(self.failed.saturating_sub(self.unaccepted))
+    }
+
     /// Returns the figures of a second, of which `counted` is the whole tally: the difference of two
     /// cumulative ones. `sent` is 0 if more exchanges were moved to the other family than started.
     pub fn of(counted: &FamilyTally) -> SliceTally {
@@ -177,7 +183,7 @@ impl SliceTally {
         SliceTally {
             sent: counted.sent.cast_signed().max(0).cast_unsigned(),
             completed: outcomes.completed(),
-            failed: outcomes.unfinished().saturating_sub(outcomes.outcome(Outcome::Abandoned)),
+            failed: outcomes.failed(),
             unaccepted: counted.unaccepted,
             body: counted.bytes.body,
             connect: phases.connect.clone(),

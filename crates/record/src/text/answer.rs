@@ -30,7 +30,8 @@ const QUANTILES: [Figure<Summary>; 3] =
 
 /// Exchanges that were not started, and requests that were sent again, which make the conclusion
 /// weaker.
-const UNUSUAL: [Quantity; 3] = [Quantity::Dropped, Quantity::Unsent, Quantity::Resent];
+const UNUSUAL: [Quantity; 4] =
+    [Quantity::Abandoned, Quantity::Dropped, Quantity::Unsent, Quantity::Resent];
 
 /// The hint how to see the other figures.
 const FULL: &str = "All phases, connections, TLS, TCP and CPU time: --full";

@@ -95,12 +95,12 @@ pub fn failures_of_family(family: Family, figures: &FamilyResult) -> Option<Warn
         + unchecked_by(figures);
     let failed = failed.saturating_sub(others);
     (failed > 0 && figures.requests.completed > 0).then(|| {
-        let share = failed as f64 / figures.requests.sent as f64 * 100.0;
+        let share = failed as f64 / figures.ended() as f64 * 100.0;
         let message = format!(
             "{} of {} over {family} ({share:.2} %) had no complete response; times cover the other \
              requests",
             write_count(failed),
-            counted(figures.requests.sent, "request", "requests")
+            counted(figures.ended(), "request", "requests")
         );
         warning("failures", message)
     })

@@ -426,7 +426,24 @@ impl ClientFigures {
         self.0.insert(Metric::Outcome(Outcome::Normal).to_string(), completed as f64);
     }
 
+    /// Adds responses without a successful status to those that failed, as sixmark itself counts
+    /// them.
+    fn refuse(&mut self, refused: u64) {
+        let of = |quantity: Quantity| {
+            self.0.get(&Metric::Quantity(quantity).to_string()).copied().unwrap_or(0.0)
+        };
+        // A client may have counted such a response as failed for another reason, too.
+        let sent = of(Quantity::Sent);
+        let failed = (of(Quantity::Failed) + refused as f64).min(sent);
+        self.quantity(Quantity::Unaccepted, refused as f64);
+        self.quantity(Quantity::Failed, failed);
+        self.quantity(Quantity::Failures, if sent > 0.0 { failed / sent } else { 0.0 });
+    }
+
     fn answer(mut self, said: &ProgramOutput<'_>, refused: u64) -> Answer {
+        if refused > 0 {
+            self.refuse(refused);
+        }
         self.quantity(Quantity::Wall, said.wall_s);
         self.quantity(Quantity::Cpu, said.cpu_s);
         if said.wall_s > 0.0 {

@@ -162,6 +162,7 @@ time to 1st byte:      359us       677us       481us        96us    70.00%
         (figure(&answer, "sent"), figure(&answer, "completed"), answer.refused),
         (1_000.0, 998.0, 8)
     );
+    assert_eq!((figure(&answer, "failed"), figure(&answer, "failures")), (10.0, 0.01));
     assert_eq!((figure(&answer, "response.mean"), figure(&answer, "connect.max")), (174.0, 398.0));
     assert!((figure(&answer, "goodput") - 4_096_000.0 / 0.01834).abs() < 1.0);
 }

@@ -112,7 +112,7 @@ fn figures_line(counts: &PerFamily<SliceTally>) -> String {
     let used = counts.iter().filter(|(_, of)| of.sent + of.completed + of.failed > 0);
     let families: String =
         used.map(|(family, of)| figures_of_slice(&family.to_string(), of)).collect();
-    let failed: u64 = counts.iter().map(|(_, of)| of.failed + of.unaccepted).sum();
+    let failed: u64 = counts.iter().map(|(_, of)| of.failed).sum();
     format!("{families}   failed {}", write_count(failed))
 }
 
