@@ -77,6 +77,7 @@ fn loaded_of_end(end: &EndRecord) -> Loaded {
         tally: end.tally.clone(),
         busiest: end.busiest,
         elapsed_ns: end.elapsed_ns,
+        put_off_ns: end.put_off_ns,
         begun_late_ns: end.late_ns,
         ended: end.ended,
         driver: driver_name(&end.driver),

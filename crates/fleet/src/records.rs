@@ -53,8 +53,12 @@ pub struct SecondRecord {
 pub struct EndRecord {
     /// All counts. They equal the sum of the seconds.
     pub tally: Tally,
-    /// Nanoseconds from the end of the warm-up to the end of the last exchange.
+    /// Nanoseconds from the beginning of the measurement to the end of the last exchange.
     pub elapsed_ns: u64,
+    /// Nanoseconds from the end of the warm-up to the beginning of the measurement; `None` if it
+    /// awaited the first request, and none started.
+    #[serde(default)]
+    pub put_off_ns: Option<u64>,
     /// How much later than agreed the load began, in nanoseconds.
     pub late_ns: u64,
     /// Why it ended.

@@ -43,12 +43,13 @@ pub fn at_the_same_time<'a>(
 ) -> Loaded {
     let mut one =
         Loaded { intervals, ended: worst(shares.clone().map(|share| share.ended)), ..nothing() };
+    let times = shares.clone().map(|share| (share.put_off_ns, share.elapsed_ns));
+    (one.put_off_ns, one.elapsed_ns) = joined_time(times);
     for share in shares {
         one.busiest = one.busiest.max(share.busiest);
         one.tally += &share.tally;
         one.clocks += &share.clocks;
         one.lapses.add_worker(&share.lapses);
-        one.elapsed_ns = one.elapsed_ns.max(share.elapsed_ns);
         one.driver = share.driver;
         one.usage.user_s += share.usage.user_s;
         one.usage.system_s += share.usage.system_s;
@@ -59,6 +60,17 @@ pub fn at_the_same_time<'a>(
     one
 }
 
+/// Returns when the measurement of parts of one load, which ran at the same time, began after the
+/// warm-up, and how long it lasted: from the first beginning to the last end. Each part has both of
+/// its own, in nanoseconds; one that never began has no beginning.
+pub(crate) fn joined_time(
+    parts: impl Iterator<Item = (Option<u64>, u64)> + Clone,
+) -> (Option<u64>, u64) {
+    let first = parts.clone().filter_map(|(put_off, _)| put_off).min();
+    let ends = parts.map(|(put_off, elapsed)| put_off.unwrap_or(0).saturating_add(elapsed));
+    (first, ends.max().unwrap_or(0).saturating_sub(first.unwrap_or(0)))
+}
+
 fn nothing() -> Loaded {
     Loaded {
         tally: Tally::default(),
@@ -66,6 +78,7 @@ fn nothing() -> Loaded {
         tenths: Vec::new(),
         busiest: 0.0,
         elapsed_ns: 0,
+        put_off_ns: None,
         begun_late_ns: 0,
         ended: Ended::Complete,
         driver: "none",
@@ -109,4 +122,20 @@ fn add_later_share(agent: &mut AgentLoad, later: &AgentLoad) {
         agent.clock = later.clock;
     }
     agent.late_ns = agent.late_ns.max(later.late_ns);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_lasts_from_the_first_beginning_to_the_last_end() {
+        let time = |parts: &[(Option<u64>, u64)]| joined_time(parts.iter().copied());
+        assert_eq!(time(&[]), (None, 0));
+        assert_eq!(time(&[(Some(0), 9), (Some(0), 7)]), (Some(0), 9));
+        assert_eq!(time(&[(Some(5), 10), (Some(3), 10)]), (Some(3), 12));
+        // A part without a request does not move the beginning to the end of the warm-up.
+        assert_eq!(time(&[(None, 0), (Some(5), 10)]), (Some(5), 10));
+        assert_eq!(time(&[(Some(u64::MAX), u64::MAX), (Some(1), 1)]), (Some(1), u64::MAX - 1));
+    }
 }

@@ -41,6 +41,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
+use joined::joined_time;
+
 use sixmark_document::provenance::Ended;
 use sixmark_record::clocks::Clocks;
 use sixmark_record::interval::Interval;
@@ -82,8 +84,13 @@ pub struct Loaded {
     pub tenths: Vec<Tenth>,
     /// The largest share of a second (0 to 1) in which a worker was not waiting for the kernel.
     pub busiest: f64,
-    /// Nanoseconds from the end of the warm-up to the end of the last exchange.
+    /// Nanoseconds from the beginning of the measurement to the end of the last exchange. The
+    /// measurement begins when the warm-up is over; that of a number of requests in a closed loop
+    /// begins when the first of them starts.
     pub elapsed_ns: u64,
+    /// Nanoseconds from the end of the warm-up to the beginning of the measurement. `None` if it
+    /// awaited the first request, and none started; for several consecutive loads.
+    pub put_off_ns: Option<u64>,
     /// How much later than planned the last worker began, in nanoseconds.
     pub begun_late_ns: u64,
     /// Why it ended.
@@ -176,12 +183,15 @@ fn merge(
         lapses.add_worker(&report.lapses);
         book.add(std::mem::take(&mut report.book));
     }
+    let (put_off_ns, elapsed_ns) =
+        joined_time(reports.iter().map(|report| (report.put_off_ns, report.elapsed_ns)));
     Loaded {
         tally,
         intervals,
         tenths: Vec::new(),
         busiest,
-        elapsed_ns: reports.iter().map(|report| report.elapsed_ns).max().unwrap_or(0),
+        elapsed_ns,
+        put_off_ns,
         begun_late_ns: reports.iter().map(|report| report.begun_late_ns).max().unwrap_or(0),
         ended: worst(reports.iter().map(|report| report.ended)),
         driver: reports.first().map_or("none", |report| report.driver),

@@ -10,7 +10,7 @@ use sixmark_units::family::PerFamily;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// The start, in whole seconds from the end of the warm-up.
+    /// The start, in whole seconds from the beginning of the measurement.
     pub second: u64,
     /// The length in seconds: close to 1, except for the last one.
     pub length_s: f64,

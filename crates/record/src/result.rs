@@ -59,8 +59,10 @@ pub struct RunResult {
     /// When the run began, including its warm-up: RFC 3339, UTC, with milliseconds.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
     pub started: String,
-    /// The divisor of all rates: seconds from the end of the warm-up to the end of the last
-    /// exchange or, if later, to the end of the requested duration.
+    /// The divisor of all rates: seconds from the beginning of the measurement to the end of the
+    /// last exchange or, if later, to the end of the requested duration. The measurement begins when
+    /// the warm-up is over; that of a number of requests in a closed loop begins when the first of
+    /// them starts.
     pub elapsed_s: f64,
     /// Why the run ended.
     pub ended: Ended,

@@ -20,7 +20,7 @@ const SHORTEST: u64 = TENTH / 5;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tenth {
-    /// The start, in whole tenths of a second from the end of the warm-up.
+    /// The start, in whole tenths of a second from the beginning of the measurement.
     pub tenth: u64,
     /// The length in seconds: close to 0.1, except for the last one.
     pub length_s: f64,

@@ -43,6 +43,7 @@ fn result(tls: PlanTls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
         tenths: Vec::new(),
         busiest: 0.0,
         elapsed_ns: 1,
+        put_off_ns: Some(0),
         begun_late_ns: 0,
         ended: Ended::Complete,
         driver: "fake",

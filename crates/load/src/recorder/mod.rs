@@ -13,6 +13,7 @@ use sixmark_record::by_request::RequestTally;
 use sixmark_record::by_step::LoadSteps;
 use sixmark_record::clocks::{Clocks, Timestamps};
 use sixmark_record::lapses::Lapses;
+use sixmark_record::plan::LoadPlan;
 use sixmark_record::plan::accept::AcceptStatus;
 use sixmark_record::tally::{RunningCounts, Slice, SliceTally, Tally};
 use sixmark_record::truth::TruthBook;
@@ -57,6 +58,11 @@ pub(crate) struct Recorder {
     worker: u32,
     /// The time at which the measurement begins.
     begin: u64,
+    /// True while a load of a number of requests awaits the first of them: its measurement begins
+    /// with that, see [`Recorder::begin_with_first`].
+    awaits_first: bool,
+    /// How much later than planned the measurement began for that reason, in nanoseconds.
+    put_off: u64,
     second: u64,
     /// The start of the current slice, and how long the worker had waited by then.
     slice_start: u64,
@@ -91,6 +97,8 @@ impl Recorder {
             whole: prepared.whole,
             worker,
             begin,
+            awaits_first: begins_with_first(&prepared.plan.load),
+            put_off: 0,
             second: 0,
             slice_start: begin,
             waited: 0,
@@ -104,6 +112,31 @@ impl Recorder {
     pub(crate) fn begin_at(&mut self, begin: u64) {
         (self.begin, self.slice_start, self.last_end) = (begin, begin, begin);
         self.tenths.iter_mut().for_each(|tenths| **tenths = Tenths::new(begin));
+    }
+
+    /// Begins the measurement of a number of requests when the first of them starts, at `now`.
+    /// `waited` is how long the worker has waited in all. When the warm-up is over, all places may
+    /// be taken by its exchanges: the time until one of them ends, and what it receives, belong to
+    /// no measured exchange, and would lower the rate of a few requests by half.
+    #[inline]
+    pub(crate) fn begin_with_first(&mut self, now: u64, waited: impl FnOnce() -> u64) {
+        if !self.awaits_first {
+            return;
+        }
+        self.awaits_first = false;
+        self.put_off = now.saturating_sub(self.begin);
+        for family in Family::BOTH {
+            let tally = &mut self.tally[family];
+            (tally.bytes, tally.io) = Default::default();
+        }
+        self.begin_at(now.max(self.begin));
+        self.begin_waiting(waited());
+    }
+
+    /// Returns how much later than planned the measurement began, in nanoseconds. `None` if it
+    /// awaited the first request, and none started.
+    pub(crate) fn put_off(&self) -> Option<u64> {
+        (!self.awaits_first).then_some(self.put_off)
     }
 
     /// Returns when the measurement begins.
@@ -321,24 +354,29 @@ impl Recorder {
         &self.slice.families
     }
 
-    /// Returns when the current slice ends; never while the exchanges in flight at the end are
-    /// awaited.
+    /// Returns when the current slice ends; never before the measurement has begun, and while the
+    /// exchanges in flight at the end are awaited.
     pub(crate) fn slice_end(&self) -> u64 {
-        match self.drained_from {
-            Some(_) => u64::MAX,
-            None => self.begin + (self.second + 1) * SECOND,
+        match self.is_between_ends() {
+            false => u64::MAX,
+            true => self.begin + (self.second + 1) * SECOND,
         }
+    }
+
+    /// Returns true unless the measurement awaits its first request, or the last responses.
+    fn is_between_ends(&self) -> bool {
+        !self.awaits_first && self.drained_from.is_none()
     }
 
     /// Returns when the current slice or the current tenth ends, whichever is first.
     pub(crate) fn next_cut(&self) -> u64 {
-        let tenth = self.tenths.as_ref().filter(|_| self.drained_from.is_none());
+        let tenth = self.tenths.as_ref().filter(|_| self.is_between_ends());
         tenth.map_or(u64::MAX, |tenths| tenths.end()).min(self.slice_end())
     }
 
     /// Ends the current tenth if it is over at `now`.
     pub(crate) fn keep_tenths(&mut self, now: u64) {
-        if self.drained_from.is_none() && self.tenths.as_ref().is_some_and(|of| now >= of.end()) {
+        if self.is_between_ends() && self.tenths.as_ref().is_some_and(|of| now >= of.end()) {
             self.cut_tenth(now);
         }
     }
@@ -398,4 +436,10 @@ impl Recorder {
     pub(crate) fn begin_waiting(&mut self, waited: u64) {
         self.waited = waited;
     }
+}
+
+/// Returns true for a load of a number of requests in a closed loop, which lasts from the start of
+/// the first to the end of the last. An open loop lasts as long as its schedule.
+fn begins_with_first(load: &LoadPlan) -> bool {
+    load.requests.is_some() && load.pace.open().is_none()
 }

@@ -43,6 +43,10 @@ impl<D: Driver> Worker<'_, D> {
         if let Some(request) = self.requests.choose(turn.counted, turn.endpoint) {
             turn.request = request;
         }
+        if turn.counted {
+            let driver = &self.network.driver;
+            self.recorder.begin_with_first(now, || driver.waited());
+        }
         match way {
             Some(slot) => self.put(&turn, slot, now),
             None => self.open(&turn),

@@ -39,7 +39,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         // Tenths of the second that are recorded end at the same times, but after this.
         let begin = self.recorder.begin();
-        self.grain_due = begin + ((now - begin) / INTERVAL + 1) * INTERVAL;
+        self.grain_due = begin + (now.saturating_sub(begin) / INTERVAL + 1) * INTERVAL;
         let families = self.recorder.current();
         if families.iter().map(|(_, of)| of.wait.count()).sum::<u64>() >= FEWEST {
             let shared = self.prepared.plan.http.streams.get() > 1 && !self.network.is_over_quic();

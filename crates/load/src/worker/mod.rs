@@ -77,8 +77,12 @@ struct Buffers {
 pub struct Report {
     /// The counts over the whole measurement.
     pub tally: Tally,
-    /// Nanoseconds from the end of the warm-up to the end of the last exchange.
+    /// Nanoseconds from the beginning of the measurement to the end of the last exchange.
     pub elapsed_ns: u64,
+    /// Nanoseconds from the end of the warm-up to the beginning of the measurement: 0 unless the
+    /// load is a number of requests, which begins with the first of them. `None` if it awaited that,
+    /// and none started.
+    pub put_off_ns: Option<u64>,
     /// How much later than planned it began, in nanoseconds.
     pub begun_late_ns: u64,
     /// Why it ended.
@@ -300,6 +304,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         Report {
             clocks: Clocks { missing: missing + stamps.missing, inverted, steps: stamps.steps },
             elapsed_ns: last.saturating_sub(recorder.begin()),
+            put_off_ns: recorder.put_off(),
             begun_late_ns: 0,
             ended,
             driver: driver.name(),

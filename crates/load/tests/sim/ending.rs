@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use sixmark_document::timing::Timing;
 use sixmark_record::outcome::Outcome;
 use sixmark_record::plan::Plan;
 use sixmark_record::tally::Tally;
 use sixmark_units::family::Family;
 
-use super::harness::{BEGIN, Ran, Sim, lasting, run};
+use super::harness::{BEGIN, Ran, Sim, lasting, plan, run};
 use super::script::{MILLI, Reply, Request, Response, SECOND, Script, Step};
 
 /// How long servers take.
@@ -61,6 +62,32 @@ fn what_a_healthy_server_had_no_time_to_answer_did_not_fail() {
         let cut_off: u64 = ended(&tally, Outcome::Abandoned).iter().sum();
         assert_eq!(cut_off, if drain == 0 { 8 } else { 0 }, "{drain}");
         assert_eq!(ran.report.elapsed_ns, 2 * SECOND, "{drain}");
+    }
+}
+
+/// The warm-up ends while exchanges of it are in flight, at each of several moments.
+#[test]
+fn a_number_of_requests_lasts_from_the_first_start_to_the_last_response() {
+    for warmup in [0, 150, 199, 1_250] {
+        for (number, connections) in [(1, 1), (2, 1), (10, 1), (100, 1), (1, 4), (8, 4), (100, 4)] {
+            let mut plan = plan();
+            plan.load.requests = number.try_into().ok();
+            plan.load.warmup = Duration::from_millis(warmup);
+            plan.load.connections = connections.try_into().unwrap();
+            plan.connection.most_open = (2 * connections).try_into().unwrap();
+            let ran = run(plan, Script::of_replies(|_: &Request, _| after(WAIT)));
+            let tally = ran.tally();
+            let of = format!("{number} requests, {connections} in flight, {warmup} ms");
+            assert_eq!(tally.iter().map(|(_, of)| of.completed()).sum::<u64>(), number, "{of}");
+            let times = || tally.iter().map(|(_, of)| &of.phases.response);
+            let shortest = times().filter_map(Timing::min).min().unwrap();
+            let longest = times().filter_map(|of| of.quantile(1.0)).max().unwrap();
+            let rounds = number.div_ceil(connections.into());
+            let elapsed = ran.report.elapsed_ns;
+            assert!((rounds * shortest..=rounds * longest).contains(&elapsed), "{of}: {elapsed}");
+            let of_slices: u64 = ran.slices.iter().map(|slice| slice.length_ns).sum();
+            assert_eq!(of_slices, elapsed, "{of}");
+        }
     }
 }
 

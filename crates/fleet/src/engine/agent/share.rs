@@ -245,6 +245,7 @@ fn end_witness(witness: Witness, plan: &Plan, loaded: &mut Loaded) -> Result<Tru
 fn end_record(loaded: Loaded, truth: Option<Truth>) -> EndRecord {
     EndRecord {
         elapsed_ns: loaded.elapsed_ns,
+        put_off_ns: loaded.put_off_ns,
         late_ns: loaded.begun_late_ns,
         ended: loaded.ended,
         driver: loaded.driver.to_owned(),
