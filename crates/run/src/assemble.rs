@@ -9,7 +9,7 @@ use sixmark_record::plan::Plan;
 use sixmark_record::result::{self, Generator, RatioResult, RunResult, SCHEMA};
 use sixmark_record::sameness::{self, Answers, Sameness};
 use sixmark_record::truth::Truth;
-use sixmark_units::family::Family;
+use sixmark_units::family::{Family, PerFamily};
 use sixmark_vitals::section::Vitals;
 
 use super::fleet_section::{fleet_section, fleet_vitals};
@@ -74,7 +74,8 @@ pub fn assemble(known: Circumstances, measured: Measured) -> RunResult {
         Some((of_fleet, doubts)) => (of_fleet, Some(doubts)),
         None => (vitals, of_vitals),
     };
-    let fleet = loaded.fleet.as_deref().map(|fleet| fleet_section(&plan, fleet));
+    let fleet = loaded.fleet.as_deref();
+    let fleet = fleet.map(|fleet| fleet_section(&plan, fleet, PerFamily::from_fn(|_| elapsed_s)));
     // Exchanges that began in the warm-up are excluded: the ratio applies to those begun in the
     // measurement.
     let sent = |family: Family| loaded.tally[family].sent - loaded.tally[family].carried;

@@ -7,11 +7,12 @@ use sixmark_record::family_result::Families;
 use sixmark_record::fleet::{AgentFamily, AgentResult, FleetSection};
 use sixmark_record::plan::Plan;
 use sixmark_record::result::families_of;
-use sixmark_units::family::Family;
+use sixmark_units::family::{Family, PerFamily};
 use sixmark_vitals::section::Vitals;
 
-/// Returns the section of the agents that executed a load.
-pub fn fleet_section(plan: &Plan, fleet: &FleetLoad) -> FleetSection {
+/// Returns the section of the agents that executed a load. `elapsed_s` is how long each family was
+/// loaded: the rates of all agents add up to that of the load.
+pub fn fleet_section(plan: &Plan, fleet: &FleetLoad, elapsed_s: PerFamily<f64>) -> FleetSection {
     let sent = |agent: &AgentLoad| Family::BOTH.map(|family| agent.loaded.tally[family].sent);
     let all: u64 = fleet.agents.iter().flat_map(sent).sum();
     let share = |agent: &AgentLoad| {
@@ -20,7 +21,11 @@ pub fn fleet_section(plan: &Plan, fleet: &FleetLoad) -> FleetSection {
     };
     FleetSection {
         load: fleet.name.clone(),
-        agents: fleet.agents.iter().map(|agent| agent_result(plan, agent, share(agent))).collect(),
+        agents: fleet
+            .agents
+            .iter()
+            .map(|agent| agent_result(plan, agent, share(agent), elapsed_s))
+            .collect(),
         server_restarts: fleet.server_restarts,
         duplicates: fleet.duplicates,
     }
@@ -44,16 +49,20 @@ pub(crate) fn fleet_vitals(fleet: &FleetLoad) -> (Option<Vitals>, Vec<Warning>) 
     (first.map(|(vitals, _)| Vitals { server, ..vitals }), doubts)
 }
 
-fn agent_result(plan: &Plan, agent: &AgentLoad, share: Option<f64>) -> AgentResult {
+fn agent_result(
+    plan: &Plan,
+    agent: &AgentLoad,
+    share: Option<f64>,
+    elapsed_s: PerFamily<f64>,
+) -> AgentResult {
     let loaded = &agent.loaded;
-    let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
     let mut tally = loaded.tally.clone();
     for family in Family::BOTH {
         tally[family].classify_in_flight();
     }
-    let (families, _) = families_of(plan, &tally, elapsed_s);
     let [ipv6, ipv4] = Family::BOTH.map(|family| {
         let mtu = lowest_mtu(&agent.environment, family);
+        let (families, _) = families_of(plan, &tally, elapsed_s[family]);
         families.of(family).map(|figures| AgentFamily::of(figures, mtu))
     });
     AgentResult {

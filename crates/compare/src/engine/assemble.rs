@@ -3,15 +3,17 @@
 use crate::comparison_result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
 use crate::{Comparison, Settings, judge};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_record::fleet::FleetSection;
 use sixmark_record::plan::Plan;
 use sixmark_record::result::RunResult;
-use sixmark_units::family::Family;
+use sixmark_units::family::{Family, PerFamily};
 
 use super::course::ComparisonCourse;
 use super::{Comparing, Contender, without_repeats};
 use crate::warnings::{cut_short, of_comparison};
 use sixmark_document::environment;
 use sixmark_load as load;
+use sixmark_load::{AgentLoad, FleetLoad};
 use sixmark_run::{self, Circumstances, Measured, fleet_section};
 
 /// The mean size in bytes from which contents fill most packets.
@@ -55,7 +57,7 @@ pub(super) fn assemble_comparison(
         environment: known.environment,
         warnings: warnings(comparing, course, &results, &comparison),
         generator: sixmark_run::generator(course.plan(SideName::A), &all),
-        fleet: all.fleet.as_deref().map(|fleet| fleet_section(course.plan(SideName::A), fleet)),
+        fleet: all.fleet.as_deref().map(|fleet| fleet_of(course, fleet)),
         sides: ComparedSides {
             a: side(a, results.a, SideName::A),
             b: side(b, results.b, SideName::B),
@@ -79,6 +81,27 @@ fn full_link(comparing: &Comparing, course: &ComparisonCourse<'_>) -> Option<f64
     let sides = [&comparing.sides.a, &comparing.sides.b].into_iter();
     let mtu = sides.flat_map(|side| &side.runnable.routes).filter_map(|route| route.mtu).min();
     (responses > 0 && body / responses >= LONG).then_some(mtu?).and_then(judge::header_ratio)
+}
+
+/// Returns the section of the agents. Their figures are those of the blocks that were compared, as
+/// the figures of the sides are; what became of an agent, its clock and its cost are of all blocks.
+pub(super) fn fleet_of(course: &ComparisonCourse<'_>, all: &FleetLoad) -> FleetSection {
+    let sides = [SideName::A, SideName::B];
+    let compared = load::one_after_the_other(sides.into_iter().flat_map(|of| course.compared(of)));
+    let counted = |agent: &AgentLoad| {
+        let mut agents = compared.fleet.iter().flat_map(|fleet| &fleet.agents);
+        agents.find(|of| of.name == agent.name).map(|of| of.loaded.tally.clone())
+    };
+    let mut fleet = all.clone();
+    for agent in &mut fleet.agents {
+        agent.loaded.tally = counted(agent).unwrap_or_default();
+    }
+    let elapsed_s = PerFamily::from_fn(|family| {
+        let loading = sides.into_iter().filter(|of| course.plan(*of).ratio.uses(family));
+        let blocks = loading.flat_map(|of| course.compared(of));
+        blocks.map(|block| block.elapsed_ns as f64 / 1e9).sum()
+    });
+    fleet_section(course.plan(SideName::A), &fleet, elapsed_s)
 }
 
 /// Returns the result of a side's compared blocks, as if they were one run.

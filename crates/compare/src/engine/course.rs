@@ -338,13 +338,19 @@ mod tests {
 
     use crate::Compared;
     use crate::comparison_result::BlockOrder;
+    use sixmark_document::provenance::Environment;
     use sixmark_document::verdict::Verdict;
+    use sixmark_load::{AgentLoad, ClockOffset, FleetLoad};
     use sixmark_record::fixture::secure_plan;
     use sixmark_record::metric::Metric;
+    use sixmark_record::plan::ratio::PlanRatio;
     use sixmark_record::plan::tls::PlanTls;
     use sixmark_record::tally::Tally;
     use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 
+    use sixmark_units::family::Family;
+
+    use super::super::assemble::fleet_of;
     use super::*;
 
     /// Returns a block of a thousand exchanges of about `us` microseconds. Blocks differ slightly.
@@ -446,5 +452,73 @@ mod tests {
         assert_eq!(lengthened_after(1), [2]);
         assert_eq!(lengthened_after(3), [6]);
         assert_eq!(lengthened_after(0), [0; 0]);
+    }
+
+    /// Returns a block of one family of which two agents generated half each, in their own time.
+    fn made_by_two(family: Family, number: usize) -> Loaded {
+        let half = |name: &str, elapsed_ns: u64| {
+            let mut of = FamilyTally { sent: 500, ..FamilyTally::default() };
+            of.status.add(200, 500);
+            let mut tally = Tally::default();
+            tally[family] = of;
+            AgentLoad {
+                name: name.to_owned(),
+                host: name.to_owned(),
+                environment: Environment::default(),
+                workers: 1,
+                loaded: Loaded {
+                    tally,
+                    elapsed_ns,
+                    ..sixmark_load::one_after_the_other([].iter())
+                },
+                incomplete_from: None,
+                adds_up: true,
+                clock: ClockOffset::default(),
+                late_ns: 0,
+                truth: None,
+                vitals: None,
+            }
+        };
+        let second = 1_000_000_000 + 10_000_000 * number as u64;
+        let agents = vec![half("near", second - 20_000_000), half("far", second)];
+        let shares = agents.iter().map(|agent| &agent.loaded);
+        let whole = sixmark_load::at_the_same_time(shares, Vec::new());
+        Loaded { fleet: Some(Box::new(FleetLoad { agents, ..FleetLoad::default() })), ..whole }
+    }
+
+    #[test]
+    fn the_figures_of_agents_add_up_to_those_of_the_sides() {
+        let plan = secure_plan(PlanTls::default());
+        let of_only = |family| Plan { ratio: PlanRatio::only(family), ..plan.clone() };
+        let (a, b) = (of_only(Family::Ipv6), of_only(Family::Ipv4));
+        let schedule = BlockSchedule {
+            pairs: 3,
+            order: BlockOrder::Random,
+            block_s: None,
+            block_requests: Some(1_000),
+            requested_block_s: None,
+            warm_up_blocks: 1,
+        };
+        let plans = ComparedSides { a: &a, b: &b };
+        let mut course = ComparisonCourse::new(plans, &schedule, 7);
+        while let Some(turn) = course.next(&AtomicBool::new(false)) {
+            let family = if turn.side == SideName::A { Family::Ipv6 } else { Family::Ipv4 };
+            let loaded = made_by_two(family, course.blocks.len());
+            course.blocks.push(block_of_turn(course.plan(turn.side), turn, 0.0, &loaded));
+            course.loads.push(loaded);
+        }
+        let all = sixmark_load::one_after_the_other(course.loads.iter());
+        let section = fleet_of(&course, &all.fleet.unwrap());
+        for (side, family) in [(SideName::A, Family::Ipv6), (SideName::B, Family::Ipv4)] {
+            let of_side = sixmark_load::one_after_the_other(course.compared(side));
+            let agents = || section.agents.iter().filter_map(|agent| agent.families.of(family));
+            let (sent, completed) = agents()
+                .fold((0, 0), |(sent, completed), of| (sent + of.sent, completed + of.completed));
+            assert_eq!((sent, completed), (3_000, 3_000), "{family}: warm-up blocks are left out");
+            let rate: f64 = agents().map(|of| of.requests_per_s).sum();
+            let expected = 3_000.0 / (of_side.elapsed_ns as f64 / 1e9);
+            assert!((rate - expected).abs() < 1e-6, "{family}: {rate} {expected}");
+        }
+        assert!(section.agents.iter().all(|agent| agent.share == Some(0.5)));
     }
 }
