@@ -34,7 +34,7 @@ pub(super) fn describe_columns(of: &Table, columns: &[usize]) -> String {
     let one = |at: &usize| {
         let (column, value) = (of.columns.get(*at)?, of.rows.first()?.values.get(*at)?);
         let unit = if column.unit.is_empty() { "" } else { " " };
-        let figure = measured_text(value, column.measure)?;
+        let figure = measured_text(value)?;
         Some(format!("{} {figure}{unit}{}", column.label, column.unit))
     };
     columns.iter().filter_map(one).collect::<Vec<_>>().join(", ")

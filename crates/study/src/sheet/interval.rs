@@ -1,7 +1,7 @@
 //! The intervals of a study's figures, and whether they are too wide to be shown.
 //!
-//! Student's interval of a few scattered repetitions reaches from 0 to many times the figure. It
-//! shows only that there are too few repetitions.
+//! Student's interval of scattered repetitions may reach below 0, where it is clipped: a time or a
+//! rate can't be there. Its lower end then says nothing, however many repetitions there are.
 
 use crate::study_result::{MeanRatio, Table, TableValue};
 use sixmark_record::metric::{Metric, MetricKind};
@@ -10,9 +10,6 @@ use sixmark_sheet::write::{figure, write_ratio};
 
 /// The interval of a ratio is too wide if its upper end is more than this many times the lower end.
 const WIDEST_RATIO: f64 = 25.0;
-
-/// The mark that replaces an interval in a table, explained below the table.
-const MARK: &str = "(?)";
 
 /// Returns true if the interval of a ratio is too wide to be shown. An interval that does not
 /// include 1 is always shown, because it decides the comparison however wide it is.
@@ -29,17 +26,9 @@ pub(super) fn of_ratio(ratio: MeanRatio, few: &str) -> Option<String> {
     Some(if is_too_wide(ratio) { few.to_owned() } else { said() })
 }
 
-/// Returns true if the interval of a time or a rate was clipped at 0, which shows that there are
-/// too few repetitions. Counts and shares may be 0.
-pub(crate) fn is_cut_off(value: f64, low: Option<f64>, measure: Metric) -> bool {
-    let counted = matches!(measure.kind(), MetricKind::Count | MetricKind::Share);
-    !counted && value > 0.0 && low.is_some_and(|low| low <= 0.0)
-}
-
 /// Formats the interval after a figure, such as ` (12 to 14)`; empty if there is no interval.
-pub(super) fn of_value(value: &TableValue, measure: Metric) -> String {
+pub(super) fn of_value(value: &TableValue) -> String {
     match (value.low, value.high) {
-        _ if is_unusable(value, measure) => format!(" {MARK}"),
         (Some(low), Some(high)) if low < high => {
             format!(" ({} to {})", figure(low), figure(high))
         }
@@ -47,15 +36,17 @@ pub(super) fn of_value(value: &TableValue, measure: Metric) -> String {
     }
 }
 
-fn is_unusable(value: &TableValue, measure: Metric) -> bool {
-    value.measured.is_some_and(|measured| is_cut_off(measured, value.low, measure))
+/// Returns true if the interval of a time or a rate was clipped at 0. Counts and shares may be 0.
+fn is_clipped(value: &TableValue, measure: Metric) -> bool {
+    let counted = matches!(measure.kind(), MetricKind::Count | MetricKind::Share);
+    let is_above = value.measured.is_some_and(|measured| measured > 0.0);
+    !counted && is_above && value.low.is_some_and(|low| low <= 0.0)
 }
 
-/// Returns the text below a table that explains the mark; `None` if the table does not have it.
+/// Returns the text below a table about intervals that were clipped; `None` if there are none.
 pub(super) fn note(of: &Table) -> Option<String> {
-    let values = of.rows.iter().flat_map(|row| row.values.iter().zip(&of.columns));
-    let mut marked = values.filter(|(value, column)| is_unusable(value, column.measure));
-    let (value, _) = marked.next()?;
-    let noun = if value.n == 1 { "repetition" } else { "repetitions" };
-    Some(format!("{MARK}: {} {noun} are too few for an interval.", value.n))
+    let mut values = of.rows.iter().flat_map(|row| row.values.iter().zip(&of.columns));
+    let any = values.any(|(value, column)| is_clipped(value, column.measure));
+    let said = "An interval that begins at 0 has no lower end: the repetitions are too far apart.";
+    any.then(|| said.to_owned())
 }

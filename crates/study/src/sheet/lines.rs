@@ -86,8 +86,8 @@ fn not_drawn(of: &Figure, places: &ChartPlaces<'_>) -> Option<String> {
     (!said.is_empty()).then(|| format!("Not drawn, not comparable: {}.", said.join("; ")))
 }
 
-/// Returns true if the interval or the range of a point is drawn. An interval that was clipped at 0
-/// shows only that there are too few repetitions, and would hide the rest of the chart.
+/// Returns true if the interval or the range of a point is drawn. The lower end of an interval that
+/// was clipped at 0 says nothing, and the bar would hide the rest of the chart.
 fn has_interval(dot: &Dot) -> bool {
     dot.low.is_some_and(|low| low > 0.0 || dot.y.is_none_or(|y| y <= 0.0))
 }
@@ -101,7 +101,7 @@ fn write_dot(dot: &Dot) -> String {
 fn without_interval(of: &Figure) -> Option<String> {
     let mut dots = of.series.iter().flat_map(|line| &line.points).filter(drawn);
     let cut = dots.any(|dot| dot.low.is_some() && !has_interval(dot));
-    cut.then(|| "Points without a bar have too few repetitions for an interval.".to_owned())
+    cut.then(|| "Points without a bar have an interval that begins at 0.".to_owned())
 }
 
 /// Returns true if a point is drawn, because it may be compared with the others.

@@ -3,7 +3,6 @@
 use super::interval;
 use crate::levels::LevelLabels;
 use crate::study_result::{At, PrintedFigure, TableValue};
-use sixmark_record::metric::Metric;
 use sixmark_sheet::table::{Column, Row, SheetCell};
 use sixmark_sheet::write::figure;
 
@@ -35,9 +34,9 @@ pub(super) fn labelled(levels: &[String], cells: impl Iterator<Item = SheetCell>
 
 /// Returns the measured value with its interval, or the reason why nothing was measured; `None` if
 /// nothing was sent.
-pub(super) fn measured_text(value: &TableValue, measure: Metric) -> Option<String> {
+pub(super) fn measured_text(value: &TableValue) -> Option<String> {
     match value.measured {
-        Some(measured) => Some(figure(measured) + &interval::of_value(value, measure)),
+        Some(measured) => Some(figure(measured) + &interval::of_value(value)),
         None => value.missing.map(|why| why.words().to_owned()),
     }
 }

@@ -7,7 +7,6 @@ use super::rows::{
 use super::{improvement, interval, published};
 use crate::levels::LevelLabels;
 use crate::study_result::{Row as AskedRow, Table as Asked, TableValue};
-use sixmark_record::metric::Metric;
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, SheetCell, Table};
 
@@ -82,10 +81,7 @@ fn one_table(of: &Asked, caption: &str, labels: &LevelLabels) -> Vec<Block> {
     }
     let shown: Vec<usize> = (0..of.columns.len()).filter(|at| !constant.contains(at)).collect();
     let row = |row: &AskedRow| {
-        let cell = |at: &usize| {
-            let (value, column) = (row.values.get(*at)?, of.columns.get(*at)?);
-            Some(with_published(value, column.measure, beside.get(*at)?))
-        };
+        let cell = |at: &usize| Some(with_published(row.values.get(*at)?, beside.get(*at)?));
         let cells = shown.iter().filter_map(cell).flatten();
         labelled(&level_names(&of.factors, &row.levels, labels), cells)
     };
@@ -140,8 +136,8 @@ fn published_at(of: &Asked, column: usize) -> Vec<usize> {
 }
 
 /// Returns the measured value with its interval, and the published values of these numbers.
-fn with_published(value: &TableValue, measure: Metric, beside: &[usize]) -> Vec<SheetCell> {
-    let text = measured_text(value, measure).unwrap_or_default();
+fn with_published(value: &TableValue, beside: &[usize]) -> Vec<SheetCell> {
+    let text = measured_text(value).unwrap_or_default();
     let first = match value.measured {
         Some(measured) => SheetCell::Number(text, measured),
         None => text.into(),
@@ -209,6 +205,21 @@ mod tests {
         let first = "Ends (server a; server c; median of 3 repetitions): ratio sent failed";
         let second = "Ends (server b; median of 3 repetitions): ratio sent failed";
         assert_eq!(said(&tables), [first, second, "A remark."]);
+    }
+
+    #[test]
+    fn an_interval_that_begins_at_0_is_shown_however_many_repetitions_there_are() {
+        let mut some = table("a", &[("1:1", 5.0, 0.0), ("4:1", 8.0, 0.0)]);
+        some.columns[0].measure = "response.p50".parse().unwrap();
+        let value = &mut some.rows[0].values[0];
+        (value.low, value.high, value.n) = (Some(0.0), Some(12.0), 10);
+        let value = some.rows[0].values[0].clone();
+        assert_eq!(measured_text(&value).as_deref(), Some("5 (0 to 12)"));
+        let said = said(&[some]);
+        let note =
+            "An interval that begins at 0 has no lower end: the repetitions are too far apart.";
+        assert!(said.iter().any(|said| said == note), "{said:?}");
+        assert!(!said.iter().any(|said| said.contains("too few")), "{said:?}");
     }
 
     #[test]
