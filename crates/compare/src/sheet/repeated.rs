@@ -20,8 +20,10 @@ pub(super) struct Repeated {
 impl Repeated {
     /// Finds the repeated metrics. All waits are, if each has the same verdict and the same
     /// formatted figures as the response at the same point. Goodput is, if it has the same verdict
-    /// and the same formatted change as requests/s.
+    /// and the same formatted change as requests/s. The primary metric never is: it was asked for.
     pub(super) fn of(comparison: &Comparison) -> Repeated {
+        let primary = comparison.settings.primary;
+        let is_asked_for = |all: &[Metric]| all.contains(&primary);
         let find = |metric: Metric| comparison.metrics.iter().find(|of| of.metric == metric);
         let waits = comparison.metrics.iter().filter_map(|of| match of.metric {
             Metric::Time(TimedPhase::Wait, point) => {
@@ -31,14 +33,17 @@ impl Repeated {
         });
         let waits: Vec<_> = waits.collect();
         let mut repeated = Repeated::default();
+        let metrics: Vec<Metric> = waits.iter().map(|(of, _)| of.metric).collect();
         if !waits.is_empty()
+            && !is_asked_for(&metrics)
             && waits.iter().all(|(of, other)| other.is_some_and(|other| is_same(of, other)))
         {
-            repeated.metrics.extend(waits.iter().map(|(of, _)| of.metric));
+            repeated.metrics.extend(metrics);
             repeated.said.push("wait (as response)");
         }
         let [goodput, rate] = [Quantity::Goodput, Quantity::RequestsPerS].map(Metric::Quantity);
         if let (Some(of), Some(other)) = (find(goodput), find(rate))
+            && !is_asked_for(&[goodput])
             && of.verdict == other.verdict
             && change(of) == change(other)
         {
@@ -68,4 +73,41 @@ fn is_same(of: &Compared, other: &Compared) -> bool {
 
 fn change(of: &Compared) -> Option<String> {
     of.ratio.map(|ratio| write::change(change_of(ratio).value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::comparison;
+    use sixmark_document::verdict::Verdict;
+
+    /// Returns a comparison in which goodput and the waits repeat requests/s and the responses.
+    fn repeating(primary: &str) -> Comparison {
+        let mut comparison = comparison();
+        let named = |metric: &str, of: &Compared| Compared {
+            metric: metric.parse().unwrap(),
+            verdict: Verdict::Worse,
+            ..of.clone()
+        };
+        let of = comparison.metrics[0].clone();
+        let names = ["response.p50", "wait.p50", "requests_per_s", "goodput"];
+        comparison.metrics = names.map(|name| named(name, &of)).to_vec();
+        comparison.settings.primary = primary.parse().unwrap();
+        comparison
+    }
+
+    #[test]
+    fn the_metric_that_was_asked_for_has_a_row_whatever_it_repeats() {
+        let shown = |primary: &str| {
+            let comparison = repeating(primary);
+            let repeated = Repeated::of(&comparison);
+            let rows = comparison.metrics.iter().map(|of| of.metric);
+            rows.filter(|metric| !repeated.has(*metric))
+                .map(|of| of.to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(shown("response.p50"), ["response.p50", "requests_per_s"]);
+        assert_eq!(shown("goodput"), ["response.p50", "requests_per_s", "goodput"]);
+        assert_eq!(shown("wait.p50"), ["response.p50", "wait.p50", "requests_per_s"]);
+    }
 }
