@@ -143,6 +143,8 @@ pub struct ShareOrder {
     pub what: CarriedLoad,
     /// The numbers of the workers that run at this agent.
     pub workers: Range<u32>,
+    /// The number of agents among which the workers of the whole plan are divided.
+    pub agents: u32,
     /// Whether packets are captured and compared with the agent's clock.
     pub truth: bool,
     /// The source of the server's vitals, if this agent is to read it.

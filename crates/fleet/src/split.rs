@@ -1,5 +1,6 @@
 //! How a load is divided among agents: each gets a range of its workers, whose numbers divide
-//! connections, requests, arrivals, families and random numbers exactly.
+//! connections, requests, arrivals, families and random numbers exactly. Constant arrivals are
+//! divided among the agents first (`sixmark_record::dues`), so that each has the ratio of families.
 
 use std::ops::Range;
 

@@ -60,6 +60,7 @@ fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
         lease_s: 1,
         what: CarriedLoad { plan: CarriedPlan::of(&plan), files: Vec::new() },
         workers: 0..plan.load.threads.get(),
+        agents: 1,
         truth: false,
         vitals_from: None,
     };

@@ -6,12 +6,14 @@ use sixmark_http::HttpVersion;
 use sixmark_http::http1::request::Manner;
 use sixmark_http::semantics::request::is_idempotent;
 use sixmark_record::check::Rejection;
-use sixmark_record::mix::Choice;
+use sixmark_record::mix::{Choice, divide_by_weights};
 use sixmark_record::pace::Pace;
 use sixmark_record::template::TemplateValues;
 use sixmark_sys::clock;
 use sixmark_sys::driver::Message;
+use sixmark_units::random::Random;
 
+use super::drawn::{counts_of_endpoints, is_poisson};
 use super::exchange::Permit;
 use super::notes::{ExchangeKey, Notes, Onward, Outgoing};
 use super::prepare::{MessageForm, PreparedLoad};
@@ -186,6 +188,26 @@ fn choices(prepared: &PreparedLoad, worker: u32) -> Option<[Choice; 2]> {
     let listed = matches!(&plan.load.pace, Pace::Open(open) if open.timetable.is_some());
     let (endpoints, workers) = (prepared.endpoints.len(), plan.load.threads.get());
     let weights = plan.requests.weights();
+    if plan.requests.len() < 2 || listed {
+        return None;
+    }
+    if is_poisson(prepared) {
+        return Some(drawn_choices(prepared, &weights, worker));
+    }
     let new = |seed| Choice::new(&weights, endpoints, seed, worker, workers);
-    (plan.requests.len() > 1 && !listed).then(|| [new(!plan.seed), new(plan.seed)])
+    Some([new(!plan.seed), new(plan.seed)])
+}
+
+/// Returns the choices for Poisson arrivals, whose requests are drawn independently. Where the plan
+/// gives the number of exchanges, those to each endpoint have the mix exactly.
+fn drawn_choices(prepared: &PreparedLoad, weights: &[f64], worker: u32) -> [Choice; 2] {
+    let (seed, endpoints) = (prepared.plan.seed, prepared.endpoints.len());
+    // Endpoints are numbered in this order.
+    let counts = counts_of_endpoints(prepared, worker).map(|c| [c.ipv6, c.ipv4].concat());
+    let of_mix = |endpoint: usize, random: &mut Random| {
+        let count = counts.as_ref()?.get(endpoint)?;
+        Some(divide_by_weights(*count, weights, random))
+    };
+    let warm_up = Choice::drawn(weights, endpoints, !seed, worker, |_, _| None);
+    [warm_up, Choice::drawn(weights, endpoints, seed, worker, of_mix)]
 }

@@ -12,6 +12,7 @@
 mod agent_load;
 mod builder;
 mod connection;
+mod drawn;
 mod errno;
 mod exchange;
 mod joined;

@@ -47,6 +47,8 @@ pub struct PreparedLoad {
     pub(super) told: bool,
     /// True if each slice contains all counts so far.
     pub(super) whole: bool,
+    /// The number of agents among which the workers are divided; 1 if there is no fleet.
+    pub(super) agents: u32,
     /// True if each slice is also reported by tenths of a second, in the first 10 s.
     pub(super) tenths: bool,
     pub(super) tls: Option<tls::Setup>,
@@ -131,6 +133,7 @@ impl PreparedLoad {
             notes: takes_notes(plan),
             told: false,
             whole: false,
+            agents: 1,
             tenths: false,
             reachability: Reachability::new(plan.load.threads.get()),
         };
@@ -171,7 +174,7 @@ impl PreparedLoad {
     /// Returns the same load, of which only a share runs here.
     pub(super) fn of_share(self, share: &LoadShare) -> PreparedLoad {
         let reachability = Reachability::new(share.number());
-        PreparedLoad { whole: share.whole, reachability, ..self }
+        PreparedLoad { whole: share.whole, agents: share.agents, reachability, ..self }
     }
 
     /// Returns the plan for which it was prepared.

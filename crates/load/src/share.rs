@@ -12,6 +12,9 @@ use sixmark_record::plan::Plan;
 pub struct LoadShare {
     /// The numbers of these workers, among the plan's `load.threads`.
     pub workers: Range<u32>,
+    /// The number of agents among which the plan's workers are divided; 1 if there is no fleet. All
+    /// of them must be given the same.
+    pub agents: u32,
     /// Delivers the time at which they begin, on the clock of `sixmark_sys::clock::now`. If the
     /// sender is dropped, nothing begins. `None`: they begin as soon as all are ready.
     pub begin: Option<Receiver<u64>>,
@@ -26,7 +29,8 @@ pub struct LoadShare {
 impl LoadShare {
     /// Returns the share that is the whole load.
     pub fn all(plan: &Plan) -> LoadShare {
-        LoadShare { workers: 0..plan.load.threads.get(), begin: None, ready: None, whole: false }
+        let workers = 0..plan.load.threads.get();
+        LoadShare { workers, agents: 1, begin: None, ready: None, whole: false }
     }
 
     /// Returns the number of workers.

@@ -18,6 +18,7 @@ pub mod clocks;
 pub mod condition;
 pub mod content;
 pub mod csv;
+pub mod dues;
 pub mod expression;
 pub mod family_result;
 pub mod find;

@@ -50,7 +50,7 @@ impl<'a, D: Driver> Network<'a, D> {
             prepared,
             connections: Connections::new(prepared, [usual as usize, most as usize]),
             sources: Sources::new(&plan.sources, number, workers),
-            tls: prepared.tls.as_ref().map(|setup| tls::Client::new(setup, plan)),
+            tls: prepared.tls.as_ref().map(|setup| tls::Client::new(setup, plan, number)),
             room: tls::Room::default(),
             quic: is_over_quic(plan.http.version).then(|| Box::new(Quic::new(now))),
             touched: Vec::new(),

@@ -9,6 +9,7 @@ mod batcher;
 mod blocked;
 mod debts;
 mod doubt;
+mod endpoint_order;
 mod permits;
 mod schedule;
 mod silence;

@@ -2,11 +2,12 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_record::mix::{Deal, FamilyMix, share_of_worker};
+use sixmark_record::mix::{FamilyMix, share_of_worker};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
 use super::debts::Debts;
+use super::endpoint_order::EndpointOrder;
 use crate::prepare::PreparedLoad;
 
 /// Distinguish the schedules that are derived from one seed: those of the warm-up, and those of
@@ -28,11 +29,11 @@ pub(crate) const MOST_OWED: u64 = 1_024;
 /// go back and forth because of that.
 const SHIFT_AFTER: u64 = 4;
 
-/// A worker's part of the run's schedule.
+/// A worker's part of the schedule of a closed loop, or the order in which connections are opened.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     mix: FamilyMix,
-    deals: PerFamily<Deal>,
+    endpoints: EndpointOrder,
     /// The number of exchanges still to be drawn. `None` if there is no limit.
     left: Option<u64>,
     /// By family: the number drawn, the number of those still owed, and the number that may be owed
@@ -77,12 +78,8 @@ impl Schedule {
 
     fn of(prepared: &PreparedLoad, worker: u32, mix: FamilyMix, left: Option<u64>) -> Schedule {
         let plan = &prepared.plan;
-        let deal = |family: Family| {
-            let weights: Vec<f64> = prepared.of_family[family].iter().map(|&(_, w)| w).collect();
-            let shift = f64::from(worker) / f64::from(plan.load.threads.get());
-            Deal::new(&weights, plan.seed, family as u64, shift)
-        };
-        let deals = PerFamily::from_fn(deal);
+        // A closed loop deals them, whichever part of the load it is.
+        let endpoints = EndpointOrder::new(prepared, worker, false);
         let debts = Debts::new(prepared.endpoints.len());
         let permits = plan.in_flight() / u64::from(plan.load.threads.get());
         let (v6, all) = plan.ratio.lowest();
@@ -93,7 +90,7 @@ impl Schedule {
         };
         let (drawn, owed, ceiling) = (PerFamily::default(), PerFamily::default(), u64::MAX);
         let least = PerFamily::from_fn(least);
-        Schedule { mix, deals, left, drawn, owed, least, debts, ceiling, shifted_at: 0 }
+        Schedule { mix, endpoints, left, drawn, owed, least, debts, ceiling, shifted_at: 0 }
     }
 
     /// Returns true if no exchange is left to start.
@@ -141,8 +138,8 @@ impl Schedule {
                 let of_family = |endpoint| behind.is_none_or(|f| f == family_of(endpoint));
                 return Err(self.debts.oldest(of_family).unwrap_or(0));
             }
-            let family = self.leave_out();
-            let endpoint = self.endpoint(prepared, family);
+            let family = self.draw_family();
+            let endpoint = self.endpoints.next(prepared, family);
             if let Some(way) = way(endpoint) {
                 return Ok((endpoint, way));
             }
@@ -186,17 +183,12 @@ impl Schedule {
     /// Draws the next exchange and returns the number of its endpoint. Must not be called when the
     /// schedule is over.
     pub(crate) fn draw(&mut self, prepared: &PreparedLoad) -> usize {
-        let family = self.leave_out();
-        self.endpoint(prepared, family)
-    }
-
-    /// Returns the number of the next endpoint of a family that was drawn elsewhere.
-    pub(crate) fn endpoint(&mut self, prepared: &PreparedLoad, family: Family) -> usize {
-        prepared.of_family[family][self.deals[family].draw()].0
+        let family = self.draw_family();
+        self.endpoints.next(prepared, family)
     }
 
     /// Draws the family of the next exchange without choosing an endpoint.
-    pub(crate) fn leave_out(&mut self) -> Family {
+    fn draw_family(&mut self) -> Family {
         self.left = self.left.map(|left| left.saturating_sub(1));
         let family = self.mix.draw();
         self.drawn[family] += 1;

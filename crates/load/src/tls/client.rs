@@ -6,10 +6,12 @@ use std::sync::Arc;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use sixmark_record::mix::EvenShare;
+use sixmark_record::mix::{EvenShare, ShareTurns};
+use sixmark_record::pace::{ArrivalProcess, Pace};
 use sixmark_record::plan::Plan;
 use sixmark_record::plan::tls::Millionths;
 use sixmark_units::family::{Family, PerFamily};
+use sixmark_units::random::Random;
 
 use super::failure::Failure;
 use super::quic::Handshakes;
@@ -17,11 +19,14 @@ use super::session::{Room, Session};
 use super::setup::Setup;
 use super::store::{Store, WriteOnlyStore};
 
+/// Separates these random numbers from others with the same seed.
+const RESUME: u64 = 0x7265_7375_0000_0001;
+
 /// The TLS client of one worker. It shares nothing with other workers.
 #[derive(Debug)]
 pub struct Client {
     endpoints: Vec<Option<TlsEndpoint>>,
-    turns: PerFamily<EvenShare>,
+    turns: PerFamily<ShareTurns>,
 }
 
 /// An address of an `https://` target.
@@ -36,9 +41,9 @@ struct TlsEndpoint {
 }
 
 impl Client {
-    /// Creates a client for the endpoints of the plan: those of IPv6 in their order, then those of
-    /// IPv4, as workers number them.
-    pub fn new(setup: &Setup, plan: &Plan) -> Client {
+    /// Creates the client of worker number `worker` for the endpoints of the plan: those of IPv6 in
+    /// their order, then those of IPv4, as workers number them.
+    pub fn new(setup: &Setup, plan: &Plan, worker: u32) -> Client {
         // A copy, so that workers share no reference count.
         let own = Arc::new((*setup.config).clone());
         let of = |family| plan.endpoints(family).into_iter().map(move |e| (family, e.target));
@@ -46,7 +51,7 @@ impl Client {
         let endpoints: Vec<_> =
             all.map(|(family, target)| endpoint(setup, &own, family, target)).collect();
         warm_up(endpoints.iter().flatten().next());
-        Client { endpoints, turns: PerFamily::from_fn(|_| EvenShare::new(setup.resume)) }
+        Client { endpoints, turns: PerFamily::from_fn(|f| turns(setup.resume, plan, worker, f)) }
     }
 
     /// Creates a session for a new connection to endpoint number `endpoint`. `None` if that has no
@@ -71,6 +76,18 @@ impl Client {
         };
         let (config, name) = (config.clone(), endpoint.name.clone());
         Some(QuicStart { crypto: Arc::new(Handshakes { config, name }), store })
+    }
+}
+
+/// Returns which connections of a family resume a session.
+fn turns(resume: Millionths, plan: &Plan, worker: u32, family: Family) -> ShareTurns {
+    match &plan.load.pace {
+        // Full handshakes are to be a Poisson process too.
+        Pace::Open(open) if open.arrivals == ArrivalProcess::Poisson => {
+            let stream = u64::from(worker) << 1 | family as u64;
+            ShareTurns::Drawn(resume, Random::new(plan.seed ^ RESUME, stream))
+        }
+        _ => ShareTurns::Even(EvenShare::new(resume)),
     }
 }
 

@@ -249,8 +249,36 @@ fn poisson_arrivals_repeat_with_their_seed_and_keep_the_rate_and_the_ratio() {
         assert_ne!(begun(&one), begun(&ran(seed + 100)));
         // Five standard deviations.
         assert!(sent(&one).abs_diff(10_000) <= 500, "{}", sent(&one));
+        // Each family is drawn: not exact, but within five standard deviations.
         let [v6, v4] = Family::BOTH.map(|family| one.tally()[family].sent);
-        assert!(v6.abs_diff(v4) <= 1, "{v6} : {v4}");
+        assert!((2..=500).contains(&v6.abs_diff(v4)), "{v6} : {v4}");
+    }
+}
+
+#[test]
+fn a_number_of_poisson_arrivals_has_exactly_the_ratio_over_any_number_of_workers() {
+    for (v6, v4, expected) in [(4, 1, 240), (1, 1, 150), (3, 7, 90), (1, 0, 300)] {
+        for (threads, warmup) in [(1, 0), (3, 70), (7, 33)] {
+            let mut plan = connections(at_rate(100.0, Duration::from_secs(60)), 70);
+            plan.ratio = PlanRatio::new(v6, v4).unwrap();
+            plan.load.threads = NonZeroU32::new(threads).unwrap();
+            plan.load.requests = NonZeroU64::new(300);
+            plan.load.warmup = Duration::from_millis(warmup);
+            let plan = with(plan, |open| open.arrivals = ArrivalProcess::Poisson);
+            let ran = |worker| {
+                let ran = Sim { worker, ..Sim::new(plan.clone()) }.run(after(MILLI));
+                balance::check(&ran);
+                assert_eq!(ran.report.ended, Ended::Complete);
+                ran
+            };
+            let all: Vec<_> = (0..threads).map(ran).collect();
+            let of = |family| all.iter().map(|ran| ran.tally()[family].sent).sum::<u64>();
+            let found = (of(Family::Ipv6), of(Family::Ipv4));
+            assert_eq!(found, (expected, 300 - expected), "{v6}:{v4} over {threads}");
+            // The rate predicts 300 in 3 s; nothing is left for later.
+            let ended = all.iter().map(|ran| ran.report.elapsed_ns).max();
+            assert!(ended < Some(3 * SECOND + SECOND / 10), "{ended:?}");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Selection of endpoints and requests in proportion to their weights.
+//! Selection of endpoints and requests in turns, in proportion to their weights.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -84,35 +84,6 @@ impl Deal {
     }
 }
 
-/// The selection of the next request, for one worker.
-///
-/// Each endpoint has its own deal. With a common one, two requests and two endpoints in turns would
-/// never mix, and the families would not be sent the same requests.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    deals: Vec<Deal>,
-}
-
-impl Choice {
-    /// Creates a choice of requests with `weights`, all above zero, for each of `endpoints`, in
-    /// orders that depend on `seed`. Workers start at different points of a round, so that even a
-    /// short run includes the whole mix.
-    pub fn new(weights: &[f64], endpoints: usize, seed: u64, worker: u32, workers: u32) -> Choice {
-        if weights.len() < 2 {
-            return Choice { deals: Vec::new() };
-        }
-        let shift = f64::from(worker) / f64::from(workers.max(1));
-        let deal = |endpoint| Deal::new(weights, seed, endpoint as u64, shift);
-        Choice { deals: (0..endpoints).map(deal).collect() }
-    }
-
-    /// Returns the index of the next request for endpoint number `endpoint`.
-    #[inline]
-    pub fn draw(&mut self, endpoint: usize) -> usize {
-        self.deals.get_mut(endpoint).map_or(0, Deal::draw)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,26 +126,5 @@ mod tests {
             firsts.dedup();
             assert!(firsts.len() >= 7, "{firsts:?}");
         }
-    }
-
-    #[test]
-    fn every_endpoint_gets_the_mix_whatever_the_order_of_the_endpoints() {
-        let weights = [3.0, 1.0, 1.0];
-        for workers in [1, 2, 5] {
-            let mut sent = [[0u32; 3]; 2];
-            for worker in 0..workers {
-                let mut choice = Choice::new(&weights, 2, 4, worker, workers);
-                for k in 0..1_000 {
-                    sent[k % 2][choice.draw(k % 2)] += 1;
-                }
-            }
-            let each = 100 * workers;
-            for of in sent {
-                let expected = [3 * each, each, each];
-                assert_eq!(of, expected, "{workers}");
-            }
-        }
-        let mut one = Choice::new(&[2.0], 4, 0, 0, 1);
-        assert_eq!((one.draw(0), one.draw(3)), (0, 0));
     }
 }

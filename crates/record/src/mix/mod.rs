@@ -4,12 +4,20 @@
 //! previous exchange) for as long as a run lasts, and no statistics of that run can detect it. An
 //! independent draw for each exchange would avoid that, but the counts would not be the ones
 //! requested.
+//!
+//! Poisson arrivals are the exception: exact counts in every short stretch would make each family,
+//! endpoint and request more regular than a Poisson process is, so their queues would be too short.
+//! They are drawn independently ([`WeightedDraw`]; families in `dues`).
 
+mod choice;
 mod deal;
+mod draw;
 mod part;
 
-pub use deal::{Choice, Deal};
-pub use part::EvenShare;
+pub use choice::{Choice, Turns};
+pub use deal::Deal;
+pub use draw::{WeightedDraw, divide_by_weights};
+pub use part::{EvenShare, ShareTurns};
 
 use crate::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;

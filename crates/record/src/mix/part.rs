@@ -1,6 +1,7 @@
-//! An evenly spaced share of all draws.
+//! A share of all draws, evenly spaced or at random.
 
 use crate::plan::tls::Millionths;
+use sixmark_units::random::Random;
 
 /// Selects a share of all draws, as evenly spaced as possible: after any `k` draws the number of
 /// those selected differs from `k` times the share by at most a half.
@@ -28,9 +29,44 @@ impl EvenShare {
     }
 }
 
+/// Selects a share of all draws.
+#[derive(Clone, Debug)]
+pub enum ShareTurns {
+    /// Evenly spaced.
+    Even(EvenShare),
+    /// Each independently: for Poisson arrivals, of which every part is to be a Poisson process.
+    Drawn(Millionths, Random),
+}
+
+impl ShareTurns {
+    /// Returns whether the next draw is selected.
+    pub fn draw(&mut self) -> bool {
+        match self {
+            ShareTurns::Even(even) => even.draw(),
+            ShareTurns::Drawn(share, random) => {
+                random.below(Millionths::WHOLE.into()) < share.millionths().into()
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_at_random_is_the_share_without_a_pattern() {
+        for share in [0.0, 0.2, 0.5, 1.0] {
+            let random = Random::new(5, 5);
+            let mut turns = ShareTurns::Drawn(Millionths::try_from(share).unwrap(), random);
+            let all: Vec<bool> = (0..40_000).map(|_| turns.draw()).collect();
+            let found = all.iter().filter(|&&drawn| drawn).count() as f64 / 40_000.0;
+            let error = (share * (1.0 - share) / 40_000.0).sqrt();
+            assert!((found - share).abs() <= 5.0 * error, "{share}: {found}");
+            let twice = all.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / 39_999.0;
+            assert!((twice - share * share).abs() <= 8.0 * error, "{share}: {twice}");
+        }
+    }
 
     #[test]
     fn a_part_is_within_a_half_of_its_share_at_any_time() {

@@ -48,7 +48,7 @@ impl Curve {
 
     /// Returns when `amount` exchanges have arrived, or `None` if that many never do. The search
     /// starts at piece number `at`, which is advanced: amounts must not decrease from call to call.
-    pub(super) fn time_of(&self, amount: f64, at: &mut usize) -> Option<u64> {
+    pub fn time_of(&self, amount: f64, at: &mut usize) -> Option<u64> {
         while let Some(piece) = self.0.get(*at) {
             if amount < piece.before + piece.arrives {
                 let offset_ns = piece.offset_s((amount - piece.before).max(0.0)) * 1e9;

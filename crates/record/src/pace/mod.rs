@@ -4,12 +4,10 @@
 //! Times are computed from an arrival's number, not by adding intervals, so that they do not drift.
 
 mod curve;
-mod dues;
 mod rate;
 mod timetable;
 
 pub use curve::Curve;
-pub use dues::{Due, Dues, first_at};
 pub use rate::RequestRate;
 pub use timetable::{CarriedTimetable, Speed, Timetable};
 
@@ -157,7 +155,8 @@ impl RateStage {
 pub enum ArrivalProcess {
     /// Evenly spaced.
     Constant,
-    /// A Poisson process: each arrival is independent of all others, as those of many users are.
+    /// A Poisson process of each family: each arrival, and its family, is independent of all others,
+    /// as those of many users are.
     Poisson,
 }
 

@@ -68,6 +68,7 @@ impl Share {
         let (stop, state) = (Arc::default(), Arc::new(Mutex::new(ShareState::Preparing)));
         let share = LoadShare {
             workers: order.workers.clone(),
+            agents: order.agents,
             begin: Some(begin_at),
             ready: Some(ready),
             whole: true,

@@ -90,6 +90,7 @@ impl LoadCourse<'_> {
                 lease_s: LEASE.as_secs(),
                 what: what.clone(),
                 workers: note.agents[number].workers.clone(),
+                agents: note.agents.len() as u32,
                 truth: extras.truth,
                 // One agent is enough: all would read the same.
                 vitals_from: extras.vitals_from.clone().filter(|_| number == 0),

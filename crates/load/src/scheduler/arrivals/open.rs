@@ -2,17 +2,14 @@
 //!
 //! Exchanges that could not start in time need no queue: the next due time is then in the past.
 
-use std::num::NonZeroU64;
-
-use sixmark_record::mix::FamilyMix;
-use sixmark_record::pace::{self, ArrivalProcess, Curve, Dues, Overload, first_at};
-use sixmark_record::plan::Plan;
+use sixmark_record::dues::{Due, Dues};
+use sixmark_record::pace::{self, Overload};
 use sixmark_units::family::Family;
 
 use super::{TakenTurn, Turn};
 use crate::LATE;
 use crate::prepare::PreparedLoad;
-use crate::scheduler::schedule::Schedule;
+use crate::scheduler::endpoint_order::EndpointOrder;
 
 /// The time of an arrival that never comes.
 const NEVER: u64 = u64::MAX;
@@ -24,18 +21,11 @@ const LONG: u64 = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Open {
     dues: Dues,
-    /// When the next exchange is due, on the driver's clock, and its number if it has one.
+    /// The next arrival, and when it is due on the driver's clock.
+    due: Option<Due>,
     next: u64,
-    number: Option<u64>,
-    /// The request of the next exchange, if a timetable determines it.
-    request: Option<u32>,
-    /// The run's common schedule of families, for arrivals that have numbers.
-    mix: FamilyMix,
-    /// The numbers of the first measured arrival and of the first one after the measurement.
-    first: u64,
-    last: u64,
-    schedule: Schedule,
-    warm_up: Schedule,
+    endpoints: EndpointOrder,
+    warm_up: EndpointOrder,
     begin: u64,
     measure_from: u64,
     end: u64,
@@ -56,25 +46,12 @@ impl Open {
         worker: u32,
         [begin, measure_from, end]: [u64; 3],
     ) -> Open {
-        let plan = &prepared.plan;
-        let curve = Curve::new(open, plan.load.warmup);
-        let [first, last] = measured_dues(plan, open, &curve);
-        let schedule = match open.arrivals {
-            // It only determines the endpoints: the run's common schedule determines the families.
-            ArrivalProcess::Constant => Schedule::warm_up(prepared, worker),
-            ArrivalProcess::Poisson => Schedule::measured(prepared, worker),
-        };
-        let (workers, seed) = (plan.load.threads.get(), plan.seed);
         let mut arrivals = Open {
-            mix: FamilyMix::new(plan.ratio, seed, measured_total(plan, open)),
-            first,
-            last,
-            schedule,
-            dues: Dues::new(open, curve, seed, worker, workers),
+            dues: Dues::new(&prepared.plan, open, worker, prepared.agents),
+            due: None,
             next: begin,
-            number: None,
-            request: None,
-            warm_up: Schedule::warm_up(prepared, worker),
+            endpoints: EndpointOrder::new(prepared, worker, true),
+            warm_up: EndpointOrder::new(prepared, worker, false),
             begin,
             measure_from,
             end,
@@ -89,10 +66,8 @@ impl Open {
     }
 
     fn turn_to_next(&mut self) {
-        let due = self.dues.next();
-        self.next = due.map_or(NEVER, |due| self.begin.saturating_add(due.at));
-        self.number = due.and_then(|due| due.number);
-        self.request = due.and_then(|due| due.request);
+        self.due = self.dues.next();
+        self.next = self.due.map_or(NEVER, |due| self.begin.saturating_add(due.at));
     }
 
     pub(super) fn may_begin(&self, now: u64) -> bool {
@@ -115,7 +90,10 @@ impl Open {
         prepared: &PreparedLoad,
         mut way: impl FnMut(usize) -> Option<W>,
     ) -> TakenTurn<W> {
-        let (turn, family) = self.held.take().unwrap_or_else(|| self.take_due(prepared));
+        let Some((turn, family)) = self.held.take().or_else(|| self.take_due(prepared)) else {
+            // There is always a next one where this is called.
+            return Err(0);
+        };
         match way(turn.endpoint) {
             Some(way) => Ok((turn, way)),
             None => {
@@ -125,26 +103,13 @@ impl Open {
         }
     }
 
-    fn take_due(&mut self, prepared: &PreparedLoad) -> (Turn, Family) {
-        let (due, counted) = (self.next, self.next >= self.measure_from);
-        let request = self.request.unwrap_or(0);
-        let family = self.family(counted);
-        let endpoint = self.schedule(counted).endpoint(prepared, family);
+    fn take_due(&mut self, prepared: &PreparedLoad) -> Option<(Turn, Family)> {
+        let Due { family, measured: counted, request, .. } = self.due?;
+        let endpoints = if counted { &mut self.endpoints } else { &mut self.warm_up };
+        let (due, endpoint) = (self.next, endpoints.next(prepared, family));
         self.turn_to_next();
-        let waited = due <= self.full_until;
-        (Turn { endpoint, counted, due: Some(due), waited, request }, family)
-    }
-
-    fn schedule(&mut self, counted: bool) -> &mut Schedule {
-        if counted { &mut self.schedule } else { &mut self.warm_up }
-    }
-
-    /// Returns the family of the next exchange.
-    fn family(&mut self, counted: bool) -> Family {
-        match self.number {
-            Some(number) if counted => self.mix.family_at(number - self.first.min(number)),
-            _ => self.schedule(counted).leave_out(),
-        }
+        let (waited, request) = (due <= self.full_until, request.unwrap_or(0));
+        Some((Turn { endpoint, counted, due: Some(due), waited, request }, family))
     }
 
     /// Removes the next arrival due before `until`, which does not start. Returns its family and
@@ -157,10 +122,9 @@ impl Open {
         if self.next >= until.min(self.end) || self.is_exhausted() {
             return None;
         }
-        let (due, counted) = (self.next, self.next >= self.measure_from);
-        let family = self.family(counted);
+        let (due, at) = (self.due?, self.next);
         self.turn_to_next();
-        Some(counted.then_some((family, due)))
+        Some(due.measured.then_some((due.family, at)))
     }
 
     /// Returns the family of an exchange that does not start and when it was due, if it is measured.
@@ -234,7 +198,7 @@ impl Open {
 
     /// Returns true if as many exchanges as the plan asks for have started or been dropped.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.schedule.is_over() || self.number.is_some_and(|number| number >= self.last)
+        self.due.is_none() && self.dues.are_spent()
     }
 
     /// Returns true if the worker is done. Exchanges in flight at the end are awaited.
@@ -250,21 +214,6 @@ fn approach(now: u64, due: u64) -> u64 {
         left if left > LONG => due - left / 512,
         _ => due,
     }
-}
-
-/// Returns the numbers of the first constant arrival that is measured and of the first one after
-/// the measurement.
-fn measured_dues(plan: &Plan, open: &pace::OpenLoop, curve: &Curve) -> [u64; 2] {
-    let load = &plan.load;
-    let about = open.first_rate().per_s() * load.warmup.as_secs_f64();
-    let first = first_at(curve, load.warmup.as_nanos() as u64, about);
-    [first, load.requests.map_or(NEVER, |total| first.saturating_add(total.get()))]
-}
-
-/// Returns the number of measured arrivals, if it is known beforehand.
-fn measured_total(plan: &Plan, open: &pace::OpenLoop) -> Option<u64> {
-    let entries = open.timetable.as_ref().map(|table| table.entries());
-    plan.load.requests.map(NonZeroU64::get).or(entries)
 }
 
 #[cfg(test)]

@@ -176,7 +176,7 @@ pub(crate) fn plan(tls: PlanTls) -> Plan {
 
 pub(super) fn client(tls: PlanTls) -> Client {
     let plan = plan(tls);
-    Client::new(&Setup::new(&plan).unwrap().unwrap(), &plan)
+    Client::new(&Setup::new(&plan).unwrap().unwrap(), &plan, 0)
 }
 
 pub(super) fn only(version: TlsVersion, tls: PlanTls) -> PlanTls {

@@ -89,6 +89,26 @@ fn poisson_arrivals_repeat_with_their_seed() {
     assert_eq!(due_of("7"), due_of("7"));
 }
 
+#[test]
+fn poisson_arrivals_have_the_ratio_of_the_rates_and_exact_counts_with_a_number() {
+    let origin = Origin::start();
+    let poisson = ["--rate", "1k/s", "--arrivals", "poisson", "-c", "200", "--ratio", "3:1"];
+    for threads in ["1", "3"] {
+        let counted = ["-n", "400", "-t", threads];
+        let result = load(&origin, "/bytes/10", &[&poisson[..], &counted].concat());
+        assert_eq!(result["ratio"]["sent"], value!([300, 100]));
+        assert_eq!(due(&result), [400, 0, 0]);
+        let lasting = ["-d", "400ms", "-t", threads, "--seed", "3"];
+        let result = load(&origin, "/bytes/10", &[&poisson[..], &lasting].concat());
+        let of = |family: &str| {
+            let requests = &result["families"][family]["requests"];
+            ["sent", "unsent"].map(|what| requests[what].as_u64().unwrap()).iter().sum::<u64>()
+        };
+        // 300 and 100, within five standard deviations.
+        assert!(of("ipv6").abs_diff(300) < 87 && of("ipv4").abs_diff(100) < 50, "{result}");
+    }
+}
+
 /// Four places, each taken for a tenth of a second at least, are no more than 24 exchanges in half a
 /// second. Only where the machine stood still most of that time were there none after the first four.
 #[test]

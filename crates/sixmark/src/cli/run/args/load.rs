@@ -67,7 +67,8 @@ pub(in crate::cli) struct OpenLoopArgs {
     #[arg(long, value_name = "N/s", display_order = 0)]
     pub(in crate::cli) rate: Option<RequestRate>,
 
-    /// Start exchanges evenly spaced, or at random like those of many users [default: constant]
+    /// Start exchanges evenly spaced, or at random like those of many users: then each family is a
+    /// Poisson process of its own rate, and only -n has the exact ratio [default: constant]
     #[arg(long, value_name = "constant|poisson", value_parser = process)]
     pub(in crate::cli) arrivals: Option<ArrivalProcess>,
 
