@@ -78,6 +78,7 @@ pub fn conform(
     let wanted = Wanted::Number(AGENTS as usize);
     let fleet = FleetController::take(controller(), "suite", wanted, Box::new(Unwatched)).unwrap();
     counts_are_those_of_one_process(&fleet, &origin);
+    every_agent_has_the_ratio_at_a_constant_rate(&fleet, &origin);
     seconds_add_up_and_all_agents_begin_together(&fleet, &origin);
     a_load_that_is_stopped_is_collected(&fleet, &origin);
     a_second_controller_is_refused(controller);
@@ -165,6 +166,23 @@ fn counts_are_those_of_one_process(fleet: &FleetController, origin: &Origin) {
         assert_eq!(completed(&one), completed(&all));
         let bytes = |loaded: &Loaded| Family::BOTH.map(|f| loaded.tally[f].bytes.body);
         assert_eq!(bytes(&one), bytes(&all));
+    }
+}
+
+/// An agent that is further away than the others would otherwise look like a slow family.
+fn every_agent_has_the_ratio_at_a_constant_rate(fleet: &FleetController, origin: &Origin) {
+    for (ratio, threads, each) in [([1, 1], AGENTS, [100, 100]), ([3, 1], 2 * AGENTS, [150, 50])] {
+        let mut plan = timed(origin, 800.0, Duration::from_secs(1));
+        plan.ratio = PlanRatio::new(ratio[0], ratio[1]).unwrap();
+        plan.load.threads = NonZeroU32::new(threads).unwrap();
+        let Pace::Open(open) = &mut plan.load.pace else { panic!("no rate") };
+        open.arrivals = ArrivalProcess::Constant;
+        let loaded = together(fleet, &plan);
+        for agent in &loaded.fleet.as_ref().unwrap().agents {
+            let tally = &agent.loaded.tally;
+            let due = Family::BOTH.map(|family| tally[family].sent + tally[family].unsent);
+            assert_eq!(due, each, "{:?} at {}", agent.workers, plan.ratio);
+        }
     }
 }
 

@@ -150,6 +150,43 @@ fn a_comparison_has_blocks_of_the_whole_fleet() {
     assert!(agents.iter().all(|agent| mtu(agent) == [Some(1500); 2]), "{agents:?}");
 }
 
+/// The same clients, one of which is ten times as far from the server as the other. Both families
+/// have the same path.
+fn one_near_one_far() -> String {
+    let link = |host: &str, delay: &str| {
+        format!("{host} = {{ between = [\"{host}\", \"lan\"], {delay} }}")
+    };
+    let delayed = |text: String, host, delay: &str| {
+        text.replace(&format!("{host} = [\"{host}\", \"lan\"]"), &link(host, delay))
+    };
+    let near = delayed(TWO.to_owned(), "a", "delay = \"2.5ms\"");
+    delayed(near, "b", "delay = \"25ms\"")
+}
+
+/// Before, each agent's families were drawn, and equal families had medians of 7.5 and 51.3 ms.
+#[test]
+fn at_a_constant_rate_agents_at_different_distances_send_equal_families_alike() {
+    if without(&["nginx", SKIP]) {
+        return;
+    }
+    let lab = Lab::up("fleet-far", &one_near_one_far(), &[]);
+    let [v6, v4] = [server_address(&lab, true), server_address(&lab, false)];
+    let urls = [format!("http://[{v6}]/page"), format!("http://{v4}/page")];
+    let hosts = format!("lab:{0}/a,lab:{0}/b", lab.name());
+    let words = ["run", "--hosts", &hosts, "--rate", "500", "-d", "2s", "-c", "100", "-t", "2"];
+    let result =
+        result_of(&mut fleet(&[&words[..], &["--json", "-", &urls[0], &urls[1]]].concat()));
+    check(&result);
+    let agents = result["fleet"]["agents"].as_array().unwrap();
+    assert_eq!(agents.len(), 2);
+    for agent in agents {
+        // Half of a thousand, of which a busy machine may not send all in time.
+        let sent = ["ipv6", "ipv4"].map(|of| agent["families"][of]["sent"].as_u64().unwrap());
+        let unsent = result["total"]["requests"]["unsent"].as_u64().unwrap();
+        assert!(sent.iter().all(|&sent| sent <= 250 && sent + unsent >= 250), "{agent}");
+    }
+}
+
 /// Three hosts with the real sixmark.
 fn site() -> SshSite {
     let (v6, v4) = (Ipv6Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into());
