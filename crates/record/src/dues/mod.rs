@@ -3,6 +3,7 @@
 mod dealer;
 mod numbered;
 mod poisson;
+mod poisson_variate;
 
 use sixmark_units::family::Family;
 
@@ -23,12 +24,13 @@ pub use poisson::counts_of_worker;
 /// that every agent and every worker has the ratio too. Without that limit an agent that is further
 /// from the server than the others would look like a slow family.
 ///
-/// Of **Poisson arrivals**, each worker has an independent process with an equal part of the rate,
-/// and the family of each is drawn independently. So the arrivals of each family are a Poisson
-/// process of that family's rate, on each worker, on each agent and altogether, and the families are
-/// independent (Kingman, Poisson Processes, 1993, sections 2.2 and 5.2). Where the number of requests is
-/// given, so are the counts of the families, exactly; given the counts, the arrivals of a Poisson
-/// process are uniform order statistics in the measure of the rate (ibid., section 2.4).
+/// **Poisson arrivals** are a Poisson process of each family, at that family's rate, and the families
+/// are independent. The count of each family is a Poisson variate, or exact where the number of
+/// requests is given; given the counts, the arrivals of a Poisson process are uniform order
+/// statistics in the measure of the rate (Kingman, Poisson Processes, 1993, section 2.4). Workers
+/// divide the counts evenly. Where a load has no end, each worker has an independent process with an
+/// equal part of the rate, and the family of each arrival is drawn independently (ibid., sections
+/// 2.2 and 5.2).
 ///
 /// [`FamilyMix`]: crate::mix::FamilyMix
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
+use super::poisson_variate::draw_poisson;
 use crate::mix::share_of_worker;
 use crate::pace::OpenLoop;
 use crate::plan::Plan;
@@ -13,6 +14,7 @@ use crate::plan::ratio::PlanRatio;
 /// Separate these random numbers from others with the same seed.
 const FAMILIES: u64 = 0x706f_6973_0000_0001;
 const PARTS: u64 = 0x706f_6973_0000_0002;
+const COUNTS: u64 = 0x706f_6973_0000_0003;
 
 /// The arrivals of one worker, each given by the *amount* of the load at its time: how many
 /// arrivals the rate predicts up to then, over all workers.
@@ -26,6 +28,9 @@ pub(super) struct Poisson {
     times: Random,
     families: Random,
     ratio: PlanRatio,
+    /// True if the plan gives the number of arrivals.
+    asked: bool,
+    /// `None` if the load has no end.
     counted: Option<Counted>,
 }
 
@@ -42,11 +47,12 @@ impl Poisson {
     pub(super) fn new(plan: &Plan, open: &OpenLoop, worker: u32) -> Poisson {
         // As the curve computes it, so that the measurement begins at exactly this amount.
         let measured_from = open.first_rate().per_s() * plan.load.warmup.as_secs_f64();
-        let counted = |total: NonZeroU64| Counted {
-            left: counts_of_worker(plan, total, worker),
-            rest: total.get() as f64,
-            end: measured_from + total.get() as f64,
+        let asked = plan.load.requests;
+        let left = match asked {
+            Some(total) => Some((counts_of_worker(plan, total, worker), total.get() as f64)),
+            None => expected(plan, open).map(|amount| (drawn_counts(plan, amount, worker), amount)),
         };
+        let counted = left.map(|(left, rest)| Counted { left, rest, end: measured_from + rest });
         Poisson {
             amount: 0.0,
             step: plan.load.threads.get().into(),
@@ -54,13 +60,16 @@ impl Poisson {
             times: Random::new(plan.seed, worker.into()),
             families: Random::new(plan.seed ^ FAMILIES, worker.into()),
             ratio: plan.ratio,
-            counted: plan.load.requests.map(counted),
+            asked: asked.is_some(),
+            counted,
         }
     }
 
     pub(super) fn is_spent(&self) -> bool {
         let began = self.amount >= self.measured_from;
-        began && self.counted.as_ref().is_some_and(|counted| counted.left == PerFamily::default())
+        self.asked
+            && began
+            && self.counted.as_ref().is_some_and(|counted| counted.left == PerFamily::default())
     }
 
     /// Returns the amount at the next arrival, its family, and whether it is measured.
@@ -119,4 +128,31 @@ pub fn counts_of_worker(plan: &Plan, total: NonZeroU64, worker: u32) -> PerFamil
     let line = |position: u64| (u128::from(position) * of_v6 + offset) / all;
     let ipv6 = (line(position + count) - line(position)) as u64;
     PerFamily { ipv6, ipv4: count - ipv6 }
+}
+
+/// Returns how many measured arrivals the rate predicts. `None` if the load has no end.
+fn expected(plan: &Plan, open: &OpenLoop) -> Option<f64> {
+    let lasts = open.duration().or(plan.load.duration)?;
+    Some(open.mean_per_s() * lasts.as_secs_f64())
+}
+
+/// Returns how many arrivals worker number `worker` has over each family where the rate predicts
+/// `amount` of all families and workers.
+///
+/// The counts of the families are independent Poisson variates, so that each family's arrivals are a
+/// Poisson process (Kingman, section 2.4). Workers divide them evenly. That takes nothing from the
+/// process of the whole, and on each worker only the count of the whole load varies less. But it
+/// keeps an agent of a fleet that is further away from having more of one family by chance.
+fn drawn_counts(plan: &Plan, amount: f64, worker: u32) -> PerFamily<u64> {
+    // A family that is alone has the same count whichever it is, as both sides of a comparison must.
+    let mut random = Random::new(plan.seed ^ COUNTS, 0);
+    let [workers, worker] = [plan.load.threads.get(), worker].map(u128::from);
+    let mut count = |part: u64| {
+        let mean = amount * part as f64 / plan.ratio.sum() as f64;
+        let all = u128::from(draw_poisson(&mut random, mean));
+        // The same workers are rounded up for both families.
+        let line = |position: u128| (position * all).div_ceil(workers);
+        (line(worker + 1) - line(worker)) as u64
+    };
+    PerFamily { ipv6: count(plan.ratio.v6()), ipv4: count(plan.ratio.v4()) }
 }

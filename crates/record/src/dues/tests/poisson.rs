@@ -74,8 +74,10 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
 
 #[test]
 fn each_family_is_a_poisson_process_of_its_own_rate_on_every_agent_too() {
-    for ratio in RATIOS {
-        let plan = plan_of(poisson(), ratio, 11);
+    // A load without an end, and one whose counts workers divide.
+    for (ratio, ends) in RATIOS.into_iter().flat_map(|ratio| [(ratio, false), (ratio, true)]) {
+        let mut plan = plan_of(poisson(), ratio, 11);
+        plan.load.duration = ends.then(|| Duration::from_secs(200));
         for place in &PLACES {
             let end_s = 200.0;
             let all = arrivals(&plan, place.0.clone(), place.1, (end_s * 1e9) as u64);
@@ -156,9 +158,10 @@ pub(super) fn amount(open: &OpenLoop, mut time: f64) -> f64 {
 /// each of them uses.
 #[test]
 fn the_times_do_not_depend_on_the_ratio() {
-    for requests in [None, Some(1_000)] {
+    for (requests, lasts) in [(None, None), (Some(1_000), None), (None, Some(1))] {
         let of = |ratio| {
             let mut plan = plan_of(poisson(), ratio, 7);
+            plan.load.duration = lasts.map(Duration::from_secs);
             plan.load.requests = requests.and_then(std::num::NonZeroU64::new);
             plan.load.warmup = Duration::from_millis(500);
             let all = arrivals(&plan, 0..3, 3, SECOND);
@@ -166,10 +169,35 @@ fn the_times_do_not_depend_on_the_ratio() {
         };
         let one = of([1, 0]);
         assert!(one.len() > 300);
-        for other in [[0, 1], [1, 1], [100, 1]] {
-            assert_eq!(of(other), one);
+        assert_eq!(of([0, 1]), one);
+        if lasts.is_none() {
+            assert_eq!((of([1, 1]), of([100, 1])), (one.clone(), one));
         }
     }
+}
+
+/// An agent that is further away must not have more of one family, and the counts of all agents
+/// together must vary as those of a Poisson process do.
+#[test]
+fn agents_divide_a_load_that_ends_evenly_and_its_counts_are_poisson_variates() {
+    let mut of_family = [Vec::new(), Vec::new()];
+    for seed in 0..2_000 {
+        let mut plan = plan_of(poisson(), [3, 1], seed);
+        plan.load.duration = Some(Duration::from_millis(100));
+        let agents = [0..2, 2..4].map(|some| arrivals(&plan, some, 4, u64::MAX));
+        for (family, counts) in Family::BOTH.into_iter().zip(&mut of_family) {
+            let each = agents.each_ref().map(|agent| seconds_of(family, agent).len());
+            assert!(each[0].abs_diff(each[1]) <= 1, "seed {seed}: {each:?}");
+            counts.push((each[0] + each[1]) as f64);
+        }
+    }
+    for (counts, expected) in of_family.iter().zip([75.0, 25.0]) {
+        let [mean, variance] = moments(counts);
+        assert!((mean - expected).abs() < 4.0 * (expected / 2_000.0f64).sqrt(), "{mean}");
+        assert!((variance / expected - 1.0).abs() < 4.0 * (2.0f64 / 2_000.0).sqrt(), "{variance}");
+    }
+    let [one, other] = &of_family;
+    assert!(correlation(one, other).abs() < 4.0 / 2_000.0f64.sqrt());
 }
 
 #[test]
