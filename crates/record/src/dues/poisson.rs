@@ -84,24 +84,26 @@ impl Poisson {
             self.amount = self.measured_from;
         }
         let counted = self.counted.as_mut()?;
-        let amount = counted.next_amount(&mut self.times)?;
-        Some((amount, counted.next_family(&mut self.families), true))
+        let amount = self.amount + counted.next_step(&mut self.times)?;
+        // Rounding must not move the last one to the end, which is no part of the load any more.
+        self.amount = amount.min(counted.end.next_down());
+        Some((self.amount, counted.next_family(&mut self.families), true))
     }
 }
 
 impl Counted {
-    /// Returns the amount at the next arrival: the least of as many uniform variates as arrivals are
-    /// left (David and Nagaraja, Order Statistics, 2003, section 2.5). `None` if none is left.
-    fn next_amount(&mut self, random: &mut Random) -> Option<f64> {
+    /// Returns the amount before the next arrival: the least of as many uniform variates as arrivals
+    /// are left (David and Nagaraja, Order Statistics, 2003, section 2.5). `None` if none is left.
+    fn next_step(&mut self, random: &mut Random) -> Option<f64> {
         let left = self.left.ipv6 + self.left.ipv4;
         if left == 0 {
             return None;
         }
-        // The share of the rest before the least of them: 1 - u^(1/left).
-        let share = -(-random.exponential() / left as f64).exp_m1();
-        self.rest -= self.rest * share;
-        // Rounding must not move the last one to the end, which is no part of the load any more.
-        Some((self.end - self.rest).min(self.end.next_down()))
+        // The share of the rest before the least of them: 1 - u^(1/left). Steps are added up, since
+        // the rest of a long load has no digits for a short step.
+        let step = -(-random.exponential() / left as f64).exp_m1() * self.rest;
+        self.rest -= step;
+        Some(step)
     }
 
     /// Returns the family of the next arrival, so that every order of those that are left is
