@@ -1,31 +1,26 @@
 //! A link that has been created, by the kernel or by the emulator, and its report.
 
 use std::io;
-use std::process::{Command, Stdio};
 
 use crate::impairment::Impairment;
 use crate::link_report::{LinkReport, ReportedMechanism};
-use crate::plan::tc;
-use crate::plan::tc::Port;
-use crate::plan::{Lab, LabLink, LinkEnd, LinkMechanism as Wanted};
-use sixmark_sys::netns::NetNs;
-use sixmark_sys::port::{Port as Own, Raw};
+use crate::plan::tc::{self, KernelShapers};
+use crate::plan::{Lab, LabLink, LinkMechanism as Wanted};
 use sixmark_sys::tap::Tap;
 
 use super::emulator::Emulator;
 use super::host::Host;
-use super::needs::TC;
+use super::middle::{self, Middle};
 use super::part::{at, error_of_part};
-use super::{ends, netem, settings};
+use super::{ends, netem};
 use sixmark_sys::command_error::CommandError;
-use sixmark_sys::program::{command_of, find_program};
 use sixmark_sys::rtnetlink::Netlink;
 
 /// A link that has been created.
 #[derive(Debug)]
 pub(super) enum Cable {
-    /// A link of the kernel.
-    Kernel(Box<LinkReport>),
+    /// A link of the kernel; with a rate limit it has a middle, which ends when this is dropped.
+    Kernel { report: Box<LinkReport>, _middle: Option<Middle> },
     /// A link of the emulator, which ends when this is dropped.
     Emulated(Emulator),
 }
@@ -43,23 +38,18 @@ impl Cable {
     ) -> Result<Cable, CommandError> {
         let mechanisms = mechanisms(link)?;
         let hosts = [at(lab, nodes, link.ends[0].node)?, at(lab, nodes, link.ends[1].node)?];
-        let emulated = mechanisms.contains(&Some(ReportedMechanism::Emulator));
-        let cable = match emulated {
-            true => Cable::Emulated(emulate(link, hosts, seed).map_err(error_of_part(&link.name))?),
+        let lay = || match mechanisms.contains(&Some(ReportedMechanism::Emulator)) {
+            true => {
+                let emulator = emulate(link, hosts, seed)?;
+                furnish(lab, link, hosts).map(|()| Cable::Emulated(emulator))
+            }
             false => {
-                join_hosts(link, hosts).map_err(error_of_part(&link.name))?;
-                Cable::Kernel(Box::new(LinkReport::of_kernel(&link.name, mechanisms)))
+                let middle = lay_kernel_link(lab, link, hosts)?;
+                let report = Box::new(LinkReport::of_kernel(&link.name, mechanisms));
+                Ok(Cable::Kernel { report, _middle: middle })
             }
         };
-        for (end, host) in link.ends.iter().zip(hosts) {
-            host.net().within(|| ends::furnish(lab, end)).map_err(error_of_part(&link.name))?;
-        }
-        if !emulated {
-            for ((end, host), way) in link.ends.iter().zip(hosts).zip(&link.toward) {
-                shape(end, host, way).map_err(error_of_part(&link.name))?;
-            }
-        }
-        Ok(cable)
+        lay().map_err(error_of_part(&link.name))
     }
 
     /// Returns the report on the link so far.
@@ -70,7 +60,7 @@ impl Cable {
         nodes: &[Host],
     ) -> Result<LinkReport, CommandError> {
         let emulator = match self {
-            Cable::Kernel(report) => return Ok(report.as_ref().clone()),
+            Cable::Kernel { report, .. } => return Ok(report.as_ref().clone()),
             Cable::Emulated(emulator) => emulator,
         };
         let mut report =
@@ -89,24 +79,50 @@ fn mechanisms(link: &LabLink) -> Result<Mechanisms, CommandError> {
     let ways = [&link.toward[0], &link.toward[1]];
     let wrong =
         |why: String| CommandError::Measure(format!("can't build the lab: {}: {why}", link.name));
-    match link.mechanism {
-        Wanted::Emulator if ways.iter().any(|way| !way.is_nothing()) => {
-            Ok([Some(ReportedMechanism::Emulator); 2])
-        }
-        Wanted::Emulator => Ok([None, None]),
-        // A rate alone requires neither netem nor the emulator.
-        _ if ways.iter().all(|way| !way.needs_delay_line()) => Ok(tc::of_link(ways, false)),
-        Wanted::Auto => Ok(tc::of_link(ways, netem::is_there().map_err(wrong)?)),
-        Wanted::Netem => {
-            let found = tc::of_link(ways, netem::is_there().map_err(wrong)?);
-            match found.contains(&Some(ReportedMechanism::Emulator)) {
-                true => Err(wrong(
-                    "this kernel's netem does not support it: set mechanism = \"auto\"".to_owned(),
-                )),
-                false => Ok(found),
-            }
-        }
+    if link.mechanism == Wanted::Emulator {
+        let impaired = ways.iter().any(|way| !way.is_nothing());
+        return Ok([impaired.then_some(ReportedMechanism::Emulator); 2]);
     }
+    let found = tc::of_link(ways, find_shapers(ways).map_err(wrong)?);
+    let emulated = found.contains(&Some(ReportedMechanism::Emulator));
+    match link.mechanism == Wanted::Netem && emulated {
+        true => Err(wrong(
+            "this kernel's netem and TBF do not support it: set mechanism = \"auto\"".to_owned(),
+        )),
+        false => Ok(found),
+    }
+}
+
+/// Finds out what the kernel has of that which these impairments need.
+fn find_shapers(ways: [&Impairment; 2]) -> Result<KernelShapers, String> {
+    let limited = ways.iter().any(|way| way.rate.is_some());
+    let delayed = ways.iter().any(|way| way.needs_delay_line());
+    Ok(KernelShapers {
+        netem: delayed && netem::is_there()?,
+        limits: limited && middle::can_limit()?,
+    })
+}
+
+/// Creates a link of the kernel. Rate limits act in its middle, which is returned if there is one.
+fn lay_kernel_link(lab: &Lab, link: &LabLink, hosts: [&Host; 2]) -> io::Result<Option<Middle>> {
+    if link.toward.iter().any(|way| way.rate.is_some()) {
+        let middle = Middle::lay(link, hosts)?;
+        furnish(lab, link, hosts)?;
+        middle.limit(lab, link)?;
+        return Ok(Some(middle));
+    }
+    join_hosts(link, hosts)?;
+    furnish(lab, link, hosts)?;
+    for ((end, host), way) in link.ends.iter().zip(hosts).zip(&link.toward) {
+        middle::shape_at_host(end, host, way)?;
+    }
+    Ok(None)
+}
+
+/// Configures the interfaces of the hosts.
+fn furnish(lab: &Lab, link: &LabLink, hosts: [&Host; 2]) -> io::Result<()> {
+    let one = |(end, host): (_, &Host)| host.net().within(|| ends::furnish(lab, end));
+    link.ends.iter().zip(hosts).try_for_each(one)
 }
 
 fn join_hosts(link: &LabLink, [here, there]: [&Host; 2]) -> io::Result<()> {
@@ -123,7 +139,11 @@ fn emulate(link: &LabLink, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator>
     match tap(0) {
         Ok(first) => Emulator::start(&link.name, first, tap(1)?, there, back, seed),
         Err(error) if is_forbidden(&error) => {
-            let [first, second] = middle(link, hosts)?;
+            let [first, second] = Middle::lay(link, hosts)?.open()?;
+            // The hosts must segment and checksum their packets themselves.
+            for (end, host) in link.ends.iter().zip(hosts) {
+                host.net().within(|| ends::leave_nothing(&end.interface))?;
+            }
             Emulator::start(&link.name, first, second, there, back, seed)
         }
         Err(error) => Err(error),
@@ -134,45 +154,4 @@ fn emulate(link: &LabLink, hosts: [&Host; 2], seed: u64) -> io::Result<Emulator>
 fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound)
         || error.raw_os_error() == Some(libc::ENODEV)
-}
-
-/// Creates a veth link from each host to a namespace in the middle, where the emulator reads and
-/// writes raw frames. The hosts must therefore segment and checksum their packets themselves.
-fn middle(link: &LabLink, hosts: [&Host; 2]) -> io::Result<[Own; 2]> {
-    let middle = NetNs::create()?;
-    middle.within(settings::of_bridge)?;
-    let port = |at: usize| {
-        let (end, host, name) = (&link.ends[at], hosts[at], MIDDLE[at]);
-        let lay = || {
-            Netlink::open()?.veth(&end.interface, name, &middle)?;
-            ends::leave_nothing(&end.interface)
-        };
-        host.net().within(lay)?;
-        middle.within(|| {
-            let mut netlink = Netlink::open()?;
-            netlink.mtu(name, end.mtu)?;
-            netlink.up(name)?;
-            Raw::open(name).map(Own::Raw)
-        })
-    };
-    Ok([port(0)?, port(1)?])
-}
-
-/// The names of the interfaces in the middle of a link.
-const MIDDLE: [&str; 2] = ["first", "second"];
-
-/// Configures the kernel to impair the frames that leave at one end of a link.
-fn shape(end: &LinkEnd, host: &Host, way: &Impairment) -> io::Result<()> {
-    let port = Port { name: &end.interface, mtu: end.mtu };
-    for words in tc::commands(way, port).unwrap_or_default() {
-        let (program, package) = TC;
-        let absent = || {
-            let line = format!("{program} is not installed: install the Debian package {package}");
-            io::Error::other(line)
-        };
-        let mut tc: Command = command_of(&find_program(program).ok_or_else(absent)?);
-        tc.args(&words).stdin(Stdio::null());
-        host.run(&mut tc)?;
-    }
-    Ok(())
 }

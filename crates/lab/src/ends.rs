@@ -18,15 +18,29 @@ pub(super) fn furnish(lab: &Lab, end: &LinkEnd) -> io::Result<()> {
     netlink.mtu(name, end.mtu)?;
     match end.node {
         LabNode::Bridge(_) => netlink.enslave(name, BRIDGE)?,
-        LabNode::Host(host) => {
+        LabNode::Host(_) => {
             for net in &end.addresses {
                 netlink.address(name, *net)?;
             }
-            let of_host = lab.hosts.get(host).map(|host| host.offloads).unwrap_or_default();
-            switch(name, &of_host.with(end.offloads).switches().collect::<Vec<_>>())?;
+            switch(name, &offloads(lab, end))?;
         }
     }
     netlink.up(name)
+}
+
+/// Returns the offloads to enable or disable at one end of a link.
+fn offloads(lab: &Lab, end: &LinkEnd) -> Vec<(Switch, bool)> {
+    let LabNode::Host(host) = end.node else { return Vec::new() };
+    let of_host = lab.hosts.get(host).map(|host| host.offloads).unwrap_or_default();
+    of_host.with(end.offloads).switches().collect()
+}
+
+/// Makes an interface of the calling thread's namespace segment packets as the one at an end does.
+/// The kernel joins packets again (GRO) only if they come from an interface without TSO.
+pub(super) fn segment_as(lab: &Lab, end: &LinkEnd, name: &str) -> io::Result<()> {
+    let mut wanted = offloads(lab, end);
+    wanted.retain(|(switch, _)| !matches!(switch, Switch::Gro | Switch::Checksum));
+    switch(name, &wanted)
 }
 
 /// Returns the number of packets that an interface of the calling thread's namespace dropped

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -10,7 +9,7 @@ use crate::plan::Lab;
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::mount::MountNs;
 use sixmark_sys::netns::NetNs;
-use sixmark_sys::process::{Account, Place, Running, lead_among};
+use sixmark_sys::process::{Account, Place, Running};
 
 use super::TEMPORARY;
 use sixmark_sys::command_error::CommandError;
@@ -95,26 +94,6 @@ impl Host {
         let account = account.map(named).transpose()?;
         command.env("TMPDIR", TEMPORARY);
         Running::start_in(command, &Place { net: &self.net, mounts: &self.mounts, account })
-    }
-}
-
-impl Host {
-    /// Runs a program in the host and waits until it ends.
-    ///
-    /// # Errors
-    /// Fails if the program cannot be started or returns an error; the message includes its output.
-    pub(super) fn run(&self, command: &mut Command) -> io::Result<()> {
-        let (net, mounts) = (self.net.as_fd(), self.mounts.as_fd());
-        lead_among(command, net, mounts)?;
-        let output = command.output()?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said).trim().replace('\n', "; ");
-        let program = command.get_program().to_string_lossy().into_owned();
-        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
-        Err(io::Error::other(format!("{program} {}: {said}", words.join(" "))))
     }
 }
 

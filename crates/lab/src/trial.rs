@@ -8,15 +8,18 @@ use std::time::{Duration, Instant};
 use sixmark_sys::enclosure::{self, Attempt, Rights};
 
 use crate::plan::parse_lab;
-use crate::{Ground, TEMPORARY, Up, netem};
+use crate::plan::tc::KernelShapers;
+use crate::{Ground, TEMPORARY, Up, middle, netem};
 
 /// Two hosts of both families with a router between them.
 const PLAIN: &str = "name = \"trial\"\n[hosts.client]\n[hosts.router]\nforwards = true\n\
                      [hosts.server]\n[links]\na = [\"client\", \"router\"]\n\
                      b = [\"router\", \"server\"]\n";
-/// Two hosts with a link that delays frames.
-const DELAYED: &str = "name = \"trial\"\n[hosts.client]\n[hosts.server]\n[links]\n\
-                       a = { between = [\"client\", \"server\"], delay = \"1ms\" }\n";
+/// Three hosts with a link that delays frames and one that limits their rate.
+const SHAPED: &str = "name = \"trial\"\n[hosts.client]\n[hosts.router]\nforwards = true\n\
+                      [hosts.server]\n[links]\n\
+                      a = { between = [\"client\", \"router\"], delay = \"1ms\" }\n\
+                      b = { between = [\"router\", \"server\"], rate = \"1Gbit/s\" }\n";
 
 /// The outcome of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +30,9 @@ pub enum TrialOutcome {
         rights: Rights,
         /// How long it took.
         took: Duration,
-        /// What delays frames on links.
-        delayed: Result<DelayedBy, String>,
+        /// What the kernel has for links that delay frames or limit their rate; sixmark's emulator
+        /// does the rest. An error if such links could not be built, in one line.
+        shapers: Result<KernelShapers, String>,
     },
     /// The namespaces were made, but the lab could not be built in them; why, in one line.
     Failed(String),
@@ -41,16 +45,7 @@ pub enum TrialOutcome {
     },
 }
 
-/// What delays frames on the links of labs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DelayedBy {
-    /// The kernel's netem.
-    Netem,
-    /// sixmark's emulator.
-    Emulator,
-}
-
-/// Builds a lab in a child process, and removes it; then one whose link delays frames. This process
+/// Builds a lab in a child process, and removes it; then one whose links impair frames. This process
 /// must have one thread.
 ///
 /// # Errors
@@ -67,21 +62,31 @@ pub fn try_out() -> Result<TrialOutcome, String> {
 }
 
 /// Builds both labs, in the enclosure. Returns the time that the first took in microseconds, and on
-/// a second line what delays frames in the second, or its error.
+/// a second line what impairs frames in the second, or its error.
 fn build_both(rights: Rights) -> Result<String, String> {
     let began = Instant::now();
     build(PLAIN, rights)?;
     let took = began.elapsed().as_micros();
-    let delayed = netem::is_there().and_then(|has_netem| {
-        build(DELAYED, rights)?;
-        Ok(if has_netem { NETEM } else { EMULATOR })
-    });
-    Ok(format!("{took}\n{}", delayed.map_or_else(|why| why, str::to_owned)))
+    let shaped = || {
+        let shapers = KernelShapers { netem: netem::is_there()?, limits: middle::can_limit()? };
+        build(SHAPED, rights)?;
+        Ok(words_of(shapers))
+    };
+    Ok(format!("{took}\n{}", shaped().unwrap_or_else(|why: String| why)))
 }
 
-/// The words for what delays frames, in the report of the process inside.
-const NETEM: &str = "netem";
-const EMULATOR: &str = "emulator";
+/// Returns the words for what impairs frames, in the report of the process inside.
+fn words_of(KernelShapers { netem, limits }: KernelShapers) -> String {
+    format!("netem: {netem}, limits: {limits}")
+}
+
+/// All that a kernel may have.
+const SHAPERS: [KernelShapers; 4] = [
+    KernelShapers { netem: false, limits: false },
+    KernelShapers { netem: false, limits: true },
+    KernelShapers { netem: true, limits: false },
+    KernelShapers { netem: true, limits: true },
+];
 
 fn build(text: &str, rights: Rights) -> Result<(), String> {
     let mistake = |_| "the lab of the trial has a mistake".to_owned();
@@ -92,14 +97,11 @@ fn build(text: &str, rights: Rights) -> Result<(), String> {
 }
 
 fn parse_report(rights: Rights, said: &str) -> Result<TrialOutcome, String> {
-    let (took, delayed) = said.split_once('\n').unwrap_or((said, ""));
+    let (took, shaped) = said.split_once('\n').unwrap_or((said, ""));
     let took = took.parse().map_err(|_| format!("the trial reported '{took}'"))?;
-    let delayed = match delayed {
-        NETEM => Ok(DelayedBy::Netem),
-        EMULATOR => Ok(DelayedBy::Emulator),
-        why => Err(why.to_owned()),
-    };
-    Ok(TrialOutcome::Built { rights, took: Duration::from_micros(took), delayed })
+    let known = SHAPERS.into_iter().find(|&shapers| words_of(shapers) == shaped);
+    let shapers = known.ok_or_else(|| shaped.to_owned());
+    Ok(TrialOutcome::Built { rights, took: Duration::from_micros(took), shapers })
 }
 
 #[cfg(test)]
@@ -108,20 +110,22 @@ mod tests {
 
     #[test]
     fn the_labs_have_no_mistake() {
-        for text in [PLAIN, DELAYED] {
+        for text in [PLAIN, SHAPED] {
             assert!(parse_lab(text, None, &BTreeMap::new()).is_ok(), "{text}");
         }
     }
 
     #[test]
     fn a_report_is_read() {
-        let of = |said| parse_report(Rights::User, said);
-        let built = |delayed| TrialOutcome::Built {
+        let of = |said: &str| parse_report(Rights::User, said);
+        let built = |shapers| TrialOutcome::Built {
             rights: Rights::User,
             took: Duration::from_micros(80_000),
-            delayed,
+            shapers,
         };
-        assert_eq!(of("80000\nnetem"), Ok(built(Ok(DelayedBy::Netem))));
+        for shapers in SHAPERS {
+            assert_eq!(of(&format!("80000\n{}", words_of(shapers))), Ok(built(Ok(shapers))));
+        }
         assert_eq!(of("80000\nno tc"), Ok(built(Err("no tc".to_owned()))));
         assert!(of("").is_err());
     }

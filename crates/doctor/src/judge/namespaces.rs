@@ -1,7 +1,8 @@
 //! Namespaces, labs and their links.
 
 use sixmark_lab::needs::TC;
-use sixmark_lab::trial::{DelayedBy, TrialOutcome};
+use sixmark_lab::plan::tc::KernelShapers;
+use sixmark_lab::trial::TrialOutcome;
 use sixmark_sys::enclosure::Rights;
 use sixmark_units::quantity::duration_us;
 
@@ -92,27 +93,41 @@ fn mend_namespaces(facts: &Facts) -> Vec<Mend> {
     mend
 }
 
+/// The option of a kernel that has netem.
+const NETEM: &str = "CONFIG_NET_SCH_NETEM";
+/// The options of a kernel that can limit rates in the middle of links.
+const LIMITS: &str =
+    "CONFIG_NET_SCH_TBF, CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_U32, CONFIG_NET_ACT_MIRRED";
+
 /// Judges the links of labs, if a lab can be built.
 fn judge_links(facts: &Facts) -> Option<Finding> {
     const NAME: &str = "lab-links";
-    let Ok(TrialOutcome::Built { delayed, .. }) = &facts.namespaces.trial else { return None };
-    Some(match delayed {
-        Ok(DelayedBy::Netem) => Finding::new(
+    let Ok(TrialOutcome::Built { shapers, .. }) = &facts.namespaces.trial else { return None };
+    let limited = |found: &str, options: &str| {
+        const MEANS: &str = "The emulator takes CPU time, and is later while processors are busy.";
+        let advice = format!("boot a kernel with {options}, if the emulator is not enough");
+        Finding::new(NAME, CheckState::Limited, found, MEANS)
+            .mended([Mend::advice(facts.host.machine_place(), advice)])
+    };
+    Some(match shapers {
+        Ok(KernelShapers { netem: true, limits: true }) => Finding::new(
             NAME,
             CheckState::Ok,
             "the kernel's netem delays frames",
             "The kernel itself delays, drops and limits frames in labs.",
         ),
-        Ok(DelayedBy::Emulator) => Finding::new(
-            NAME,
-            CheckState::Limited,
-            "sixmark's emulator delays frames: the kernel has no netem",
-            "The emulator takes CPU time, and is later while processors are busy.",
-        )
-        .mended([Mend::advice(
-            facts.host.machine_place(),
-            "boot a kernel with CONFIG_NET_SCH_NETEM, if the emulator is not enough",
-        )]),
+        Ok(KernelShapers { netem: false, limits: true }) => {
+            limited("sixmark's emulator delays frames: the kernel has no netem", NETEM)
+        }
+        Ok(KernelShapers { netem: true, limits: false }) => limited(
+            "sixmark's emulator limits rates: the kernel lacks TBF, ingress, u32 or mirred",
+            LIMITS,
+        ),
+        Ok(KernelShapers { netem: false, limits: false }) => limited(
+            "sixmark's emulator delays frames and limits rates: the kernel has no netem and lacks TBF, \
+             ingress, u32 or mirred",
+            &format!("{NETEM}, {LIMITS}"),
+        ),
         Err(why) => {
             let means = "Labs fail if a link has a delay, a loss or a rate.";
             Finding::new(NAME, CheckState::Missing, why.clone(), means)

@@ -9,12 +9,21 @@ use std::time::Duration;
 use crate::impairment::{ETHERNET_BYTES, Effect, FrameRate, Impairment, Loss, QUEUE_BYTES};
 use crate::link_report::ReportedMechanism;
 
+/// What this kernel can impair frames with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelShapers {
+    /// netem.
+    pub netem: bool,
+    /// Rate limits in the middle of a link: TBF, and what forwards frames there.
+    pub limits: bool,
+}
+
 /// An interface whose outgoing frames are impaired.
 #[derive(Clone, Copy, Debug)]
 pub struct Port<'a> {
     /// The name of the interface.
     pub name: &'a str,
-    /// The MTU in bytes.
+    /// The MTU in bytes of the host whose frames leave there.
     pub mtu: u32,
 }
 
@@ -31,13 +40,16 @@ const ORDERLY: &str = "100gbit";
 /// their preferences, so these come before the filters of the families.
 const NEIGHBOURS: &str = "1";
 
-/// Selects the mechanism for an impairment: the kernel if it can implement it (and, where needed,
-/// has netem), otherwise the emulator. Returns `None` if there is no impairment.
-pub fn mechanism(impairment: &Impairment, netem: bool) -> Option<ReportedMechanism> {
+/// Selects the mechanism for an impairment: the kernel if it can implement it (and has what is
+/// needed), otherwise the emulator. Returns `None` if there is no impairment.
+pub fn mechanism(impairment: &Impairment, kernel: KernelShapers) -> Option<ReportedMechanism> {
     if impairment.is_nothing() {
         return None;
     }
-    Some(match (impairment.is_rate_only(), netem && by_netem(impairment)) {
+    if impairment.rate.is_some() && !kernel.limits {
+        return Some(ReportedMechanism::Emulator);
+    }
+    Some(match (impairment.is_rate_only(), kernel.netem && by_netem(impairment)) {
         (true, _) => ReportedMechanism::Tbf,
         (false, true) => ReportedMechanism::Netem,
         (false, false) => ReportedMechanism::Emulator,
@@ -46,17 +58,17 @@ pub fn mechanism(impairment: &Impairment, netem: bool) -> Option<ReportedMechani
 
 /// Selects the mechanisms for both directions of a link. If one requires the emulator, it is used
 /// for both.
-pub fn of_link(ways: [&Impairment; 2], netem: bool) -> [Option<ReportedMechanism>; 2] {
-    let found = ways.map(|way| mechanism(way, netem));
+pub fn of_link(ways: [&Impairment; 2], kernel: KernelShapers) -> [Option<ReportedMechanism>; 2] {
+    let found = ways.map(|way| mechanism(way, kernel));
     let emulated = found.contains(&Some(ReportedMechanism::Emulator));
     if emulated { [Some(ReportedMechanism::Emulator); 2] } else { found }
 }
 
-/// Returns the arguments of each `tc` command, in order. Returns `None` if the kernel cannot
+/// Returns the arguments of each `tc` command, in order, with blanks between them. Returns `None` if the kernel cannot
 /// implement the impairment exactly: a rate together with effects on one family, or with a queue or
 /// burst in bytes.
-pub fn commands(impairment: &Impairment, port: Port<'_>) -> Option<Vec<Vec<String>>> {
-    let lines = match &impairment.rate {
+pub fn commands(impairment: &Impairment, port: Port<'_>) -> Option<Vec<String>> {
+    Some(match &impairment.rate {
         _ if impairment.is_nothing() => Vec::new(),
         Some(rate) if impairment.is_rate_only() => vec![tbf(rate, port)],
         _ if !by_netem(impairment) => return None,
@@ -65,8 +77,19 @@ pub fn commands(impairment: &Impairment, port: Port<'_>) -> Option<Vec<Vec<Strin
             let netem = netem(&impairment.common, rate.as_ref());
             vec![format!("qdisc replace dev {} root {netem}", port.name)]
         }
-    };
-    Some(lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect())
+    })
+}
+
+/// Returns the arguments of each `tc` command that makes an interface send to another whatever it
+/// receives: copies of frames, which belong to no socket. The originals are dropped.
+pub fn forward(from: &str, to: &str) -> [String; 2] {
+    [
+        format!("qdisc add dev {from} ingress"),
+        format!(
+            "filter add dev {from} parent ffff: protocol all u32 match u32 0 0 \
+             action mirred egress mirror dev {to} drop"
+        ),
+    ]
 }
 
 /// Returns true if netem can implement the impairment exactly.
@@ -80,8 +103,9 @@ fn by_netem(impairment: &Impairment) -> bool {
 
 fn tbf(rate: &FrameRate, port: Port<'_>) -> String {
     let framing = if rate.ethernet { ETHERNET_BYTES } else { 0 };
-    let stab = match rate.ethernet {
-        true => format!(" stab overhead {ETHERNET_BYTES} linklayer ethernet"),
+    // It counts for the rate alone: the limit is one of frames without framing.
+    let overhead = match rate.ethernet {
+        true => format!(" overhead {ETHERNET_BYTES}"),
         false => String::new(),
     };
     // TBF drops frames larger than the burst, so a frame must fit.
@@ -89,7 +113,7 @@ fn tbf(rate: &FrameRate, port: Port<'_>) -> String {
     let timer = (rate.bits_per_s.get() as f64 / 8.0 * BURST_S) as u64;
     let burst = rate.burst_bytes.map_or(two.max(timer), std::num::NonZeroU64::get);
     format!(
-        "qdisc replace dev {} root{stab} tbf rate {}bit burst {burst}b limit {}b",
+        "qdisc replace dev {} root tbf rate {}bit burst {burst}b limit {}b{overhead}",
         port.name,
         rate.bits_per_s,
         rate.queue_bytes()
@@ -187,6 +211,9 @@ mod tests {
     use std::num::NonZeroU64;
 
     const PORT: Port<'_> = Port { name: "eth0", mtu: 1_500 };
+    const BOTH: KernelShapers = KernelShapers { netem: true, limits: true };
+    const LIMITS: KernelShapers = KernelShapers { netem: false, limits: true };
+    const NETEM: KernelShapers = KernelShapers { netem: true, limits: false };
 
     fn rate(mbit: u64) -> FrameRate {
         let bits_per_s = NonZeroU64::new(mbit * 1_000_000).unwrap();
@@ -194,7 +221,7 @@ mod tests {
     }
 
     fn lines(impairment: &Impairment) -> Vec<String> {
-        commands(impairment, PORT).unwrap().iter().map(|words| words.join(" ")).collect()
+        commands(impairment, PORT).unwrap()
     }
 
     fn all(effect: Effect) -> Impairment {
@@ -224,17 +251,17 @@ mod tests {
         });
         assert_eq!(
             lines(&impairment),
-            ["qdisc replace dev eth0 root stab overhead 24 linklayer ethernet \
-              tbf rate 100000000bit burst 3028b limit 150000b"]
+            ["qdisc replace dev eth0 root tbf rate 100000000bit burst 3028b limit 150000b \
+              overhead 24"]
         );
-        assert_eq!(mechanism(&impairment, false), Some(ReportedMechanism::Tbf));
+        assert_eq!(mechanism(&impairment, LIMITS), Some(ReportedMechanism::Tbf));
     }
 
     #[test]
     fn the_burst_holds_two_frames_of_any_size() {
         let impairment = Impairment { rate: Some(rate(1)), ..Impairment::default() };
         let jumbo = commands(&impairment, Port { mtu: 9_000, ..PORT }).unwrap();
-        assert!(jumbo[0].contains(&"18036b".to_owned()), "{jumbo:?}");
+        assert!(jumbo[0].contains(" burst 18036b "), "{jumbo:?}");
     }
 
     #[test]
@@ -256,8 +283,8 @@ mod tests {
             ),
         ] {
             assert_eq!(lines(&all(effect)), [line]);
-            assert_eq!(mechanism(&all(effect), true), Some(ReportedMechanism::Netem));
-            assert_eq!(mechanism(&all(effect), false), Some(ReportedMechanism::Emulator));
+            assert_eq!(mechanism(&all(effect), BOTH), Some(ReportedMechanism::Netem));
+            assert_eq!(mechanism(&all(effect), LIMITS), Some(ReportedMechanism::Emulator));
         }
     }
 
@@ -300,7 +327,7 @@ mod tests {
         one_family.families.ipv4 = DELAYED;
         for impairment in [Impairment { rate: Some(queue), ..all(DELAYED) }, one_family] {
             assert_eq!(commands(&impairment, PORT), None);
-            assert_eq!(mechanism(&impairment, true), Some(ReportedMechanism::Emulator));
+            assert_eq!(mechanism(&impairment, BOTH), Some(ReportedMechanism::Emulator));
         }
     }
 
@@ -310,13 +337,15 @@ mod tests {
             [ReportedMechanism::Tbf, ReportedMechanism::Netem, ReportedMechanism::Emulator];
         let limited = Impairment { rate: Some(rate(100)), ..Impairment::default() };
         let nothing = Impairment::default();
-        for (ways, has_netem, found) in [
-            ([&limited, &nothing], false, [Some(tbf), None]),
-            ([&limited, &all(DELAYED)], true, [Some(tbf), Some(netem)]),
-            ([&limited, &all(DELAYED)], false, [Some(emulator); 2]),
-            ([&nothing, &nothing], false, [None; 2]),
+        for (ways, kernel, found) in [
+            ([&limited, &nothing], LIMITS, [Some(tbf), None]),
+            ([&limited, &all(DELAYED)], BOTH, [Some(tbf), Some(netem)]),
+            ([&limited, &all(DELAYED)], LIMITS, [Some(emulator); 2]),
+            ([&nothing, &nothing], LIMITS, [None; 2]),
+            ([&limited, &nothing], NETEM, [Some(emulator); 2]),
+            ([&nothing, &all(DELAYED)], NETEM, [None, Some(netem)]),
         ] {
-            assert_eq!(of_link(ways, has_netem), found);
+            assert_eq!(of_link(ways, kernel), found);
         }
     }
 
@@ -324,6 +353,6 @@ mod tests {
     fn nothing_needs_no_command() {
         let nothing = Impairment::default();
         assert_eq!(commands(&nothing, PORT), Some(Vec::new()));
-        assert_eq!(mechanism(&nothing, true), None);
+        assert_eq!(mechanism(&nothing, BOTH), None);
     }
 }

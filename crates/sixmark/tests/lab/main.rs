@@ -21,6 +21,7 @@ mod foreign_link;
 mod fragments;
 mod in_labs;
 mod killed;
+mod limits;
 mod links;
 mod many;
 mod mistakes;

@@ -1,6 +1,7 @@
 //! Namespaces, io_uring, rights.
 
 use libc::EPERM;
+use sixmark_lab::plan::tc::KernelShapers;
 use sixmark_lab::trial::TrialOutcome;
 
 use super::machine::{podman, user, with};
@@ -76,6 +77,29 @@ fn namespaces_are_permitted_by_the_setting_that_forbids_them() {
     let finding = find(&found, "namespaces");
     assert!(finding.found.contains("Operation not permitted"), "{}", finding.found);
     assert_eq!(finding.prevents, [Purpose::Lab]);
+}
+
+fn shape(facts: &mut Facts, netem: bool, limits: bool) {
+    let Ok(TrialOutcome::Built { shapers, .. }) = &mut facts.namespaces.trial else { return };
+    *shapers = Ok(KernelShapers { netem, limits });
+}
+
+#[test]
+fn what_the_emulator_does_because_the_kernel_can_not_is_named_with_the_options() {
+    for (netem, limits, does, options) in [
+        (false, true, "emulator delays frames: ", &["NET_SCH_NETEM"][..]),
+        (true, false, "emulator limits rates: ", &["NET_SCH_TBF", "NET_ACT_MIRRED"]),
+        (false, false, "emulator delays frames and limits", &["NET_SCH_NETEM", "NET_CLS_U32"]),
+    ] {
+        let found = judge(&with(|facts| shape(facts, netem, limits)));
+        let finding = find(&found, "lab-links");
+        assert_eq!(finding.state, CheckState::Limited);
+        assert!(finding.found.contains(does), "{}", finding.found);
+        let advice = finding.mend[0].advice.as_deref().unwrap();
+        assert!(options.iter().all(|option| advice.contains(option)), "{advice}");
+        assert_eq!(advice.contains("NETEM"), !netem, "{advice}");
+        assert_eq!(advice.contains("MIRRED"), !limits, "{advice}");
+    }
 }
 
 fn forbid_uring(facts: &mut Facts, errno: i32) {

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use sixmark_lab::trial::{DelayedBy, TrialOutcome};
+use sixmark_lab::plan::tc::KernelShapers;
+use sixmark_lab::trial::TrialOutcome;
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::limit::OpenFilesLimits;
 use sixmark_units::family::{Family, PerFamily};
@@ -72,7 +73,7 @@ fn good_namespaces() -> NamespaceFacts {
         trial: Ok(TrialOutcome::Built {
             rights: Rights::Root,
             took,
-            delayed: Ok(DelayedBy::Netem),
+            shapers: Ok(KernelShapers { netem: true, limits: true }),
         }),
         userns_clone: Some(1),
         apparmor_restricts: Some(0),
