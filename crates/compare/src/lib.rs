@@ -24,6 +24,7 @@ pub mod pilot;
 pub mod reasons;
 pub mod schedule;
 pub mod sheet;
+mod silent_side;
 pub mod text;
 mod typical;
 pub mod undecided;

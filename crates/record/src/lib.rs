@@ -37,6 +37,7 @@ pub mod measurement;
 pub mod metric;
 pub mod mix;
 mod names;
+pub mod no_answer;
 pub mod outcome;
 pub mod pace;
 mod peer;

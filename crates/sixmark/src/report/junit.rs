@@ -77,7 +77,10 @@ pub fn of_comparison(result: &ComparisonResult) -> String {
         started: &result.started,
         elapsed_s: result.elapsed_s,
         properties,
-        measured: check_measured(result.ended, sides),
+        measured: match result.describe_no_answers() {
+            Some(why) => Err(why),
+            None => check_measured(result.ended, sides),
+        },
         gates: &result.gates,
         warnings: &result.warnings,
     }

@@ -9,8 +9,11 @@ use crate::spec::cells::cells;
 use crate::study_result::{CellOrder, CellResult, Resumed, UncontrolledSetting};
 use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
+use sixmark_record::family_result::FamilyResult;
 use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::no_answer::{LoadKind, LoadedSide, describe_no_answers};
 use sixmark_record::result::RunResult;
+use sixmark_units::family::Family;
 use sixmark_units::quantity::counted;
 
 /// The number of repetitions below which there is no useful interval.
@@ -120,9 +123,16 @@ fn others(study: &Study) -> Vec<&'static str> {
 pub(super) fn of_run(result: &RunResult) -> Vec<Warning> {
     let none = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
     let none =
-        none.map(|(family, _)| doubt("no_response", format!("no complete response over {family}")));
+        none.map(|(family, figures)| doubt("no_response", no_response(result, family, figures)));
     let unlike = result.not_same().map(|said| doubt("not_comparable", said.to_owned()));
     none.chain(unlike).chain(result.warnings.iter().cloned()).collect()
+}
+
+/// Returns why a family gave no complete response, and what to do about it.
+fn no_response(result: &RunResult, family: Family, figures: &FamilyResult) -> String {
+    let (name, plan, ended, kind) = (family.word(), &result.plan, result.ended, LoadKind::Run);
+    describe_no_answers(&[LoadedSide { name, plan, figures, ended, kind }])
+        .unwrap_or_else(|| format!("no complete response over {family}"))
 }
 
 /// Returns the warnings about another client's figures.

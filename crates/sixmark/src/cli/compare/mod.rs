@@ -58,7 +58,7 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     let printed = show(&result, doubts.len() + shown_meanwhile, shown);
     out::do_all([printed, write_outputs(&result, args, &mut keeper)])?;
-    let could_not = nothing_normal(&result).map(CommandError::Measure);
+    let could_not = could_not_measure(&result, shown).map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown);
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
 }
@@ -164,11 +164,13 @@ fn write_outputs(
     out::do_all([written, kept, also, page])
 }
 
-/// Returns one line about the sides without any response of an accepted status. `None` if there is
-/// no such side.
-fn nothing_normal(result: &ComparisonResult) -> Option<String> {
-    let sides = [&result.sides.a, &result.sides.b].into_iter();
-    let silent = sides.filter(|side| side.figures.accepted() == 0);
-    let lines = silent.map(|side| run::silent(&side.name, &side.plan, &side.figures, result.ended));
-    lines.reduce(|lines, line| format!("{lines}; {line}"))
+/// Returns the last line about a comparison in which a side gave no usable response. The report has
+/// the reason in its headline; where it was not printed, the line has it.
+fn could_not_measure(result: &ComparisonResult, shown: bool) -> Option<String> {
+    let why = result.describe_no_answers()?;
+    let is_in_headline = result.has_silent_side() && result.comparison.pairs > 0;
+    match shown && is_in_headline {
+        true => Some("a side could not be measured: see the report above".to_owned()),
+        false => Some(why),
+    }
 }

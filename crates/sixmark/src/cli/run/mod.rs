@@ -20,7 +20,6 @@ pub(super) use fleet_options::check_session;
 pub(super) use options::PlanOptions;
 pub(super) use plan::{draft, only_family, random_seed};
 pub(super) use run_progress::figures_of_slice;
-pub(super) use text::silent;
 pub(super) use values::{positive, positive_time};
 
 use crate::report::documents::Document;

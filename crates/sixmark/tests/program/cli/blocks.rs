@@ -64,7 +64,7 @@ fn a_side_whose_exchanges_all_began_in_the_warm_up_is_told() {
     let output = sixmark(&[&load[..], &["-c", "2", "--warmup", "500ms", &v6, &v4]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{said}");
-    for part in ["no exchange over ipv6 began within a block: 2 exchanges", "a longer --block"] {
+    for part in ["no exchange over IPv6 began within a block: 2 exchanges", "a longer --block"] {
         assert!(said.contains(part), "{said}");
     }
 }

@@ -1,6 +1,6 @@
 //! Advice about failures of TLS, mostly about certificates that were refused.
 
-use sixmark_record::tls::{Cause, Reason};
+use crate::tls::{Cause, Reason};
 
 /// The advice if nothing better is known.
 pub(super) const NOT_TLS: &str =

@@ -2,15 +2,20 @@
 
 mod certificates;
 
+use crate::outcome::{Failure, FailurePhase, LocalCause, Outcome};
+use crate::plan::http::Http;
+use crate::plan::tls::{PlanTls, TlsVersion};
+use crate::tls::{Cause, Reason};
 use sixmark_http::HttpVersion;
 use sixmark_http::http1::Http1Violation;
 use sixmark_http::http2::Http2Violation;
-use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::tls::{PlanTls, TlsVersion};
-use sixmark_record::tls::{Cause, Reason};
 
 use certificates::{NOT_TLS, of_dates, of_reason};
+
+/// The process has too many open files (Linux, all architectures).
+const EMFILE: i32 = 24;
+/// The host has too many open files.
+const ENFILE: i32 = 23;
 
 /// The most frequent failure of a family, and the settings of the run.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +29,8 @@ pub(super) struct Case<'a> {
     pub(super) tls: Option<&'a PlanTls>,
     /// True if a signal ended the run.
     pub(super) interrupted: bool,
+    /// The option with which the load would last longer.
+    pub(super) longer: &'static str,
 }
 
 impl Case<'_> {
@@ -44,10 +51,20 @@ impl Case<'_> {
             Outcome::Unanswered | Outcome::Abandoned | Outcome::Normal if self.interrupted => {
                 "a signal ended the run first".into()
             }
-            Outcome::Unanswered | Outcome::Abandoned | Outcome::Normal => {
-                "the run ended first: use a longer -d".into()
-            }
+            Outcome::Unanswered | Outcome::Abandoned | Outcome::Normal => self.ended_first(),
         }
+    }
+
+    /// Returns the advice where the end of the load came before any response.
+    fn ended_first(self) -> String {
+        let way = match self.failure.phase {
+            FailurePhase::Connect | FailurePhase::Tls if self.over_quic() => {
+                "a firewall may drop UDP, or the server may not support HTTP/3"
+            }
+            FailurePhase::Connect => "check for a firewall in between",
+            _ => return format!("the run ended first: use a longer {}", self.longer),
+        };
+        format!("{way}; or the run ended first: use a longer {}", self.longer)
     }
 
     fn over_quic(self) -> bool {
@@ -72,8 +89,8 @@ impl Case<'_> {
         let Some(errno) = self.failure.errno else { return "this host refused".to_owned() };
         let why = std::io::Error::from_raw_os_error(errno);
         let way = match errno {
-            libc::EMFILE => "; raise the limit on open files (ulimit -n), or lower -c",
-            libc::ENFILE => "; raise this host's limit on open files (fs.file-max), or lower -c",
+            EMFILE => "; raise the limit on open files (ulimit -n), or lower -c",
+            ENFILE => "; raise this host's limit on open files (fs.file-max), or lower -c",
             _ => "",
         };
         format!("this host refused: {why}{way}")
@@ -225,7 +242,7 @@ mod tests {
         http: Http,
         tls: Option<&'a PlanTls>,
     ) -> Case<'a> {
-        Case { failure, cause, breach: None, http, tls, interrupted: false }
+        Case { failure, cause, breach: None, http, tls, interrupted: false, longer: "-d" }
     }
 
     fn advice(failure: Failure, version: HttpVersion, tls: &PlanTls) -> String {
@@ -401,9 +418,9 @@ mod tests {
             let http = http(HttpVersion::Http1);
             case(&failure, None, http, None).advice()
         };
-        let files = said(Some(libc::EMFILE));
+        let files = said(Some(EMFILE));
         assert!(files.contains("Too many open files") && files.contains("ulimit -n"), "{files}");
-        assert!(said(Some(libc::EACCES)).contains("Permission denied"));
+        assert!(said(Some(13)).contains("Permission denied"));
         assert_eq!(said(None), "this host refused");
     }
 }
