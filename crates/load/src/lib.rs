@@ -205,11 +205,13 @@ fn merge(
 }
 
 /// Classifies the exchanges that were in flight at the end, for which the counts of all workers are
-/// needed. They count for the last second, and the last tenth.
+/// needed, and counts what failed in the warm-up if nothing else is known. They count for the last
+/// second, and the last tenth.
 pub(crate) fn classify_in_flight(loaded: &mut Loaded) {
     for family in Family::BOTH {
         let sent = loaded.tally[family].sent;
         let unanswered = loaded.tally[family].classify_in_flight();
+        let unanswered = unanswered + loaded.tally[family].count_failed_warm_up();
         let more = loaded.tally[family].sent - sent;
         if let Some(last) = loaded.intervals.last_mut() {
             last.families[family].ended += unanswered;

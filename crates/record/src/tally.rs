@@ -1,5 +1,6 @@
 //! The counts of a worker. Each worker owns its tally; tallies are merged once, with `+=`.
 
+mod failed_warm_up;
 mod lists;
 mod merge;
 mod since;
@@ -93,6 +94,10 @@ pub struct FamilyTally {
     /// Exchanges that began in the warm-up and are not among those sent.
     #[serde(skip_serializing_if = "is_default")]
     pub warm_up: WarmUpTally,
+    /// The failures of exchanges of the warm-up, counted as if they were measured; `None` if there
+    /// were none. See [`FamilyTally::count_failed_warm_up`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub failed_warm_up: Option<Box<FamilyTally>>,
     /// The exchanges in flight when the load ended, until they are classified.
     #[serde(skip_serializing_if = "is_default")]
     pub in_flight: InFlightList,
@@ -236,6 +241,9 @@ pub struct WarmUpTally {
     /// Exchanges among those that received a complete response.
     #[serde(skip_serializing_if = "is_default")]
     pub completed: u64,
+    /// Responses among those whose status is accepted and that passed their checks.
+    #[serde(skip_serializing_if = "is_default")]
+    pub accepted: u64,
     /// The total duration of these, in nanoseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub answered_ns: u64,

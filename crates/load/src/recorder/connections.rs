@@ -72,9 +72,12 @@ impl Recorder {
         self.tally[family].tcp.record(&path);
     }
 
-    /// Counts a failure of TLS, in the handshake or after it.
-    pub(crate) fn tls_failed(&mut self, connection: &Connection, cause: Cause) {
-        let tally = &mut self.tally[connection.family].tls;
+    /// Counts a failure of TLS, in the handshake or after it: of the measurement if `counted`, else
+    /// of the warm-up.
+    pub(crate) fn tls_failed(&mut self, connection: &Connection, counted: bool, cause: Cause) {
+        let tally = &mut self.tally[connection.family];
+        let tally = if counted { tally } else { tally.failing_warm_up() };
+        let tally = &mut tally.tls;
         match connection.state {
             State::Opening(_) => tally.failed(Some(cause)),
             _ => tally.broke(cause),

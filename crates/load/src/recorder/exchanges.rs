@@ -59,10 +59,22 @@ impl Recorder {
         self.slipped(family, exchange);
     }
 
+    /// Returns true if responses with this status are accepted.
+    pub(crate) fn accepts(&self, status: u16) -> bool {
+        self.accepted.accepts(status)
+    }
+
     /// Counts a complete response at `end` to an exchange of the warm-up.
-    pub(crate) fn warmed_up(&mut self, family: Family, exchange: &Exchange, end: u64) {
+    pub(crate) fn warmed_up(
+        &mut self,
+        family: Family,
+        exchange: &Exchange,
+        end: u64,
+        accepted: bool,
+    ) {
         let warm_up = &mut self.tally[family].warm_up;
         warm_up.completed += 1;
+        warm_up.accepted += u64::from(accepted);
         warm_up.answered_ns += end.saturating_sub(exchange.start);
     }
 
@@ -132,6 +144,25 @@ impl Recorder {
         let cut_off = failure.outcome == Outcome::Abandoned;
         self.slice.families[family].failed += u64::from(!cut_off);
         self.slipped(family, exchange);
+    }
+
+    /// Counts an exchange of the warm-up that failed.
+    pub(crate) fn failed_in_warm_up(
+        &mut self,
+        (family, endpoint): (Family, usize),
+        exchange: &Exchange,
+        failure: Failure,
+    ) {
+        if failure.outcome == Outcome::Abandoned {
+            return;
+        }
+        let stalled = !self.is_timed(exchange.due.unwrap_or(exchange.start));
+        let failure = if stalled { of_this_host(failure) } else { failure };
+        let (name, breach) = (self.name_of(exchange), self.breach);
+        let tally = &mut self.tally[family];
+        tally.add_failed_warm_up(failure, endpoint, name);
+        let broken = breach.filter(|_| failure.outcome == Outcome::Protocol);
+        broken.into_iter().for_each(|what| tally.failing_warm_up().breaches.add(what, 1));
     }
 
     /// Records how long an exchange that ended at `now` waited without a response until its

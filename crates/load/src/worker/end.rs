@@ -95,8 +95,10 @@ impl<D: Driver> Worker<'_, D> {
         let counted = connection.counted || (quic && measured);
         // What is cut off at the end of the run has not failed.
         let failed = failure.outcome != Outcome::Abandoned;
-        if counted && failed && connection.state == State::Opening(FailurePhase::Tls) {
-            self.recorder.tally[connection.family].tls.failed(None);
+        if failed && connection.state == State::Opening(FailurePhase::Tls) {
+            let tally = &mut self.recorder.tally[connection.family];
+            let tally = if counted { tally } else { tally.failing_warm_up() };
+            tally.tls.failed(None);
         }
         self.give_up(slot, failure);
     }
@@ -148,6 +150,8 @@ impl<D: Driver> Worker<'_, D> {
             self.recorder.note_end(now);
             let tally = &self.recorder.tally[from.0];
             self.scheduler.silence.note_failure(from.0, failure.outcome, tally, [start, now]);
+        } else {
+            self.recorder.failed_in_warm_up(from, exchange, failure);
         }
         self.scheduler.note_failure(from.1);
         self.requests.let_go(permit);

@@ -31,7 +31,10 @@ impl<'a, D: Driver> Worker<'a, D> {
                 self.recorder.note_end(at);
                 self.trace(slot, permit, at);
             }
-            false => self.recorder.warmed_up(from.0, exchange, at),
+            false => {
+                let accepted = self.recorder.accepts(complete.status);
+                self.recorder.warmed_up(from.0, exchange, at, accepted);
+            }
         }
         self.scheduler.give_back(permit, self.network.driver.woke());
     }
@@ -41,16 +44,20 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn conclude_late(&mut self, slot: Slot, permit: Permit, at: u64) {
         let deadline = self.scheduler.deadline(permit, &self.recorder);
         let exchange = self.scheduler.permits.get(permit);
-        if exchange.counted {
-            let waited = exchange.first.is_none_or(|first| first > deadline);
-            let phase = match () {
-                () if waited && exchange.sent > deadline => FailurePhase::Send,
-                () if waited => FailurePhase::Wait,
-                () => FailurePhase::Transfer,
-            };
-            let from = self.network.connections.get(slot).counted_at();
-            self.recorder.failed(from, exchange, Failure::new(Outcome::Timeout, phase));
-            self.recorder.note_end(at);
+        let waited = exchange.first.is_none_or(|first| first > deadline);
+        let phase = match () {
+            () if waited && exchange.sent > deadline => FailurePhase::Send,
+            () if waited => FailurePhase::Wait,
+            () => FailurePhase::Transfer,
+        };
+        let failure = Failure::new(Outcome::Timeout, phase);
+        let from = self.network.connections.get(slot).counted_at();
+        match exchange.counted {
+            true => {
+                self.recorder.failed(from, exchange, failure);
+                self.recorder.note_end(at);
+            }
+            false => self.recorder.failed_in_warm_up(from, exchange, failure),
         }
         self.requests.let_go(permit);
         self.scheduler.give_back(permit, self.network.driver.woke());
@@ -64,13 +71,14 @@ impl<'a, D: Driver> Worker<'a, D> {
         let goes_on = onward == Onward::Follows;
         let verdict = if goes_on { Ok(()) } else { self.judge(&which, status) };
         self.requests.let_go(permit);
+        let wanted = goes_on || which.request().checks.look_at_status();
         let exchange = self.scheduler.permits.get(permit);
         let from = self.network.connections.get(slot).counted_at();
         if !exchange.counted {
-            self.recorder.warmed_up(from.0, exchange, at);
+            let accepted = verdict.is_ok() && (wanted || self.recorder.accepts(status));
+            self.recorder.warmed_up(from.0, exchange, at, accepted);
         } else {
             note_onward(&mut self.recorder.tally[from.0], onward);
-            let wanted = goes_on || which.request().checks.look_at_status();
             let normal = verdict.is_ok();
             let what = (&*which.request().name, status);
             match verdict {

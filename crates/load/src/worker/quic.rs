@@ -91,11 +91,11 @@ impl<D: Driver> Worker<'_, D> {
             self.recorder.tally[connection.family].quic.mismatched += 1;
         }
         let (outcome, code) = outcome(reason);
-        if outcome == Outcome::Tls && counted {
+        if outcome == Outcome::Tls {
             let alert = code.and_then(|code| u8::try_from(code).ok());
             let failed = self.network.quic_cause(slot);
             let cause = failed.unwrap_or(Cause::new(Reason::Alert, alert));
-            self.recorder.tls_failed(self.network.connections.get(slot), cause);
+            self.recorder.tls_failed(self.network.connections.get(slot), counted, cause);
         }
         let failure = Failure { code, ..Failure::new(outcome, FailurePhase::Tls) };
         match outcome {

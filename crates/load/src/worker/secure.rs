@@ -82,9 +82,8 @@ impl<D: Driver> Worker<'_, D> {
     /// Handles a failure of TLS, in the handshake or after it. The peer is told if it still reads.
     pub(super) fn broken_tls(&mut self, slot: Slot, failure: &tls::Failure) {
         let connection = self.network.connections.get(slot);
-        if connection.counted {
-            self.recorder.tls_failed(connection, failure.cause);
-        }
+        let counted = connection.counted;
+        self.recorder.tls_failed(connection, counted, failure.cause);
         self.network.last_words(slot, &mut self.recorder);
         let code = failure.cause.alert.map(u64::from);
         self.give_up(slot, Failure { code, ..Failure::new(Outcome::Tls, FailurePhase::Tls) });

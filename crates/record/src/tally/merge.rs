@@ -29,6 +29,7 @@ impl AddAssign for WarmUpTally {
         // May be the difference of a count that has decreased, see `FamilyTally::sent`.
         self.sent = self.sent.wrapping_add(other.sent);
         self.completed = self.completed.saturating_add(other.completed);
+        self.accepted = self.accepted.saturating_add(other.accepted);
         self.answered_ns = self.answered_ns.saturating_add(other.answered_ns);
     }
 }
@@ -55,6 +56,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.failures += &other.failures;
         self.carried = self.carried.saturating_add(other.carried);
         self.warm_up += other.warm_up;
+        other.failed_warm_up.iter().for_each(|failed| *self.failing_warm_up() += failed);
         self.in_flight += &other.in_flight;
         self.oldest_unanswered_ns = self.oldest_unanswered_ns.max(other.oldest_unanswered_ns);
         self.connections += &other.connections;

@@ -32,6 +32,15 @@ impl Since for Option<u64> {
     }
 }
 
+/// Nothing new is no counts at all.
+impl<T: Since + Default + PartialEq> Since for Option<Box<T>> {
+    fn since(&self, earlier: &Option<Box<T>>) -> Option<Box<T>> {
+        let nothing = T::default();
+        let more = self.as_ref()?.since(earlier.as_ref().map_or(&nothing, |known| known));
+        (more != nothing).then(|| Box::new(more))
+    }
+}
+
 /// A list by number, which grows at its end.
 impl<T: Since + Default> Since for Vec<T> {
     fn since(&self, earlier: &Vec<T>) -> Vec<T> {
@@ -72,11 +81,11 @@ fn new_maximum(all: u64, earlier: u64) -> u64 {
 
 since_by_field!(FamilyTally {
     dropped, unsent, waited, late, resent, interim_responses, cut_chains, unfollowed, stalled,
-    untimed, given_up, status, unaccepted, failures, carried, warm_up, in_flight, connections,
+    untimed, given_up, status, unaccepted, failures, carried, warm_up, failed_warm_up, in_flight, connections,
     bytes, io, phases, tcp, tls, quic,
     content, breaches, endpoints, requests, steps,
 } wrapping { sent, followed } maximum { oldest_unanswered_ns });
-since_by_field!(WarmUpTally { completed, answered_ns } wrapping { sent });
+since_by_field!(WarmUpTally { completed, accepted, answered_ns } wrapping { sent });
 since_by_field!(EndpointTally { status, failures, unaccepted, sizes, waiting });
 since_by_field!(RequestTally { status, failures, unaccepted, response });
 since_by_field!(StepTally { exchanges, dropped, unsent, responses });

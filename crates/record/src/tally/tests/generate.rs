@@ -36,7 +36,12 @@ fn count_numbers(tally: &mut FamilyTally, random: &mut Random) {
     [cut_chains, stalled, untimed, given_up, carried, interim_responses]
         .into_iter()
         .for_each(|n| *n += random.below(3));
-    *warm_up += WarmUpTally { sent: 2, completed: 1, answered_ns: random.below(1 << 40) };
+    *warm_up += WarmUpTally {
+        sent: 2,
+        completed: 1,
+        accepted: random.below(2),
+        answered_ns: random.below(1 << 40),
+    };
     let of = &mut tally.connections;
     [&mut of.reset_sent, &mut of.unsolicited, &mut of.unopened, &mut of.drained, &mut of.displaced]
         .into_iter()
@@ -94,6 +99,10 @@ fn fail(tally: &mut FamilyTally, random: &mut Random) {
     tally.request(random.below(4) as usize).failures.add(failure, 1);
     tally.step(random.below(4) as usize).exchanges.failures.add(failure, 1);
     tally.step(random.below(4) as usize).dropped += random.below(3);
+    if random.below(3) == 0 {
+        tally.add_failed_warm_up(failure, random.below(7) as usize, Some(1));
+        tally.failing_warm_up().tls.failed(Some(CAUSE));
+    }
 }
 
 fn connect(tally: &mut FamilyTally, random: &mut Random) {
