@@ -16,6 +16,7 @@ pub mod outcomes;
 pub mod path;
 pub mod phases;
 pub mod planned;
+pub mod redirected;
 pub mod requests;
 pub mod run;
 pub mod search;

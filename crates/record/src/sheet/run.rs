@@ -6,6 +6,7 @@ use sixmark_units::family::Family;
 
 use super::failed::{failed_altogether, failed_gates};
 use super::measured::measured_parts;
+use super::redirected::describe_redirected;
 use super::requests::{failed_requests, requests_on_terminal};
 use super::side::Sides;
 use super::steps::steps_on_terminal;
@@ -133,7 +134,8 @@ pub fn run_headline(result: &RunResult) -> SheetHeadline {
 }
 
 fn conclusion(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
-    let mut notes: Vec<String> = failed_requests(sides).into_iter().collect();
+    let notes = describe_redirected(sides).into_iter().chain(failed_requests(sides));
+    let mut notes: Vec<String> = notes.collect();
     if result.is_saturated() {
         notes.push(families::SATURATED.to_owned());
     }
