@@ -11,6 +11,7 @@ mod family;
 mod figures;
 mod header;
 mod noise;
+mod other_contents;
 mod quantiles;
 mod unlike;
 mod verdict;
@@ -21,6 +22,7 @@ mod tests;
 pub use caveats::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison};
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
+pub use other_contents::with_other_contents;
 
 pub(crate) use family::pairs_needed;
 

@@ -8,7 +8,15 @@ use sixmark_document::verdict::Verdict;
 pub(super) fn unlike(mut comparison: Comparison) -> Comparison {
     let Some(said) = comparison.not_same().map(str::to_owned) else { return comparison };
     for compared in comparison.metrics.iter_mut().filter(|of| of.metric.is_of_speed()) {
-        *compared = Compared {
+        *compared = Compared { reason: Some(said.clone()), ..compared.not_comparable() };
+    }
+    comparison
+}
+
+impl Compared {
+    /// Returns the metric with its figures, without an estimate and a reason: it is not comparable.
+    pub(super) fn not_comparable(&self) -> Compared {
+        Compared {
             ratio: None,
             difference: None,
             p: None,
@@ -17,11 +25,11 @@ pub(super) fn unlike(mut comparison: Comparison) -> Comparison {
             equivalence: None,
             effects: Vec::new(),
             autocorrelation: None,
+            header_corrected: None,
             verdict: Verdict::NotComparable,
             cause: None,
-            reason: Some(said.clone()),
-            ..compared.clone()
-        };
+            reason: None,
+            ..self.clone()
+        }
     }
-    comparison
 }

@@ -2,7 +2,7 @@
 
 use crate::comparison_result::ComparisonResult;
 use crate::{Compared, Comparison, Settings};
-use sixmark_document::verdict::Estimate;
+use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_record::metric::{Metric, Quantity};
 
 use super::intervals::{change, interval_cell, interval_heading, write_change};
@@ -138,9 +138,13 @@ fn reasons(comparison: &Comparison, repeated: &Repeated) -> Vec<Block> {
     let others = super::super::reasons::reasons(comparison).into_iter();
     let others = others.filter(|(reason, _)| Some(*reason) != above);
     let said = others.filter_map(|(reason, metrics)| {
+        let is_refused =
+            |of: &Compared| of.verdict == Verdict::NotComparable && metrics.contains(&of.metric);
+        let refused = comparison.metrics.iter().any(is_refused);
+        let begin = if refused { "Not compared:" } else { "Inconclusive for" };
         let shown = metrics.into_iter().filter(|metric| !repeated.has(*metric));
         let metrics = names_of_metrics(shown);
-        let said = || Block::Text(format!("Inconclusive for {metrics}: {reason}."));
+        let said = || Block::Text(format!("{begin} {metrics}: {reason}."));
         (!metrics.is_empty()).then(said)
     });
     said.collect()

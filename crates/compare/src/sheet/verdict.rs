@@ -55,7 +55,13 @@ fn describe_compared(comparison: &Comparison, of: &Compared) -> String {
             let why = of.reason.clone().unwrap_or_else(|| format!("the margin is {margin}"));
             format!("The difference between {a} and {b} is undecided: {why} ({basis}).")
         }
-        Verdict::NotComparable => format!("{a} and {b} can’t be compared ({basis})."),
+        Verdict::NotComparable => {
+            let noun = of.metric.noun();
+            match of.reason.as_deref() {
+                Some(why) => format!("{a} and {b} can’t be compared in {noun}: {why}."),
+                None => format!("{a} and {b} can’t be compared ({basis})."),
+            }
+        }
     }
 }
 

@@ -170,8 +170,7 @@ impl View {
             true => 1.0,
             false => paired_t(&apart).unwrap_or(1.0),
         };
-        let by = (a - b).abs();
-        let matters = by > margin * a.max(b) && by > FEW_BYTES;
+        let matters = sizes_matter(a, b, margin);
         Some(Unlike { what: Trait::Size, target: self.target.clone(), a, b, p: Some(p), matters })
     }
 
@@ -179,6 +178,13 @@ impl View {
         let of = |sizes: &Sizes| sizes.moments().filter(|found| found.count >= ENOUGH_SIZES);
         welch(of(&self.a.sizes)?, of(&self.b.sizes)?).ok()
     }
+}
+
+/// Returns true if mean sizes of contents, in bytes, differ by so much that it affects a comparison
+/// of speeds: by more than `margin` of the larger one, and more than a printed address or date.
+pub fn sizes_matter(a: f64, b: f64, margin: f64) -> bool {
+    let by = (a - b).abs();
+    by > margin * a.max(b) && by > FEW_BYTES
 }
 
 /// Returns the p-value of shares that differ by `all` in total and by `apart` within the pairs.

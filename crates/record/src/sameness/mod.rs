@@ -17,7 +17,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{Answers, TargetAnswers};
-pub use differ::{look, look_among, look_at};
+pub use differ::{look, look_among, look_at, sizes_matter};
 pub use document::GivenResult;
 
 use crate::outcome::Outcome;
