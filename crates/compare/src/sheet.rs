@@ -6,11 +6,14 @@ pub mod effects;
 pub(crate) mod intervals;
 mod next_step;
 pub mod repeated;
+mod silent;
 pub mod verdict;
 use crate::Comparison;
 use crate::comparison_result::{BlockOrder, BlockSchedule, ComparedSide, ComparisonResult};
 
-use sixmark_record::sheet::failed::failed_altogether;
+use sixmark_document::verdict::Verdict;
+use sixmark_record::sheet::failed::{failed_altogether, failed_gates};
+use sixmark_record::sheet::redirected::describe_redirected;
 use sixmark_record::sheet::side::{Side, Sides, shown};
 use sixmark_record::sheet::{
     families, figures, fleet, gates, outcomes, path, phases, planned, requests,
@@ -23,7 +26,7 @@ pub fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let sides = sides_of(result);
     let parts = [
         gates::gates_part(&result.gates).map(Part::off_terminal),
-        effects::effects_part(result),
+        (!silent::is_given_up(result)).then(|| effects::effects_part(result)).flatten(),
         blocks::blocks_part(result),
         phases::phases_part(&sides),
         figures::figures_part(&sides).map(Part::off_terminal),
@@ -96,9 +99,15 @@ fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
 }
 
 fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
-    let mut headline = verdict::comparison_verdict(&result.comparison);
-    headline.failed = failed_altogether(&sides_of(result), &result.gates);
+    let headline = verdict::comparison_verdict(&result.comparison);
+    let mut headline = silent::name_silent_sides(headline, result);
+    // Where the sides can't be compared, the sentence says how they fail.
+    headline.failed = match headline.verdict {
+        Some(Verdict::NotComparable) => failed_gates(&result.gates),
+        _ => failed_altogether(&sides_of(result), &result.gates),
+    };
     headline.notes.splice(0..0, next_step::primary_step(result));
+    headline.notes.splice(0..0, describe_redirected(&sides_of(result)));
     headline.notes.extend(noise_floor(result));
     if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
         headline.notes.push(families::SATURATED.to_owned());

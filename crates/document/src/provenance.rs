@@ -52,7 +52,8 @@ pub enum Ended {
     Complete,
     /// A signal ended the run.
     Interrupted,
-    /// No connection could be established at all, so the run was given up.
+    /// It was given up, because no connection could be established at all or, in a comparison,
+    /// because a side gave no usable response.
     Hopeless,
 }
 

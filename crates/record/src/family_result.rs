@@ -216,7 +216,7 @@ pub struct RequestCounts {
     #[serde(default)]
     pub unaccepted: u64,
     /// Exchanges among those sent that began in the warm-up and had no response in the measurement:
-    /// TIMEOUT or UNANSWERED.
+    /// TIMEOUT or UNANSWERED; if nothing else is known of the load, all that failed in the warm-up.
     #[serde(default)]
     pub carried: u64,
     /// Exchanges that began in the warm-up and are not among those sent. No other figure includes

@@ -38,6 +38,9 @@ pub(super) fn assemble_comparison(
     let known = Circumstances { started, environment: machine(comparing), ..Default::default() };
     let of_side = |side| of_side(course, side, known.clone());
     let results = ComparedSides { a: of_side(SideName::A), b: of_side(SideName::B) };
+    if let Some(sizes) = other_sizes(course, &results) {
+        comparison = judge::with_other_contents(comparison, sizes);
+    }
     let all = load::one_after_the_other(course.loads.iter());
     let side = |of: &Contender, result: RunResult, name: SideName| {
         assemble_side(of, result, course, name).with_compared_figures(&comparison, name)
@@ -51,7 +54,7 @@ pub(super) fn assemble_comparison(
         seed: settings.seed,
         schedule: course.schedule(),
         blocks: course.blocks.clone(),
-        noise: noise.cloned(),
+        noise: noise.filter(|_| !course.given_up).cloned(),
         gates: Vec::new(),
         dns: [a, b].iter().flat_map(|side| side.runnable.dns.clone()).collect(),
         environment: known.environment,
@@ -104,6 +107,17 @@ pub(super) fn fleet_of(course: &ComparisonCourse<'_>, all: &FleetLoad) -> FleetS
     fleet_section(course.plan(SideName::A), &fleet, elapsed_s)
 }
 
+/// Returns the mean sizes of the contents of sides that were sent different requests. `None` if the
+/// requests are the same, whose contents are compared with everything else that they return.
+fn other_sizes(
+    course: &ComparisonCourse<'_>,
+    results: &ComparedSides<RunResult>,
+) -> Option<[f64; 2]> {
+    let mean = |of: &RunResult| Some(of.total.sizes?.mean);
+    let sizes = || Some([mean(&results.a)?, mean(&results.b)?]);
+    (!course.has_same_requests()).then(sizes)?
+}
+
 /// Returns the result of a side's compared blocks, as if they were one run.
 fn of_side(course: &ComparisonCourse<'_>, side: SideName, known: Circumstances) -> RunResult {
     let loaded = load::one_after_the_other(course.compared(side));
@@ -129,6 +143,7 @@ fn assemble_side(
 fn end_of_comparison(course: &ComparisonCourse<'_>, results: &ComparedSides<RunResult>) -> Ended {
     match (course.interrupted(), results.a.ended, results.b.ended) {
         (true, ..) => Ended::Interrupted,
+        _ if course.given_up => Ended::Hopeless,
         (_, Ended::Hopeless, Ended::Hopeless) => Ended::Hopeless,
         _ => Ended::Complete,
     }
@@ -164,7 +179,9 @@ fn warnings(
         .filter(|warning| warning.code != "left_out" && warning.code != "single_family")
         .collect();
     let of = |side: &Contender, result: &RunResult| {
-        let said = result.warnings.iter().cloned();
+        // The headline says why a side gave nothing.
+        let told = |said: &&Warning| ["hopeless", "family_fell_away"].contains(&said.code.as_str());
+        let said = result.warnings.iter().filter(|said| !told(said)).cloned();
         said.map(|said| Warning { message: format!("{}: {}", side.name, said.message), ..said })
             .collect::<Vec<_>>()
     };
@@ -174,7 +191,8 @@ fn warnings(
     let lengthened = course.lengthened.map(|by| comparing.warn_of(by)).into_iter().collect();
     let doubts = comparing.doubts();
     let is_known = |code: &str| doubts.iter().any(|doubt| doubt.code == code);
-    let mut compared = of_comparison(comparison);
+    // With a side that gives nothing, more pairs would decide nothing.
+    let mut compared = if course.given_up { Vec::new() } else { of_comparison(comparison) };
     compared.retain(|warning| !is_known(&warning.code));
     let cut_short = cut_short.into_iter().collect();
     without_repeats([doubts, lengthened, before, cut_short, both, compared].concat())

@@ -1,5 +1,6 @@
 //! The alternating blocks of two sides.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,6 +22,7 @@ use sixmark_units::family::PerFamily;
 use sixmark_vitals::cost::Work;
 
 use super::ComparisonEvent;
+use super::dead_side::gives_nothing;
 use sixmark_load::Loaded;
 use sixmark_run::{self, Generators, run_load_on};
 use sixmark_sys::command_error::CommandError;
@@ -35,6 +37,9 @@ pub(super) enum Measurement {
     Pair,
     /// The last warm-up block, which showed that the blocks to come must be longer.
     Lengthened(Lengthened),
+    /// The second block of a pair, after which there is nothing to go on with: a side has given no
+    /// usable response so far.
+    GivenUp,
 }
 
 /// Blocks that are longer than requested.
@@ -65,6 +70,8 @@ pub(super) struct ComparisonCourse<'a> {
     generators: Option<Arc<dyn Generators>>,
     /// Why the blocks are longer than requested, if they are.
     pub(super) lengthened: Option<Lengthened>,
+    /// True if a side gave no usable response, so that no more blocks are measured.
+    pub(super) given_up: bool,
 }
 
 impl<'a> ComparisonCourse<'a> {
@@ -86,6 +93,7 @@ impl<'a> ComparisonCourse<'a> {
             server: None,
             generators: None,
             lengthened: None,
+            given_up: false,
         }
     }
 
@@ -99,9 +107,9 @@ impl<'a> ComparisonCourse<'a> {
         ComparisonCourse { generators, ..self }
     }
 
-    /// Returns the next block; none if all are measured or `stop` is set.
+    /// Returns the next block; none if all are measured, a side was given up, or `stop` is set.
     pub(super) fn next(&self, stop: &AtomicBool) -> Option<BlockTurn> {
-        let stopped = stop.load(Ordering::Relaxed);
+        let stopped = self.given_up || stop.load(Ordering::Relaxed);
         self.turns.get(self.blocks.len()).copied().filter(|_| !stopped)
     }
 
@@ -141,6 +149,7 @@ impl<'a> ComparisonCourse<'a> {
         self.loads.push(loaded);
         Ok(match self.lengthen_blocks() {
             Some(lengthened) => Measurement::Lengthened(lengthened),
+            None if self.completes_pair() && self.gives_up() => Measurement::GivenUp,
             None if self.completes_pair() => Measurement::Pair,
             None => Measurement::Block,
         })
@@ -213,7 +222,7 @@ impl<'a> ComparisonCourse<'a> {
 
     /// Reports whether a signal ended it.
     pub(super) fn interrupted(&self) -> bool {
-        self.blocks.len() < self.turns.len()
+        (self.blocks.len() < self.turns.len() && !self.given_up)
             || self.blocks.iter().any(|block| block.ended == Ended::Interrupted)
     }
 
@@ -280,6 +289,29 @@ impl<'a> ComparisonCourse<'a> {
             true => answers,
             false => answers.without_sizes(),
         }
+    }
+
+    /// Gives up if a side has not given one usable response in all blocks so far.
+    fn gives_up(&mut self) -> bool {
+        let of_side = |side| {
+            let blocks = self.blocks.iter().zip(&self.loads);
+            let of_side = blocks.filter(move |(block, _)| block.side == side);
+            of_side.flat_map(|(_, load)| load.tally.iter().map(|(_, tally)| tally))
+        };
+        let whole = self.blocks.iter().all(|block| block.ended != Ended::Interrupted);
+        let dead = [SideName::A, SideName::B].into_iter().any(|side| gives_nothing(of_side(side)));
+        self.given_up = whole && dead;
+        self.given_up
+    }
+
+    /// Returns true if both sides are sent the same requests, each with the same weight.
+    pub(super) fn has_same_requests(&self) -> bool {
+        let paths = |plan: &Plan| {
+            let paths = plan.targets.iter().map(|target| (target.path.clone(), target.weight));
+            paths.collect::<BTreeSet<_>>()
+        };
+        let (a, b) = (&self.plans.a, &self.plans.b);
+        a.requests == b.requests && paths(a) == paths(b)
     }
 
     fn completes_pair(&self) -> bool {

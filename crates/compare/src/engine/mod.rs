@@ -3,6 +3,7 @@
 
 mod assemble;
 mod course;
+mod dead_side;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -136,7 +137,7 @@ impl Comparing {
 }
 
 /// Measures all blocks and compares the sides. Setting `stop` ends it early with what was measured
-/// by then.
+/// by then. So does a side that gives no usable response, after the first pair that shows it.
 pub fn run_comparison(
     comparing: &Comparing,
     stop: &Arc<AtomicBool>,
@@ -159,7 +160,7 @@ pub fn run_comparison(
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, false));
         match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
-            Measurement::Block => {}
+            Measurement::Block | Measurement::GivenUp => {}
             Measurement::Pair => tell(ComparisonEvent::Pair(&document(&course, &live))),
             Measurement::Lengthened(by) => {
                 tell(ComparisonEvent::Lengthened(&comparing.warn_of(by)))
@@ -185,7 +186,7 @@ fn noise(
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, true));
         match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
-            Measurement::Block => {}
+            Measurement::Block | Measurement::GivenUp => {}
             Measurement::Pair => tell(ComparisonEvent::Noise(&course.compare((name, name), &live))),
             Measurement::Lengthened(by) => {
                 tell(ComparisonEvent::Lengthened(&comparing.warn_of(by)))

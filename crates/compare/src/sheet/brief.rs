@@ -7,12 +7,14 @@ use sixmark_document::provenance::Warning;
 use sixmark_document::verdict::Verdict;
 use sixmark_record::sheet::failed::failed_altogether;
 use sixmark_record::sheet::families::SATURATED;
+use sixmark_record::sheet::redirected::describe_redirected;
 use sixmark_record::sheet::side::shown;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
 use sixmark_units::family::Family;
 
 use super::next_step::{names_of_metrics, primary_step};
 use super::repeated::Repeated;
+use super::silent::{is_given_up, name_silent_sides};
 use super::{comparison_title, effects, sides_of, verdict};
 
 /// Metric, verdict, change, both sides and the interval: the columns of the table of verdicts that a
@@ -28,7 +30,11 @@ pub fn brief_sheet(result: &ComparisonResult) -> Sheet {
         about: about(result),
         headline: brief_headline(result),
         warnings: warnings(result),
-        parts: verdicts_part(result).into_iter().collect(),
+        parts: (!is_given_up(result))
+            .then(|| verdicts_part(result))
+            .flatten()
+            .into_iter()
+            .collect(),
         ..Sheet::default()
     }
 }
@@ -69,12 +75,15 @@ fn about(result: &ComparisonResult) -> Vec<String> {
 /// Returns the verdict on the primary metric, without the notes that the table repeats.
 fn brief_headline(result: &ComparisonResult) -> SheetHeadline {
     let saturated = result.generator.saturated || result.blocks.iter().any(|block| block.saturated);
-    let notes = primary_step(result).into_iter().chain(saturated.then(|| SATURATED.to_owned()));
-    SheetHeadline {
+    let redirected = describe_redirected(&sides_of(result)).into_iter();
+    let notes = redirected.chain(primary_step(result));
+    let notes = notes.chain(saturated.then(|| SATURATED.to_owned()));
+    let headline = SheetHeadline {
         failed: failed_altogether(&sides_of(result), &result.gates),
         notes: notes.collect(),
         ..verdict::comparison_verdict(&result.comparison)
-    }
+    };
+    name_silent_sides(headline, result)
 }
 
 /// Returns the table of the metrics with a verdict, and one line for those without.

@@ -43,6 +43,9 @@ pub(super) fn undecided_sentences(result: &ComparisonResult, repeated: &Repeated
 /// Returns what would decide the primary metric, for the headline. `None` if it has a verdict.
 pub(super) fn primary_step(result: &ComparisonResult) -> Option<String> {
     let comparison = &result.comparison;
+    if comparison.not_same().is_some() {
+        return None;
+    }
     let primary = comparison.metrics.first().filter(|of| of.verdict == Verdict::Inconclusive)?;
     let step = match primary.cause {
         None | Some(UndecidedCause::Noise) => return needed_sentence(comparison, primary),

@@ -204,8 +204,13 @@ impl ListHeadline {
 }
 
 fn judged(comparison: &Comparison) -> Option<Judged> {
-    let primary = comparison.metrics.first();
-    primary.map(|of| Judged { metric: of.metric, verdict: of.verdict })
+    let primary = comparison.metrics.first()?;
+    // Sides that are not comparable may both have failures, which are compared all the same.
+    let verdict = match comparison.not_same() {
+        Some(_) => Verdict::NotComparable,
+        None => primary.verdict,
+    };
+    Some(Judged { metric: primary.metric, verdict })
 }
 
 impl SideFigures {

@@ -4,6 +4,7 @@
 
 mod action;
 mod cli;
+mod dead_families;
 mod doctor;
 mod kept;
 mod lab;

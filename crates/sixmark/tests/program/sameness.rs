@@ -20,12 +20,12 @@ fn a_family_that_does_not_answer_is_said_not_to() {
         (
             format!("http://{deaf}/"),
             short.to_vec(),
-            "IPv6 does not answer: 0 of 48, TIMEOUT in connect",
+            "IPv6 does not answer: 0 of 8, TIMEOUT in connect",
         ),
         (
             origin.url(Family::Ipv6, "/truncate/4096"),
             BLOCKS.to_vec(),
-            "IPv6 returns no complete response: 0 of 360, TRUNCATED in transfer",
+            "IPv6 returns no complete response: 0 of 60, TRUNCATED in transfer",
         ),
     ] {
         must_say(&[url, fine.clone()], &load, headline, 3, true);
@@ -33,7 +33,7 @@ fn a_family_that_does_not_answer_is_said_not_to() {
 }
 
 /// An address whose queue of connections is full, so that what asks for more is dropped.
-fn deaf() -> (Vec<Box<dyn std::any::Any>>, SocketAddr) {
+pub(super) fn deaf() -> (Vec<Box<dyn std::any::Any>>, SocketAddr) {
     let socket = Socket::new(Domain::IPV6, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from((Ipv6Addr::LOCALHOST, 0)).into()).unwrap();
     socket.listen(0).unwrap();

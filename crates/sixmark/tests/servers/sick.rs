@@ -96,7 +96,7 @@ fn a_sick_family_is_never_called_faster_in_a_comparison() {
         ("/other", BLOCKS, "IPv6 sends 20 bytes per response; IPv4 4,096 (of /other)", 1, false),
         ("/other", few, "IPv6 sends 20 bytes per response; IPv4 4,096 (of /other)", 1, false),
         ("/moved", BLOCKS, "IPv6 answers 301 to every request; IPv4 200", 1, false),
-        ("/down", BLOCKS, "IPv6 returns only errors: 0 of 360 accepted; IPv4 returns", 3, true),
+        ("/down", BLOCKS, "IPv6 returns only errors: 0 of 60 accepted; IPv4 returns", 3, true),
     ] {
         must_say(&server.urls(path), &load, headline, status, failures);
     }

@@ -15,7 +15,7 @@ use super::shared::SharedWorkload;
 /// Side A is judged against side B, one of them loaded at a time. Blocks are measured in pairs, one block of each side in random
 /// order. Each block opens its own connections and is loaded with the options below, which are
 /// those of `sixmark run`. The number of blocks is fixed in advance: intermediate results never end
-/// a comparison early.
+/// a comparison early, unless a side gives no usable response at all.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct CompareArgs {

@@ -20,6 +20,7 @@ use sixmark_compare::Settings;
 use sixmark_compare::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult};
 use sixmark_compare::gate::GateNames;
 use sixmark_compare::text as comparison;
+use sixmark_document::provenance::Ended;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
@@ -141,7 +142,10 @@ fn comparing(
 /// `already_shown` to standard error.
 fn show(result: &ComparisonResult, already_shown: usize, table: bool) -> Result<(), CommandError> {
     let printed = if table { print(&comparison::comparison_text(result)) } else { Ok(()) };
-    warn(result.warnings.iter().skip(already_shown));
+    // Where a side gave nothing, doubts about figures say nothing that matters.
+    if result.ended != Ended::Hopeless {
+        warn(result.warnings.iter().skip(already_shown));
+    }
     printed
 }
 
@@ -168,9 +172,8 @@ fn write_outputs(
 /// the reason in its headline; where it was not printed, the line has it.
 fn could_not_measure(result: &ComparisonResult, shown: bool) -> Option<String> {
     let why = result.describe_no_answers()?;
-    let is_in_headline = result.has_silent_side() && result.comparison.pairs > 0;
-    match shown && is_in_headline {
-        true => Some("a side could not be measured: see the report above".to_owned()),
+    match shown && result.comparison.pairs > 0 {
+        true => Some("a side gave no usable response: see the report above".to_owned()),
         false => Some(why),
     }
 }

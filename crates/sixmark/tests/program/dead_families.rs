@@ -1,0 +1,210 @@
+//! Families that are down, each in its own way: `compare` names the way once, ends early, and says by its exit
+//! status that it could not measure.
+
+use std::io::Read as _;
+use std::net::{Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::time::Duration;
+
+use serde_json::Value;
+use sixmark_testkit::{Origin, Raw, refusing, sixmark};
+use sixmark_units::family::Family;
+use socket2::SockRef;
+
+use super::sameness::deaf;
+
+/// The blocks of each side that a comparison measures if it ends early: a warm-up block, and the first pair.
+const EARLY: usize = 4;
+/// How many comparisons run at once: most of their time they wait.
+const AT_ONCE: usize = 4;
+
+/// A comparison with at least one family that is down.
+struct DeadFamily {
+    /// The URLs, IPv6 first.
+    urls: [String; 2],
+    options: Vec<String>,
+    /// What the headline says.
+    says: String,
+}
+
+fn dead(urls: [&str; 2], options: &[&str], says: &str) -> DeadFamily {
+    let options = options.iter().map(|&option| option.to_owned()).collect();
+    DeadFamily { urls: urls.map(str::to_owned), options, says: says.to_owned() }
+}
+
+/// The text without its line breaks.
+fn in_one_line(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl DeadFamily {
+    fn check(&self) {
+        let [v6, v4] = &self.urls;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let json = file.path().to_str().unwrap();
+        let load = ["compare", "--block", "100ms", "--store", "none", "--progress", "plain"];
+        let more: Vec<&str> = self.options.iter().map(String::as_str).collect();
+        let output = sixmark(&[&load[..], &["--json", json], &more, &[v6, v4]].concat());
+        let (report, said) = (in_one_line(&output.stdout), in_one_line(&output.stderr));
+        let context = format!("{v6} {v4} {:?}: {report}\n{said}", self.options);
+        assert_eq!(output.status.code(), Some(3), "{context}");
+        assert!(report.contains("NOT COMPARABLE: "), "{context}");
+        let times = [&report, &said].map(|text| text.matches(&self.says).count());
+        assert_eq!(times, [1, 0], "'{}' is said once: {context}", self.says);
+        let document: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+        assert_eq!(document["ended"], "hopeless", "{context}");
+        assert_eq!(document["blocks"].as_array().unwrap().len(), EARLY, "{context}");
+    }
+}
+
+fn check_all(all: &[DeadFamily]) {
+    for some in all.chunks(AT_ONCE) {
+        std::thread::scope(|scope| {
+            some.iter().for_each(|one| drop(scope.spawn(|| one.check())));
+        });
+    }
+}
+
+/// Resets each connection: at once, or after the first bytes of a request.
+fn resetting(after_request: bool) -> Raw {
+    Raw::start(move |mut stream: TcpStream| {
+        if after_request {
+            let _ = stream.read(&mut [0; 4096]);
+        }
+        let _ = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
+    })
+}
+
+/// Closes each connection after the first bytes of a request.
+fn empty() -> Raw {
+    Raw::start(|mut stream: TcpStream| drop(stream.read(&mut [0; 4096])))
+}
+
+#[test]
+fn a_family_that_is_down_is_named_with_its_reason_in_plain_text() {
+    let origin = Origin::start();
+    let fine = origin.url(Family::Ipv4, "/bytes/10");
+    let status = |code| origin.url(Family::Ipv6, &format!("/status/{code}"));
+    let busy4 = origin.url(Family::Ipv4, "/status/503");
+    let (_kept, closed) = refusing(Family::Ipv6);
+    let (_kept4, closed4) = refusing(Family::Ipv4);
+    let (_full, full) = deaf();
+    let [at_accept, after_request] = [false, true].map(resetting);
+    let (empty, secure) = (empty(), Origin::secure());
+    let url = |address: SocketAddr| format!("http://{address}/");
+    let (closed, closed4, full) = (url(closed), url(closed4), url(full));
+    let at = |raw: &Raw| raw.urls("http")[0].clone();
+    let plain_to_tls = secure.url(Family::Ipv6, "/").replace("https:", "http:");
+    let short = ["--timeout", "300ms", "-c", "4"];
+    let http2 = ["--http2-prior-knowledge"];
+    let refused = "No answer over IPv6 (";
+    let neither = "REFUSED in connect nor over IPv4 (";
+    check_all(&[
+        dead([&closed, &fine], &[], "REFUSED in connect; nothing listens there: start the server"),
+        dead([&closed, &fine], &["-c", "4"], refused),
+        dead([&closed, &fine], &["--rate", "400"], "REFUSED in connect; nothing listens there"),
+        dead([&closed, &fine], &["--calibrate"], "REFUSED in connect; nothing listens there"),
+        dead([&closed, &fine], &http2, "REFUSED in connect; nothing listens there"),
+        dead([&closed, &closed4], &[], neither),
+        dead([&full, &fine], &short, "TIMEOUT in connect; check for a firewall in between"),
+        dead([&at(&at_accept), &fine], &["-c", "8"], "RESET in "),
+        dead([&at(&after_request), &fine], &["-c", "8"], "RESET in wait; the server closes"),
+        dead([&at(&after_request), &fine], &["-c", "8", "--rate", "400"], "RESET in wait; the"),
+        dead([&at(&empty), &fine], &["-c", "8"], "TRUNCATED in wait; the server closes"),
+        dead([&plain_to_tls, &fine], &["-c", "8"], "does not support the requested version"),
+        dead([&status(503), &fine], &[], "IPv6 answers 503 to every request; IPv4 200."),
+        dead([&status(429), &fine], &["--rate", "400"], "IPv6 answers 429 to every request"),
+        dead([&status(503), &busy4], &http2, "IPv6 returns only errors: 0 of"),
+    ]);
+}
+
+#[test]
+fn a_family_that_is_down_is_named_with_its_reason_over_tls() {
+    let (origin, stranger, plain) = (Origin::secure(), Origin::secure(), Origin::start());
+    let trust = ["--cacert", origin.authority(), "-c", "8"];
+    let fine = origin.url(Family::Ipv4, "/bytes/10");
+    let (_kept, closed) = refusing(Family::Ipv6);
+    let closed = format!("https://{closed}/");
+    let with = |more: &[&'static str]| [&trust[..], more].concat();
+    let at_accept = resetting(false).urls("https")[0].clone();
+    let untrusted = stranger.url(Family::Ipv6, "/bytes/10");
+    let tls_to_plain = plain.url(Family::Ipv6, "/").replace("http:", "https:");
+    let busy = origin.url(Family::Ipv6, "/status/503");
+    let issuer = "TLS in tls (certificate_";
+    let silent = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+    let hole = format!("https://{}/", silent.local_addr().unwrap());
+    let short = ["--http3", "--timeout", "500ms"];
+    check_all(&[
+        dead([&closed, &fine], &trust, "REFUSED in connect; nothing listens there"),
+        dead([&closed, &fine], &with(&["--http2"]), "REFUSED in connect; nothing listens there"),
+        dead([&closed, &fine], &with(&["--http3"]), "nothing listens there"),
+        dead([&at_accept, &fine], &trust, "RESET in "),
+        dead([&untrusted, &fine], &trust, issuer),
+        dead([&untrusted, &fine], &with(&["--http2", "--rate", "200"]), issuer),
+        dead([&untrusted, &fine], &with(&["--http3"]), issuer),
+        dead([&tls_to_plain, &fine], &trust, "perhaps that port does not use TLS"),
+        dead([&hole, &fine], &with(&short), "a firewall may drop UDP"),
+        dead([&busy, &fine], &with(&["--http2"]), "IPv6 answers 503 to every request; IPv4 200."),
+        dead([&busy, &fine], &with(&["--http3"]), "IPv6 answers 503 to every request; IPv4 200."),
+    ]);
+}
+
+#[test]
+fn quiet_has_the_reason_on_standard_error() {
+    let origin = Origin::start();
+    let (_kept, closed) = refusing(Family::Ipv6);
+    let fine = origin.url(Family::Ipv4, "/bytes/10");
+    let output =
+        sixmark(&["compare", "-q", "--block", "50ms", &format!("http://{closed}/"), &fine]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let line =
+        format!("sixmark: no answer over IPv6 ({closed}): REFUSED in connect; nothing listens");
+    assert!(said.starts_with(&line) && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn a_name_without_an_address_of_a_family_makes_no_comparison() {
+    let output = sixmark(&["compare", "http://v4.test:9/", "--resolve", "v4.test:9:127.0.0.1"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("over IPv4 alone has no second side"), "{said}");
+}
+
+#[test]
+fn goodput_of_different_paths_is_not_compared_and_their_sizes_are_told() {
+    let origin = Origin::start();
+    let [a, b] = ["/bytes/5536", "/bytes/6"].map(|path| origin.url(Family::Ipv4, path));
+    let load = ["compare", "--store", "none", "-n", "60", "-c", "2", "--warmup", "0"];
+    let names = ["--name-a", "large", "--name-b", "small", "--blocks", "6"];
+    let output = sixmark(&[&load[..], &names, &["--json", "-"], &[&a, &b]].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metrics = document["comparison"]["metrics"].as_array().unwrap();
+    let goodput = metrics.iter().find(|of| of["metric"] == "goodput").unwrap();
+    assert_eq!(goodput["verdict"], "not_comparable", "{goodput:#}");
+    assert!(goodput["ratio"].is_null(), "{goodput:#}");
+    let speed = metrics.iter().find(|of| of["metric"] == "response.p50").unwrap();
+    assert_ne!(speed["verdict"], "not_comparable", "{speed:#}");
+    for first in [&[][..], &["--metric", "goodput"]] {
+        let output = sixmark(&[&load[..], &names, first, &[&a, &b]].concat());
+        let report = in_one_line(&output.stdout);
+        let sizes = "the requests differ, and large sends 5,536 bytes per response, small 6";
+        assert_eq!(report.matches(sizes).count(), 1, "{report}");
+        assert!(!report.contains("better in: goodput"), "{report}");
+        assert_eq!(output.status.code(), Some(0), "{report}");
+    }
+}
+
+#[test]
+fn answers_that_are_all_redirects_are_told_with_the_option_that_follows_them() {
+    let origin = Origin::start();
+    let urls = origin.urls("/status/301");
+    let [v6, v4] = &urls;
+    let short = ["--store", "none", "-n", "60", "-c", "2", v6, v4];
+    for command in [&["compare", "--blocks", "6"][..], &["run"]] {
+        let report = in_one_line(&sixmark(&[command, &short].concat()).stdout);
+        let said = "All responses over IPv6 and IPv4 are redirects (301), and";
+        assert!(report.contains(said), "{report}");
+        assert!(report.contains("--location"), "{report}");
+    }
+}
