@@ -8,8 +8,9 @@
 //! implemented over io_uring and over epoll. The other public modules can be read separately:
 //! [`packets`] captures packets, [`process`] starts programs, [`enclosure`] and [`netns`] create
 //! namespaces, [`rtnetlink`] configures interfaces, [`text_file`] reads text files that users give,
-//! [`command_error`] is the error that ends a command.
+//! [`addresses`] asks the resolver, [`command_error`] is the error that ends a command.
 
+pub mod addresses;
 mod buffers;
 pub mod clock;
 pub mod command_error;

@@ -1,0 +1,282 @@
+//! Asking the name servers of resolv.conf(5) directly, to learn what each answers.
+
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sixmark_sys::interface::in_zone;
+use sixmark_units::family::Family;
+
+use crate::message::{DnsResponse, describe_rcode, encode_query, name_record_type, read_response};
+use crate::sources::{NameServer, ResolverSettings};
+
+/// The port of name servers.
+const PORT: u16 = 53;
+/// The largest datagram that is read, bytes. Without EDNS a server sends at most 512.
+const DATAGRAM: usize = 4096;
+/// How often a datagram is sent before a server counts as silent: one may get lost.
+const TRIES: u32 = 2;
+
+/// What name servers answer to the question for addresses of one family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServersAnswer {
+    /// There are addresses.
+    Addresses(Vec<IpAddr>),
+    /// The name exists, but has no address of the family. The text is what a server answered.
+    NoAddress(String),
+    /// The name does not exist. The text is what a server answered.
+    NoSuchName(String),
+    /// No server gave an answer to the question. The text says what each one did.
+    Failed(String),
+}
+
+/// What one name server did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ServerReply {
+    Response(DnsResponse),
+    Silent(Duration),
+    /// No answer over TCP, to which a truncated answer referred.
+    Truncated(String),
+    Unreachable(String),
+}
+
+/// Asks all name servers at once for the addresses of `name`, for each full name that it may stand
+/// for, until one has addresses or nobody answers.
+pub fn ask_servers(settings: &ResolverSettings, name: &str, family: Family) -> ServersAnswer {
+    let mut answer = None;
+    let until = Instant::now() + settings.patience;
+    for full in settings.full_names(name) {
+        if time_left(until).is_none() {
+            let within = settings.patience.as_secs();
+            let why = format!("no answer about all domains of the search list within {within} s");
+            return ServersAnswer::Failed(why);
+        }
+        match ask_for_name(settings, &full, family) {
+            // Under one domain of the search list the name exists, under the next it may not.
+            ServersAnswer::NoSuchName(said) => {
+                answer.get_or_insert(ServersAnswer::NoSuchName(said));
+            }
+            // The name that exists is the one that is meant, as musl has it.
+            other => return other,
+        }
+    }
+    answer.unwrap_or_else(|| ServersAnswer::Failed("resolv.conf names no server".to_owned()))
+}
+
+fn ask_for_name(settings: &ResolverSettings, name: &str, family: Family) -> ServersAnswer {
+    let id = RandomState::new().hash_one(name) as u16;
+    let Some(query) = encode_query(id, name, family) else {
+        return ServersAnswer::NoSuchName(format!("'{name}' can't be a name in DNS"));
+    };
+    let patience = settings.patience;
+    let replies: Vec<ServerReply> = thread::scope(|scope| {
+        let ask = |server| {
+            let query = &query;
+            scope.spawn(move || ask_server(server, query, family, patience))
+        };
+        let asked: Vec<_> = settings.servers.iter().map(ask).collect();
+        let lost = || ServerReply::Unreachable("not asked".to_owned());
+        asked.into_iter().map(|asked| asked.join().unwrap_or_else(|_| lost())).collect()
+    });
+    let named: Vec<(&NameServer, ServerReply)> = settings.servers.iter().zip(replies).collect();
+    conclude(&named, name, family)
+}
+
+/// Returns what the replies say together: what a server knows comes before what others failed in.
+fn conclude(replies: &[(&NameServer, ServerReply)], name: &str, family: Family) -> ServersAnswer {
+    let response = |rcode: u8| {
+        replies.iter().find_map(|(server, reply)| match reply {
+            ServerReply::Response(found) if found.rcode == rcode => Some((server, found)),
+            _ => None,
+        })
+    };
+    let mut addresses: Vec<IpAddr> = Vec::new();
+    for (_, reply) in replies {
+        if let ServerReply::Response(found) = reply
+            && addresses.is_empty()
+        {
+            addresses.clone_from(&found.addresses);
+        }
+    }
+    if !addresses.is_empty() {
+        return ServersAnswer::Addresses(addresses);
+    }
+    if let Some((server, _)) = response(0) {
+        let kind = name_record_type(family);
+        return ServersAnswer::NoAddress(format!("{server} has no {kind} record of {name}"));
+    }
+    if let Some((server, _)) = response(3) {
+        return ServersAnswer::NoSuchName(format!("{server} answers NXDOMAIN"));
+    }
+    let said: Vec<String> = replies.iter().map(|(server, reply)| reply.of(server)).collect();
+    ServersAnswer::Failed(said.join(", "))
+}
+
+impl ServerReply {
+    /// Returns in words what this server did.
+    fn of(&self, server: &NameServer) -> String {
+        match self {
+            ServerReply::Response(found) => {
+                format!("{server} answers {}", describe_rcode(found.rcode))
+            }
+            ServerReply::Silent(after) => {
+                format!("no answer from {server} within {} s", after.as_secs())
+            }
+            ServerReply::Truncated(why) => {
+                format!("{server} gives a truncated answer, and none over TCP ({why})")
+            }
+            ServerReply::Unreachable(why) => format!("{server} can't be asked ({why})"),
+        }
+    }
+}
+
+impl fmt::Display for NameServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.zone {
+            Some(zone) => write!(f, "{}%{zone}", self.address),
+            None => self.address.fmt(f),
+        }
+    }
+}
+
+fn ask_server(
+    server: &NameServer,
+    query: &[u8],
+    family: Family,
+    patience: Duration,
+) -> ServerReply {
+    let unreachable = |error: &io::Error| ServerReply::Unreachable(describe_error(error));
+    let at = match in_zone(server.address, server.zone.as_deref(), PORT) {
+        Ok(at) => at,
+        Err(why) => return ServerReply::Unreachable(why),
+    };
+    match ask_over_udp(at, query, family, patience) {
+        Ok(Some(found)) if found.truncated => match ask_over_tcp(at, query, family, patience) {
+            Ok(found) => ServerReply::Response(found),
+            Err(error) => ServerReply::Truncated(describe_error(&error)),
+        },
+        Ok(Some(found)) => ServerReply::Response(found),
+        Ok(None) => ServerReply::Silent(patience),
+        Err(error) => unreachable(&error),
+    }
+}
+
+/// Describes an error in the words of the field, without the number of the operating system.
+fn describe_error(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => "nothing listens at its port 53".to_owned(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => "no answer in time".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or(&text).to_owned()
+        }
+    }
+}
+
+/// Returns the response, or `None` if there is none in time.
+fn ask_over_udp(
+    at: SocketAddr,
+    query: &[u8],
+    family: Family,
+    patience: Duration,
+) -> io::Result<Option<DnsResponse>> {
+    let any: IpAddr = match at {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    // The kernel then drops what others send.
+    socket.connect(at)?;
+    let mut datagram = [0; DATAGRAM];
+    for _ in 0..TRIES {
+        socket.send(query)?;
+        let until = Instant::now() + patience / TRIES;
+        while let Some(left) = time_left(until) {
+            socket.set_read_timeout(Some(left))?;
+            let length = match socket.recv(&mut datagram) {
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            };
+            if let Some(found) = read_response(&datagram[..length], query, family) {
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the response over TCP, where its length is in front (RFC 1035, 4.2.2).
+fn ask_over_tcp(
+    at: SocketAddr,
+    query: &[u8],
+    family: Family,
+    patience: Duration,
+) -> io::Result<DnsResponse> {
+    let until = Instant::now() + patience;
+    let late = || io::Error::from(ErrorKind::TimedOut);
+    let mut stream = TcpStream::connect_timeout(&at, patience)?;
+    stream.set_write_timeout(Some(patience))?;
+    let length = (query.len() as u16).to_be_bytes();
+    stream.write_all(&[&length, query].concat())?;
+    let mut received = Vec::new();
+    loop {
+        let whole =
+            received.first_chunk::<2>().map(|length| 2 + usize::from(u16::from_be_bytes(*length)));
+        if let Some(message) = whole.and_then(|whole| received.get(2..whole)) {
+            let odd = || io::Error::other("it answers another question");
+            return read_response(message, query, family).ok_or_else(odd);
+        }
+        stream.set_read_timeout(Some(time_left(until).ok_or_else(late)?))?;
+        let mut piece = [0; DATAGRAM];
+        match stream.read(&mut piece) {
+            Ok(0) => return Err(io::Error::other("the connection ends early")),
+            Ok(length) => received.extend(&piece[..length]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn time_left(until: Instant) -> Option<Duration> {
+    let left = until.saturating_duration_since(Instant::now());
+    (!left.is_zero()).then_some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(address: &str) -> NameServer {
+        NameServer { address: address.parse().unwrap(), zone: None }
+    }
+
+    fn response(rcode: u8, addresses: &[&str]) -> ServerReply {
+        let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        ServerReply::Response(DnsResponse { rcode, truncated: false, addresses })
+    }
+
+    #[test]
+    fn what_one_server_knows_comes_before_what_others_failed_in() {
+        let servers = [server("192.0.2.1"), server("2001:db8::1"), server("192.0.2.3")];
+        let silent = || ServerReply::Silent(Duration::from_secs(5));
+        let of = |replies: [ServerReply; 3]| {
+            conclude(&servers.iter().zip(replies).collect::<Vec<_>>(), "a.example", Family::Ipv6)
+        };
+        let found = of([response(2, &[]), response(3, &[]), response(0, &["::1"])]);
+        assert_eq!(found, ServersAnswer::Addresses(vec!["::1".parse().unwrap()]));
+        let none = of([response(2, &[]), response(0, &[]), silent()]);
+        let text = "2001:db8::1 has no AAAA record of a.example".to_owned();
+        assert_eq!(none, ServersAnswer::NoAddress(text));
+        let unknown = of([response(5, &[]), silent(), response(3, &[])]);
+        assert_eq!(unknown, ServersAnswer::NoSuchName("192.0.2.3 answers NXDOMAIN".to_owned()));
+        let failed = of([response(5, &[]), silent(), response(2, &[])]);
+        let text = "192.0.2.1 answers REFUSED, no answer from 2001:db8::1 within 5 s, 192.0.2.3 \
+                    answers SERVFAIL";
+        assert_eq!(failed, ServersAnswer::Failed(text.to_owned()));
+    }
+}
