@@ -2,6 +2,7 @@
 //! it with the inputs that are kept (`crates/sixmark/tests/fuzzed.rs`, which includes this file).
 
 pub mod capture_file;
+pub mod dns_message;
 pub mod flow;
 pub mod gate;
 pub mod http1_response;
@@ -21,8 +22,9 @@ pub mod x509;
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("capture_file", capture_file::check),
+    ("dns_message", dns_message::check),
     ("flow", flow::check),
     ("gate", gate::check),
     ("http1_response", http1_response::check),

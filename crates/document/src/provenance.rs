@@ -64,12 +64,52 @@ pub struct Lookup {
     /// The host name.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub host: String,
-    /// How long the resolver took, in microseconds.
+    /// How long the look-up took, in microseconds. Families are looked up at the same time.
     pub us: f64,
     /// The number of IPv6 addresses returned.
     pub ipv6: usize,
     /// The number of IPv4 addresses returned.
     pub ipv4: usize,
+    /// What was found of each family. Null in documents of versions that looked up both at once.
+    #[serde(default)]
+    pub by_family: Option<LookupByFamily>,
+}
+
+/// What the look-up of a host name found, by family.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LookupByFamily {
+    /// The look-up of IPv6 addresses (AAAA); null if none was asked for.
+    pub ipv6: Option<LookupOfFamily>,
+    /// The look-up of IPv4 addresses (A); null if none was asked for.
+    pub ipv4: Option<LookupOfFamily>,
+}
+
+/// The look-up of the addresses of one family.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LookupOfFamily {
+    /// How long it took, in microseconds.
+    pub us: f64,
+    /// What was found.
+    pub found: LookupFound,
+    /// Who answered so, or what each name server did, in words; null if addresses were found.
+    pub said: Option<String>,
+}
+
+/// What a look-up of one family found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LookupFound {
+    /// Addresses.
+    Addresses,
+    /// The name exists and has no address of the family.
+    NoAddress,
+    /// The name does not exist.
+    NoSuchName,
+    /// No answer: whether there are addresses is not known.
+    Failed,
 }
 
 /// The machine that generated the load.

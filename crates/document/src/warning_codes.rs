@@ -82,6 +82,7 @@ pub const WARNING_CODES: &[&str] = &[
     "insecure",
     "close_rst",
     "single_family",
+    "lookup_failed",
     "left_out",
     "requests_left_out",
     "requests_changed",

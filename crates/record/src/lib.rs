@@ -20,6 +20,7 @@ pub mod content;
 pub mod csv;
 pub mod dues;
 pub mod expression;
+pub mod failed_lookup;
 pub mod family_result;
 pub mod find;
 #[cfg(any(test, feature = "fixture"))]

@@ -21,7 +21,7 @@ use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::result::{Generator, RunResult};
 use sixmark_document::provenance::Ended;
-use sixmark_document::provenance::Lookup;
+use sixmark_document::provenance::{Lookup, LookupFound};
 use sixmark_document::timing::Summary;
 use sixmark_http::HttpVersion;
 use sixmark_units::family::Family;
@@ -207,11 +207,27 @@ fn generator(generator: &Generator) -> String {
     format!("{threads} {noun}, {driver}{}", if kernel { ", kernel time" } else { "" })
 }
 
-/// Writes how long name resolution took. No other time includes it.
+/// Writes how long name resolution took, and what it found of each family that was asked for. No
+/// other time includes it.
 fn lookups(text: &mut String, dns: &[Lookup]) {
-    for Lookup { host, us, ipv6, ipv4 } in dns.iter().take(SHOWN_TARGETS) {
-        let us = duration_us(*us);
-        let _ = writeln!(text, "{host} resolved in {us}: {ipv6} IPv6, {ipv4} IPv4");
+    for found in dns.iter().take(SHOWN_TARGETS) {
+        let by_family = found.by_family.as_ref();
+        let of = |family: Family, count: usize| {
+            let Some(by_family) = by_family else { return Some(format!("{count} {family}")) };
+            let of = match family {
+                Family::Ipv6 => by_family.ipv6.as_ref()?,
+                Family::Ipv4 => by_family.ipv4.as_ref()?,
+            };
+            Some(match (of.found, &of.said) {
+                (LookupFound::Failed, Some(said)) => format!("{family} failed ({said})"),
+                _ => format!("{count} {family}"),
+            })
+        };
+        let both = [of(Family::Ipv6, found.ipv6), of(Family::Ipv4, found.ipv4)];
+        let both: Vec<String> = both.into_iter().flatten().collect();
+        let line =
+            format!("{} resolved in {}: {}", found.host, duration_us(found.us), both.join(", "));
+        terminal::paragraph(text, &line);
     }
 }
 

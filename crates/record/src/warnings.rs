@@ -20,7 +20,8 @@ mod search;
 mod truth;
 
 pub use before::{
-    few_ports, insecure_unused, left_out, no_io_uring, scheme_assumed, single_family, unroutable,
+    few_ports, insecure_unused, left_out, lookup_failed, no_io_uring, scheme_assumed,
+    single_family, unroutable,
 };
 use certificates::of_certificates;
 pub use family::most_failed;

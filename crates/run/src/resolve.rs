@@ -1,13 +1,19 @@
 //! Resolution of the hosts of URLs to addresses.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::time::Instant;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use sixmark_document::provenance::Lookup;
+use sixmark_document::provenance::{Lookup, LookupByFamily, LookupFound, LookupOfFamily};
 use sixmark_http::url::{Host, Url};
+use sixmark_names::{FamilyAnswer, FamilyLookup, NameLookup, look_up};
+use sixmark_units::family::Family;
 
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::interface::in_zone;
+
+/// The most names that are looked up at the same time.
+const AT_A_TIME: usize = 16;
 
 /// An answer given in advance, as in curl's `--resolve HOST:PORT:ADDR[,ADDR]…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,17 +43,23 @@ impl std::str::FromStr for Override {
 #[derive(Debug, Default)]
 pub struct Resolver {
     overrides: Vec<Override>,
-    lookups: Vec<Lookup>,
-    known: Vec<(String, Vec<IpAddr>)>,
+    families: Vec<Family>,
+    known: Vec<NameLookup>,
 }
 
 impl Resolver {
-    /// Creates a resolver that gives the answers of `overrides` and asks the system for others.
-    pub fn new(overrides: Vec<Override>) -> Resolver {
-        Resolver { overrides, ..Resolver::default() }
+    /// Creates a resolver that gives the answers of `overrides` and asks the system for others, of
+    /// these families alone.
+    pub fn new(overrides: Vec<Override>, families: &[Family]) -> Resolver {
+        Resolver { overrides, families: families.to_vec(), known: Vec::new() }
     }
 
-    /// Returns all addresses of the URL's host, each once, in the order of the system's resolver.
+    /// Returns the addresses of the URL's host, each once, in the order of the system's resolver,
+    /// IPv6 first. None if it has none of the only family that is asked for. What failed for one of
+    /// two families is in [`Resolver::lookups`].
+    ///
+    /// # Errors
+    /// The look-up of all families failed, the name does not exist, or it has no address at all.
     pub fn addresses(&mut self, url: &Url) -> Result<Vec<SocketAddr>, CommandError> {
         match &url.host {
             Host::Address(address, zone) => {
@@ -62,47 +74,101 @@ impl Resolver {
     }
 
     /// Returns the lookups that were made, with their durations.
-    pub fn into_lookups(self) -> Vec<Lookup> {
-        self.lookups
+    pub fn lookups(&self) -> Vec<Lookup> {
+        self.known.iter().map(lookup).collect()
+    }
+
+    /// Looks up the names of the URLs, several at a time, so that a name server that is slow delays a
+    /// long list only once. The answers are those of [`Resolver::addresses`].
+    pub fn look_up_ahead<'a>(&mut self, urls: impl Iterator<Item = &'a Url>) {
+        let mut names: Vec<&str> = Vec::new();
+        for url in urls {
+            if let Host::Name(name) = &url.host
+                && self.overridden(name, url.port).is_none()
+                && !names.contains(&name.as_str())
+            {
+                names.push(name);
+            }
+        }
+        let (next, families) = (AtomicUsize::new(0), &self.families);
+        let work = || {
+            let mut found = Vec::new();
+            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                found.push(look_up(name, families));
+            }
+            found
+        };
+        let found: Vec<NameLookup> = thread::scope(|scope| {
+            let start = |_| scope.spawn(work);
+            let workers: Vec<_> = (0..names.len().min(AT_A_TIME)).map(start).collect();
+            workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+        });
+        let found_of = |name: &&str| found.iter().find(|found| found.name == **name).cloned();
+        self.known.extend(names.iter().filter_map(found_of));
+    }
+
+    fn overridden(&self, name: &str, port: u16) -> Option<&Override> {
+        self.overrides.iter().find(|known| known.host == name && known.port == port)
     }
 
     fn look_up(&mut self, name: &str, port: u16) -> Result<Vec<IpAddr>, CommandError> {
-        let given = |known: &&Override| known.host == name && known.port == port;
-        if let Some(known) = self.overrides.iter().find(given) {
+        if let Some(known) = self.overridden(name, port) {
             return Ok(known.addresses.clone());
         }
-        if let Some((_, addresses)) = self.known.iter().find(|(known, _)| known == name) {
-            return Ok(addresses.clone());
+        if let Some(known) = self.known.iter().find(|known| known.name == name) {
+            return usable_addresses(known);
         }
-        let begin = Instant::now();
-        let found = ask(name)?;
-        self.lookups.push(lookup(name, begin, &found));
-        self.known.push((name.to_owned(), found.clone()));
-        Ok(found)
+        let found = look_up(name, &self.families);
+        let addresses = usable_addresses(&found);
+        self.known.push(found);
+        addresses
     }
 }
 
-/// Resolves `name` with the system's resolver.
-fn ask(name: &str) -> Result<Vec<IpAddr>, CommandError> {
-    let failed = |error: std::io::Error| {
-        let reason = error.to_string();
-        let reason = reason.rsplit(": ").next().unwrap_or(&reason);
-        let line = format!("can't resolve '{name}': {reason}; check the name, or use --resolve");
-        CommandError::Measure(line)
+/// Returns the addresses that were found; none if the name has none of the only family that was
+/// asked for.
+fn usable_addresses(found: &NameLookup) -> Result<Vec<IpAddr>, CommandError> {
+    let addresses = found.addresses();
+    if !addresses.is_empty() || lacks_only_family(found) {
+        return Ok(addresses);
+    }
+    let advice = match Family::BOTH.iter().any(|&family| found.failure(family).is_some()) {
+        true => "check the name servers (/etc/resolv.conf), or use --resolve",
+        false => "check the name, or use --resolve",
     };
-    let mut found: Vec<IpAddr> = Vec::new();
-    for address in (name, 0).to_socket_addrs().map_err(failed)? {
-        if !found.contains(&address.ip()) {
-            found.push(address.ip());
-        }
-    }
-    Ok(found)
+    let (name, why) = (&found.name, found.describe_nothing());
+    Err(CommandError::Measure(format!("can't resolve '{name}': {why}; {advice}")))
 }
 
-fn lookup(name: &str, begin: Instant, found: &[IpAddr]) -> Lookup {
-    let ipv6 = found.iter().filter(|address| address.is_ipv6()).count();
-    let us = begin.elapsed().as_secs_f64() * 1e6;
-    Lookup { host: name.to_owned(), us, ipv6, ipv4: found.len() - ipv6 }
+/// Reports whether the name exists, one family was asked for, and it has no address of that family:
+/// it may have one of the other.
+fn lacks_only_family(found: &NameLookup) -> bool {
+    let asked: Vec<&FamilyLookup> =
+        found.families.iter().filter_map(|(_, of)| of.as_ref()).collect();
+    matches!(asked[..], [FamilyLookup { answer: FamilyAnswer::NoAddress(_), .. }])
+}
+
+fn lookup(found: &NameLookup) -> Lookup {
+    let addresses = found.addresses();
+    let ipv6 = addresses.iter().filter(|address| address.is_ipv6()).count();
+    let of = |family: Family| found.families[family].as_ref().map(lookup_of_family);
+    Lookup {
+        host: found.name.clone(),
+        us: found.took.as_secs_f64() * 1e6,
+        ipv6,
+        ipv4: addresses.len() - ipv6,
+        by_family: Some(LookupByFamily { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }),
+    }
+}
+
+fn lookup_of_family(of: &FamilyLookup) -> LookupOfFamily {
+    let (found, said) = match &of.answer {
+        FamilyAnswer::Addresses(_) => (LookupFound::Addresses, None),
+        FamilyAnswer::NoAddress(who) => (LookupFound::NoAddress, Some(who.clone())),
+        FamilyAnswer::NoSuchName(who) => (LookupFound::NoSuchName, Some(who.clone())),
+        FamilyAnswer::Failed(why) => (LookupFound::Failed, Some(why.clone())),
+    };
+    LookupOfFamily { us: of.took.as_secs_f64() * 1e6, found, said }
 }
 
 #[cfg(test)]
@@ -112,10 +178,10 @@ mod tests {
     #[test]
     fn an_override_answers_for_its_host_and_port_alone() {
         let given = "a.example:80:[::1],127.0.0.1".parse().unwrap();
-        let mut resolver = Resolver::new(vec![given]);
+        let mut resolver = Resolver::new(vec![given], &Family::BOTH);
         let found = resolver.addresses(&"http://A.example/".parse().unwrap()).unwrap();
         assert_eq!(found, ["[::1]:80".parse().unwrap(), "127.0.0.1:80".parse().unwrap()]);
-        assert!(resolver.into_lookups().is_empty());
+        assert!(resolver.lookups().is_empty());
         for wrong in ["a", "a:80", "a:x:::1", "a:80:nowhere", "a:80:"] {
             assert!(wrong.parse::<Override>().is_err(), "{wrong}");
         }
@@ -138,14 +204,43 @@ mod tests {
     }
 
     #[test]
+    fn names_that_are_looked_up_ahead_are_not_asked_for_again() {
+        let urls = ["http://localhost/", "http://[::1]/", "http://localhost:81/", "http://a/"];
+        let urls: Vec<Url> = urls.iter().map(|url| url.parse().unwrap()).collect();
+        let given = "a:80:[::1]".parse().unwrap();
+        let mut resolver = Resolver::new(vec![given], &Family::BOTH);
+        resolver.look_up_ahead(urls.iter());
+        let ahead: Vec<f64> = resolver.lookups().iter().map(|found| found.us).collect();
+        for url in &urls {
+            assert!(!resolver.addresses(url).unwrap().is_empty(), "{url}");
+        }
+        let after: Vec<f64> = resolver.lookups().iter().map(|found| found.us).collect();
+        assert_eq!((after.len(), &after), (1, &ahead));
+    }
+
+    #[test]
+    fn only_the_family_that_is_asked_for_is_recorded() {
+        let mut resolver = Resolver::new(Vec::new(), &[Family::Ipv4]);
+        let found = resolver.addresses(&"http://localhost/".parse().unwrap()).unwrap();
+        assert!(found.iter().all(SocketAddr::is_ipv4), "{found:?}");
+        let by_family = resolver.lookups()[0].by_family.clone().unwrap();
+        assert!(by_family.ipv6.is_none() && by_family.ipv4.is_some());
+    }
+
+    #[test]
     fn a_name_is_looked_up_once_and_timed() {
-        let mut resolver = Resolver::default();
+        let mut resolver = Resolver::new(Vec::new(), &Family::BOTH);
         for port in [80, 81] {
             let url = format!("http://localhost:{port}/").parse().unwrap();
             assert!(!resolver.addresses(&url).unwrap().is_empty());
         }
-        let lookups = resolver.into_lookups();
+        let lookups = resolver.lookups();
         assert_eq!(lookups.len(), 1);
         assert!(lookups[0].us > 0.0 && lookups[0].ipv6 + lookups[0].ipv4 > 0);
+        let by_family = lookups[0].by_family.clone().unwrap();
+        for of in [by_family.ipv6.unwrap(), by_family.ipv4.unwrap()] {
+            assert!(of.us > 0.0 && of.us <= lookups[0].us);
+            assert_eq!(of.found == LookupFound::Addresses, of.said.is_none());
+        }
     }
 }

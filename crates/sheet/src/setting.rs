@@ -1,7 +1,7 @@
 //! Report blocks about the machine on which a document was made, its routes and its name lookups.
 
-use sixmark_document::provenance::Lookup;
 use sixmark_document::provenance::{Ended, Environment, Tool};
+use sixmark_document::provenance::{Lookup, LookupFound, LookupOfFamily};
 
 use super::table::{Column, Row, SheetCell, Table};
 use super::{Block, Part, write};
@@ -75,12 +75,21 @@ fn routes(environment: &Environment) -> Option<Block> {
 
 /// Returns the table of the names that were looked up, or `None` if there are none.
 pub fn lookups(dns: &[Lookup]) -> Option<Block> {
+    let count = |n: usize| SheetCell::Number(n.to_string(), n as f64);
     let row = |found: &Lookup| {
-        let count = |n: usize| SheetCell::Number(n.to_string(), n as f64);
+        let [ipv6, ipv4] = match &found.by_family {
+            Some(by_family) => [&by_family.ipv6, &by_family.ipv4].map(Option::as_ref),
+            None => [None, None],
+        };
+        let cell = |n: usize, of: Option<&LookupOfFamily>| match (of, &found.by_family) {
+            (Some(of), _) => lookup_cell(n, of),
+            (None, Some(_)) => "not asked for".into(),
+            (None, None) => count(n),
+        };
         let cells = vec![
             SheetCell::Number(write::write_time(found.us), found.us),
-            count(found.ipv6),
-            count(found.ipv4),
+            cell(found.ipv6, ipv6),
+            cell(found.ipv4, ipv4),
         ];
         Row::new(found.host.clone(), cells)
     };
@@ -89,6 +98,18 @@ pub fn lookups(dns: &[Lookup]) -> Option<Block> {
     let rows: Vec<Row> = dns.iter().map(row).collect();
     let caption = "Name resolution, not part of other times";
     (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns.collect(), rows)))
+}
+
+/// Returns the number of addresses of a family and how long they took, or what there was instead.
+fn lookup_cell(n: usize, of: &LookupOfFamily) -> SheetCell {
+    let after = write::write_time(of.us);
+    let said = of.said.as_deref().map_or(String::new(), |said| format!(": {said}"));
+    match of.found {
+        LookupFound::Addresses => SheetCell::Number(format!("{n} in {after}"), n as f64),
+        LookupFound::NoAddress => format!("none after {after}{said}").into(),
+        LookupFound::NoSuchName => format!("no such name after {after}{said}").into(),
+        LookupFound::Failed => format!("failed after {after}{said}").into(),
+    }
 }
 
 fn sysctls(environment: &Environment) -> Option<Block> {

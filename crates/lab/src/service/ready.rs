@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::plan::services::ReadyCheck;
 use crate::plan::storage::server;
 use sixmark_http::url::{Host, Url};
+use sixmark_names::look_up_any;
 use sixmark_sys::interface::in_zone;
 
 /// The maximum time for one check of a URL.
@@ -68,7 +69,10 @@ impl Look<'_> {
 fn connect(url: &Url) -> Option<TcpStream> {
     let addresses: Vec<SocketAddr> = match &url.host {
         Host::Address(address, zone) => vec![in_zone(*address, zone.as_deref(), url.port).ok()?],
-        Host::Name(name) => (name.as_str(), url.port).to_socket_addrs().ok()?.collect(),
+        Host::Name(name) => {
+            let found = look_up_any(name).ok()?.into_iter();
+            found.map(|address| SocketAddr::new(address, url.port)).collect()
+        }
     };
     let open = |address: &SocketAddr| TcpStream::connect_timeout(address, ANSWER).ok();
     addresses.iter().find_map(open)

@@ -1,5 +1,6 @@
 //! The report of a run.
 
+use crate::failed_lookup::{describe_failed_lookups, failed_lookups};
 use crate::plan::Plan;
 use crate::result::RunResult;
 use sixmark_units::family::Family;
@@ -126,11 +127,28 @@ fn quoted(url: &str) -> Option<String> {
 pub fn run_headline(result: &RunResult) -> SheetHeadline {
     let sides = Sides::of_families(result);
     // Trials of a search are meant to fail.
-    let failed = match result.find_max {
+    let mut failed = match result.find_max {
         Some(_) => failed_gates(&result.gates),
         None => failed_altogether(&sides, &result.gates),
     };
-    SheetHeadline { failed, ..conclusion(result, &sides) }
+    failed.extend(describe_failed_lookups(&failed_lookups(&result.dns)));
+    let mut headline = SheetHeadline { failed, ..conclusion(result, &sides) };
+    if let Some(missing) = describe_missing_family(result) {
+        headline.sentence = format!("{} {missing}", headline.sentence);
+    }
+    headline
+}
+
+/// Returns a sentence about the family that was not loaded although both were asked for, or `None`
+/// if there is none.
+fn describe_missing_family(result: &RunResult) -> Option<String> {
+    let missing = Family::BOTH.into_iter().find(|&family| !result.plan.ratio.uses(family))?;
+    let warned = |code: &str| result.warnings.iter().any(|warning| warning.code == code);
+    if warned("lookup_failed") {
+        return Some(format!("{missing} was not measured: the look-up of its addresses failed."));
+    }
+    warned("single_family")
+        .then(|| format!("{missing} was not measured: the targets have no {missing} address."))
 }
 
 fn conclusion(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
+use crate::failed_lookup::{FailedLookup, describe_failed_lookups};
 use crate::plan::ratio::PlanRatio;
 use sixmark_document::provenance::Warning;
 use sixmark_http::url::Url;
@@ -63,6 +64,13 @@ pub fn unroutable(
 pub fn single_family(missing: Family) -> Warning {
     let message = format!("the targets have no {missing} address: nothing to compare with");
     warning("single_family", message)
+}
+
+/// Warns that look-ups failed, so that addresses of the targets are missing from the load.
+pub fn lookup_failed(failed: &[FailedLookup]) -> Option<Warning> {
+    let described = describe_failed_lookups(failed)?;
+    let message = format!("{described}: addresses of this family are missing from the load");
+    Some(warning("lookup_failed", message))
 }
 
 /// Remarks that a target was written without a scheme.

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs::read_to_string;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 
 use sixmark_document::braces::is_name;
 use sixmark_http::url::{Host, Url};
 use sixmark_lab::plan::storage::server;
+use sixmark_names::look_up;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::ethtool::Ethtool;
 use sixmark_sys::interface::in_zone;
 use sixmark_sys::route::interface_to;
+use sixmark_units::family::Family;
 
 use crate::spec::{Elsewhere, Study};
 use crate::study_result::{At, StudyResult, UncontrolledPlace, UncontrolledSetting};
@@ -148,21 +150,30 @@ pub(super) fn found_here(study: &Study) -> Vec<UncontrolledSetting> {
 fn interfaces(study: &Study) -> BTreeSet<String> {
     let services = study.services.iter().flat_map(|service| &service.urls);
     let urls = services.chain(&study.targets).filter_map(|url| server(url).ok());
-    let addresses = urls.flat_map(|url| addresses_of(&url));
+    // What failed is reported where the servers are tried.
+    let addresses = urls.flat_map(|url| addresses_of(&url, &Family::BOTH).unwrap_or_default());
     addresses.filter_map(|address| interface_to(address).ok()).collect()
 }
 
-/// Returns the addresses of a URL's host; none if its name can't be resolved.
-pub(super) fn addresses_of(url: &Url) -> Vec<SocketAddr> {
-    match &url.host {
+/// Returns the addresses of a URL's host, of these families if it is a name; none if it has none.
+///
+/// # Errors
+/// Returns a clause if the look-up of one of the families failed, or if this host has no interface
+/// of the address's zone.
+pub(super) fn addresses_of(url: &Url, families: &[Family]) -> Result<Vec<SocketAddr>, String> {
+    let name = match &url.host {
         Host::Address(address, zone) => {
-            in_zone(*address, zone.as_deref(), url.port).into_iter().collect()
+            return in_zone(*address, zone.as_deref(), url.port).map(|address| vec![address]);
         }
-        Host::Name(name) => {
-            let found = (name.as_str(), url.port).to_socket_addrs();
-            found.map_or(Vec::new(), Iterator::collect)
-        }
+        Host::Name(name) => name,
+    };
+    let found = look_up(name, families);
+    let failed = |family: &Family| Some((*family, found.failure(*family)?));
+    if let Some((family, why)) = families.iter().find_map(failed) {
+        return Err(format!("the look-up of {family} addresses of {name} failed ({why})"));
     }
+    let addresses = found.addresses().into_iter();
+    Ok(addresses.map(|address| SocketAddr::new(address, url.port)).collect())
 }
 
 fn kernel_setting(name: &str) -> Option<String> {

@@ -67,7 +67,11 @@ impl Probed {
         let Ok(url) = server(&self.url) else {
             return Some(format!("'{}' is not a URL", self.url));
         };
-        let all = addresses_of(&url);
+        let asked = self.family.map_or(Family::BOTH.to_vec(), |only| vec![only]);
+        let all = match addresses_of(&url, &asked) {
+            Ok(all) => all,
+            Err(why) => return Some(format!("{}: {why}", self.url)),
+        };
         let families = Family::BOTH.into_iter().filter(|family| match self.family {
             Some(only) => only == *family,
             // A name has both; an address is of one.

@@ -1,12 +1,13 @@
 //! Fetching a page of metrics over HTTP.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use sixmark_http::http1::request::{Manner, encode_request};
 use sixmark_http::http1::{Complete, Http1Violation, KnownHead, ResponseReader, ResponseVisitor};
 use sixmark_http::url::{Host, Scheme, Url};
+use sixmark_names::look_up_any;
 
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::interface::in_zone;
@@ -43,12 +44,12 @@ impl PageAddress {
                 let wrong = |why| CommandError::Usage(format!("--vitals-from {url}: {why}"));
                 vec![found.map_err(wrong)?]
             }
-            Host::Name(name) => (name.as_str(), url.port)
-                .to_socket_addrs()
-                .map_err(|error| {
-                    CommandError::Measure(format!("--vitals-from {url}: can't resolve: {error}"))
-                })?
-                .collect(),
+            Host::Name(name) => {
+                let found = look_up_any(name).map_err(|why| {
+                    CommandError::Measure(format!("--vitals-from {url}: can't resolve: {why}"))
+                })?;
+                found.into_iter().map(|address| SocketAddr::new(address, url.port)).collect()
+            }
         };
         Ok(PageAddress { addresses, url })
     }

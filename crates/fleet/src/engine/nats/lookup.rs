@@ -1,8 +1,9 @@
 //! The addresses of a server's name, in the order in which they are tried.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::time::Duration;
 
+use sixmark_names::look_up_any;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -18,15 +19,17 @@ pub(super) async fn look_up(server: &NatsAddress) -> Result<Vec<SocketAddr>, Str
         ServerHost::Address(address) => return Ok(vec![SocketAddr::new(*address, server.port)]),
         ServerHost::Name(name) => name.clone(),
     };
-    let ask = (name.clone(), server.port);
-    let lookup = spawn_blocking(move || ask.to_socket_addrs().map(Iterator::collect::<Vec<_>>));
+    let ask = name.clone();
+    let lookup = spawn_blocking(move || look_up_any(&ask));
     let failed = |why: &str| format!("can't find the addresses of {name} ({why})");
     match timeout(PATIENCE, lookup).await {
         Err(_) => Err(failed(&format!("no answer within {} s", PATIENCE.as_secs()))),
         Ok(Err(error)) => Err(failed(&error.to_string())),
-        Ok(Ok(Err(error))) => Err(failed(&error.to_string())),
-        Ok(Ok(Ok(found))) if found.is_empty() => Err(failed("it has none")),
-        Ok(Ok(Ok(found))) => Ok(interleave(found)),
+        Ok(Ok(Err(why))) => Err(failed(&why)),
+        Ok(Ok(Ok(found))) => {
+            let found = found.into_iter().map(|address| SocketAddr::new(address, server.port));
+            Ok(interleave(found.collect()))
+        }
     }
 }
 

@@ -21,6 +21,7 @@ use sixmark_compare::comparison_result::{BlockSchedule, ComparedSides, Compariso
 use sixmark_compare::gate::GateNames;
 use sixmark_compare::text as comparison;
 use sixmark_document::provenance::Ended;
+use sixmark_record::failed_lookup::explain_failed_lookups;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};
@@ -37,7 +38,7 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
 /// Plans, measures and shows a comparison. Returns the exit status: 130 if a signal ended it; else
-/// 3 if a side has no NORMAL response with an accepted status; else 1 if a gate failed; else 0.
+/// 3 if a side has no NORMAL response with an accepted status, or if a look-up failed; else 1 if a gate failed; else 0.
 pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let quiet = *quiet;
@@ -59,7 +60,8 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     let printed = show(&result, doubts.len() + shown_meanwhile, shown);
     out::do_all([printed, write_outputs(&result, args, &mut keeper)])?;
-    let could_not = could_not_measure(&result, shown).map(CommandError::Measure);
+    let could_not = could_not_measure(&result, shown).or_else(|| explain_failed_lookups(&result.dns));
+    let could_not = could_not.map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown);
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
 }

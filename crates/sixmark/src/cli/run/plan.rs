@@ -7,6 +7,7 @@ use std::time::Duration;
 use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion;
 use sixmark_http::url::{Scheme, has_scheme};
+use sixmark_record::failed_lookup::{FailedLookup, describe_failed_lookups, failed_lookups};
 use sixmark_record::pace::{OpenLoop, Pace, Timetable};
 use sixmark_record::plan::http::Http;
 use sixmark_record::plan::list::{self, ListEntry};
@@ -38,6 +39,10 @@ const CONNECTIONS: NonZeroU32 = NonZeroU32::new(50).unwrap();
 /// queues that one thread with all places would not have.
 const PLACES: u32 = 16;
 
+/// What to do if the look-up of a name failed.
+const TO_MEND_LOOKUPS: &str =
+    "check the name servers (/etc/resolv.conf), or give addresses with --resolve";
+
 /// Returns the plan that the options describe, how long looking up its names took, and warnings.
 ///
 /// # Errors
@@ -50,12 +55,14 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
     let remarks: Vec<Warning> = remarks.chain(assumed_schemes(target)?).collect();
     agreed(connection, &entries)?;
     let http = http(connection, tls)?;
-    let mut resolver = Resolver::new(target.resolve.clone());
+    let mut resolver = Resolver::new(target.resolve.clone(), &asked_families(target));
     let mut targets = resolved(&entries, tls, &mut resolver)?;
-    let ratio = search::search_ratio(options, plan_ratio(target, &targets)?);
+    let dns = resolver.lookups();
+    let failed = failed_lookups(&dns);
+    let ratio = search::search_ratio(options, plan_ratio(target, &targets, &failed)?);
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
     let Sent { requests, timetable, warnings } = requests::sent(options, &targets)?;
-    let before = alone(target, ratio).into_iter().chain(left_out);
+    let before = alone(target, ratio, &failed).into_iter().chain(left_out);
     let warnings = before.chain(warnings).chain(remarks).collect();
     let plan = Plan {
         http,
@@ -79,7 +86,7 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
         targets,
     };
     search::fits(options, &plan)?;
-    let (find_max, dns) = (options.course.find_max.clone(), resolver.into_lookups());
+    let find_max = options.course.find_max.clone();
     // The connections of `--preopen` are opened before the load, so their number must be known.
     let more_places = options.workload.load.connections.is_none() && !connection.preopen;
     Ok(Draft { plan, find_max, more_places, dns, warnings })
@@ -89,19 +96,25 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
 /// command line have. `None` if there are both.
 ///
 /// # Errors
-/// A URL is invalid, or its name can't be looked up.
+/// A URL is invalid, or the look-up of its name failed for one of two families: the other is not
+/// the only one.
 pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, CommandError> {
     let asked = [(args.ipv6, Family::Ipv6), (args.ipv4, Family::Ipv4)];
     if let Some((_, family)) = asked.into_iter().find(|(asked, _)| *asked) {
         return Ok(Some(family));
     }
-    let mut resolver = Resolver::new(args.resolve.clone());
+    let mut resolver = Resolver::new(args.resolve.clone(), &Family::BOTH);
     let mut addresses = Vec::new();
     for text in &args.urls {
         addresses.extend(resolver.addresses(&entry(args, text, false)?.url)?);
     }
     let has = |family: &Family| addresses.iter().any(|a| Family::of(a.ip()) == *family);
     let found: Vec<Family> = Family::BOTH.into_iter().filter(has).collect();
+    let mut failed = failed_lookups(&resolver.lookups());
+    failed.retain(|failed| !found.contains(&failed.family));
+    if let Some(described) = describe_failed_lookups(&failed) {
+        return Err(CommandError::Measure(format!("{described}; {TO_MEND_LOOKUPS}")));
+    }
     Ok(if let [only] = found[..] { Some(only) } else { None })
 }
 
@@ -162,6 +175,7 @@ fn resolved(
     args: &TlsArgs,
     resolver: &mut Resolver,
 ) -> Result<Vec<Target>, CommandError> {
+    resolver.look_up_ahead(entries.iter().map(|entry| &entry.url));
     entries.iter().map(|entry| target(entry, args, resolver)).collect()
 }
 
@@ -182,7 +196,11 @@ fn target(
 
 /// Returns the ratio that was asked for, else that of the target list, else 1:1 or the only family
 /// that there is.
-fn plan_ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, CommandError> {
+fn plan_ratio(
+    args: &TargetArgs,
+    targets: &[Target],
+    failed: &[FailedLookup],
+) -> Result<PlanRatio, CommandError> {
     let weight = |family| weight_of(targets, family);
     let ratio = match (args.ratio, args.ipv6, args.ipv4) {
         (Some(ratio), ..) => ratio,
@@ -195,11 +213,27 @@ fn plan_ratio(args: &TargetArgs, targets: &[Target]) -> Result<PlanRatio, Comman
         _ => PlanRatio::EVEN,
     };
     let missing = Family::BOTH.into_iter().find(|&f| ratio.uses(f) && weight(f) == 0);
-    missing.map_or(Ok(ratio), |family| Err(no_address(family, targets)))
+    missing.map_or(Ok(ratio), |family| Err(no_address(family, targets, failed)))
 }
 
-/// Returns a warning if only one family is loaded although nobody asked for that.
-fn alone(args: &TargetArgs, ratio: PlanRatio) -> Option<Warning> {
+/// Returns the families whose addresses are looked up: those that may be loaded.
+fn asked_families(args: &TargetArgs) -> Vec<Family> {
+    match (args.ratio, args.ipv6, args.ipv4) {
+        (Some(ratio), ..) => {
+            Family::BOTH.into_iter().filter(|&family| ratio.uses(family)).collect()
+        }
+        (_, true, _) => vec![Family::Ipv6],
+        (_, _, true) => vec![Family::Ipv4],
+        _ => Family::BOTH.to_vec(),
+    }
+}
+
+/// Returns a warning if look-ups failed, or if only one family is loaded although nobody asked for
+/// that.
+fn alone(args: &TargetArgs, ratio: PlanRatio, failed: &[FailedLookup]) -> Option<Warning> {
+    if let Some(warning) = warning::lookup_failed(failed) {
+        return Some(warning);
+    }
     let missing = Family::BOTH.into_iter().find(|&family| !ratio.uses(family))?;
     let asked = args.ratio.is_some() || args.ipv6 || args.ipv4;
     (!asked).then(|| warning::single_family(missing))
@@ -210,7 +244,12 @@ fn weight_of(targets: &[Target], family: Family) -> u32 {
     targets.iter().filter(has).map(|target| target.weight).fold(0, u32::saturating_add)
 }
 
-fn no_address(family: Family, targets: &[Target]) -> CommandError {
+fn no_address(family: Family, targets: &[Target], failed: &[FailedLookup]) -> CommandError {
+    let of_family: Vec<FailedLookup> =
+        failed.iter().filter(|failed| failed.family == family).cloned().collect();
+    if let Some(described) = describe_failed_lookups(&of_family) {
+        return CommandError::Measure(format!("{described}; {TO_MEND_LOOKUPS}"));
+    }
     let first = targets.first().map_or("", |target| target.url.as_str());
     CommandError::Measure(format!(
         "{first} has no {family} address, which this run needs; give one with --resolve, or choose \

@@ -7,11 +7,12 @@ use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
 /// Returns the warnings to print after the first `shown`, without those that repeat what
-/// [`nothing_normal`] says.
+/// [`nothing_normal`] and the line about failed look-ups say.
 pub(super) fn new_doubts(result: &RunResult, shown: usize) -> impl Iterator<Item = &Warning> {
     let answered = result.total.accepted() > 0;
     let new = result.warnings.iter().skip(shown);
-    new.filter(move |warning| answered && warning.code != "family_fell_away")
+    let repeated = ["family_fell_away", "lookup_failed"];
+    new.filter(move |warning| answered && !repeated.contains(&warning.code.as_str()))
 }
 
 /// Returns one line about the families without any response of an accepted status: what happened

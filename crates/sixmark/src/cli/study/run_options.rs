@@ -7,6 +7,7 @@ use clap::{Args as _, FromArgMatches as _, Id};
 
 use super::super::one_line;
 use crate::cli::run::{RunArgs, vitals_from};
+use sixmark_record::failed_lookup::explain_failed_lookups;
 use sixmark_run::{Extras, Generators, Runnable};
 use sixmark_study::engine::{CellOptions, CellUrls, Commands};
 use sixmark_sys::command_error::CommandError;
@@ -82,6 +83,10 @@ impl CellOptions for OptionsAsTyped {
             return Err(CommandError::Usage(line.into()));
         }
         let draft = args.draft(fleet.map(|fleet| fleet.size()))?;
+        // A cell that lacks a family by chance would count as one of the other family alone.
+        if let Some(line) = explain_failed_lookups(&draft.dns) {
+            return Err(CommandError::Measure(line));
+        }
         let extras = args.extras(None)?;
         let runnable = match fleet {
             Some(fleet) => draft.check_on(Arc::clone(fleet))?,

@@ -1,10 +1,11 @@
 //! The options of `sixmark traffic`, as typed, and the mix of flows that they describe.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sixmark_names::look_up;
 use sixmark_traffic::{Arrivals, Basis, BitRate, Percent, Spread, TrafficDirection, TrafficMix};
 use sixmark_units::family::{Family, PerFamily};
 
@@ -184,29 +185,61 @@ impl TrafficArgs {
     }
 
     /// Returns the addresses of the far side: the first one of each family.
+    ///
+    /// # Errors
+    /// A place is not HOST:PORT, its name has no address, or the look-up of a family that gets
+    /// traffic failed.
     pub(super) fn far(&self) -> Result<PerFamily<Option<SocketAddr>>, CommandError> {
+        let families = self.families();
         let mut far = PerFamily::<Option<SocketAddr>>::default();
         for text in &self.to {
-            for address in resolve(text)? {
+            for address in resolve(text, &families)? {
                 let place = &mut far[Family::of(address.ip())];
                 place.get_or_insert(address);
             }
         }
         Ok(far)
     }
+
+    /// Returns the families that get traffic, whose addresses are looked up.
+    fn families(&self) -> Vec<Family> {
+        match self.ipv6.map(f64::from) {
+            Some(share) if share <= 0.0 => vec![Family::Ipv4],
+            Some(share) if share >= 100.0 => vec![Family::Ipv6],
+            _ => Family::BOTH.to_vec(),
+        }
+    }
 }
 
-fn resolve(text: &str) -> Result<Vec<SocketAddr>, CommandError> {
-    let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
-    if port.is_none_or(|port| port == 0) {
+fn resolve(text: &str, families: &[Family]) -> Result<Vec<SocketAddr>, CommandError> {
+    if let Ok(address) = text.parse::<SocketAddr>()
+        && address.port() > 0
+    {
+        return Ok(vec![address]);
+    }
+    let place = text.rsplit_once(':').and_then(|(name, port)| Some((name, port.parse().ok()?)));
+    let Some((name, port @ 1..)) = place else {
         let line =
             format!("'{text}' is not HOST:PORT, as in far.example:5777 or [2001:db8::1]:5777");
         return Err(CommandError::Usage(line));
+    };
+    let found = look_up(name, families);
+    let addresses = found.addresses();
+    if addresses.is_empty() {
+        let why = found.describe_nothing();
+        let line = format!("can't resolve '{text}': {why}; check the name");
+        return Err(CommandError::Measure(line));
     }
-    let found = text.to_socket_addrs().map_err(|error| {
-        let reason = error.to_string();
-        let reason = reason.rsplit(": ").next().unwrap_or(&reason).to_owned();
-        CommandError::Measure(format!("can't resolve '{text}': {reason}; check the name"))
-    })?;
-    Ok(found.collect())
+    // Without one of the families, the mix would not be the one that was asked for.
+    let failed = |family: &Family| Some((*family, found.failure(*family)?));
+    if let Some((family, why)) = families.iter().find_map(failed) {
+        let alone = if family == Family::Ipv6 { "--ipv6 0" } else { "--ipv6 100" };
+        let line = format!(
+            "the look-up of {family} addresses of {name} failed ({why}); check the name servers, \
+             give the addresses, or send over {} alone with {alone}",
+            family.other()
+        );
+        return Err(CommandError::Measure(line));
+    }
+    Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect())
 }
