@@ -25,6 +25,8 @@ pub mod fleet_loads;
 pub mod forms;
 pub mod incomparable;
 pub mod lab;
+pub mod lookups;
+pub mod name_server;
 pub mod nats;
 pub mod nginx;
 mod origin;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use sixmark_testkit::skipped;
+use sixmark_testkit::{lookups, skipped};
 
 use crate::files::{run_command, static_binary};
 
@@ -86,4 +86,14 @@ fn it_prints_what_the_tested_one_prints() {
     let tested = sixmark_testkit::command(&["compare", "--help"]).output().unwrap();
     let handed = Command::new(static_binary()).args(["compare", "--help"]).output().unwrap();
     assert_eq!(String::from_utf8(handed.stdout), String::from_utf8(tested.stdout));
+}
+
+/// musl's resolver is another one than that of glibc.
+#[test]
+fn it_looks_up_each_family_by_itself() {
+    if skipped("distribution") || skipped("netns") {
+        return;
+    }
+    lookups::check_each_answer(&static_binary());
+    lookups::check_resolver_files(&static_binary());
 }

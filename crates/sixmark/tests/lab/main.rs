@@ -25,6 +25,7 @@ mod limits;
 mod links;
 mod many;
 mod mistakes;
+mod names;
 mod namespaces;
 mod nat;
 mod nat64;
