@@ -11,6 +11,7 @@
 mod autocorrelation;
 mod binomial;
 mod bootstrap;
+mod clustered;
 mod equivalence;
 mod estimate;
 mod fisher;
@@ -30,6 +31,7 @@ use std::fmt;
 
 pub use autocorrelation::lag1;
 pub use bootstrap::{bca, draws, expanded, percentile};
+pub use clustered::{ClusteredShare, design_effect};
 pub use equivalence::{Equivalence, equivalence};
 pub use estimate::{StudentEstimate, slope};
 pub use fisher::fisher;
