@@ -14,7 +14,7 @@ SCRIPTS = .ci/run .ci/weekly action/comment action/common action/install action/
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate \
+.PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate calibrate-search \
 	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check same-bytes packages third-party action-verdicts
 
 help: ## this list
@@ -130,6 +130,9 @@ accuracy: build ## clock against packets (run --truth), into docs/accuracy.md; a
 
 calibrate: ## how often verdicts are wrong, into docs/statistics.md; CALIBRATE="4000 whole" for a part
 	$(CARGO) run --release -p sixmark-compare --example calibrate -- docs/statistics.md $(CALIBRATE)
+
+calibrate-search: ## how often brackets of --find-max miss a simulated server's capacity, into docs/statistics.md; CALIBRATE=50 for fewer searches
+	$(CARGO) run --release -p sixmark-run --example calibrate_search -- docs/statistics.md $(CALIBRATE)
 
 instructions: ## instructions a request, one thread and server against two, under valgrind
 	scripts/install-test-packages instructions

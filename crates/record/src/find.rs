@@ -5,14 +5,17 @@ use serde::{Deserialize, Serialize};
 use crate::condition::Condition;
 use crate::family_result::{Families, FamilyResult, RequestCounts};
 use crate::outcome::Outcome;
-use crate::search::{AGREE, Bracket, TrialVerdict};
+use crate::search::{Bracket, Search, TrialVerdict};
+use crate::trial_test::Shown;
 
-/// The share of the exchanges due that must be answered completely, unless a condition bounds
-/// failures.
-const ANSWERED: f64 = 0.99;
+/// The confidence of a bracket whose sides are confirmed, and of the ratio of two of them, as
+/// simulated searches have it (docs/statistics.md).
+pub const CONFIDENCE: f64 = 0.95;
 /// If more than this share of the exchanges started late because the limit of exchanges in flight
 /// was reached, that limit may have determined the result.
 const WAITED: f64 = 0.01;
+/// If this host prevented more than this share of the exchanges, it determined the result.
+const PREVENTED: f64 = 0.01;
 
 /// The highest rate that each family sustains when loaded alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,8 +24,16 @@ pub struct FindMax {
     /// The conditions, for example response.p99 < 10ms.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub conditions: Vec<Condition>,
-    /// How long each trial was measured, in seconds.
+    /// How long each short trial was measured, in seconds. Long ones are four and eight times as
+    /// long.
     pub trial_s: f64,
+    /// The time in seconds that the search was allowed; null in older documents.
+    #[serde(default)]
+    pub at_most_s: Option<f64>,
+    /// The confidence, as a share of 1, of each bracket that was confirmed and of the ratio; null in
+    /// documents of versions whose brackets had none.
+    #[serde(default)]
+    pub confidence: Option<f64>,
     /// How long the whole search took in seconds, with all trials and their warm-ups; null in
     /// documents of versions that did not state it.
     #[serde(default)]
@@ -31,7 +42,7 @@ pub struct FindMax {
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<FoundRate>,
     /// The lowest and the highest possible ratio of IPv6's highest rate to IPv4's, from their
-    /// brackets; null if a bracket is open on one side, or if the limit was something other than a
+    /// brackets; null if a bracket is not confirmed, or if the limit was something other than a
     /// condition or failures.
     pub ratio: Option<[f64; 2]>,
 }
@@ -40,13 +51,22 @@ pub struct FindMax {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundRate {
-    /// The highest rate that held, in exchanges per second; null if none did.
+    /// The highest rate that was shown to hold, in exchanges per second, below all that were shown
+    /// not to; null if none was.
     pub holds: Option<f64>,
-    /// The lowest rate above it that did not hold; null if none is known.
+    /// The lowest rate that was shown not to hold, above all that were shown to hold; null if none
+    /// is known.
     pub fails: Option<f64>,
-    /// Why that rate did not hold; null if fails is null.
+    /// Why that rate did not hold; if fails is null, why no higher rate was decided, or null.
     pub limited_by: Option<Limit>,
-    /// The index, from 0, of the trial whose figures the document gives: the last one at holds, or
+    /// Why the search ended; null in older documents.
+    #[serde(default)]
+    pub ended: Option<SearchEnd>,
+    /// False if a rate held that is not below all that did not: the server changed during the
+    /// search, or varies. Null in older documents.
+    #[serde(default)]
+    pub steady: Option<bool>,
+    /// The index, from 0, of the trial whose figures the document gives: the longest at holds, or
     /// else the last of all; null if there was none.
     pub shown: Option<usize>,
     /// Every trial, in order.
@@ -62,9 +82,13 @@ pub struct Trial {
     /// The limit of exchanges in flight; null in documents older than this field.
     #[serde(default)]
     pub in_flight: Option<u64>,
-    /// Whether the rate held.
+    /// How long it was to be measured, in seconds; null in documents older than this field, whose
+    /// trials are of trial_s.
+    #[serde(default)]
+    pub length_s: Option<f64>,
+    /// Whether the rate was shown to hold.
     pub held: bool,
-    /// Why the rate did not hold; null if it did.
+    /// Why the rate did not hold, or why that is not decided; null if it did.
     pub reason: Option<Limit>,
     /// The values that the conditions were applied to, in the order of conditions: microseconds, or
     /// for failures a share of 1; null if there was none.
@@ -89,9 +113,31 @@ pub enum Limit {
     Connections,
     /// Exchanges never started because the limit of exchanges in flight was reached.
     Unsent,
-    /// The generator could not keep up; the server may be capable of more.
+    /// The generator could not keep up, and without that the trial could have ended otherwise; the
+    /// server may be capable of more.
     Generator,
+    /// Neither is shown: the figures are too near to a limit, or the exchanges are too few.
+    Undecided,
     /// A signal ended the trial early.
+    Interrupted,
+}
+
+/// Why the search of one family ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SearchEnd {
+    /// Both sides of the bracket are confirmed by long trials.
+    Confirmed,
+    /// Rates far apart were all undecided, or no rate as high or low as possible was the other side.
+    Open,
+    /// The generator spoiled all trials of a rate.
+    Generator,
+    /// Nothing answered, or only errors did.
+    NoAnswer,
+    /// The time was over.
+    Budget,
+    /// A signal ended it.
     Interrupted,
 }
 
@@ -99,7 +145,8 @@ impl FindMax {
     /// Combines the results of the families.
     pub fn new(conditions: Vec<Condition>, trial_s: f64, families: Families<FoundRate>) -> FindMax {
         let ratio = ratio_of_rates(&families);
-        FindMax { conditions, trial_s, took_s: None, families, ratio }
+        let (took_s, at_most_s, confidence) = (None, None, Some(CONFIDENCE));
+        FindMax { conditions, trial_s, at_most_s, confidence, took_s, families, ratio }
     }
 
     /// Returns the number of trials of all families.
@@ -123,11 +170,28 @@ impl FindMax {
 }
 
 impl FoundRate {
-    /// Returns the result of `trials` and the bracket that they led to.
-    pub fn new(bracket: Bracket, trials: Vec<Trial>, shown: Option<usize>) -> FoundRate {
-        let Bracket { holds, fails } = bracket;
-        let limited_by = fails.and_then(|rate| limit(&trials, rate));
-        FoundRate { holds, fails, limited_by, shown, trials }
+    /// Returns the result of `trials` and the search that they led, whose figures are those of the
+    /// trial number `shown`.
+    pub fn new(
+        search: &Search,
+        ended: SearchEnd,
+        trials: Vec<Trial>,
+        shown: Option<usize>,
+    ) -> FoundRate {
+        let Bracket { holds, fails } = search.bracket();
+        let limited_by = match (fails, ended) {
+            (Some(rate), _) => limit(&trials, rate),
+            (None, SearchEnd::Generator) => Some(Limit::Generator),
+            (None, SearchEnd::NoAnswer) => Some(Limit::Failures),
+            (None, _) => None,
+        };
+        let (ended, steady) = (Some(ended), Some(search.is_steady()));
+        FoundRate { holds, fails, limited_by, ended, steady, shown, trials }
+    }
+
+    /// Returns true if both sides of the bracket are confirmed, so that it has the stated confidence.
+    pub fn is_confirmed(&self) -> bool {
+        self.ended == Some(SearchEnd::Confirmed)
     }
 
     /// Returns the trial whose figures the result gives.
@@ -144,15 +208,22 @@ impl FoundRate {
 }
 
 impl Trial {
-    /// Evaluates a trial.
-    pub fn new(rate: f64, conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Trial {
+    /// Evaluates a trial that shows this, together with others of its rate if it is a long one.
+    pub fn new(
+        rate: f64,
+        conditions: &[Condition],
+        of: &FamilyResult,
+        shown: Shown,
+        at: Conduct,
+    ) -> Trial {
         let reason = match at.interrupted {
             true => Some(Limit::Interrupted),
-            false => judge(conditions, of, at),
+            false => reason(conditions, of, shown),
         };
         Trial {
             rate,
             in_flight: Some(at.in_flight),
+            length_s: Some(at.length_s),
             held: reason.is_none(),
             reason,
             values: conditions.iter().map(|condition| condition.value(of)).collect(),
@@ -161,13 +232,30 @@ impl Trial {
         }
     }
 
-    /// Returns the verdict for the search, or `None` if the trial was interrupted.
-    pub fn verdict(&self) -> Option<TrialVerdict> {
+    /// Returns the verdict for the search, or `None` if the trial was interrupted. `leans` says
+    /// whether an undecided one is rather a failed one.
+    pub fn verdict(&self, leans: bool) -> Option<TrialVerdict> {
         match self.reason {
             None => Some(TrialVerdict::Held),
             Some(Limit::Interrupted) => None,
-            Some(Limit::Generator) => Some(TrialVerdict::Doubtful),
+            Some(Limit::Generator) => Some(TrialVerdict::Spoiled),
+            Some(Limit::Undecided) => Some(TrialVerdict::Undecided(leans)),
             Some(_) => Some(TrialVerdict::Failed),
+        }
+    }
+
+    /// Returns true if nothing usable came back: no response, or only errors.
+    pub fn is_silent(&self) -> bool {
+        self.requests.completed <= self.requests.unaccepted
+    }
+
+    /// Returns the word for its result.
+    pub fn result(&self) -> &'static str {
+        match self.reason {
+            None => "held",
+            Some(Limit::Undecided) => "undecided",
+            Some(Limit::Generator) => "spoiled",
+            Some(_) => "did not hold",
         }
     }
 }
@@ -177,39 +265,31 @@ impl Trial {
 pub struct Conduct {
     /// The limit of exchanges in flight.
     pub in_flight: u64,
+    /// How long the trial was to be measured, in seconds.
+    pub length_s: f64,
     /// Seconds from the end of the warm-up to the end of the last exchange.
     pub elapsed_s: f64,
-    /// True if the generator may have been the bottleneck.
-    pub saturated: bool,
-    /// True if more than 1 % of the exchanges started late although the limit in flight was not
-    /// reached.
-    pub late: bool,
     /// True if a signal interrupted the trial.
     pub interrupted: bool,
 }
 
 /// Returns why a trial did not hold, or `None` if it did. The most informative reason comes first.
-fn judge(conditions: &[Condition], of: &FamilyResult, at: Conduct) -> Option<Limit> {
+fn reason(conditions: &[Condition], of: &FamilyResult, shown: Shown) -> Option<Limit> {
     let RequestCounts { sent, completed, dropped, unsent, waited, .. } = of.requests;
     let due = (sent + dropped + unsent) as f64;
-    let asked = conditions.iter().filter_map(Condition::failures_bound).reduce(f64::min);
-    let answered = 1.0 - asked.unwrap_or(1.0 - ANSWERED);
-    let served = completed.saturating_sub(turned_away(of));
-    let enough = |of: f64| served as f64 >= answered * of;
     let kept = conditions.iter().all(|condition| condition.holds(of));
     let in_line = (waited + dropped + unsent) as f64;
     let from_start = || conditions.iter().all(|condition| condition.from_start().holds(of));
-    match () {
-        () if by_this_host(of) as f64 > (1.0 - ANSWERED) * due => Some(Limit::Generator),
-        () if served == 0 => Some(Limit::Failures),
-        () if at.saturated => Some(Limit::Generator),
-        () if !enough(sent as f64) => Some(Limit::Failures),
-        // The generator was late. A rate that held in spite of that holds.
-        () if at.late && (!kept || dropped + unsent > 0) => Some(Limit::Generator),
-        () if !kept && in_line > WAITED * due && from_start() => Some(Limit::Connections),
-        () if !kept => Some(Limit::Condition),
-        () if dropped + unsent > 0 => Some(Limit::Unsent),
-        () => None,
+    match shown {
+        _ if by_this_host(of) as f64 > PREVENTED * due => Some(Limit::Generator),
+        _ if completed <= turned_away(of) => Some(Limit::Failures),
+        Shown::Holds => None,
+        Shown::Spoiled => Some(Limit::Generator),
+        Shown::Undecided => Some(Limit::Undecided),
+        Shown::Failing => Some(Limit::Failures),
+        Shown::Slow if kept && dropped + unsent > 0 => Some(Limit::Unsent),
+        Shown::Slow if in_line > WAITED * due && from_start() => Some(Limit::Connections),
+        Shown::Slow => Some(Limit::Condition),
     }
 }
 
@@ -226,21 +306,18 @@ fn by_this_host(of: &FamilyResult) -> u64 {
     ended(Outcome::NoPort) + ended(Outcome::Local)
 }
 
-/// Returns why `rate` failed: the generator, unless enough trials failed for another reason.
+/// Returns why `rate` failed.
 fn limit(trials: &[Trial], rate: f64) -> Option<Limit> {
+    let void = [Limit::Interrupted, Limit::Generator, Limit::Undecided];
     let reasons = trials.iter().filter(|trial| trial.rate == rate).filter_map(|t| t.reason);
-    let (spoilt, sound): (Vec<_>, Vec<_>) = reasons
-        .filter(|&reason| reason != Limit::Interrupted)
-        .partition(|&reason| reason == Limit::Generator);
-    match sound.len() >= AGREE as usize {
-        true => sound.last().copied(),
-        false => spoilt.last().copied(),
-    }
+    reasons.filter(|reason| !void.contains(reason)).last()
 }
 
 fn ratio_of_rates(families: &Families<FoundRate>) -> Option<[f64; 2]> {
-    let sound =
-        |found: &&FoundRate| matches!(found.limited_by, Some(Limit::Condition | Limit::Failures));
+    let sound = |found: &&FoundRate| {
+        let by_server = matches!(found.limited_by, Some(Limit::Condition | Limit::Failures));
+        by_server && found.is_confirmed()
+    };
     let (v6, v4) = (families.ipv6.as_ref().filter(sound)?, families.ipv4.as_ref().filter(sound)?);
     Some([v6.holds? / v4.fails?, v6.fails? / v4.holds?])
 }
@@ -248,76 +325,82 @@ fn ratio_of_rates(families: &Families<FoundRate>) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::by_step::StepTally;
     use crate::outcome::{Failure, FailurePhase};
     use crate::result::family_result;
     use crate::tally::FamilyTally;
+    use crate::trial_test::TrialSample;
 
     const MS: u64 = 1_000_000;
 
-    /// A thousand exchanges, answered in `response` and `service` nanoseconds except for `failed`.
-    fn figures(response: u64, service: u64, failed: u64, unsent: u64, waited: u64) -> FamilyResult {
-        let mut tally = FamilyTally { sent: 1_000, unsent, waited, ..FamilyTally::default() };
-        tally.status.add(200, 1_000 - failed);
+    /// Eight thousand exchanges in eight stages, of which `slow` of each thousand take 20 ms and the
+    /// others 1 ms from when they are due, and 1 ms from their start; `failed` of each thousand fail.
+    fn tally(slow: u64, failed: u64, late: u64, waited: u64) -> FamilyTally {
         let failure = Failure::new(Outcome::Reset, FailurePhase::Wait);
-        tally.failures.add(failure, failed);
-        for _ in 0..1_000 - failed {
-            tally.phases.response.record(response);
-            tally.phases.service.record(service);
+        let mut all = FamilyTally { sent: 8_000, late, waited, ..FamilyTally::default() };
+        for _ in 0..8 {
+            let mut step = StepTally::default();
+            step.exchanges.status.add(200, 1_000 - failed);
+            step.exchanges.failures.add(failure, failed);
+            step.exchanges.response.record_many(20 * MS, slow);
+            step.exchanges.response.record_many(MS, 1_000 - slow - failed);
+            all.status.add(200, 1_000 - failed);
+            all.failures.add(failure, failed);
+            all.phases.response += &step.exchanges.response;
+            all.phases.service.record_many(MS, 1_000 - failed);
+            all.steps.push(step);
         }
-        family_result(&tally, Vec::new(), 1.0, true)
+        all
+    }
+
+    fn judged(condition: &str, of: &FamilyTally, busy: bool) -> Option<Limit> {
+        let conditions = vec![condition.parse().unwrap()];
+        let shown = TrialSample::new(&conditions, of).test(busy);
+        reason(&conditions, &family_result(of, Vec::new(), 1.0, true), shown)
     }
 
     #[test]
     fn a_trial_holds_or_says_why_not() {
-        let conditions: Vec<Condition> = vec!["response.p99 < 10ms".parse().unwrap()];
-        let bound = 10 * MS;
-        let (in_flight, elapsed_s) = (50, 1.0);
-        let plain =
-            Conduct { in_flight, elapsed_s, saturated: false, late: false, interrupted: false };
-        let busy = Conduct { saturated: true, ..plain };
-        let late = Conduct { late: true, ..plain };
-        for (of, at, reason) in [
-            (figures(MS, MS, 0, 0, 0), plain, None),
-            (figures(MS, MS, 10, 0, 0), plain, None),
-            (figures(MS, MS, 11, 0, 0), plain, Some(Limit::Failures)),
-            (figures(MS, MS, 0, 1, 0), plain, Some(Limit::Unsent)),
-            (figures(bound, bound, 0, 500, 500), plain, Some(Limit::Condition)),
-            (figures(bound, MS, 0, 0, 500), plain, Some(Limit::Connections)),
-            (figures(bound, MS, 0, 0, 5), plain, Some(Limit::Condition)),
-            (figures(bound, bound, 0, 0, 0), busy, Some(Limit::Generator)),
-            (figures(MS, MS, 0, 0, 0), busy, Some(Limit::Generator)),
-            (figures(MS, MS, 1_000, 0, 0), busy, Some(Limit::Failures)),
-            (figures(MS, MS, 0, 0, 0), late, None),
-            (figures(bound, MS, 0, 0, 0), late, Some(Limit::Generator)),
-            (figures(bound, bound, 0, 0, 500), late, Some(Limit::Generator)),
-            (figures(MS, MS, 0, 1, 0), late, Some(Limit::Generator)),
+        for (of, busy, reason) in [
+            (tally(0, 0, 0, 0), false, None),
+            (tally(4, 4, 0, 0), false, None),
+            // Near the limit nothing is decided, on either side.
+            (tally(9, 0, 0, 0), false, Some(Limit::Undecided)),
+            (tally(11, 0, 0, 0), false, Some(Limit::Undecided)),
+            (tally(0, 10, 0, 0), false, Some(Limit::Undecided)),
+            (tally(30, 0, 0, 0), false, Some(Limit::Condition)),
+            (tally(30, 0, 0, 4_000), false, Some(Limit::Connections)),
+            (tally(0, 30, 0, 0), false, Some(Limit::Failures)),
+            (tally(0, 1_000, 8_000, 0), true, Some(Limit::Failures)),
+            // Lateness spoils a trial only where the answer could be another without it.
+            (tally(0, 0, 8_000, 0), false, None),
+            (tally(0, 0, 0, 0), true, None),
+            (tally(0, 30, 8_000, 0), true, Some(Limit::Failures)),
+            (tally(30, 0, 40, 0), false, Some(Limit::Condition)),
+            (tally(30, 0, 120, 0), false, Some(Limit::Generator)),
+            (tally(30, 0, 0, 0), true, Some(Limit::Generator)),
+            (tally(9, 0, 40, 0), false, Some(Limit::Generator)),
         ] {
-            assert_eq!(judge(&conditions, &of, at), reason, "{:?}", of.requests);
+            let found = judged("response.p99 < 10ms", &of, busy);
+            assert_eq!(found, reason, "{:?} {} {}", of.failures, of.late, of.waited);
         }
-    }
-
-    fn trial(rate: f64, reason: Option<Limit>) -> Trial {
-        let requests = RequestCounts::default();
-        let (held, values) = (reason.is_none(), Vec::new());
-        Trial { rate, in_flight: Some(50), held, reason, values, elapsed_s: 1.0, requests }
-    }
-
-    fn found(holds: f64, fails: f64, reasons: &[Limit]) -> FoundRate {
-        let trials = reasons.iter().map(|&reason| trial(fails, Some(reason))).collect();
-        FoundRate::new(Bracket { holds: Some(holds), fails: Some(fails) }, trials, None)
     }
 
     #[test]
-    fn the_generator_is_the_limit_unless_two_sound_trials_say_otherwise() {
-        use Limit::{Condition, Generator};
-        for (reasons, limit) in [
-            (&[Condition, Condition][..], Condition),
-            (&[Condition, Generator, Condition], Condition),
-            (&[Generator, Condition, Generator], Generator),
-            (&[Generator, Generator, Generator], Generator),
-        ] {
-            assert_eq!(found(1.0, 2.0, reasons).limited_by, Some(limit), "{reasons:?}");
-        }
+    fn a_condition_on_failures_replaces_the_usual_limit() {
+        assert_eq!(judged("failures < 5%", &tally(0, 30, 0, 0), false), None);
+        let reason = judged("failures < 1%", &tally(0, 10, 0, 0), false);
+        assert_eq!(reason, Some(Limit::Undecided));
+        let mut unsent = tally(0, 0, 0, 0);
+        unsent.unsent = 4_000;
+        unsent.steps.iter_mut().for_each(|step| step.unsent = 500);
+        assert_eq!(judged("failures < 5%", &unsent, false), Some(Limit::Unsent));
+    }
+
+    fn found(holds: f64, fails: f64, reason: Limit) -> FoundRate {
+        let (limited_by, ended) = (Some(reason), Some(SearchEnd::Confirmed));
+        let (holds, fails, trials) = (Some(holds), Some(fails), Vec::new());
+        FoundRate { holds, fails, limited_by, ended, steady: Some(true), shown: None, trials }
     }
 
     #[test]
@@ -327,14 +410,16 @@ mod tests {
             let families = Families { ipv6: Some(v6), ipv4: v4 };
             FindMax::new(Vec::new(), 1.0, families).ratio
         };
-        let v6 = || found(90.0, 100.0, &[Condition, Condition]);
-        let v4 = |reason| found(180.0, 200.0, &[reason, reason, reason]);
+        let v6 = || found(90.0, 100.0, Condition);
+        let v4 = |reason| found(180.0, 200.0, reason);
         assert_eq!(of(v6(), Some(v4(Condition))), Some([90.0 / 200.0, 100.0 / 180.0]));
         assert!(of(v6(), Some(v4(Failures))).is_some());
         for other in [Generator, Connections, Unsent] {
             assert_eq!(of(v6(), Some(v4(other))), None);
             assert_eq!(of(v4(other), Some(v6())), None);
         }
+        let brief = FoundRate { ended: Some(SearchEnd::Budget), ..v4(Condition) };
+        assert_eq!(of(v6(), Some(brief)), None, "what is not confirmed has no ratio");
         assert_eq!(of(v6(), None), None);
     }
 }

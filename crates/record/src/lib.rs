@@ -58,6 +58,7 @@ pub mod tenth;
 pub mod text;
 pub mod timed_phase;
 pub mod tls;
+pub mod trial_test;
 pub mod truth;
 pub mod unanswered;
 pub mod warnings;

@@ -1,58 +1,123 @@
-//! The search for the highest rate that holds: a bracket that is narrowed from both sides.
+//! The search for the highest rate that holds, by tested trials.
 //!
-//! A rate is tried until two trials agree, so that a single disturbance of the machine does not
-//! decide. If one of the failed trials is doubtful because of the generator, three failures are
-//! needed. As long as every rate holds, the next one is twice as high. After that, the next one is
-//! the geometric mean of the highest rate that held and the lowest that did not. At the end the
-//! latter is tried again: disturbances come in groups, and one at the start of a search would
-//! otherwise limit the result. If that rate now holds, the search continues above it.
+//! It follows the MLRsearch of RFC 9971 in its plan: short trials find out roughly where the limit
+//! is, longer ones decide at which rates near it the conditions hold and do not hold. A rate whose
+//! long trials decide neither is left undecided, and the search looks farther away from it. At the
+//! end both sides are tried once more, since a server may have changed during the search.
 
-/// The largest ratio of the two sides of a finished bracket: 5 % apart.
+/// The largest ratio of neighbouring rates between the two sides of a finished search: 5 % apart.
 const CLOSE: f64 = 1.05;
-/// The number of trials of one rate that must agree.
-pub const AGREE: u32 = 2;
-/// The most rates that may hold although they failed before. The limit ends the search for a server
-/// that varies all the time.
-const REVISIONS: u32 = 8;
+/// The largest ratio of the sides that short trials find before longer ones begin.
+const NEAR: f64 = 1.10;
+/// The number of spoiled trials in a row that end a search, and of trials without an answer.
+pub const AGREE: u32 = 3;
+/// The first step away from a rate that was to hold and does not, or the reverse. It doubles.
+const STEP: f64 = 0.04;
+/// The most rates beyond the first that are tried for a side.
+const STEPS: u32 = 7;
+/// The most rates that are tried between the sides.
+const SPLITS: u32 = 4;
+/// The most times that a search looks for the limit by short trials again, because a long one held
+/// where a short one did not.
+const RETURNS: u32 = 2;
+/// The most times that a search goes on after a side did not hold what it was.
+const CHANGES: u32 = 2;
+
+/// How long a trial is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialLength {
+    /// As long as the plan says.
+    Short,
+    /// Four times as long, as the trials of both sides are.
+    Long,
+    /// Eight times as long.
+    Longest,
+}
+
+impl TrialLength {
+    /// Returns how many times as long as a short trial it is.
+    pub fn factor(self) -> u32 {
+        match self {
+            TrialLength::Short => 1,
+            TrialLength::Long => 4,
+            TrialLength::Longest => 8,
+        }
+    }
+}
+
+/// What a trial to make is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NextTrial {
+    /// Exchanges per second.
+    pub rate: f64,
+    /// How long it is.
+    pub length: TrialLength,
+}
+
+/// The result of a trial, or of all long trials of a rate together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialVerdict {
+    /// The rate holds.
+    Held,
+    /// The rate does not hold.
+    Failed,
+    /// Neither is shown. True if the figures lie rather beyond a limit.
+    Undecided(bool),
+    /// It could have been another but for the generator's lateness.
+    Spoiled,
+}
+
+/// The range that contains the highest rate that holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bracket {
+    /// The highest rate that was shown to hold, below all that were shown not to; `None` if there is
+    /// none.
+    pub holds: Option<f64>,
+    /// The lowest rate that was shown not to hold, above all that were shown to hold; `None` if
+    /// there is none.
+    pub fails: Option<f64>,
+}
+
+/// Why a search has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchStop {
+    /// Both sides are confirmed.
+    Bracketed,
+    /// A side was not found: rates far apart were all undecided, or all held.
+    Open,
+    /// The generator spoiled every trial of a rate.
+    Spoiled,
+    /// It was given up, as nothing answered.
+    GivenUp,
+}
 
 /// The state of a search. Rates are in exchanges per second.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// The highest rate that held.
-    low: Option<f64>,
-    /// The rates above `low` that failed, the lowest last.
-    high: Vec<f64>,
-    /// True if the last of these rates failed a second time.
-    confirmed: bool,
-    revisions: u32,
     lowest: f64,
     highest: f64,
-    rate: f64,
-    held: u32,
-    failed: u32,
-    doubtful: u32,
-    given_up: bool,
-}
-
-/// The result of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrialVerdict {
-    /// The rate held.
-    Held,
-    /// The rate did not hold.
-    Failed,
-    /// The rate did not hold, but perhaps only because of the generator. One more failure is then
-    /// needed to decide.
-    Doubtful,
-}
-
-/// The range that contains the highest rate that holds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bracket {
-    /// The highest rate that held, or `None` if none did.
-    pub holds: Option<f64>,
-    /// The lowest rate that did not hold, or `None` if all did.
-    pub fails: Option<f64>,
+    /// The highest rate that short trials did not show to fail, and the lowest that they did.
+    rough: Bracket,
+    /// The rates decided by long trials, and by the last short ones of each side.
+    held: Vec<f64>,
+    failed: Vec<f64>,
+    undecided: Vec<f64>,
+    /// The rates decided by short trials, which count until long ones have decided.
+    briefly: Vec<(f64, bool)>,
+    /// The sides that were tried again at the end.
+    checked: [bool; 2],
+    next: Option<NextTrial>,
+    /// The number of spoiled trials in a row.
+    spoiled: u32,
+    /// The rate at which the generator spoiled all trials.
+    ceiling: Option<f64>,
+    /// How many rates were tried for a side, between the sides, and after a change.
+    tries: [u32; 2],
+    splits: u32,
+    returns: u32,
+    changes: u32,
+    is_rough: bool,
+    stop: Option<SearchStop>,
 }
 
 impl Search {
@@ -61,98 +126,287 @@ impl Search {
     pub fn new(first: f64, lowest: f64, highest: f64) -> Search {
         let rate = first.clamp(lowest, highest.max(lowest));
         Search {
-            low: None,
-            high: Vec::new(),
-            confirmed: false,
-            revisions: 0,
             lowest,
             highest,
-            rate,
-            held: 0,
-            failed: 0,
-            doubtful: 0,
-            given_up: false,
+            rough: Bracket::default(),
+            held: Vec::new(),
+            failed: Vec::new(),
+            undecided: Vec::new(),
+            briefly: Vec::new(),
+            checked: [false; 2],
+            next: Some(NextTrial { rate, length: TrialLength::Short }),
+            spoiled: 0,
+            ceiling: None,
+            tries: [0; 2],
+            splits: 0,
+            returns: 0,
+            changes: 0,
+            is_rough: true,
+            stop: None,
         }
     }
 
-    /// Returns the rate to try next, or `None` if the search is finished.
-    pub fn next(&self) -> Option<f64> {
-        (!self.is_closed()).then_some(self.rate)
+    /// Returns the trial to make next, or `None` if the search is finished.
+    pub fn next(&self) -> Option<NextTrial> {
+        self.next
     }
 
-    /// Records the result of a trial of the current rate.
+    /// Returns why the search has ended; `None` if it has not.
+    pub fn stop(&self) -> Option<SearchStop> {
+        self.stop
+    }
+
+    /// Returns true if both sides are decided by long trials.
+    pub fn is_confirmed(&self) -> bool {
+        let Bracket { holds, fails } = bracket_of(&self.held, &self.failed);
+        holds.is_some() && fails.is_some()
+    }
+
+    /// Returns true unless a rate was shown to hold that is not below all that were shown not to:
+    /// the server has changed, or it varies.
+    pub fn is_steady(&self) -> bool {
+        !matches!((greatest(&self.held), least(&self.failed)), (Some(held), Some(failed)) if held >= failed)
+    }
+
+    /// Ends the search, because nothing answers.
+    pub fn give_up(&mut self) {
+        self.finish(SearchStop::GivenUp);
+    }
+
+    /// Returns what is known so far: what long trials show, and where they show nothing yet, short
+    /// ones.
+    pub fn bracket(&self) -> Bracket {
+        let found = bracket_of(&self.held, &self.failed);
+        let brief = |held: bool| {
+            let rates = self.briefly.iter().filter(move |(_, holds)| *holds == held);
+            rates.map(|&(rate, _)| rate).collect::<Vec<f64>>()
+        };
+        let roughly = bracket_of(&brief(true), &brief(false));
+        let below = |rate: &f64| found.fails.is_none_or(|fails| *rate < fails);
+        let above = |rate: &f64| found.holds.is_none_or(|holds| *rate > holds);
+        // What long trials left undecided is known not to be known.
+        let open = |rate: &f64| !self.undecided.contains(rate);
+        Bracket {
+            holds: found.holds.or(roughly.holds.filter(below).filter(open)),
+            fails: found.fails.or(roughly.fails.filter(above).filter(open)),
+        }
+    }
+
+    /// Records the result of the trial that was to be made next: of a long one together with the
+    /// other long ones of its rate.
     pub fn tried(&mut self, verdict: TrialVerdict) {
-        *(match verdict {
-            TrialVerdict::Held => &mut self.held,
-            TrialVerdict::Failed => &mut self.failed,
-            TrialVerdict::Doubtful => &mut self.doubtful,
-        }) += 1;
-        if self.held >= AGREE {
-            self.keeps();
-        } else if self.failed >= AGREE || self.failed + self.doubtful > AGREE {
-            self.breaks();
-        } else {
+        let Some(trial) = self.next else { return };
+        if verdict == TrialVerdict::Spoiled {
+            self.spoil(trial);
             return;
         }
-        (self.held, self.failed, self.doubtful) = (0, 0, 0);
-        self.rate = self.after();
-    }
-
-    /// Ends the search, because no rate can be found.
-    pub fn give_up(&mut self) {
-        self.given_up = true;
-    }
-
-    /// Returns what is known so far.
-    pub fn bracket(&self) -> Bracket {
-        Bracket { holds: self.low, fails: self.high.last().copied() }
-    }
-
-    /// Records that the rate held.
-    fn keeps(&mut self) {
-        self.low = Some(self.rate);
-        if self.high.last() == Some(&self.rate) {
-            self.high.pop();
-            self.revisions += 1;
+        self.spoiled = 0;
+        match trial.length {
+            TrialLength::Short if self.is_rough => self.look(trial.rate, verdict),
+            TrialLength::Short => self.check(trial.rate, verdict),
+            length => self.decide(trial.rate, length, verdict),
         }
     }
 
-    /// Records that the rate did not hold.
-    fn breaks(&mut self) {
-        match self.high.last() == Some(&self.rate) {
-            true => self.confirmed = true,
-            false => self.high.push(self.rate),
+    /// Tries again what the generator has spoiled, a few times.
+    fn spoil(&mut self, trial: NextTrial) {
+        self.spoiled += 1;
+        if self.spoiled < AGREE {
+            return;
+        }
+        let is_check = !self.is_rough && trial.length == TrialLength::Short;
+        let (low, tested) =
+            (self.rough.holds.filter(|low| *low < trial.rate), self.held.is_empty());
+        self.spoiled = 0;
+        self.ceiling = Some(self.ceiling.map_or(trial.rate, |of| of.min(trial.rate)));
+        // What short trials found to hold is still worth a long one: it is what is known.
+        match low.filter(|_| tested && !is_check) {
+            Some(rate) => {
+                self.is_rough = false;
+                self.rough.holds = None;
+                self.next = Some(NextTrial { rate, length: TrialLength::Long });
+            }
+            None => self.finish(SearchStop::Spoiled),
         }
     }
 
-    fn after(&self) -> f64 {
-        match (self.low, self.high.last()) {
-            (_, Some(&high)) if self.is_narrow() => high,
-            (Some(low), Some(high)) => round((low * high).sqrt()),
-            (Some(low), None) => (low * 2.0).min(self.highest),
-            (None, Some(high)) => (high / 4.0).max(self.lowest),
-            (None, None) => self.rate,
+    /// Processes a short trial that looks for the limit.
+    fn look(&mut self, rate: f64, verdict: TrialVerdict) {
+        let fails = matches!(verdict, TrialVerdict::Failed | TrialVerdict::Undecided(true));
+        match verdict {
+            TrialVerdict::Held => self.briefly.push((rate, true)),
+            TrialVerdict::Failed => self.briefly.push((rate, false)),
+            _ => {}
+        }
+        *(if fails { &mut self.rough.fails } else { &mut self.rough.holds }) = Some(rate);
+        let (low, high) = (self.rough.holds, self.rough.fails);
+        let rate = match (low, high) {
+            (Some(low), Some(high)) if high <= low * NEAR => None,
+            (Some(low), Some(high)) => Some(round((low * high).sqrt())),
+            (Some(low), None) if low < self.highest => Some((low * 2.0).min(self.highest)),
+            (None, Some(high)) if high > self.lowest => Some((high / 4.0).max(self.lowest)),
+            _ => None,
+        };
+        match rate {
+            Some(rate) => self.next = Some(NextTrial { rate, length: TrialLength::Short }),
+            None => {
+                self.is_rough = false;
+                self.go_on();
+            }
         }
     }
 
-    /// Returns true if no rate between those that held and those that failed is worth a trial.
-    fn is_narrow(&self) -> bool {
-        match (self.low, self.high.last()) {
-            (Some(low), Some(&high)) => high <= low * CLOSE,
-            (Some(low), None) => low >= self.highest,
-            (None, Some(&high)) => high <= self.lowest,
-            (None, None) => false,
+    /// Processes the long trials of a rate.
+    fn decide(&mut self, rate: f64, length: TrialLength, verdict: TrialVerdict) {
+        match (verdict, length) {
+            (TrialVerdict::Held, _) => {
+                self.held.push(rate);
+                if self.look_again(rate) {
+                    return;
+                }
+            }
+            (TrialVerdict::Failed, _) => self.failed.push(rate),
+            (_, TrialLength::Long) => {
+                self.next = Some(NextTrial { rate, length: TrialLength::Longest });
+                return;
+            }
+            _ => self.undecided.push(rate),
+        }
+        self.go_on();
+    }
+
+    /// Looks for the limit by short trials again, if `rate` held where a short trial did not: that
+    /// one was disturbed, and the limit may be far above.
+    fn look_again(&mut self, rate: f64) -> bool {
+        let wrong = self.rough.fails.is_some_and(|fails| fails <= rate) && rate < self.highest;
+        if !wrong || self.returns >= RETURNS || !self.failed.is_empty() {
+            return false;
+        }
+        self.returns += 1;
+        self.is_rough = true;
+        self.rough = Bracket { holds: Some(rate), fails: None };
+        let rate = (rate * 2.0).min(self.highest);
+        self.next = Some(NextTrial { rate, length: TrialLength::Short });
+        true
+    }
+
+    /// Processes the last, short trial of a side. What it shows to be otherwise has changed.
+    fn check(&mut self, rate: f64, verdict: TrialVerdict) {
+        let Bracket { holds, .. } = bracket_of(&self.held, &self.failed);
+        let is_low = holds == Some(rate);
+        self.checked[usize::from(!is_low)] = true;
+        match (verdict, is_low) {
+            (TrialVerdict::Failed, true) => self.failed.push(rate),
+            (TrialVerdict::Held, false) => self.held.push(rate),
+            _ => return self.go_on(),
+        }
+        self.changes += 1;
+        (self.checked, self.tries, self.splits) = ([false; 2], [0; 2], 0);
+        self.go_on();
+    }
+
+    /// Chooses the next long trial, or the last ones.
+    fn go_on(&mut self) {
+        if self.ceiling.is_some() {
+            return self.finish(SearchStop::Spoiled);
+        }
+        let Bracket { holds, fails } = bracket_of(&self.held, &self.failed);
+        let rate = match (holds, fails) {
+            (None, _) => self.farther(0),
+            (_, None) => self.farther(1),
+            (Some(holds), Some(fails)) => match self.gap(holds, fails) {
+                Some(rate) => Some(rate),
+                None => return self.check_sides(holds, fails),
+            },
+        };
+        match rate {
+            Some(rate) => self.next = Some(NextTrial { rate, length: TrialLength::Long }),
+            None => self.finish(SearchStop::Open),
         }
     }
 
-    fn is_closed(&self) -> bool {
-        let settled = self.confirmed || self.high.is_empty() || self.revisions >= REVISIONS;
-        self.given_up || (self.is_narrow() && settled)
+    /// Returns the next rate to try for the lower side (0) or the upper one (1); `None` if it was
+    /// looked for far enough.
+    fn farther(&mut self, side: usize) -> Option<f64> {
+        let number = self.tries[side];
+        if number > STEPS {
+            return None;
+        }
+        self.tries[side] += 1;
+        let tried = [&self.held[..], &self.failed, &self.undecided].concat();
+        let step = 1.0 + STEP * f64::from(1_u32 << number.min(8)) / 2.0;
+        let rate = match (side, least(&tried), greatest(&tried)) {
+            (0, None, _) => self.rough.holds.or(self.rough.fails)?,
+            (0, Some(least), _) => {
+                self.rough.holds.filter(|rough| *rough < least).unwrap_or(least / step)
+            }
+            (_, _, greatest) => {
+                let from = greatest.unwrap_or(0.0);
+                self.rough.fails.filter(|rough| *rough > from).unwrap_or(from * step)
+            }
+        };
+        let rate = round(rate).clamp(self.lowest, self.highest.max(self.lowest));
+        (!tried.contains(&rate)).then_some(rate)
+    }
+
+    /// Returns a rate in the largest gap between the sides and what is undecided between them.
+    fn gap(&mut self, holds: f64, fails: f64) -> Option<f64> {
+        let mut rates: Vec<f64> = self.undecided.clone();
+        rates.retain(|rate| holds < *rate && *rate < fails);
+        rates.extend([holds, fails]);
+        rates.sort_by(f64::total_cmp);
+        let widest = rates.windows(2).max_by(|a, b| (a[1] / a[0]).total_cmp(&(b[1] / b[0])))?;
+        let (low, high) = (widest[0], widest[1]);
+        // A server that changed has no limit to come near to.
+        // A rate beside an undecided one is probably undecided too.
+        let beside = [low, high].iter().any(|rate| self.undecided.contains(rate));
+        let close = if beside { NEAR } else { CLOSE };
+        if high <= low * close || self.splits >= SPLITS || !self.is_steady() {
+            return None;
+        }
+        self.splits += 1;
+        Some(round((low * high).sqrt()))
+    }
+
+    /// Tries both sides again, or ends the search.
+    fn check_sides(&mut self, holds: f64, fails: f64) {
+        let rate = match self.checked {
+            _ if self.changes > CHANGES => None,
+            [false, _] => Some(holds),
+            [_, false] => Some(fails),
+            _ => None,
+        };
+        match rate {
+            Some(rate) => self.next = Some(NextTrial { rate, length: TrialLength::Short }),
+            None => self.finish(SearchStop::Bracketed),
+        }
+    }
+
+    fn finish(&mut self, stop: SearchStop) {
+        self.next = None;
+        self.stop.get_or_insert(stop);
     }
 }
 
-/// Rounds a rate to three digits. Both sides of the bracket are more than 5 % apart, so the rounded
-/// rate stays between them.
+/// Returns the highest rate that held below all that failed, and the lowest that failed above all
+/// that held.
+fn bracket_of(held: &[f64], failed: &[f64]) -> Bracket {
+    let (most, lowest) = (greatest(held), least(failed));
+    let holds = held.iter().copied().filter(|rate| lowest.is_none_or(|lowest| *rate < lowest));
+    let fails = failed.iter().copied().filter(|rate| most.is_none_or(|most| *rate > most));
+    Bracket { holds: holds.reduce(f64::max), fails: fails.reduce(f64::min) }
+}
+
+fn greatest(rates: &[f64]) -> Option<f64> {
+    rates.iter().copied().reduce(f64::max)
+}
+
+fn least(rates: &[f64]) -> Option<f64> {
+    rates.iter().copied().reduce(f64::min)
+}
+
+/// Rounds a rate to three digits. Rates of a search are more than 3 % apart, so the rounded rate
+/// stays between its neighbours.
 fn round(rate: f64) -> f64 {
     let digits = 2 - rate.log10().floor() as i32;
     let scale = 10f64.powi(digits.abs());
@@ -162,88 +416,130 @@ fn round(rate: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use TrialVerdict::{Failed, Held, Spoiled, Undecided};
 
-    /// Searches where rates up to `limit` hold. Returns the bracket and the number of trials.
-    fn search(first: f64, highest: f64, limit: f64) -> (Bracket, u32) {
-        let (mut search, mut trials) = (Search::new(first, 1.0, highest), 0);
-        while let Some(rate) = search.next() {
-            search.tried(if rate <= limit { TrialVerdict::Held } else { TrialVerdict::Failed });
+    /// Makes the trials of a search. Returns it, and how many short trials they are as long as.
+    fn search(
+        first: f64,
+        highest: f64,
+        mut verdict: impl FnMut(NextTrial, u32) -> TrialVerdict,
+    ) -> (Search, u32) {
+        let (mut search, mut trials, mut length) = (Search::new(first, 1.0, highest), 0, 0);
+        while let Some(trial) = search.next() {
+            length += trial.length.factor();
+            search.tried(verdict(trial, trials));
             trials += 1;
             assert!(trials < 200, "{search:?}");
         }
-        (search.bracket(), trials)
+        (search, length)
+    }
+
+    fn of_limit(limit: f64) -> impl FnMut(NextTrial, u32) -> TrialVerdict {
+        move |trial, _| if trial.rate <= limit { Held } else { Failed }
     }
 
     #[test]
     fn the_limit_is_between_what_held_and_what_did_not_and_these_are_close() {
         for limit in [1.5, 42.0, 9_999.0, 123_456.0, 3e6] {
             for first in [1.0, 1_000.0, 1e6] {
-                let (bracket, trials) = search(first, 1e7, limit);
+                let (search, length) = search(first, 1e7, of_limit(limit));
+                let bracket = search.bracket();
                 let (low, high) = (bracket.holds.unwrap(), bracket.fails.unwrap());
                 assert!(low <= limit && limit < high, "{bracket:?} around {limit}");
                 assert!(high / low <= CLOSE, "{bracket:?}");
-                assert!(trials <= 60, "{trials} trials from {first} to {limit}");
+                assert!(length <= 60, "{length} trials from {first} to {limit}");
+                assert_eq!(search.stop(), Some(SearchStop::Bracketed));
+                assert!(search.is_confirmed() && search.is_steady());
             }
         }
     }
 
     #[test]
     fn a_rate_that_always_holds_ends_at_the_highest_and_one_that_never_does_at_none() {
-        assert_eq!(search(100.0, 5_000.0, 1e9).0, Bracket { holds: Some(5_000.0), fails: None });
-        assert_eq!(search(100.0, 5_000.0, 0.0).0, Bracket { holds: None, fails: Some(1.0) });
+        let (always, _) = search(100.0, 5_000.0, of_limit(1e9));
+        assert_eq!(always.bracket(), Bracket { holds: Some(5_000.0), fails: None });
+        let (never, _) = search(100.0, 5_000.0, of_limit(0.0));
+        assert_eq!(never.bracket(), Bracket { holds: None, fails: Some(1.0) });
+        assert_eq!([always.stop(), never.stop()], [Some(SearchStop::Open); 2]);
+    }
+
+    /// Between 900 and 1,100 nothing is decided: the range is told, and not narrower than it is.
+    #[test]
+    fn what_is_undecided_lies_between_the_sides() {
+        let (search, _) = search(100.0, 1e7, |trial, _| match trial.rate {
+            rate if rate < 900.0 => Held,
+            rate if rate > 1_100.0 => Failed,
+            _ => Undecided(false),
+        });
+        let Bracket { holds, fails } = search.bracket();
+        let (low, high) = (holds.unwrap(), fails.unwrap());
+        assert!((750.0..900.0).contains(&low) && (1_100.0..1_300.0).contains(&high), "{search:?}");
+        assert_eq!(search.stop(), Some(SearchStop::Bracketed));
     }
 
     #[test]
-    fn one_odd_trial_does_not_decide() {
-        let mut search = Search::new(100.0, 1.0, 1e6);
-        let rate = search.next().unwrap();
-        search.tried(TrialVerdict::Held);
-        search.tried(TrialVerdict::Failed);
-        assert_eq!(search.next(), Some(rate));
-        search.tried(TrialVerdict::Held);
-        assert_eq!(search.bracket().holds, Some(rate));
+    fn a_server_of_which_nothing_is_decided_has_no_sides() {
+        let (search, _) = search(100.0, 1e6, |_, trial| Undecided(trial % 3 == 0));
+        assert_eq!(search.bracket(), Bracket::default());
+        assert_eq!(search.stop(), Some(SearchStop::Open));
     }
 
     #[test]
-    fn what_the_generator_spoilt_takes_three_trials_to_decide() {
-        use TrialVerdict::{Doubtful, Failed, Held};
-        for (trials, holds, fails) in [
-            (&[Doubtful, Doubtful][..], None, None),
-            (&[Doubtful, Doubtful, Held, Held], Some(100.0), None),
-            (&[Doubtful, Doubtful, Doubtful], None, Some(100.0)),
-            (&[Doubtful, Held, Failed, Doubtful], None, Some(100.0)),
-            (&[Failed, Failed], None, Some(100.0)),
-        ] {
-            let mut search = Search::new(100.0, 1.0, 1e6);
-            trials.iter().for_each(|&verdict| search.tried(verdict));
-            assert_eq!(search.bracket(), Bracket { holds, fails }, "{trials:?}");
-        }
-    }
-
-    #[test]
-    fn rates_that_failed_in_a_bad_moment_are_tried_again() {
-        for (bad, limit) in [(6, 3_000.0), (10, 60_000.0), (14, 3_000.0)] {
-            let (mut search, mut trials) = (Search::new(5_000.0, 1.0, 1e7), 0);
-            while let Some(rate) = search.next() {
-                trials += 1;
-                let held = trials > bad && rate <= limit;
-                search.tried(if held { TrialVerdict::Held } else { TrialVerdict::Failed });
-            }
+    fn one_odd_short_trial_does_not_decide() {
+        for odd in 0..12 {
+            let limit = 3_000.0;
+            let (search, _) = search(100.0, 1e7, |trial, number| match trial.length {
+                TrialLength::Short if number == odd => Failed,
+                _ => of_limit(limit)(trial, number),
+            });
             let Bracket { holds, fails } = search.bracket();
-            assert!(holds <= Some(limit) && Some(limit) < fails, "{search:?}");
-            assert!(fails.unwrap() / holds.unwrap() <= CLOSE, "{search:?}");
+            assert!(holds <= Some(limit) && Some(limit) < fails, "{odd}: {search:?}");
+            assert!(search.is_confirmed(), "{odd}: {search:?}");
         }
+    }
+
+    #[test]
+    fn what_the_generator_spoils_three_times_ends_the_search_with_what_held() {
+        let (search, length) = search(100.0, 1e7, |trial, _| match trial.rate {
+            rate if rate > 1_000.0 => Spoiled,
+            _ => Held,
+        });
+        assert_eq!(search.bracket(), Bracket { holds: Some(800.0), fails: None });
+        assert_eq!(search.stop(), Some(SearchStop::Spoiled));
+        assert!(length < 15, "{length}");
+    }
+
+    #[test]
+    fn a_generator_that_spoils_everything_ends_the_search_at_once() {
+        let (search, length) = search(100.0, 1e7, |_, _| Spoiled);
+        assert_eq!((search.stop(), length), (Some(SearchStop::Spoiled), 3));
+        assert_eq!(search.bracket(), Bracket::default());
+    }
+
+    /// The limit falls by 2 % with each trial: what held does not, and both are told.
+    #[test]
+    fn a_server_that_changes_is_told_by_a_wide_bracket() {
+        let mut limit = 10_000.0;
+        let (search, length) = search(100.0, 1e7, |trial, _| {
+            limit *= 0.98_f64.powf(f64::from(trial.length.factor()));
+            if trial.rate <= limit { Held } else { Failed }
+        });
+        assert!(!search.is_steady(), "{search:?}");
+        let Bracket { holds, fails } = search.bracket();
+        assert!(
+            holds.is_none_or(|holds| holds < limit * 1.03) && fails > Some(limit),
+            "{search:?}"
+        );
+        assert!(length < 150, "{length}");
     }
 
     #[test]
     fn a_server_that_never_does_the_same_twice_does_not_keep_a_search_going() {
-        let (mut search, mut trials) = (Search::new(100.0, 1.0, 1e9), 0u32);
-        while search.next().is_some() {
-            trials += 1;
-            let good = trials.wrapping_mul(2_654_435_761) >> 30 != 0;
-            search.tried(if good { TrialVerdict::Held } else { TrialVerdict::Failed });
-            assert!(trials < 500, "{search:?}");
-        }
+        search(100.0, 1e9, |_, trials| match trials.wrapping_mul(2_654_435_761) >> 30 {
+            0 => Failed,
+            1 => Undecided(false),
+            _ => Held,
+        });
     }
 
     #[test]

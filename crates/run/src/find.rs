@@ -13,15 +13,17 @@ use sixmark_document::provenance::Ended;
 use sixmark_record::board::BUSY;
 use sixmark_record::condition::Condition;
 use sixmark_record::family_result::{Families, FamilyResult};
-use sixmark_record::find::{Conduct, FindMax, FoundRate, Trial};
+use sixmark_record::find::{Conduct, FindMax, FoundRate, Limit, SearchEnd, Trial};
 use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
 use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_record::plan::{LoadPlan, Plan};
 use sixmark_record::result::{RunResult, planned_result};
-use sixmark_record::search::{AGREE, Bracket, Search};
-use sixmark_record::tally::{FamilyTally, Slice};
+use sixmark_record::search::{Bracket, NextTrial, Search, SearchStop, TrialLength};
+use sixmark_record::tally::Slice;
+use sixmark_record::trial_test::{Shown, TrialSample};
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::{Family, PerFamily};
+use sixmark_units::random::Random;
 
 use crate::{Measured, Runnable, run_load_on};
 use sixmark_load::{self as load, Loaded};
@@ -29,21 +31,51 @@ use sixmark_sys::command_error::CommandError;
 
 /// The fewest exchanges due in a trial. With fewer, the quantiles of a trial are luck.
 pub const FEWEST: f64 = 10.0;
-/// The order in which the families take turns, so that a machine that slows down gradually affects
-/// both alike.
-const TURNS: [Family; 4] = [Family::Ipv6, Family::Ipv4, Family::Ipv4, Family::Ipv6];
 /// The highest rate to try, per second: more than any machine can send.
 const HIGHEST: f64 = 1e9;
+/// The number of stages of equal rate by which a trial is counted, a short one and others: the
+/// variation between them says how much its exchanges tell.
+const STAGES: [u32; 2] = [8, 16];
+/// The warm-up lasts at least the duration of a trial divided by this.
+const WARMUP: u32 = 10;
+/// The number of trials without any usable answer, if there was none before, that end a search.
+const SILENT: usize = 2;
+/// The stream of random numbers that says which family is first.
+const TURNS: u64 = 0x7475_726e;
+
+/// What a search is to find, and how long it may take.
+#[derive(Clone, Debug, Default)]
+pub struct SearchAsked {
+    /// What must hold; empty if there is no search.
+    pub conditions: Vec<Condition>,
+    /// Whether trials may use more connections than the plan says, as many as they can need.
+    pub more_places: bool,
+    /// The time after which no trial may go on.
+    pub at_most: Duration,
+}
 
 /// What happens during a search.
 #[derive(Clone, Copy, Debug)]
 pub enum SearchEvent<'a> {
-    /// A trial of a family at a rate begins.
-    Begins(Family, RequestRate),
+    /// A trial of a family begins.
+    Begins(TrialBegins),
     /// A worker of the current trial reports a second.
     Second(&'a Slice),
     /// A trial is over, after which this is known of the family.
     Over(Family, &'a Trial, Bracket),
+}
+
+/// A trial that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialBegins {
+    /// The family that it loads.
+    pub family: Family,
+    /// Its rate.
+    pub rate: RequestRate,
+    /// How long it will be measured.
+    pub length: Duration,
+    /// The time that the search has left.
+    pub left: Duration,
 }
 
 /// Runs the search that the plan's first trial describes. Setting `stop` ends it early with what is
@@ -57,16 +89,32 @@ pub fn run_search(
     mut watch: impl FnMut(SearchEvent<'_>),
 ) -> Result<RunResult, CommandError> {
     let (before, began) = (usage(), Instant::now());
-    let (conditions, more_places) = (runnable.conditions().to_vec(), runnable.more_places);
+    let asked = runnable.search().clone();
     let generators = runnable.generators().cloned();
     let (prepared, known) = runnable.begin();
     let plan = prepared.plan();
     let load = |plan: &Plan, watch: &mut dyn FnMut(SearchEvent<'_>)| {
         run_load_on(generators.as_ref(), plan, stop, |slice| watch(SearchEvent::Second(slice)))
     };
-    let sides = search(plan, &conditions, more_places, load, &mut watch)?;
+    let sides = search(plan, &asked, &|| began.elapsed(), load, &mut watch)?;
     let cost = SearchCost { usage: usage().since(before), took: began.elapsed() };
-    Ok(crate::assemble(known, assemble_search(plan, &conditions, sides, cost)))
+    Ok(crate::assemble(known, assemble_search(plan, &asked, sides, cost)))
+}
+
+/// Searches with loads from anywhere, as a simulation makes them. `clock` says how long the search
+/// has lasted.
+///
+/// # Errors
+/// A load's error.
+pub fn search_on(
+    plan: &Plan,
+    asked: &SearchAsked,
+    clock: &dyn Fn() -> Duration,
+    mut load: impl FnMut(&Plan) -> Result<Loaded, CommandError>,
+) -> Result<FindMax, CommandError> {
+    let sides = search(plan, asked, clock, |plan, _| load(plan), &mut |_| {})?;
+    let found = sides.map(|side| side.map(|side| side.done().0));
+    Ok(find_max(plan, asked, found, clock()))
 }
 
 /// What all trials of a search together took.
@@ -82,71 +130,114 @@ struct Side {
     family: Family,
     search: Search,
     trials: Vec<Trial>,
-    /// The last trial at the highest rate that held, and the last trial of all others, each with
-    /// its index in `trials`.
-    best: Option<(usize, Loaded)>,
+    /// The counts of the long trials of one rate.
+    sample: Option<(f64, TrialSample)>,
+    /// The longest trial at each rate that held, and the last one of all others, with its index in
+    /// `trials`.
+    held: Vec<(usize, Loaded)>,
     last: Option<(usize, Loaded)>,
-    /// The number of consecutive trials without a single response.
-    silent: u32,
+    /// Why it ended, if not by the search itself.
+    ended: Option<SearchEnd>,
 }
 
-/// Makes trials until every family's bracket is closed or a trial is interrupted.
+/// Makes trials until every family's search is finished, the time is over or a trial is
+/// interrupted. Families take turns in random order, so that a machine or a server that changes
+/// affects both alike.
 fn search(
     plan: &Plan,
-    conditions: &[Condition],
-    more_places: bool,
+    asked: &SearchAsked,
+    clock: &dyn Fn() -> Duration,
     mut load: impl FnMut(&Plan, &mut dyn FnMut(SearchEvent<'_>)) -> Result<Loaded, CommandError>,
     watch: &mut dyn FnMut(SearchEvent<'_>),
 ) -> Result<PerFamily<Option<Side>>, CommandError> {
     let side = |family| plan.ratio.uses(family).then(|| Side::new(family, plan));
     let mut sides = PerFamily::from_fn(side);
-    for family in TURNS.into_iter().cycle() {
-        if sides.iter().all(|(_, side)| side.as_ref().and_then(Side::next).is_none()) {
-            break;
+    let mut random = Random::new(plan.seed, TURNS);
+    loop {
+        let mut turns = Family::BOTH;
+        if random.below(2) == 1 {
+            turns.reverse();
         }
-        let Some((side, rate)) =
-            sides[family].as_mut().and_then(|side| side.next().map(|rate| (side, rate)))
-        else {
-            continue;
-        };
-        let plan = side.plan(plan, rate)?;
-        let plan = if more_places { places::with_room(plan, conditions, rate) } else { plan };
-        watch(SearchEvent::Begins(family, asked_rate(rate)?));
-        let loaded = load(&plan, watch)?;
-        let interrupted = loaded.ended == Ended::Interrupted;
-        side.take(&plan, rate, conditions, loaded);
-        if let Some(trial) = side.trials.last() {
-            watch(SearchEvent::Over(family, trial, side.search.bracket()));
+        let mut tried = false;
+        for family in turns {
+            let Some(side) = sides[family].as_mut() else { continue };
+            let left = asked.at_most.saturating_sub(clock());
+            let Some(next) = side.next_within(plan, left) else { continue };
+            tried = true;
+            side.make_trial(plan, asked, next, left, &mut load, watch)?;
+            if side.ended == Some(SearchEnd::Interrupted) {
+                interrupt(&mut sides);
+                return Ok(sides);
+            }
         }
-        if interrupted {
-            break;
+        if !tried {
+            return Ok(sides);
         }
     }
-    Ok(sides)
+}
+
+/// Ends the searches that are not finished.
+fn interrupt(sides: &mut PerFamily<Option<Side>>) {
+    for family in Family::BOTH {
+        if let Some(side) = sides[family].as_mut().filter(|side| side.search.stop().is_none()) {
+            side.ended.get_or_insert(SearchEnd::Interrupted);
+        }
+    }
 }
 
 impl Side {
     fn new(family: Family, plan: &Plan) -> Side {
         let first = plan.load.pace.open().map_or(RequestRate::ZERO, OpenLoop::first_rate);
         let search = Search::new(first.per_s(), FEWEST / trial_s(plan), HIGHEST);
-        Side { family, search, trials: Vec::new(), best: None, last: None, silent: 0 }
+        let (trials, held) = (Vec::new(), Vec::new());
+        Side { family, search, trials, sample: None, held, last: None, ended: None }
     }
 
-    fn next(&self) -> Option<f64> {
-        self.search.next()
+    /// Returns the next trial if the time left suffices for it. If not, the search ends.
+    fn next_within(&mut self, plan: &Plan, left: Duration) -> Option<NextTrial> {
+        let next = self.search.next().filter(|_| self.ended.is_none())?;
+        if length(plan, next) + warmup(plan, next) > left {
+            self.ended = Some(SearchEnd::Budget);
+            return None;
+        }
+        Some(next)
+    }
+
+    fn make_trial(
+        &mut self,
+        plan: &Plan,
+        asked: &SearchAsked,
+        next: NextTrial,
+        left: Duration,
+        load: &mut impl FnMut(&Plan, &mut dyn FnMut(SearchEvent<'_>)) -> Result<Loaded, CommandError>,
+        watch: &mut dyn FnMut(SearchEvent<'_>),
+    ) -> Result<(), CommandError> {
+        let (family, rate, length) = (self.family, asked_rate(next.rate)?, length(plan, next));
+        let plan = self.plan(plan, next)?;
+        let plan = match asked.more_places {
+            true => places::with_room(plan, &asked.conditions, next.rate),
+            false => plan,
+        };
+        watch(SearchEvent::Begins(TrialBegins { family, rate, length, left }));
+        let loaded = load(&plan, watch)?;
+        self.take(&plan, next, &asked.conditions, loaded);
+        if let Some(trial) = self.trials.last() {
+            watch(SearchEvent::Over(family, trial, self.search.bracket()));
+        }
+        Ok(())
     }
 
     /// Returns the plan of the next trial. Its seed differs from trial to trial, because two trials
     /// with the same random arrivals would not be independent.
-    fn plan(&self, plan: &Plan, rate: f64) -> Result<Plan, CommandError> {
-        let plan = plan.clone();
-        let stages = vec![RateStage::endless(asked_rate(rate)?)];
+    fn plan(&self, plan: &Plan, next: NextTrial) -> Result<Plan, CommandError> {
+        let (plan, length, warmup) = (plan.clone(), length(plan, next), warmup(plan, next));
+        let stages = stages_of(asked_rate(next.rate)?, length, next.length);
         let pace = match plan.load.pace {
             Pace::Open(open) => Pace::Open(OpenLoop { stages, ..open }),
             Pace::Closed => Pace::Closed,
         };
         Ok(Plan {
-            load: LoadPlan { pace, ..plan.load },
+            load: LoadPlan { pace, duration: Some(length), warmup, ..plan.load },
             ratio: PlanRatio::only(self.family),
             seed: plan.seed.wrapping_add(self.trials.len() as u64),
             ..plan
@@ -154,42 +245,77 @@ impl Side {
     }
 
     /// Judges a trial and records it.
-    fn take(&mut self, plan: &Plan, rate: f64, conditions: &[Condition], loaded: Loaded) {
+    fn take(&mut self, plan: &Plan, next: NextTrial, conditions: &[Condition], loaded: Loaded) {
         let conduct = Conduct {
             in_flight: plan.in_flight(),
+            length_s: trial_s(plan),
             elapsed_s: measured_seconds(&loaded),
-            saturated: loaded.busiest > BUSY,
-            late: late(&loaded.tally[self.family]),
             interrupted: loaded.ended == Ended::Interrupted,
         };
+        let busy = loaded.busiest > BUSY;
+        let sample = TrialSample::new(conditions, &loaded.tally[self.family]);
+        let alone = sample.test(busy);
+        let sample = self.with_others(next, sample, alone == Shown::Spoiled);
+        let shown = if alone == Shown::Spoiled { alone } else { sample.test(busy) };
         let of = figures_of_family(plan, self.family, &loaded);
-        let trial = Trial::new(rate, conditions, &of, conduct);
-        self.keep(&trial, loaded);
+        let trial = Trial::new(next.rate, conditions, &of, shown, conduct);
+        let verdict = trial.verdict(sample.leans_to_failure());
         self.trials.push(trial);
-    }
-
-    fn keep(&mut self, trial: &Trial, loaded: Loaded) {
-        let (at, held_before) = (self.trials.len(), self.search.bracket().holds);
-        let Some(verdict) = trial.verdict() else {
-            // An interrupted trial is shown only if there is no other one.
-            self.last.get_or_insert((at, loaded));
-            return;
-        };
-        self.search.tried(verdict);
-        match self.search.bracket().holds == held_before {
-            true => self.last = Some((at, loaded)),
-            false => self.best = Some((at, loaded)),
+        self.keep(loaded);
+        match verdict {
+            Some(verdict) => self.search.tried(verdict),
+            None => self.ended = Some(SearchEnd::Interrupted),
         }
-        self.silent = if trial.requests.completed == 0 { self.silent + 1 } else { 0 };
-        if self.silent >= AGREE && self.best.is_none() {
+        let silent = self.trials.iter().all(Trial::is_silent) && self.trials.len() >= SILENT;
+        if silent && self.ended.is_none() {
             self.search.give_up();
         }
     }
 
+    /// Returns the counts of a long trial together with those of others at its rate that were not
+    /// spoiled; of a short one, its own.
+    fn with_others(&mut self, next: NextTrial, sample: TrialSample, spoilt: bool) -> TrialSample {
+        if next.length == TrialLength::Short || spoilt {
+            return sample;
+        }
+        let before = self.sample.take().filter(|(rate, _)| *rate == next.rate);
+        let mut all = before.map_or_else(TrialSample::default, |(_, sample)| sample);
+        all.add(sample);
+        self.sample = Some((next.rate, all.clone()));
+        all
+    }
+
+    /// Keeps the load of the last trial if its figures may be shown.
+    fn keep(&mut self, loaded: Loaded) {
+        let at = self.trials.len() - 1;
+        let trial = &self.trials[at];
+        if trial.held {
+            let same = |&(at, _): &(usize, Loaded)| self.trials[at].rate == trial.rate;
+            match self.held.iter().position(same) {
+                Some(place) if self.trials[self.held[place].0].length_s > trial.length_s => {}
+                Some(place) => self.held[place] = (at, loaded),
+                None => self.held.push((at, loaded)),
+            }
+        } else if self.last.is_none() || trial.reason != Some(Limit::Interrupted) {
+            // An interrupted trial is shown only if there is no other one.
+            self.last = Some((at, loaded));
+        }
+    }
+
     /// Returns the rate that was found, and the load whose figures are shown.
-    fn done(self) -> (FoundRate, Option<Loaded>) {
-        let (shown, loaded) = self.best.or(self.last).unzip();
-        (FoundRate::new(self.search.bracket(), self.trials, shown), loaded)
+    fn done(mut self) -> (FoundRate, Option<Loaded>) {
+        let holds = self.search.bracket().holds;
+        let best = self.held.iter().position(|&(at, _)| Some(self.trials[at].rate) == holds);
+        let best = best.map(|place| self.held.swap_remove(place));
+        let other = || self.last.or_else(|| self.held.pop());
+        let (shown, loaded) = best.or_else(other).unzip();
+        let ended = self.ended.unwrap_or(match self.search.stop() {
+            Some(SearchStop::Bracketed) => SearchEnd::Confirmed,
+            Some(SearchStop::Spoiled) => SearchEnd::Generator,
+            Some(SearchStop::GivenUp) => SearchEnd::NoAnswer,
+            Some(SearchStop::Open) | None => SearchEnd::Open,
+        });
+        (FoundRate::new(&self.search, ended, self.trials, shown), loaded)
     }
 }
 
@@ -197,11 +323,23 @@ fn asked_rate(per_s: f64) -> Result<RequestRate, CommandError> {
     RequestRate::new(per_s).map_err(CommandError::Measure)
 }
 
-/// Reports whether more than one in a hundred exchanges began late because of the generator. The
-/// share is one of all exchanges, because only a few may have found a free connection at once, and
-/// a single late one among those would prove nothing.
-fn late(tally: &FamilyTally) -> bool {
-    tally.late * 100 > tally.sent
+/// Returns the stages of a trial, which all have the same rate.
+fn stages_of(rate: RequestRate, whole: Duration, length: TrialLength) -> Vec<RateStage> {
+    let number = STAGES[usize::from(length != TrialLength::Short)];
+    let each = whole / number;
+    let last = whole - each * (number - 1);
+    let lasts = (1..number).map(|_| each).chain([last]);
+    lasts.map(|duration| RateStage::level(rate, duration)).collect()
+}
+
+/// Returns how long a trial is measured.
+fn length(plan: &Plan, next: NextTrial) -> Duration {
+    plan.load.duration.unwrap_or_default() * next.length.factor()
+}
+
+/// Returns how long a trial's warm-up is.
+fn warmup(plan: &Plan, next: NextTrial) -> Duration {
+    plan.load.warmup.max(length(plan, next) / WARMUP)
 }
 
 fn trial_s(plan: &Plan) -> f64 {
@@ -212,16 +350,32 @@ fn measured_seconds(loaded: &Loaded) -> f64 {
     loaded.elapsed_ns as f64 / 1e9
 }
 
+/// Returns the figures of a trial. Its stages have the same rate and are none of the user's.
 fn figures_of_family(plan: &Plan, family: Family, loaded: &Loaded) -> FamilyResult {
     let addresses = plan.endpoints(family).into_iter().map(|endpoint| endpoint.address).collect();
-    planned_result(plan, &loaded.tally[family], addresses, measured_seconds(loaded), true)
+    let seconds = measured_seconds(loaded);
+    let figures = planned_result(plan, &loaded.tally[family], addresses, seconds, true);
+    FamilyResult { by_step: Vec::new(), ..figures }
+}
+
+/// Returns the result of all families' searches.
+fn find_max(
+    plan: &Plan,
+    asked: &SearchAsked,
+    found: PerFamily<Option<FoundRate>>,
+    took: Duration,
+) -> FindMax {
+    let PerFamily { ipv6, ipv4 } = found;
+    let found = FindMax::new(asked.conditions.clone(), trial_s(plan), Families { ipv6, ipv4 });
+    let [took_s, at_most_s] = [took, asked.at_most].map(|time| Some(time.as_secs_f64()));
+    FindMax { took_s, at_most_s, ..found }
 }
 
 /// Assembles what the shown trials measured, as if they were one run. The figures of a family are
 /// those of its trial; `cost` covers all trials.
 fn assemble_search(
     plan: &Plan,
-    conditions: &[Condition],
+    asked: &SearchAsked,
     sides: PerFamily<Option<Side>>,
     cost: SearchCost,
 ) -> Measured {
@@ -240,12 +394,9 @@ fn assemble_search(
     let [ipv6, ipv4] = Family::BOTH.map(of);
     let one = load::one_after_the_other(shown().map(|(_, loaded)| loaded));
     let ended = if interrupted { Ended::Interrupted } else { one.ended };
-    let trial_s = trial_s(&plan);
-    let one = Measured::of(plan, Loaded { ended, usage: cost.usage, ..one });
+    let one = Measured::of(plan.clone(), Loaded { ended, usage: cost.usage, ..one });
     let families = Families { ipv6: ipv6.or(one.families.ipv6), ipv4: ipv4.or(one.families.ipv4) };
-    let PerFamily { ipv6, ipv4 } = sides.map(|side| side.map(|(found, _)| found));
-    let found = FindMax::new(conditions.to_vec(), trial_s, Families { ipv6, ipv4 });
-    let found = FindMax { took_s: Some(cost.took.as_secs_f64()), ..found };
+    let found = find_max(&plan, asked, sides.map(|side| side.map(|(found, _)| found)), cost.took);
     // Each family's trial had its own rate, so the responses of an overloaded server can't be
     // compared with those of the other family.
     Measured { families, find_max: Some(found), sameness: None, ..one }
@@ -253,6 +404,6 @@ fn assemble_search(
 
 impl Side {
     fn is_interrupted(&self) -> bool {
-        self.trials.last().is_some_and(|trial| trial.verdict().is_none())
+        self.ended == Some(SearchEnd::Interrupted)
     }
 }

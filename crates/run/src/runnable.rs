@@ -8,6 +8,7 @@ use sixmark_record::condition::Condition;
 use sixmark_record::plan::Plan;
 
 use super::{Circumstances, Generators};
+use crate::find::SearchAsked;
 use crate::preflight;
 use sixmark_document::environment;
 use sixmark_load::PreparedLoad;
@@ -19,12 +20,9 @@ use sixmark_sys::command_error::CommandError;
 pub struct Draft {
     /// What is to be run.
     pub plan: Plan,
-    /// The conditions of a search for the highest rate; empty without a search. With a search, the
-    /// plan's load is that of the first trial except for its family.
-    pub find_max: Vec<Condition>,
-    /// Whether trials of the search may use more connections than the plan says, as many as they
-    /// can need.
-    pub more_places: bool,
+    /// The search for the highest rate; without conditions there is none. With a search, the plan's
+    /// load is that of the first trial except for its family.
+    pub search: SearchAsked,
     /// The names that were looked up for it.
     pub dns: Vec<Lookup>,
     /// Warnings about the options.
@@ -36,8 +34,7 @@ pub struct Draft {
 pub struct Runnable {
     prepared: PreparedLoad,
     generators: Option<Arc<dyn Generators>>,
-    find_max: Vec<Condition>,
-    pub(crate) more_places: bool,
+    search: SearchAsked,
     /// The names that were looked up.
     pub dns: Vec<Lookup>,
     /// The warnings known before the run.
@@ -54,10 +51,10 @@ impl Draft {
     /// # Errors
     /// Returns an error that names what can't be done and a way out.
     pub fn check(self) -> Result<Runnable, CommandError> {
-        let Draft { plan, find_max, more_places, dns, warnings } = self;
+        let Draft { plan, search, dns, warnings } = self;
         let (prepared, routes, doubts) = preflight::check_plan(plan)?;
         let generators = None;
-        Ok(Runnable { prepared, generators, find_max, more_places, dns, warnings, routes, doubts })
+        Ok(Runnable { prepared, generators, search, dns, warnings, routes, doubts })
     }
 
     /// Has the agents of a fleet check the plan, which they will carry out.
@@ -65,12 +62,12 @@ impl Draft {
     /// # Errors
     /// Returns an error that names what can't be done, and where.
     pub fn check_on(self, generators: Arc<dyn Generators>) -> Result<Runnable, CommandError> {
-        let Draft { plan, find_max, more_places, dns, warnings } = self;
+        let Draft { plan, search, dns, warnings } = self;
         // Requests and certificates are checked here first, so that no agent is asked in vain.
         let prepared = PreparedLoad::new(&plan)?;
         let (routes, doubts) = generators.check(&plan)?;
         let generators = Some(generators);
-        Ok(Runnable { prepared, generators, find_max, more_places, dns, warnings, routes, doubts })
+        Ok(Runnable { prepared, generators, search, dns, warnings, routes, doubts })
     }
 }
 
@@ -92,7 +89,12 @@ impl Runnable {
 
     /// Returns the conditions of a search for the highest rate; empty without a search.
     pub fn conditions(&self) -> &[Condition] {
-        &self.find_max
+        &self.search.conditions
+    }
+
+    /// Returns the search for the highest rate.
+    pub(crate) fn search(&self) -> &SearchAsked {
+        &self.search
     }
 
     /// Reports whether the highest rate is searched for: see

@@ -22,10 +22,11 @@ pub struct SearchBoard<'a> {
     run: RunBoard<'a>,
     title: String,
     conditions: &'a [Condition],
-    /// How long a trial is measured.
+    /// How long the current trial is measured.
     duration: Option<Duration>,
-    /// The current trial.
+    /// The current trial, and how long the search may still take after its beginning.
     now: String,
+    left: Duration,
     brackets: PerFamily<Option<Bracket>>,
     trials: PerFamily<u64>,
     /// The trials that are over, the latest first.
@@ -46,14 +47,17 @@ impl<'a> SearchBoard<'a> {
             conditions,
             duration: plan.load.duration,
             now: String::new(),
+            left: Duration::ZERO,
             brackets: PerFamily::default(),
             trials: PerFamily::default(),
             over: Vec::new(),
         }
     }
 
-    /// Processes the beginning of a trial of a family at a rate.
-    pub fn begin(&mut self, family: Family, rate: RequestRate) {
+    /// Processes the beginning of a trial of a family at a rate, which is measured for `length`. The
+    /// search has `left` to go at most.
+    pub fn begin(&mut self, family: Family, rate: RequestRate, length: Duration, left: Duration) {
+        (self.duration, self.left) = (Some(length), left);
         self.trials[family] += 1;
         let number: u64 = self.trials.iter().map(|(_, trials)| trials).sum();
         self.now = format!("trial {number}: {family} at {rate}");
@@ -78,7 +82,10 @@ impl<'a> SearchBoard<'a> {
         // What is left after the last whole second is no second of the trial.
         let most = self.duration.map_or(u64::MAX, |duration| duration.as_secs_f64().ceil() as u64);
         let elapsed = elapsed_text(seconds.min(most), self.duration);
-        board.progress.text = format!("{}, {}", self.now, elapsed.trim_start());
+        let left = self.left.as_secs().saturating_sub(seconds);
+        let left = humantime::format_duration(Duration::from_secs(left));
+        board.progress.text =
+            format!("{}, {}, at most {left} left", self.now, elapsed.trim_start());
         if let Some(page) = board.pages.first_mut() {
             page.rows = self.rows();
             page.lines.clone_from(&self.over);
@@ -127,13 +134,15 @@ mod tests {
             slice.families.ipv6 = SliceTally { sent: 100, completed, ..SliceTally::default() };
             slice
         };
-        board.begin(Family::Ipv6, RequestRate::new(200.0).unwrap());
+        let [two, left] = [2, 600].map(Duration::from_secs);
+        board.begin(Family::Ipv6, RequestRate::new(200.0).unwrap(), two, left);
         let first = board.see(&slice(100)).unwrap();
-        assert_eq!(first.progress.text, "trial 1: IPv6 at 200/s, 1 of 2 s");
+        assert_eq!(first.progress.text, "trial 1: IPv6 at 200/s, 1 of 2 s, at most 9m 59s left");
         assert!(first.title.ends_with("highest rate with response.p99 < 10ms"), "{}", first.title);
         let trial = Trial {
             rate: 200.0,
             in_flight: None,
+            length_s: None,
             held: false,
             reason: Some(Limit::Condition),
             values: vec![Some(12_000.0)],
@@ -142,7 +151,7 @@ mod tests {
         };
         let bracket = Bracket { holds: None, fails: Some(200.0) };
         board.end(Family::Ipv6, &trial, bracket);
-        board.begin(Family::Ipv4, RequestRate::new(100.0).unwrap());
+        board.begin(Family::Ipv4, RequestRate::new(100.0).unwrap(), two, left);
         let shown = board.see(&slice(0)).unwrap();
         let page = &shown.pages[0];
         assert_eq!(page.rows[1].figures, ["200/s", "-"]);

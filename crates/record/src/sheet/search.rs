@@ -1,7 +1,7 @@
 //! The result of a search for the highest rate.
 
 use crate::condition::Condition;
-use crate::find::{FindMax, FoundRate, Trial};
+use crate::find::{FindMax, FoundRate, SearchEnd, Trial};
 use sixmark_units::family::Family;
 
 use crate::metric::{Metric, Quantity};
@@ -20,33 +20,76 @@ const NO_RATIO: &str = "IPv6 vs IPv4: no ratio, since the server did not limit b
 
 /// Describes the result in a sentence.
 pub(super) fn describe_search(found: &FindMax) -> String {
-    let of = |(family, found): (Family, &FoundRate)| match (found.holds, found.fails) {
-        (Some(holds), Some(fails)) => {
-            format!(
-                "{family} held {} requests/s and did not hold {}",
-                write::per_s(holds),
-                write::per_s(fails)
-            )
-        }
-        (Some(holds), None) => {
-            format!(
-                "{family} held {} requests/s, and no higher rate was tested to the end",
-                write::per_s(holds)
-            )
-        }
-        (None, Some(fails)) => {
-            format!("{family} did not hold even {} requests/s", write::per_s(fails))
-        }
-        (None, None) => format!("no result for {family}"),
-    };
+    let of = |(family, of): (Family, &FoundRate)| describe_family(family, of);
     let families: Vec<String> = found.families.iter().map(of).collect();
-    format!("With {}: {}.", conditions(found), families.join("; "))
+    let confirmed = found.families.iter().any(|(_, of)| of.is_confirmed());
+    let confidence = found.confidence.filter(|_| confirmed).map(write_confidence);
+    let confidence = confidence.map_or(String::new(), |said| format!(" ({said})"));
+    format!("With {}: {}{confidence}.", conditions(found), families.join("; "))
+}
+
+fn write_confidence(share: f64) -> String {
+    format!("{:.0} % confidence", share * 100.0)
+}
+
+/// Describes what was found for one family.
+fn describe_family(family: Family, of: &FoundRate) -> String {
+    let [holds, fails] = [of.holds, of.fails].map(|rate| rate.map(write::per_s));
+    match (of.ended, holds, fails) {
+        (Some(SearchEnd::Confirmed), Some(holds), Some(fails)) if of.steady != Some(false) => {
+            format!("{family}'s highest rate is {holds} to {fails} requests/s")
+        }
+        (Some(SearchEnd::Confirmed), Some(holds), Some(fails)) => format!(
+            "{family}'s highest rate changed during the search, or varies: between {holds} and \
+             {fails} requests/s"
+        ),
+        (Some(SearchEnd::Generator), holds, _) => {
+            let least = holds.map_or("no rate was shown to hold".to_owned(), |holds| {
+                format!("at least {holds} requests/s")
+            });
+            format!("no limit of the server found over {family}: sixmark was the limit ({least})")
+        }
+        (Some(SearchEnd::NoAnswer), ..) => format!("no usable answer over {family}"),
+        (_, Some(holds), Some(fails)) => {
+            format!("{family} held {holds} requests/s and did not hold {fails}{}", unfinished(of))
+        }
+        (_, Some(holds), None) => {
+            format!("{family} held {holds} requests/s, and {}", nothing_above(of))
+        }
+        (Some(SearchEnd::Open), None, Some(fails)) => {
+            format!("{family} did not hold {fails} requests/s, and no lower rate was shown to hold")
+        }
+        (_, None, Some(fails)) => format!("{family} did not hold even {fails} requests/s"),
+        (Some(SearchEnd::Open), None, None) => {
+            format!("no rate over {family} was shown to hold or not to hold")
+        }
+        (_, None, None) => format!("no result for {family}"),
+    }
+}
+
+/// Says that a bracket was not confirmed.
+fn unfinished(of: &FoundRate) -> &'static str {
+    match of.ended {
+        Some(SearchEnd::Budget) => ", not confirmed before the time was over (--at-most)",
+        Some(SearchEnd::Interrupted) => ", not confirmed before the interruption",
+        _ => "",
+    }
+}
+
+/// Says why no rate above the one that held is known not to.
+fn nothing_above(of: &FoundRate) -> &'static str {
+    match of.ended {
+        Some(SearchEnd::Open) => "no higher rate was shown not to hold",
+        Some(SearchEnd::Budget) => "the time was over (--at-most)",
+        _ => "no higher rate was tested to the end",
+    }
 }
 
 /// Returns short phrases about a search: how long it took, its trials, and their load.
 pub(super) fn about_search(found: &FindMax, plan: &Plan) -> Vec<String> {
     let took = found.took_s.map_or(String::new(), |s| format!("{s:.1} s"));
-    let trials = format!("{} trials of {} s", write::write_count(found.trials()), found.trial_s);
+    let trials =
+        format!("{} trials of {}", write::write_count(found.trials()), find::write_lengths(found));
     let in_flight = write::write_count(plan.in_flight());
     let pace = match &plan.load.pace {
         Pace::Closed => String::new(),
@@ -84,10 +127,22 @@ pub(super) fn search_part(found: &FindMax) -> Option<Part> {
         blocks.push(Block::Charts(charts));
     }
     blocks.push(Block::Table(brackets(found)));
+    let doubtful = |(_, of): &(Family, &FoundRate)| {
+        of.ended.is_some() && (!of.is_confirmed() || of.steady == Some(false))
+    };
+    let doubts = found.families.iter().filter(doubtful);
+    blocks.extend(doubts.map(|(family, of)| {
+        Block::Text(format!("{}.", write::capitalised(&describe_family(family, of))))
+    }));
     if let Some([least, most]) = found.ratio {
-        let line = format!("IPv6’s highest rate is {least:.2} to {most:.2} times IPv4’s.");
+        let confidence = found.confidence.map(write_confidence);
+        let confidence = confidence.map_or(String::new(), |said| format!(" ({said})"));
+        let line =
+            format!("IPv6’s highest rate is {least:.2} to {most:.2} times IPv4’s{confidence}.");
         blocks.push(Block::Text(line));
-    } else if found.has_ratio_of_limits() {
+    } else if found.has_ratio_of_limits()
+        && found.families.iter().all(|(_, of)| of.ended.is_none() || of.is_confirmed())
+    {
         blocks.push(Block::Text(NO_RATIO.to_owned()));
     }
     blocks.push(Block::Folded("All trials".into(), vec![Block::Table(trials(found))]));
@@ -102,7 +157,14 @@ fn brackets(found: &FindMax) -> Table {
     let row = |(family, of): (Family, &FoundRate)| {
         let why = match (of.failing(), of.holds) {
             (Some(failing), _) => find::why_not_held(&found.conditions, failing),
-            (None, Some(_)) => "no higher rate was tested to the end".to_owned(),
+            (None, _) if of.ended == Some(SearchEnd::Generator) => {
+                "sixmark was the limit".to_owned()
+            }
+            (None, _) if of.ended == Some(SearchEnd::NoAnswer) => "no usable answer".to_owned(),
+            (None, Some(_)) => nothing_above(of).to_owned(),
+            (None, None) if of.ended == Some(SearchEnd::Open) => {
+                "undecided at each rate".to_owned()
+            }
             (None, None) => "no rate was tested to the end".to_owned(),
         };
         Row::new(family.to_string(), vec![number(of.holds), number(of.fails), why.into()])
@@ -114,24 +176,33 @@ fn brackets(found: &FindMax) -> Table {
         Column::words("Because"),
     ];
     let caption = format!(
-        "Highest rate with {}, each family alone, trials of {} s",
+        "Highest rate with {}, each family alone, trials of {}",
         conditions(found),
-        found.trial_s
+        find::write_lengths(found)
     );
     Table::new(caption, columns, found.families.iter().map(row).collect())
 }
 
 fn trials(found: &FindMax) -> Table {
     let row = |trial: &Trial| {
-        let held = if trial.held { "held" } else { "did not hold" };
         let label = SheetCell::Number(write::per_s(trial.rate), trial.rate);
-        Row::new(label, vec![held.into(), find::why_not_held(&found.conditions, trial).into()])
+        let seconds = trial.length_s.unwrap_or(found.trial_s);
+        let seconds = SheetCell::Number(format!("{seconds}"), seconds);
+        Row::new(
+            label,
+            vec![
+                seconds,
+                trial.result().into(),
+                find::why_not_held(&found.conditions, trial).into(),
+            ],
+        )
     };
     let groups = found.families.iter().map(|(family, of)| Group {
         name: Some(family.to_string()),
         rows: of.trials.iter().map(row).collect(),
     });
-    let columns = ["Requests/s", "", "Because"].map(Column::words).into();
+    let words = Column::words;
+    let columns = vec![words("Requests/s"), Column::number("Seconds"), words(""), words("Because")];
     let caption = "Trials, in order".to_owned();
     Table { caption, columns, groups: groups.collect(), scale: None }
 }
@@ -155,14 +226,14 @@ pub(super) mod tests {
     use super::*;
     use crate::family_result::{Families, RequestCounts};
     use crate::find::Limit;
-    use crate::search::Bracket;
 
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
         let requests =
             RequestCounts { sent: 1_000, completed: 900, unsent: 7, ..RequestCounts::default() };
         let values = vec![Some(p99_us)];
         let held = reason.is_none();
-        Trial { rate, in_flight: Some(50), held, reason, values, elapsed_s: 2.0, requests }
+        let (in_flight, length_s, elapsed_s) = (Some(50), Some(2.0), 2.0);
+        Trial { rate, in_flight, length_s, held, reason, values, elapsed_s, requests }
     }
 
     pub(in super::super) fn found(
@@ -173,7 +244,14 @@ pub(super) mod tests {
         let held = holds.map(|rate| made(rate, None, 4_000.0));
         let failed = fails.map(|rate| vec![made(rate, Some(reason), 12_300.0); 3]);
         let trials = held.into_iter().chain(failed.into_iter().flatten()).collect();
-        FoundRate::new(Bracket { holds, fails }, trials, Some(0))
+        let ended = match (holds, fails, reason) {
+            (.., Limit::Generator) => SearchEnd::Generator,
+            (Some(_), Some(_), _) => SearchEnd::Confirmed,
+            _ => SearchEnd::Open,
+        };
+        let limited_by = fails.map(|_| reason);
+        let (ended, steady, shown) = (Some(ended), Some(true), Some(0));
+        FoundRate { holds, fails, limited_by, ended, steady, shown, trials }
     }
 
     fn of(v6: FoundRate, v4: FoundRate) -> String {
@@ -197,7 +275,7 @@ Highest rate with response.p99 < 10ms, each family alone, trials of 2 s
 Requests/s    Held  Did not hold  Because
 IPv6        41,200        43,100  response.p99 12.3 ms
 IPv4        40,000        42,000  100 of 1,000 failed
-IPv6's highest rate is 0.98 to 1.08 times IPv4's.
+IPv6's highest rate is 0.98 to 1.08 times IPv4's (95 % confidence).
 Other figures are of one trial each, IPv6 at 41,200 requests/s, IPv4 at 40,000
 requests/s.
 ";
@@ -233,11 +311,34 @@ requests/s.
         let text =
             of(found(None, Some(5.0), Limit::Failures), found(Some(100.0), None, Limit::Condition));
         assert!(text.contains("5.0  100 of 1,000 failed\n"), "{text}");
-        assert!(text.contains("no higher rate was tested to the end\n"), "{text}");
+        assert!(text.contains("no higher rate was shown not to hold\n"), "{text}");
+        assert!(text.contains("5.0 requests/s, and no lower rate was shown to hold."), "{text}");
         assert!(!text.contains("IPv6's highest"), "{text}");
         let text =
-            of(found(None, None, Limit::Condition), found(Some(5.0), Some(6.0), Limit::Generator));
-        assert!(text.contains("no rate was tested to the end\n"), "{text}");
-        assert!(text.contains("6.0  sixmark itself was late or busy\n"), "{text}");
+            of(found(None, None, Limit::Condition), found(Some(183.0), None, Limit::Generator));
+        assert!(text.contains("undecided at each rate\n"), "{text}");
+        assert!(text.contains("sixmark was the limit (at least 183\nrequests/s)."), "{text}");
+        assert!(text.contains("No limit of the server found over IPv4: "), "{text}");
+        let busy = describe_family(Family::Ipv6, &found(None, None, Limit::Generator));
+        assert!(busy.ends_with("sixmark was the limit (no rate was shown to hold)"), "{busy}");
+        let over = FoundRate {
+            ended: Some(SearchEnd::Budget),
+            ..found(Some(5.0), Some(6.0), Limit::Condition)
+        };
+        let over = describe_family(Family::Ipv4, &over);
+        assert!(over.ends_with("not confirmed before the time was over (--at-most)"), "{over}");
+        let varies = found(Some(5.0), Some(9.0), Limit::Condition);
+        let varies = describe_family(Family::Ipv4, &FoundRate { steady: Some(false), ..varies });
+        assert!(varies.ends_with("or varies: between 5.0 and 9.0 requests/s"), "{varies}");
+    }
+
+    #[test]
+    fn a_bracket_of_an_older_version_has_no_confidence() {
+        let old = FoundRate { ended: None, ..found(Some(5.0), Some(6.0), Limit::Condition) };
+        let families = Families { ipv6: Some(old), ipv4: None };
+        let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
+        let found = FindMax { confidence: None, ..FindMax::new(conditions, 2.0, families) };
+        let said = "With response.p99 < 10ms: IPv6 held 5.0 requests/s and did not hold 6.0.";
+        assert_eq!(describe_search(&found), said);
     }
 }

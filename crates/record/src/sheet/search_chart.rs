@@ -1,6 +1,6 @@
 //! The chart of the trials of a search for the highest rate.
 
-use crate::find::{FindMax, FoundRate, Trial};
+use crate::find::{FindMax, FoundRate, Limit, Trial};
 use crate::metric::MetricKind;
 use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Scale, Series, Unit, rounded};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
@@ -14,9 +14,50 @@ use super::families::short;
 struct TrialPoint {
     rate: f64,
     family: Family,
-    held: bool,
+    /// Whether the rate held, did not hold, or neither is shown.
+    result: PointResult,
     /// The value, or `None` if nothing was measured.
     value: Option<f64>,
+}
+
+/// What a trial shows of its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PointResult {
+    Held,
+    Failed,
+    Undecided,
+}
+
+impl PointResult {
+    const ALL: [PointResult; 3] = [PointResult::Held, PointResult::Failed, PointResult::Undecided];
+
+    fn of(trial: &Trial) -> PointResult {
+        match trial.reason {
+            None => PointResult::Held,
+            Some(Limit::Undecided | Limit::Generator | Limit::Interrupted) => {
+                PointResult::Undecided
+            }
+            Some(_) => PointResult::Failed,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            PointResult::Held => "held",
+            PointResult::Failed => "did not hold",
+            PointResult::Undecided => "undecided",
+        }
+    }
+
+    /// Returns the marker, and the number of its colour and shape.
+    fn mark(self, family: Family) -> (Mark, usize) {
+        let side = usize::from(family == Family::Ipv4);
+        match self {
+            PointResult::Held => (Mark::Dots, side),
+            PointResult::Failed => (Mark::Hollow, side),
+            PointResult::Undecided => (Mark::Hollow, side + 2),
+        }
+    }
 }
 
 impl TrialPoint {
@@ -54,7 +95,7 @@ pub(super) fn rate_chart(found: &FindMax, at: usize) -> Option<Chart> {
         y,
         labels: Vec::new(),
         xs: points.iter().map(|point| rounded(point.rate)).collect(),
-        series: families_of(&points).flat_map(|family| held_and_not(&points, family)).collect(),
+        series: families_of(&points).flat_map(|family| by_result(&points, family)).collect(),
         bands: bands(found, format!("{condition}"), limit),
     })
 }
@@ -70,7 +111,7 @@ fn points(found: &FindMax, at: usize) -> Vec<TrialPoint> {
     let of = |(family, of): (Family, &FoundRate)| {
         let point = |trial: &Trial| {
             let value = trial.values.get(at).copied().flatten().map(rounded);
-            TrialPoint { rate: trial.rate, family, held: trial.held, value }
+            TrialPoint { rate: trial.rate, family, result: PointResult::of(trial), value }
         };
         of.trials.iter().map(point).collect::<Vec<_>>()
     };
@@ -83,24 +124,24 @@ fn families_of(points: &[TrialPoint]) -> impl Iterator<Item = Family> {
     Family::BOTH.into_iter().filter(|family| points.iter().any(|point| point.family == *family))
 }
 
-/// Returns the trials of a family that held, and those that did not, as series with filled and
-/// hollow markers.
-fn held_and_not(points: &[TrialPoint], family: Family) -> impl Iterator<Item = Series> {
-    let both = [(true, "held", Mark::Dots), (false, "did not hold", Mark::Hollow)];
-    let series = move |(held, words, mark): (bool, &str, Mark)| {
-        let is_of = |point: &&TrialPoint| point.family == family && point.held == held;
+/// Returns the trials of a family that held, those that did not and those that showed neither, as
+/// series with filled and hollow markers.
+fn by_result(points: &[TrialPoint], family: Family) -> impl Iterator<Item = Series> {
+    let series = move |result: PointResult| {
+        let is_of = |point: &&TrialPoint| point.family == family && point.result == result;
         points.iter().find(is_of)?;
+        let (mark, side) = result.mark(family);
         let own = |point: &TrialPoint| Some(point.value).filter(|_| is_of(&point));
         let ys = points.iter().map(|point| own(point).flatten()).collect();
-        let side = usize::from(family == Family::Ipv4);
         let is_none = |point: &TrialPoint| own(point) == Some(None);
         let missing = match points.iter().any(is_none) {
             true => points.iter().map(|point| is_none(point).then_some(NONE)).collect(),
             false => Vec::new(),
         };
-        Some(Series { missing, ..Series::new(format!("{family} {words}"), side, mark, ys) })
+        let name = format!("{family} {}", result.words());
+        Some(Series { missing, ..Series::new(name, side, mark, ys) })
     };
-    both.map(series).into_iter().flatten()
+    PointResult::ALL.map(series).into_iter().flatten()
 }
 
 /// Returns bands for the condition's limit, and for the bracket of each family that has one.
@@ -127,17 +168,20 @@ fn describe_points(
     write: fn(f64) -> String,
 ) -> String {
     let of = |family: Family| {
-        let highest = |held: bool| {
-            let those = points.iter().filter(|p| p.family == family && p.held == held);
+        let highest = |result: PointResult| {
+            let those = points.iter().filter(|p| p.family == family && p.result == result);
             those.max_by(|a, b| a.rate.total_cmp(&b.rate))
         };
         let said = |point: &TrialPoint, words: &str| {
             format!("{words} {} requests/s with {}", write::per_s(point.rate), point.write(write))
         };
-        let held = highest(true).map(|point| said(point, "held at most"));
-        let failed = highest(false).map(|point| said(point, "did not hold"));
+        let held = highest(PointResult::Held).map(|point| said(point, "held at most"));
+        let failed = highest(PointResult::Failed).map(|point| said(point, "did not hold"));
         let both: Vec<String> = held.into_iter().chain(failed).collect();
-        format!("{family} {}.", both.join(", "))
+        match both.is_empty() {
+            true => format!("{family}: undecided."),
+            false => format!("{family} {}.", both.join(", ")),
+        }
     };
     let number = found.families.iter().map(|(_, of)| of.trials.len()).sum::<usize>();
     let families: Vec<String> = families_of(points).map(of).collect();
@@ -146,24 +190,25 @@ fn describe_points(
 
 fn points_table(noun: &str, points: &[TrialPoint], write: fn(f64) -> String) -> Table {
     let families: Vec<Family> = families_of(points).collect();
-    let columns: Vec<(Family, bool)> = families
+    let is_of = |point: &TrialPoint, (family, result): (Family, PointResult)| {
+        point.family == family && point.result == result
+    };
+    let columns: Vec<(Family, PointResult)> = families
         .into_iter()
-        .flat_map(|family| [(family, true), (family, false)])
-        .filter(|(family, held)| points.iter().any(|p| p.family == *family && p.held == *held))
+        .flat_map(|family| PointResult::ALL.map(|result| (family, result)))
+        .filter(|&column| points.iter().any(|point| is_of(point, column)))
         .collect();
     let row = |point: &TrialPoint| {
-        let cell =
-            |&(family, held): &(Family, bool)| match point.family == family && point.held == held {
-                true => point.value.map_or(NONE.into(), |of| SheetCell::Number(write(of), of)),
-                false => SheetCell::none(),
-            };
+        let cell = |&column: &(Family, PointResult)| match is_of(point, column) {
+            true => point.value.map_or(NONE.into(), |of| SheetCell::Number(write(of), of)),
+            false => SheetCell::none(),
+        };
         let label = SheetCell::Number(write::per_s(point.rate), rounded(point.rate));
         Row::new(label, columns.iter().map(cell).collect())
     };
-    let heads = columns.iter().map(|(family, held)| {
-        let words = if *held { "held" } else { "did not hold" };
-        Column::number(format!("{family} {words}"))
-    });
+    let heads = columns
+        .iter()
+        .map(|(family, result)| Column::number(format!("{family} {}", result.words())));
     let heads = std::iter::once(Column::words("Requests/s")).chain(heads).collect();
     Table::new(format!("{noun} of each trial"), heads, points.iter().map(row).collect())
 }
@@ -173,7 +218,6 @@ mod tests {
     use super::super::search::tests::found;
     use super::*;
     use crate::family_result::Families;
-    use crate::find::Limit;
 
     #[test]
     fn trials_are_drawn_over_the_rate_with_the_bracket_and_the_condition() {

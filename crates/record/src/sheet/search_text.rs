@@ -5,22 +5,31 @@ use crate::find::{FindMax, Limit, Trial};
 use crate::pace::RequestRate;
 use sixmark_units::family::Family;
 
+use sixmark_sheet::chart::rounded;
 use sixmark_units::quantity::write_count;
 
 /// Describes how much was measured in a search, and how long it took.
 pub fn write_amount_of_search(found: &FindMax) -> String {
     let took = found.took_s.map_or(String::new(), |s| format!(" in {s:.1} s"));
     let (trials, sent) = (write_count(found.trials()), write_count(found.sent()));
-    format!("{trials} trials of {} s{took}, {sent} requests", found.trial_s)
+    format!("{trials} trials of {}{took}, {sent} requests", write_lengths(found))
+}
+
+/// Describes how long the trials of a search are, as in `2 to 16 s`.
+pub(super) fn write_lengths(found: &FindMax) -> String {
+    let trials = found.families.iter().flat_map(|(_, found)| &found.trials);
+    let longest = trials.filter_map(|trial| trial.length_s).fold(found.trial_s, f64::max);
+    match longest > found.trial_s {
+        true => format!("{} to {} s", found.trial_s, rounded(longest)),
+        false => format!("{} s", found.trial_s),
+    }
 }
 
 /// Describes one trial on a line.
 pub fn trial(family: Family, trial: &Trial, conditions: &[Condition]) -> String {
-    let rate = write_rate(trial.rate);
-    match trial.reason {
-        None => format!("{family}  {rate} held ({})", why_not_held(conditions, trial)),
-        Some(_) => format!("{family}  {rate} did not hold ({})", why_not_held(conditions, trial)),
-    }
+    let (rate, result) = (write_rate(trial.rate), trial.result());
+    let length = trial.length_s.map_or(String::new(), |s| format!(" for {} s", rounded(s)));
+    format!("{family}  {rate}{length} {result} ({})", why_not_held(conditions, trial))
 }
 
 /// Describes why a trial held or did not.
@@ -42,8 +51,21 @@ pub(super) fn why_not_held(conditions: &[Condition], trial: &Trial) -> String {
             format!("{left} never began, all {places} in flight: raise -c")
         }
         Some(Limit::Generator) => "sixmark itself was late or busy".to_owned(),
+        Some(Limit::Undecided) => undecided(conditions, trial),
         Some(Limit::Interrupted) => "interrupted".to_owned(),
     }
+}
+
+/// Describes a trial that showed neither: its values, whatever side of the limit they are on.
+fn undecided(conditions: &[Condition], trial: &Trial) -> String {
+    let both = [true, false].map(|held| values(conditions, trial, held));
+    let requests = &trial.requests;
+    let accepted = requests.completed.saturating_sub(requests.unaccepted);
+    let failed = requests.sent.saturating_sub(accepted);
+    let counted = format!("{} of {} failed", write_count(failed), write_count(requests.sent));
+    let failures = Some(counted).filter(|_| failed > 0);
+    let said = both.into_iter().chain(failures).filter(|text| !text.is_empty());
+    said.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the values of those conditions that were met if `held`, else of those that were not, as

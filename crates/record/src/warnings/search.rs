@@ -41,8 +41,9 @@ fn limited(result: &RunResult, family: Family, found: &FoundRate) -> Option<Warn
         Limit::Generator => Some(warning(
             "generator_limited",
             format!(
-                "sixmark could not generate a higher rate over {family}, so the server may sustain \
-                 more; give sixmark more threads (-t) or cores of its own"
+                "sixmark was late or busy in each trial of a rate over {family}, so the server may \
+                 sustain more; give sixmark more threads (-t), cores of its own or more machines \
+                 (--hosts)"
             ),
         )),
         Limit::Connections | Limit::Unsent => Some(warning(
@@ -52,6 +53,6 @@ fn limited(result: &RunResult, family: Family, found: &FoundRate) -> Option<Warn
                  higher rate may hold with more (-c)"
             ),
         )),
-        Limit::Condition | Limit::Failures | Limit::Interrupted => None,
+        Limit::Condition | Limit::Failures | Limit::Interrupted | Limit::Undecided => None,
     }
 }

@@ -171,7 +171,7 @@ fn a_search_shows_its_bracket_and_keeps_its_trials() {
     screen.enter(&line);
     let text = screen.wait_for("second trial", |text| text.contains("trial 3: "));
     assert!(text.contains("highest rate with response.p99 < 1m"), "{text}");
-    let text = screen.wait_for("bracket", |text| text.contains("IPv6  200/s held"));
+    let text = screen.wait_for("bracket", |text| text.contains("IPv6  800/s for 1 s held"));
     assert!(text.contains("highest rate that held") && text.contains("lowest that did not"));
     screen.press("q");
     let text = prompt(&screen);

@@ -234,8 +234,8 @@ impl AgentShared {
                 false => format!("its --allow does not include {target}"),
             });
         }
-        let (find_max, dns, warnings) = Default::default();
-        Ok((Draft { plan, find_max, more_places: false, dns, warnings }, files))
+        let (search, dns, warnings) = Default::default();
+        Ok((Draft { plan, search, dns, warnings }, files))
     }
 
     fn check(&self, what: CarriedLoad) -> Result<AgentAnswer, String> {

@@ -86,10 +86,10 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
         targets,
     };
     search::fits(options, &plan)?;
-    let find_max = options.course.find_max.clone();
     // The connections of `--preopen` are opened before the load, so their number must be known.
     let more_places = options.workload.load.connections.is_none() && !connection.preopen;
-    Ok(Draft { plan, find_max, more_places, dns, warnings })
+    let search = search::asked(options, &plan, more_places);
+    Ok(Draft { plan, search, dns, warnings })
 }
 
 /// Returns the family that was asked for, or the only one that the addresses of the URLs on the

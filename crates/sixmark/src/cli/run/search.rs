@@ -17,13 +17,16 @@ use super::options::PlanOptions;
 use crate::cli::out::complain;
 use crate::cli::progress::{LiveView, ProgressForm};
 use sixmark_run::Runnable;
-use sixmark_run::find::{self, FEWEST, SearchEvent};
+use sixmark_run::find::{self, FEWEST, SearchAsked, SearchEvent};
 use sixmark_sys::command_error::CommandError;
 
 /// The rate of the first trial if none is given: 100/s.
 pub(super) const FIRST: RequestRate = RequestRate::HUNDRED;
 /// Duration of a trial, unless -d is given.
 const TRIAL: Duration = Duration::from_secs(2);
+/// How many times as long as a trial a search may take, unless --at-most is given: ten minutes with
+/// trials of 2 s.
+const AT_MOST: u32 = 300;
 /// The warm-up lasts at least the duration of a trial divided by this, so that opening connections
 /// is not judged.
 const WARMUP: u32 = 10;
@@ -38,7 +41,7 @@ pub(super) fn run_search(
     let mut view = LiveView::new(form, stop, None);
     let mut board = SearchBoard::new(&plan, &conditions);
     let result = find::run_search(runnable, stop, |event| match event {
-        SearchEvent::Begins(family, rate) => board.begin(family, rate),
+        SearchEvent::Begins(of) => board.begin(of.family, of.rate, of.length, of.left),
         SearchEvent::Second(slice) => {
             if let Some(board) = board.see(slice) {
                 view.show(|| board);
@@ -53,6 +56,13 @@ pub(super) fn run_search(
     });
     drop(view);
     result
+}
+
+/// Returns what the search is to find, and how long it may take.
+pub(super) fn asked(options: &PlanOptions<'_>, plan: &Plan, more_places: bool) -> SearchAsked {
+    let trial = plan.load.duration.unwrap_or(TRIAL);
+    let at_most = options.course.at_most.unwrap_or_else(|| trial.saturating_mul(AT_MOST));
+    SearchAsked { conditions: options.course.find_max.clone(), more_places, at_most }
 }
 
 /// Returns the ratio for a search. Each family has trials of its own, so both have the same weight,

@@ -30,7 +30,8 @@ fn warned(result: &Value, code: &str) -> bool {
 fn a_known_capacity_bounds_what_is_found_for_both_families() {
     const CAPACITY: f64 = 400.0;
     let origin = Origin::start();
-    let options = ["--find-max", "response.p50 < 10ms", "--rate", "300/s", "-d", "300ms"];
+    let options =
+        ["--find-max", "response.p50 < 10ms", "--rate", "300/s", "-d", "150ms", "--at-most", "12s"];
     let result = search(&origin, "/capacity/400", &options);
     for family in FAMILIES {
         let (of, trials) = (found(&result, family), trials(&result, family));
@@ -39,10 +40,11 @@ fn a_known_capacity_bounds_what_is_found_for_both_families() {
         let beyond = |trial: &&Value| trial["rate"].as_f64() > Some(CAPACITY * 1.2);
         assert!(trials.iter().filter(beyond).all(|trial| trial["held"] == false), "{of}");
         let failed = |trial: &&Value| trial["rate"].as_f64() == fails && trial["held"] == false;
-        assert!(trials.iter().filter(failed).count() >= 2, "{of}");
+        assert!(fails.is_none() || trials.iter().any(|trial| failed(&trial)), "{of}");
         let slow = |trial: &Value| trial["values"][0].as_f64() >= Some(10_000.0);
         let excused = |trial: &Value| trial["reason"] != "condition" && !trial["reason"].is_null();
         assert!(trials.iter().filter(failed).all(|trial| slow(trial) || excused(trial)), "{of}");
+        assert!(of["ended"].is_string() && of["steady"].is_boolean(), "{of}");
     }
 }
 
@@ -62,6 +64,10 @@ fn a_first_rate_that_does_not_hold_is_followed_by_lower_ones() {
         // The last one is ten exchanges in 200 ms.
         let all = [2000.0, 500.0, 125.0, 50.0];
         assert!(all.starts_with(&rates), "{of}");
+        // On a machine that is busy all the time each exchange begins late.
+        if of["ended"] == "generator" {
+            continue;
+        }
         assert!(rates.len() == all.len() || has_silent_trials(trials), "{of}");
         assert_eq!((&of["holds"], of["fails"].as_f64()), (&Value::Null, rates.last().copied()));
         assert_ne!(of["limited_by"], Value::Null);
@@ -103,7 +109,8 @@ fn all_conditions_have_to_hold_and_the_result_has_their_values() {
 fn connections_that_run_out_are_told_from_a_server_that_is_full() {
     let origin = Origin::start();
     // Each answer takes at least 20 ms, whatever the rate; two at a time are a hundred a second.
-    let options = ["--find-max", "response.p50 < 200ms", "--rate", "500", "-d", "500ms", "-c", "2"];
+    let condition = ["--find-max", "response.p50 < 200ms", "--at-most", "8s"];
+    let options = [&condition[..], &["--rate", "500", "-d", "500ms", "-c", "2"]].concat();
     let result = search(&origin, "/delay/20", &options);
     for family in FAMILIES {
         let first = &trials(&result, family)[0];
@@ -181,7 +188,7 @@ fn the_report_says_what_was_found_and_fits() {
     let output = sixmark(&[&options[..], &[&v6, &v4]].concat());
     let (table, said) = (String::from_utf8(output.stdout).unwrap(), output.stderr);
     for expected in [
-        "Highest rate with response.max < 1ns, each family alone, trials of 0.1 s",
+        "Highest rate with response.max < 1ns, each family alone, trials of 0.1",
         "Requests/s  Did not hold  Because",
         "IPv6                 100  ",
         "IPv4                 100  ",
@@ -194,4 +201,17 @@ fn the_report_says_what_was_found_and_fits() {
     long.for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
     // Standard error, which is no terminal here, has a line for each trial.
     assert!(String::from_utf8(said).unwrap().contains("did not hold ("));
+}
+
+#[test]
+fn the_time_of_a_search_is_bounded_and_what_is_not_confirmed_has_no_ratio() {
+    let origin = Origin::start();
+    let options = ["--find-max", "response.p50 < 10s", "-d", "100ms", "--at-most", "1500ms"];
+    let result = search(&origin, "/bytes/10", &options);
+    assert_eq!(result["find_max"]["at_most_s"], 1.5);
+    assert_eq!(result["find_max"]["ratio"], Value::Null);
+    for family in FAMILIES {
+        let of = found(&result, family);
+        assert!(of["ended"] == "budget" || of["ended"] == "generator", "{of}");
+    }
 }

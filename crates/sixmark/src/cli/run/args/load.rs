@@ -119,11 +119,16 @@ pub(in crate::cli) struct CourseArgs {
     pub(in crate::cli) replay: Option<Speed>,
 
     /// Find the highest rate at which this condition holds ('response.p99 < 10ms', 'failures <
-    /// 0.1%'), for each family separately: trials of -d each [default: 2s], the first at --rate
-    /// [default: 100/s]; repeatable, all must hold
+    /// 0.1%'), for each family separately: trials of -d [default: 2s] and, near the limit, four and
+    /// eight times as long, the first at --rate [default: 100/s]; repeatable, all must hold
     #[arg(long, value_name = "CONDITION",
           conflicts_with_all = ["ratio", "count", "ramp", "steps", "linger", "calibrate", "truth",
                                 "vitals_from"],
           help_heading = "Open loop", display_order = 4)]
     pub(in crate::cli) find_max: Vec<Condition>,
+
+    /// End a search after this time with what is known by then [default: 300 times -d]
+    #[arg(long, value_name = "TIME", value_parser = positive_time, requires = "find_max",
+          help_heading = "Open loop", display_order = 5)]
+    pub(in crate::cli) at_most: Option<Duration>,
 }
