@@ -358,10 +358,7 @@ impl Search {
         let widest = rates.windows(2).max_by(|a, b| (a[1] / a[0]).total_cmp(&(b[1] / b[0])))?;
         let (low, high) = (widest[0], widest[1]);
         // A server that changed has no limit to come near to.
-        // A rate beside an undecided one is probably undecided too.
-        let beside = [low, high].iter().any(|rate| self.undecided.contains(rate));
-        let close = if beside { NEAR } else { CLOSE };
-        if high <= low * close || self.splits >= SPLITS || !self.is_steady() {
+        if high <= low * CLOSE || self.splits >= SPLITS || !self.is_steady() {
             return None;
         }
         self.splits += 1;

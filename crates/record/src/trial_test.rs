@@ -19,7 +19,7 @@ use sixmark_stats::{ClusteredShare, Count, StudentEstimate, design_effect};
 
 /// The one-sided level of the test of a trial. On each side of the capacity one or two rates of a
 /// search are so near to it that their tests can be wrong.
-const LEVEL: f64 = 0.02;
+const LEVEL: f64 = 0.005;
 /// The largest share of exchanges that may fail, unless a condition bounds failures.
 pub const FAILED: f64 = 0.01;
 /// The fewest exchanges that show that none is above a limit.
@@ -115,12 +115,10 @@ impl TrialSample {
 
     /// Tests all conditions. A busy generator may be the reason for anything but that they hold.
     pub fn test(&self, busy: bool) -> Shown {
-        // All must hold, so each is tested at the level. One that does not is enough for a failure, so
-        // that they share the level.
-        let shared = LEVEL / self.figures.len().max(1) as f64;
+        let level = LEVEL / self.figures.len().max(1) as f64;
         let excused = self.late.saturating_mul(PER_LATE);
-        let beyond = |excused: u64| self.figures.iter().find(|of| of.is_above(excused, shared));
-        let holds = |excused: u64| self.figures.iter().all(|of| of.is_below(excused, LEVEL));
+        let beyond = |excused: u64| self.figures.iter().find(|of| of.is_above(excused, level));
+        let holds = |excused: u64| self.figures.iter().all(|of| of.is_below(excused, level));
         match beyond(excused) {
             Some(Figure::Share(of)) if !of.is_time => return Shown::Failing,
             Some(_) if !busy => return Shown::Slow,
