@@ -309,8 +309,8 @@ fn by_this_host(of: &FamilyResult) -> u64 {
 /// Returns why `rate` failed.
 fn limit(trials: &[Trial], rate: f64) -> Option<Limit> {
     let void = [Limit::Interrupted, Limit::Generator, Limit::Undecided];
-    let reasons = trials.iter().filter(|trial| trial.rate == rate).filter_map(|t| t.reason);
-    reasons.filter(|reason| !void.contains(reason)).last()
+    let mut reasons = trials.iter().filter(|trial| trial.rate == rate).filter_map(|t| t.reason);
+    reasons.rfind(|reason| !void.contains(reason))
 }
 
 fn ratio_of_rates(families: &Families<FoundRate>) -> Option<[f64; 2]> {
