@@ -3,9 +3,13 @@
 use crate::judge::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison};
 use crate::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
+use sixmark_record::family_result::FamilyResult;
 use sixmark_units::quantity::duration_us;
 
 use sixmark_document::provenance::warning;
+
+/// A difference of delays up to this many microseconds is not told.
+const LEAST_APART_US: f64 = 5.0;
 
 /// Warns that a signal ended a comparison.
 pub fn cut_short(pairs: usize, of: u32) -> Warning {
@@ -40,11 +44,74 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
     doubts_of_comparison(comparison).into_iter().map(warn_of_doubt).collect()
 }
 
+/// Warns that this machine's own delay in the waits of the sides differs by more than `margin`, a
+/// share of the shorter wait: it alone could look like a difference of the sides.
+pub fn delays_apart(sides: &[(&str, &FamilyResult)], margin: f64) -> Option<Warning> {
+    let found: Vec<(&str, f64, f64)> = sides
+        .iter()
+        .filter_map(|(name, of)| {
+            Some((*name, of.wait_sample.as_ref()?.delay_us()?, of.wait_us.p50?))
+        })
+        .collect();
+    let &[(a, delay_a, wait_a), (b, delay_b, wait_b)] = found.as_slice() else { return None };
+    let apart = (delay_a - delay_b).abs();
+    (apart > LEAST_APART_US && apart > margin * wait_a.min(wait_b)).then(|| {
+        let message = format!(
+            "this machine's delay in the median wait is {} for {a} and {} for {b}: {} apart, more \
+             than the margin of {:.1} %; differences of wait and response may be this machine's",
+            duration_us(delay_a),
+            duration_us(delay_b),
+            duration_us(apart),
+            margin * 100.0
+        );
+        warning("delays_apart", message)
+    })
+}
+
 fn warn_of_doubt(doubt: ComparisonDoubt) -> Warning {
     let line = doubt.to_string();
     match doubt {
         ComparisonDoubt::TooFewBlocks { .. } => warning("too_few_blocks", line),
         ComparisonDoubt::Autocorrelated(_) => warning("autocorrelated_blocks", line),
         ComparisonDoubt::BelowNoiseFloor(_) => warning("below_noise_floor", line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sixmark_record::result::family_result;
+    use sixmark_record::tally::FamilyTally;
+
+    use super::*;
+
+    /// A side whose median wait is `wait` us, of which `late` us are this machine's.
+    fn side([wait, late]: [u64; 2]) -> FamilyResult {
+        let mut tally = FamilyTally::default();
+        for _ in 0..100 {
+            tally.phases.wait.record(wait * 1_000);
+            tally.wait_sample.record(wait * 1_000, late * 1_000);
+        }
+        family_result(&tally, Vec::new(), 1.0, false)
+    }
+
+    fn said(a: [u64; 2], b: [u64; 2]) -> Option<String> {
+        let [a, b] = [a, b].map(side);
+        delays_apart(&[("A", &a), ("B", &b)], 0.05).map(|warning| warning.message)
+    }
+
+    #[test]
+    fn delays_that_differ_by_more_than_the_margin_are_told() {
+        let told = said([620, 230], [420, 30]).unwrap();
+        assert!(told.contains("is 230 us for A and 30.0 us for B: 200 us apart"), "{told}");
+        assert!(told.contains("margin of 5.0 %"), "{told}");
+    }
+
+    #[test]
+    fn equal_delays_and_small_ones_are_not() {
+        assert_eq!(said([620, 230], [620, 225]), None);
+        assert_eq!(said([20, 5], [16, 1]), None);
+        let tally = FamilyTally::default();
+        let none = family_result(&tally, Vec::new(), 1.0, false);
+        assert_eq!(delays_apart(&[("A", &none), ("B", &side([620, 230]))], 0.05), None);
     }
 }

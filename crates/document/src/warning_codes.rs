@@ -48,6 +48,8 @@ pub const WARNING_CODES: &[&str] = &[
     "generator_stalled",
     "generator_limited",
     "connections_limited",
+    "client_delay",
+    "delays_apart",
     "clock_stepped",
     "missing_stamps",
     "slow_checks",

@@ -27,6 +27,10 @@ pub(super) struct Exchange {
     /// The time at which the first byte of the response was received. An interim response does not
     /// count once its head is complete.
     pub(super) first: Option<u64>,
+    /// How long before [`first`](Exchange::first) the kernel had received that byte, or bytes after
+    /// it that were read together with it, in nanoseconds. `None` unless the connection is one of
+    /// those with timestamps.
+    pub(super) late: Option<u64>,
     /// The number of complete interim responses, and the time at which the first byte of the first
     /// one was received.
     pub(super) interims: u8,
@@ -42,12 +46,13 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Records the first byte of the response, which ends the wait.
-    pub(super) fn note_first(&mut self, at: u64) {
+    /// Records the first byte of the response, which ends the wait and had arrived `late`
+    /// nanoseconds before, if that is known.
+    pub(super) fn note_first(&mut self, at: u64, late: Option<u64>) {
         if self.first.is_some() {
             return;
         }
-        self.first = Some(at);
+        (self.first, self.late) = (Some(at), late);
         match self.phase {
             // The response began before the request was sent completely, so there is no wait.
             FailurePhase::Send => self.sent = at,
@@ -65,12 +70,12 @@ impl Exchange {
     /// Records that `count` interim responses are complete by `at`. With `goes_on`, the bytes
     /// received at that time are also those of what follows them.
     #[cold]
-    pub(super) fn note_interims(&mut self, count: u8, goes_on: bool, at: u64) {
+    pub(super) fn note_interims(&mut self, count: u8, goes_on: bool, at: u64, late: Option<u64>) {
         while self.interims < count {
             self.note_interim(at);
         }
         match goes_on {
-            true => self.note_first(at),
+            true => self.note_first(at, late),
             false => drop(self.take_back_first()),
         }
     }

@@ -36,8 +36,8 @@ pub enum PhaseClock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseClocks {
-    /// From SYN to SYN-ACK by the kernel's clock, or from the connect call to established by this
-    /// process's.
+    /// From SYN to SYN-ACK by the kernel's clock. In documents of older versions perhaps from the
+    /// connect call to established by this process's.
     pub connect: PhaseClock,
     /// The handshake of TLS or QUIC.
     pub tls: PhaseClock,
@@ -68,14 +68,15 @@ fn clock_of_older_documents() -> PhaseClock {
 }
 
 impl PhaseClocks {
-    /// Returns the clocks of a run whose timestamps are taken by `mode`.
+    /// Returns the clocks of a run whose timestamps are taken by `mode`. The kernel times each
+    /// handshake of TCP anyway.
     pub fn of(mode: Timestamps) -> PhaseClocks {
         let (whole, part) = match mode {
             Timestamps::Kernel => (PhaseClock::Kernel, PhaseClock::Both),
             Timestamps::User => (PhaseClock::User, PhaseClock::User),
         };
         PhaseClocks {
-            connect: whole,
+            connect: PhaseClock::Kernel,
             tls: PhaseClock::User,
             interim: whole,
             wait: whole,

@@ -14,6 +14,7 @@ use crate::quic::QuicResult;
 use crate::sizes::SizesResult;
 use crate::tcp::TcpResult;
 use crate::tls::TlsResult;
+use crate::wait_sample::{OwnDelay, WaitSampleResult};
 use sixmark_document::timing::Summary;
 
 /// The figures of one family.
@@ -81,8 +82,8 @@ pub struct FamilyResult {
     pub requests_per_s: f64,
     /// Content of complete responses, in bytes per second: bytes.body / elapsed_s.
     pub goodput_bytes_per_s: f64,
-    /// From the connect call to established; from the SYN to the SYN-ACK if by the kernel's clock.
-    /// Of connections established.
+    /// From the SYN to the SYN-ACK by the kernel's clock, in whole microseconds; from the connect call
+    /// to established by sixmark's if the kernel has no time. Of connections established.
     pub connect_us: Summary,
     /// From the request's last byte handed to the kernel to the first byte of the first interim
     /// (1xx) response. Of complete responses that an interim one preceded; absent if there were
@@ -92,6 +93,11 @@ pub struct FamilyResult {
     /// From the request's last byte handed to the kernel to the response's first byte, not counting
     /// interim (1xx) responses. Of complete responses.
     pub wait_us: Summary,
+    /// The waits of a sample of exchanges by two clocks, which tell how much of `wait_us` is this
+    /// machine's own delay; absent if there are none: with the kernel's timestamps, for watched
+    /// traffic, and if the document is older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_sample: Option<WaitSampleResult>,
     /// From the exchange's start, including connecting if the exchange began with it, to the
     /// response's first byte. Of complete responses; null if the document is older than this field.
     #[serde(default)]
@@ -138,6 +144,11 @@ impl FamilyResult {
     /// Returns the number of exchanges that the end of the load cut off (ABANDONED).
     pub fn abandoned(&self) -> u64 {
         self.outcome(Outcome::Abandoned)
+    }
+
+    /// Returns this machine's own delay in the median wait, if it is large enough to be told.
+    pub fn wait_delay(&self) -> Option<OwnDelay> {
+        self.wait_sample.as_ref()?.delay_in(self.wait_us.p50?)
     }
 
     /// Returns the number of exchanges whose result is known: those sent, except the ones that the

@@ -61,5 +61,6 @@ pub mod tls;
 pub mod trial_test;
 pub mod truth;
 pub mod unanswered;
+pub mod wait_sample;
 pub mod warnings;
 pub mod work;

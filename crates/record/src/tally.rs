@@ -23,6 +23,7 @@ use crate::quic::QuicTally;
 use crate::sizes::Sizes;
 use crate::tcp::TcpTally;
 use crate::tls::TlsTally;
+use crate::wait_sample::WaitSampleTally;
 use sixmark_document::timing::Timing;
 use sixmark_http::redirect::is_redirect;
 use sixmark_units::counts::Counts;
@@ -117,6 +118,9 @@ pub struct FamilyTally {
     /// The durations of the phases.
     #[serde(skip_serializing_if = "is_default")]
     pub phases: Phases,
+    /// The waits of a sample of exchanges by two clocks.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wait_sample: WaitSampleTally,
     /// TCP statistics of connections closed.
     #[serde(skip_serializing_if = "is_default")]
     pub tcp: TcpTally,
@@ -308,8 +312,8 @@ pub struct ByteTally {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Phases {
-    /// From the connect call until the kernel reports that the connection is established; by the
-    /// kernel's clock, from the SYN to the SYN-ACK.
+    /// From the SYN to the SYN-ACK by the kernel's clock; where it has no time, from the connect call
+    /// until the kernel reports that the connection is established.
     #[serde(skip_serializing_if = "is_default")]
     pub connect: Timing,
     /// From the request's last byte handed to the kernel to the first byte of the first interim

@@ -213,9 +213,9 @@ pub struct TcpResult {
         schemars(with = "std::collections::BTreeMap<u16, std::num::NonZeroU64>")
     )]
     pub mss: BTreeMap<u32, u64>,
-    /// TCP handshakes whose times were requested from the kernel when they had finished: all of a
-    /// short run or with the kernel's clock, a sample of a long one; null if there were none. Both
-    /// times are of the same connections.
+    /// TCP handshakes whose times were requested from the kernel when they had finished: all; in
+    /// documents of older versions a sample of a long run. Null if there were none. Both times are
+    /// of the same connections.
     #[serde(default)]
     pub handshake: Option<HandshakeResult>,
 }

@@ -304,6 +304,7 @@ impl FamilyColumns<'_> {
         self.phases(text);
         self.handshakes(text);
         self.tcp_handshakes(text);
+        self.waits(text);
         self.tcp(text);
         self.quic(text);
         self.io(text);

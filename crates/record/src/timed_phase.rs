@@ -7,7 +7,7 @@ use sixmark_document::timing::Summary;
 /// A part of an exchange, or of a connection's life, whose durations are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimedPhase {
-    /// From the connect call to established.
+    /// From the SYN to the SYN-ACK.
     Connect,
     /// From established to the end of the TLS or QUIC handshake.
     Tls,
@@ -81,7 +81,8 @@ impl TimedPhase {
     pub fn definition(self) -> &'static str {
         match self {
             TimedPhase::Connect => {
-                "From the connect call to established; by the kernel’s clock from the SYN to the SYN-ACK."
+                "From the SYN to the SYN-ACK by the kernel’s clock; from the connect call to \
+                 established where the kernel has no time."
             }
             TimedPhase::Tls => "From connected to the end of the TLS or QUIC handshake.",
             TimedPhase::Interim => {

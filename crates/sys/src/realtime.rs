@@ -11,6 +11,9 @@ const PERIOD: u64 = 100_000_000;
 const READINGS: usize = 8;
 /// An offset that changes by more than this within a second counts as set, nanoseconds.
 const STEP: u64 = 50_000;
+/// A timestamp further ahead than this is rejected, nanoseconds. The two clocks are read one after
+/// the other, so that a small difference is normal.
+const AHEAD: u64 = 1_000;
 
 /// The offset between the two clocks.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +49,13 @@ impl Realtime {
     /// Converts a timestamp to CLOCK_MONOTONIC; 0 for a time before the boot.
     pub(crate) fn monotonic(&self, real: u64) -> u64 {
         u64::try_from(i128::from(real) - self.offset).unwrap_or(0)
+    }
+
+    /// Converts a timestamp to CLOCK_MONOTONIC. Returns `None` if it is absent or lies in the future,
+    /// because the clock was set.
+    pub(crate) fn believe(&self, real: Option<u64>) -> Option<u64> {
+        let (at, now) = (self.monotonic(real?), clock::now());
+        (at <= now + AHEAD).then(|| at.min(now))
     }
 
     /// Returns the number of times that the clock was set.
@@ -143,6 +153,14 @@ mod tests {
         let around = before - doubt - slewed..=after + doubt + slewed;
         let found = realtime.monotonic(stamp);
         assert!(around.contains(&found), "{found} is not in {around:?}");
+    }
+
+    #[test]
+    fn a_stamp_from_the_future_is_not_believed() {
+        let (realtime, now) = (Realtime::new(), clock::real());
+        assert!(realtime.believe(Some(now)).is_some());
+        assert_eq!(realtime.believe(Some(now + 60 * SECOND)), None);
+        assert_eq!(realtime.believe(None), None);
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn message<'c>(
 }
 
 /// Returns the timestamp among the control messages of a receive.
-fn stamp(controls: &[u8]) -> Option<u64> {
+pub(crate) fn stamp(controls: &[u8]) -> Option<u64> {
     let is_stamp = |&(level, kind, _): &(i32, i32, &[u8])| {
         level == libc::SOL_SOCKET && kind == libc::SCM_TIMESTAMPING
     };

@@ -42,6 +42,7 @@ fn connect(
         no_delay: false,
         lasting: true,
         ask_handshake: false,
+        stamped: false,
         datagrams: true,
     };
     driver.connect(slot, &way);

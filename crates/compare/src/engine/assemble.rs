@@ -10,7 +10,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use super::course::ComparisonCourse;
 use super::{Comparing, Contender, without_repeats};
-use crate::warnings::{cut_short, of_comparison};
+use crate::warnings::{cut_short, delays_apart, of_comparison};
 use sixmark_document::environment;
 use sixmark_load as load;
 use sixmark_load::{AgentLoad, FleetLoad};
@@ -194,6 +194,8 @@ fn warnings(
     // With a side that gives nothing, more pairs would decide nothing.
     let mut compared = if course.given_up { Vec::new() } else { of_comparison(comparison) };
     compared.retain(|warning| !is_known(&warning.code));
+    let totals = [(a.name.as_str(), &results.a.total), (b.name.as_str(), &results.b.total)];
+    compared.extend(delays_apart(&totals, comparison.settings.margin));
     let cut_short = cut_short.into_iter().collect();
     without_repeats([doubts, lengthened, before, cut_short, both, compared].concat())
 }

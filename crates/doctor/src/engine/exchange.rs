@@ -27,6 +27,7 @@ pub(super) fn exchange(driver: &mut dyn Driver, family: Family) -> Result<(), St
         no_delay: true,
         lasting: true,
         ask_handshake: false,
+        stamped: false,
         datagrams: false,
     };
     driver.connect(0, &way);

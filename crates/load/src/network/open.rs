@@ -12,15 +12,8 @@ use crate::protocol::Protocol;
 use crate::recorder::Recorder;
 
 impl<D: Driver> Network<'_, D> {
-    /// Begins to open a connection at `now`, without an exchange. With `counts`, it counts although
-    /// the measurement has not begun.
-    pub(crate) fn open(
-        &mut self,
-        endpoint: usize,
-        now: u64,
-        counts: bool,
-        recorder: &mut Recorder,
-    ) -> Slot {
+    /// Begins to open a connection at `now`, without an exchange.
+    pub(crate) fn open(&mut self, endpoint: usize, now: u64, recorder: &mut Recorder) -> Slot {
         let (target, plan) = (&self.prepared.endpoints[endpoint], &self.prepared.plan);
         let datagrams = self.is_over_quic();
         let protocol = Protocol::new(&plan.http, self.begin_quic(endpoint, now));
@@ -28,9 +21,8 @@ impl<D: Driver> Network<'_, D> {
         let from = self.sources.next(target.family);
         let lasting = plan.connection.lasting();
         let (to, no_delay) = (target.address, target.no_delay);
-        let counts = counts || recorder.measures(self.driver.woke());
-        let ask_handshake = !datagrams && recorder.asks_handshake(target.family, counts);
-        let way = SocketRoute { to, from, no_delay, lasting, ask_handshake, datagrams };
+        let (ask_handshake, stamped) = (!datagrams, recorder.asks_arrivals(target.family));
+        let way = SocketRoute { to, from, no_delay, lasting, ask_handshake, stamped, datagrams };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
         slot
     }
@@ -64,9 +56,10 @@ impl<D: Driver> Network<'_, D> {
         expected
     }
 
-    /// Records when a connection was established and how long that took, by the clock that the run
-    /// uses. If the kernel's time is wanted but missing, the client's clock is used, and the time
-    /// counts as missing. Returns what the kernel reported about the handshake, if it was asked.
+    /// Records when a connection was established and how long that took, by the kernel's clock. If
+    /// the kernel has no time, the client's clock is used; with the kernel's timestamps, the time
+    /// then counts as missing. Returns what the kernel reported about the handshake, if it was
+    /// asked.
     fn time_connect(&mut self, slot: Slot, at: u64, recorder: &mut Recorder) -> Option<Handshake> {
         let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
         let (quic, said) = (self.quic.is_some(), self.driver.handshake(slot));
@@ -80,7 +73,7 @@ impl<D: Driver> Network<'_, D> {
             other => other,
         });
         connection.connect_took = match said {
-            Some(Handshake::Took(nanos)) if kernel => nanos,
+            Some(Handshake::Took(nanos)) => nanos,
             _ => client,
         };
         let timed = matches!(said, Some(Handshake::Took(_)));

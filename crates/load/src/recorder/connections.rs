@@ -10,11 +10,11 @@ use super::Recorder;
 use crate::connection::{Connection, State};
 
 impl Recorder {
-    /// Returns true if the kernel is to be asked how long the handshake of the next connection
-    /// takes. If connect times are from the kernel's clock, it is asked for all connections,
-    /// otherwise for a sample to compare with the client's clock.
-    pub(crate) fn asks_handshake(&mut self, family: Family, counts: bool) -> bool {
-        self.kernel || (counts && self.handshakes.takes(family))
+    /// Returns true if the kernel is to give timestamps to what the next connection receives, so that
+    /// the lateness of this client is known. With the kernel's clock, all times are from timestamps
+    /// anyway.
+    pub(crate) fn asks_arrivals(&mut self, family: Family) -> bool {
+        !self.kernel && self.arrivals.takes(family)
     }
 
     /// Returns true if the kernel is to be asked for the path statistics of a connection that is

@@ -90,8 +90,12 @@ impl Recorder {
         if exchange.due.is_some() {
             phases.service.record(end.saturating_sub(exchange.start));
         }
+        let wait = first.saturating_sub(exchange.sent);
+        if let Some(late) = exchange.late {
+            self.tally[family].wait_sample.record(wait, late);
+        }
         let slice = &mut self.slice.families[family];
-        slice.wait.record(first.saturating_sub(exchange.sent));
+        slice.wait.record(wait);
         let response = end.saturating_sub(exchange.due.unwrap_or(exchange.start));
         slice.response.record(response);
         self.counted_apart(family, exchange).for_each(|of| of.response.record(response));

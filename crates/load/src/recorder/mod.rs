@@ -29,6 +29,13 @@ use trace::Trace;
 /// Length of a slice in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
+/// On each worker, the paths of this many connections of each family are all asked about; after
+/// that, of one in eight.
+const PATHS: u64 = 256;
+/// On each worker, this many connections of each family have timestamps of what they receive; after
+/// that, one in eight.
+const ARRIVALS: u64 = 1;
+
 /// The counts of a worker.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -37,10 +44,10 @@ pub(crate) struct Recorder {
     pub(crate) lapses: Lapses,
     /// The time at which the worker last resumed after a stall; 0 if it never stalled.
     back_at: u64,
-    /// The samples of connections for which the kernel is asked about the path and about the
-    /// handshake.
+    /// The samples of connections for which the kernel is asked about the path, and for timestamps of
+    /// what they receive.
     paths: Sampling,
-    handshakes: Sampling,
+    arrivals: Sampling,
     accepted: AcceptStatus,
     /// The number of each request's name. Empty unless requests are counted by name.
     names: Arc<[u32]>,
@@ -85,8 +92,8 @@ impl Recorder {
             clocks: Clocks::default(),
             lapses: Lapses::default(),
             back_at: 0,
-            paths: Sampling::default(),
-            handshakes: Sampling::default(),
+            paths: Sampling::of_first(PATHS),
+            arrivals: Sampling::of_first(ARRIVALS),
             accepted: prepared.plan.accept_status,
             names: Arc::clone(&prepared.names),
             steps: LoadSteps::new(&prepared.plan),

@@ -1,29 +1,34 @@
-//! The choice of connections for which the kernel is asked about handshake or path. Asking costs a
-//! system call, so not all are.
+//! The choice of connections for which the kernel is asked about the path, or for timestamps of what
+//! they receive. Both cost time, so not all are.
 
 use sixmark_units::family::{Family, PerFamily};
 
-/// On each worker, this many connections of each family are all asked.
-const ALL: u64 = 256;
-/// After that, one in this many is asked. Even if each request has a connection of its own, asking
-/// takes less than a hundredth of the time.
+/// After the first ones, one connection in this many is chosen. Even if each request has a connection
+/// of its own, asking about its path takes less than a hundredth of the time.
 const ONE_IN: u64 = 8;
 /// 2^64 divided by the golden ratio. Its multiples are spread evenly and have no period; every
 /// eighth connection would always hit the same one of eight targets used in turn.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Chooses by the number of the connection alone, independently of its outcome.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sampling {
+    /// On each worker, the first connections of each family, up to this number, are all chosen.
+    all: u64,
     seen: PerFamily<u64>,
 }
 
 impl Sampling {
-    /// Returns true if the family's next connection is to be asked about.
+    /// Creates a choice of the first `all` connections and of an eighth of the others.
+    pub(crate) fn of_first(all: u64) -> Sampling {
+        Sampling { all, seen: PerFamily::default() }
+    }
+
+    /// Returns true if the family's next connection is chosen.
     pub(crate) fn takes(&mut self, family: Family) -> bool {
         let number = self.seen[family];
         self.seen[family] += 1;
-        number < ALL || number.wrapping_mul(GOLDEN) < u64::MAX / ONE_IN
+        number < self.all || number.wrapping_mul(GOLDEN) < u64::MAX / ONE_IN
     }
 }
 
@@ -31,9 +36,11 @@ impl Sampling {
 mod tests {
     use super::*;
 
+    const ALL: u64 = 256;
+
     #[test]
     fn the_first_are_all_asked_and_an_eighth_of_the_others() {
-        let mut sampling = Sampling::default();
+        let mut sampling = Sampling::of_first(ALL);
         for family in Family::BOTH {
             assert!((0..ALL).all(|_| sampling.takes(family)));
             let taken = (0..80_000).filter(|_| sampling.takes(family)).count();
@@ -44,7 +51,7 @@ mod tests {
     #[test]
     fn targets_in_turn_are_asked_alike() {
         for targets in [2, 3, 4, 8, 16, 100] {
-            let mut sampling = Sampling::default();
+            let mut sampling = Sampling::of_first(ALL);
             let mut asked = vec![0_i64; targets];
             for number in 0..targets * 8_000 {
                 asked[number % targets] += i64::from(sampling.takes(Family::Ipv6));

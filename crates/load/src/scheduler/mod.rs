@@ -302,6 +302,7 @@ fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
         start: now,
         sent: 0,
         first: None,
+        late: None,
         interims: 0,
         interim: None,
         tries: 0,

@@ -118,7 +118,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Begins to open a connection, without an exchange.
     pub(super) fn connect(&mut self, endpoint: usize, now: u64) -> Slot {
-        self.network.open(endpoint, now, self.opening.is_some(), &mut self.recorder)
+        self.network.open(endpoint, now, &mut self.recorder)
     }
 
     /// Closes the idle connections once no more exchanges will start: exchanges in flight may wait

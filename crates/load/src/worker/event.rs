@@ -19,6 +19,7 @@ impl<D: Driver> Worker<'_, D> {
         if let (true, Some(buffer)) = (over, &mut connection.send_buffer) {
             buffer.ended = true;
         }
+        self.late = self.network.driver.arrived().map(|arrived| at.saturating_sub(arrived));
         match kind {
             EventKind::Connected(peer) => self.connected(slot, at, peer),
             EventKind::Sent if direct => self.sent(slot, at),

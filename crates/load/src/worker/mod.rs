@@ -55,6 +55,9 @@ pub struct Worker<'a, D> {
     /// What is remembered of peers across connections.
     memory: Memory,
     buffers: Buffers,
+    /// How long before the event that is being processed the last of its bytes had arrived, in
+    /// nanoseconds, if the kernel gave it a timestamp.
+    late: Option<u64>,
     /// When it is decided again how much the driver may batch.
     grain_due: u64,
     /// The connections being opened before the load. `None` once the load has begun.
@@ -114,6 +117,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             requests,
             memory: Memory::default(),
             buffers: Buffers::default(),
+            late: None,
             grain_due: 0,
             opening: None,
         }

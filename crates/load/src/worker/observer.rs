@@ -20,6 +20,8 @@ pub(super) struct StreamObserver<'a> {
     pub(super) permits: &'a mut Permits,
     pub(super) over: &'a mut Vec<(Permit, StreamEnd)>,
     pub(super) at: u64,
+    /// How long before that the last of the bytes had arrived, in nanoseconds, if it is known.
+    pub(super) late: Option<u64>,
     /// The notes on exchanges. `None` if the plan needs none.
     pub(super) notes: Option<&'a mut Notes>,
     pub(super) prepared: &'a PreparedLoad,
@@ -37,7 +39,7 @@ impl StreamObserver<'_> {
 
 impl Observer for StreamObserver<'_> {
     fn begun(&mut self, token: Token) {
-        self.permits.get(token).note_first(self.at);
+        self.permits.get(token).note_first(self.at, self.late);
     }
 
     fn interim(&mut self, token: Token) {

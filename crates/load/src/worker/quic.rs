@@ -38,6 +38,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Handles the expired timers of QUIC connections.
     pub(super) fn wake_quic(&mut self, now: u64) {
+        self.late = None;
         while let Some(slot) = self.network.wake_quic(now) {
             self.attend(slot, now);
         }

@@ -144,7 +144,7 @@ impl<D: Driver> Worker<'_, D> {
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
         let permit = machine.permit();
         let exchange = self.scheduler.permits.get(permit);
-        exchange.note_first(at);
+        exchange.note_first(at, self.late);
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
         let (fed, kept) = match &mut self.requests.notes {
             None => (machine.read(bytes, &mut self.memory, None), false),
@@ -157,7 +157,7 @@ impl<D: Driver> Worker<'_, D> {
             }
         };
         if machine.interims() > 0 {
-            exchange.note_interims(machine.interims(), machine.goes_on(), at);
+            exchange.note_interims(machine.interims(), machine.goes_on(), at, self.late);
         }
         match fed {
             Ok(fed) => match fed.complete {

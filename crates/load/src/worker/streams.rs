@@ -44,8 +44,9 @@ impl<D: Driver> Worker<'_, D> {
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
         let (permits, notes) = (&mut self.scheduler.permits, self.requests.notes.as_deref_mut());
+        let late = self.late;
         let mut observer =
-            StreamObserver { permits, over: &mut over, at, notes, prepared, endpoint };
+            StreamObserver { permits, over: &mut over, at, late, notes, prepared, endpoint };
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
         let read = streams.read(bytes, &mut observer);
         self.settle(slot, at, over);
@@ -62,8 +63,9 @@ impl<D: Driver> Worker<'_, D> {
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
         let (permits, notes) = (&mut self.scheduler.permits, self.requests.notes.as_deref_mut());
+        let late = self.late;
         let mut observer =
-            StreamObserver { permits, over: &mut over, at, notes, prepared, endpoint };
+            StreamObserver { permits, over: &mut over, at, late, notes, prepared, endpoint };
         let read = streams.attend(event, &mut self.memory, &mut observer);
         self.settle(slot, at, over);
         if let Err(breach) = read {

@@ -30,6 +30,7 @@ fn a_close_takes_back_what_waits_for_room<D: Make>(family: Family, lasting: bool
         no_delay: true,
         lasting,
         ask_handshake: false,
+        stamped: false,
         datagrams: false,
     };
     driver.connect(SLOT, &way);

@@ -91,6 +91,10 @@ impl Driver for Simulated {
         event
     }
 
+    fn arrived(&self) -> Option<u64> {
+        self.world.borrow().arrived
+    }
+
     fn bytes(&self) -> &[u8] {
         &self.bytes
     }

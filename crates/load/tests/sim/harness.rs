@@ -104,6 +104,7 @@ pub(crate) struct Sim {
     pub(crate) stop_at: u64,
     pub(crate) most_waits: u64,
     pub(crate) pause: Option<[u64; 2]>,
+    pub(crate) late: u64,
     pub(crate) tenths: bool,
 }
 
@@ -122,8 +123,8 @@ impl Sim {
     pub(crate) fn new(plan: Plan) -> Sim {
         let (worker, seed, cost, drops) = (0, 0, 0, 0);
         let (stop_at, most_waits, pause) = (u64::MAX, 100_000, None);
-        let tenths = false;
-        Sim { plan, worker, seed, cost, drops, stop_at, most_waits, pause, tenths }
+        let (late, tenths) = (0, false);
+        Sim { plan, worker, seed, cost, drops, stop_at, most_waits, pause, late, tenths }
     }
 
     pub(crate) fn run(self, script: Script) -> Ran {
@@ -171,6 +172,7 @@ impl Sim {
             stop: Arc::clone(stop),
             stop_at: self.stop_at,
             pause: self.pause,
+            late: self.late,
         }
     }
 }

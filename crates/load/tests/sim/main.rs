@@ -15,6 +15,7 @@ mod ending;
 mod harness;
 mod http2;
 mod lapses;
+mod lateness;
 mod ledger;
 mod open;
 mod opening;

@@ -53,6 +53,7 @@ impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
             no_delay: false,
             lasting: LASTING,
             ask_handshake: true,
+            stamped: false,
             datagrams: false,
         };
         (&mut self.driver, way)

@@ -38,6 +38,7 @@ impl Stage for InSimulation {
             stop: Arc::new(AtomicBool::new(false)),
             stop_at: u64::MAX,
             pause: None,
+            late: 0,
         };
         let script = Script::new(dial, move |_, _| reply(scene));
         let script = if scene == Scene::Checks { script.seeing(check()) } else { script };
@@ -52,6 +53,7 @@ impl Stage for InSimulation {
             no_delay: false,
             lasting: true,
             ask_handshake: true,
+            stamped: false,
             datagrams: false,
         };
         InSimulation { driver: Simulated::new(&world), way }

@@ -28,8 +28,15 @@ fn without_source<D: Make>() {
 
 fn begun<D: Make>(from: SocketAddr, to: SocketAddr, datagrams: bool) -> EventKind {
     let from = Some(LocalAddress { address: from, foreign: false });
-    let way =
-        SocketRoute { to, from, no_delay: false, lasting: true, ask_handshake: false, datagrams };
+    let way = SocketRoute {
+        to,
+        from,
+        no_delay: false,
+        lasting: true,
+        ask_handshake: false,
+        stamped: false,
+        datagrams,
+    };
     let mut driver = D::make();
     driver.connect(SLOT, &way);
     let kind = next(&mut driver).kind;

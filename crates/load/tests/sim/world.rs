@@ -27,8 +27,18 @@ pub(crate) struct World {
     /// What will happen, by time and then by the order of its making.
     due: BTreeMap<(u64, u64), (Slot, Step)>,
     made: u64,
-    /// What has happened and is not told yet, and when.
-    ready: VecDeque<(u64, Slot, Step)>,
+    /// What has happened and is not told yet.
+    ready: VecDeque<News>,
+    /// When the bytes that were last told had arrived, if their connection asks for timestamps.
+    pub(crate) arrived: Option<u64>,
+}
+
+/// What has happened, when the worker was woken for it, and when it happened.
+struct News {
+    at: u64,
+    arrived: u64,
+    slot: Slot,
+    step: Step,
 }
 
 /// What a worker is held to, and what it has to bear.
@@ -45,6 +55,8 @@ pub(crate) struct Rules {
     pub(crate) stop_at: u64,
     /// When the worker stands still in a wait, and for how long; the world goes on.
     pub(crate) pause: Option<[u64; 2]>,
+    /// How much later than something happens the worker is woken for it.
+    pub(crate) late: u64,
 }
 
 /// A connection in a slot.
@@ -55,6 +67,7 @@ struct Held {
     /// When it was dialled, and whether its handshake is asked about.
     called: u64,
     asks_handshake: bool,
+    stamped: bool,
     /// An exchange is in flight.
     busy: bool,
     /// It was told that nothing more can come.
@@ -84,6 +97,7 @@ impl World {
             due: BTreeMap::new(),
             made: 0,
             ready: VecDeque::new(),
+            arrived: None,
         }
     }
 
@@ -100,6 +114,7 @@ impl World {
             established: false,
             called,
             asks_handshake: way.ask_handshake,
+            stamped: way.stamped,
             // Of exchanges that share their connections the books know.
             busy: self.script.books.is_none(),
             over: false,
@@ -232,7 +247,8 @@ impl World {
             let first = self.due.first_key_value().map_or(u64::MAX, |(&(at, _), _)| at);
             let then = first.min(until);
             assert_ne!(then, u64::MAX, "waits for ever");
-            self.clock = self.clock.max(then);
+            let late = if first <= until { self.rules.late } else { 0 };
+            self.clock = self.clock.max(then + late);
         }
         if let Some([_, length]) = self.rules.pause.take_if(|[from, _]| *from <= self.clock) {
             self.clock += length;
@@ -242,20 +258,25 @@ impl World {
         while let Some(entry) = self.due.first_entry()
             && entry.key().0 <= self.woke
         {
+            let arrived = entry.key().0;
             let (slot, step) = entry.remove();
-            self.ready.push_back((self.woke, slot, step));
+            self.ready.push_back(News { at: self.woke, arrived, slot, step });
         }
         self.work();
     }
 
     pub(crate) fn next(&mut self) -> Option<Event> {
-        let (at, slot, step) = self.ready.pop_front()?;
+        self.arrived = None;
+        let News { at, arrived, slot, step } = self.ready.pop_front()?;
         self.work();
-        let kind = self.tell(at, slot, step);
+        if matches!(step, Step::Bytes(_) | Step::LastBytes(_)) && self.held(slot).stamped {
+            self.arrived = Some(arrived);
+        }
+        let kind = self.tell((at, arrived), slot, step);
         Some(Event { slot, at, kind })
     }
 
-    fn tell(&mut self, at: u64, slot: Slot, step: Step) -> EventKind {
+    fn tell(&mut self, (at, arrived): (u64, u64), slot: Slot, step: Step) -> EventKind {
         match step {
             Step::Connected(peer) => {
                 let held = self.held(slot);
@@ -273,8 +294,8 @@ impl World {
                 EventKind::Sent
             }
             Step::Left => EventKind::Left,
-            Step::Bytes(bytes) => self.tell_bytes(at, slot, bytes, false),
-            Step::LastBytes(bytes) => self.tell_bytes(at, slot, bytes, true),
+            Step::Bytes(bytes) => self.tell_bytes((at, arrived), slot, bytes, false),
+            Step::LastBytes(bytes) => self.tell_bytes((at, arrived), slot, bytes, true),
             Step::Fin => {
                 self.end(slot);
                 EventKind::Ended
@@ -286,7 +307,13 @@ impl World {
         }
     }
 
-    fn tell_bytes(&mut self, at: u64, slot: Slot, mut bytes: Vec<u8>, last: bool) -> EventKind {
+    fn tell_bytes(
+        &mut self,
+        (at, arrived): (u64, u64),
+        slot: Slot,
+        mut bytes: Vec<u8>,
+        last: bool,
+    ) -> EventKind {
         if self.script.books.is_some() {
             return self.tell_frames(at, slot, bytes);
         }
@@ -298,7 +325,7 @@ impl World {
         if dropped && droppable < bytes.len() {
             let rest = bytes.split_off(droppable);
             let step = if last { Step::LastBytes(rest) } else { Step::Bytes(rest) };
-            self.ready.push_front((at, slot, step));
+            self.ready.push_front(News { at, arrived, slot, step });
             last = false;
         }
         let held = self.held(slot);
@@ -347,7 +374,7 @@ impl World {
     /// Nothing more is told of the connection in `slot`.
     fn forget(&mut self, slot: Slot) {
         self.due.retain(|_, (other, _)| *other != slot);
-        self.ready.retain(|&(_, other, _)| other != slot);
+        self.ready.retain(|news| news.slot != slot);
     }
 
     /// Each step happens that long after the one before. Bytes stay in order, so that late ones of a
@@ -367,7 +394,8 @@ impl World {
             && entry.key().0 <= self.clock
         {
             let (slot, step) = entry.remove();
-            self.ready.push_back((self.clock, slot, step));
+            let at = self.clock;
+            self.ready.push_back(News { at, arrived: at, slot, step });
         }
     }
 

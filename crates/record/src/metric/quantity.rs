@@ -4,6 +4,7 @@
 use super::unit::MetricKind;
 use crate::family_result::FamilyResult;
 use crate::outcome::FailurePhase;
+use crate::wait_sample::WaitSampleResult;
 
 /// A figure that is neither a phase's durations nor an outcome's count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,6 +58,8 @@ pub enum Quantity {
     Displaced,
     /// Connections that could not be opened before the load began.
     Unopened,
+    /// This machine's own delay in the median wait.
+    WaitDelay,
     /// Seconds that the load lasted.
     Elapsed,
     /// Seconds from the start to the end of another client.
@@ -202,6 +205,10 @@ const ENTRIES: [QuantityEntry; COUNT] = {
         entry(Q::Unopened, ["unopened", "connections not opened"], (Count, LOWER),
             Some(|of| Some(of.connections.unopened as f64)),
             "connections that could not be opened before the load began"),
+        entry(Q::WaitDelay, ["wait_delay", "this machine’s delay in wait"], (Time, LOWER),
+            Some(|of| of.wait_sample.as_ref().and_then(WaitSampleResult::delay_us)),
+            "how much of the median wait is this machine’s own delay between the arrival of a \
+             response and its reading; of a sample of exchanges"),
         entry(Q::Elapsed, ["elapsed", "elapsed time"], (Seconds, LOWER), None,
             "seconds that the load lasted"),
         entry(Q::Wall, ["wall", "wall-clock time"], (Seconds, LOWER), None,

@@ -51,6 +51,7 @@ pub fn family_result(
         connect_us: tally.phases.connect.summary(),
         interim_us: (tally.phases.interim.count() > 0).then(|| tally.phases.interim.summary()),
         wait_us: tally.phases.wait.summary(),
+        wait_sample: tally.wait_sample.result(),
         ttfb_us: Some(tally.phases.ttfb.summary()),
         transfer_us: tally.phases.transfer.summary(),
         response_us: tally.phases.response.summary(),

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use crate::family_result::FamilyResult;
 use crate::tcp::HandshakeResult;
 use crate::tls::TlsResult;
+use crate::wait_sample::WaitSampleResult;
 use sixmark_document::timing::Summary;
 
 use super::side::{Side, Sides};
@@ -22,6 +23,7 @@ const DIGITS: usize = 16;
 pub fn path_part(sides: &Sides<'_>) -> Option<Part> {
     let all = [
         ("TCP", tcp(sides)),
+        ("Waits of a sample, by two clocks", waits(sides)),
         ("TLS", tls(sides)),
         ("QUIC", quic(sides)),
         ("Sends and receives", io(sides)),
@@ -80,6 +82,22 @@ fn tcp_handshakes(sides: &Sides<'_>) -> Vec<Row> {
         rows.push(sides.row("without a time otherwise", count(|f| f.untimed), write_whole));
     }
     rows
+}
+
+/// Returns the waits of a sample of exchanges by two clocks.
+fn waits(sides: &Sides<'_>) -> Vec<Row> {
+    let time = |of: fn(&WaitSampleResult) -> &Summary| {
+        move |f: &FamilyResult| f.wait_sample.as_ref().and_then(|found| of(found).p50)
+    };
+    let count = |f: &FamilyResult| Some(f.wait_sample.as_ref()?.client_us.count as f64);
+    if !sides.any(count) {
+        return Vec::new();
+    }
+    vec![
+        sides.row("waits sampled", count, write_whole),
+        sides.row("wait by the kernel, median", time(|f| &f.kernel_us), write::write_time),
+        sides.row("wait by the client, median", time(|f| &f.client_us), write::write_time),
+    ]
 }
 
 fn tls(sides: &Sides<'_>) -> Vec<Row> {

@@ -63,6 +63,7 @@ impl AddAssign<&FamilyTally> for FamilyTally {
         self.bytes += &other.bytes;
         self.io += &other.io;
         self.phases += &other.phases;
+        self.wait_sample += &other.wait_sample;
         self.tcp += &other.tcp;
         self.tls += &other.tls;
         self.quic += &other.quic;

@@ -10,6 +10,7 @@ use crate::io::IoTally;
 use crate::quic::QuicTally;
 use crate::tcp::{HandshakeTally, TcpTally};
 use crate::tls::TlsTally;
+use crate::wait_sample::WaitSampleTally;
 use sixmark_units::family::PerFamily;
 
 /// Counts that grow, and whose differences are counts of the same type.
@@ -81,8 +82,8 @@ fn new_maximum(all: u64, earlier: u64) -> u64 {
 
 since_by_field!(FamilyTally {
     dropped, unsent, waited, late, resent, interim_responses, cut_chains, unfollowed, stalled,
-    untimed, given_up, status, unaccepted, failures, carried, warm_up, failed_warm_up, in_flight, connections,
-    bytes, io, phases, tcp, tls, quic,
+    untimed, given_up, status, unaccepted, failures, carried, warm_up, failed_warm_up, in_flight,
+    connections, bytes, io, phases, wait_sample, tcp, tls, quic,
     content, breaches, endpoints, requests, steps,
 } wrapping { sent, followed } maximum { oldest_unanswered_ns });
 since_by_field!(WarmUpTally { completed, accepted, answered_ns } wrapping { sent });
@@ -114,6 +115,7 @@ since_by_field!(Phases {
     slip,
     lifetime,
 });
+since_by_field!(WaitSampleTally { kernel, client });
 since_by_field!(TcpTally {
     read,
     rtt,

@@ -80,6 +80,18 @@ impl FamilyColumns<'_> {
         self.those_there_are(text, &UNTIMED);
     }
 
+    /// Writes the waits of a sample of exchanges by the kernel's clock and by the client's. The
+    /// difference is this machine's own delay.
+    pub(super) fn waits(&self, text: &mut String) {
+        if self.sides.iter().flatten().all(|f| f.wait_sample.is_none()) {
+            return;
+        }
+        let kernel = |f: &FamilyResult| f.wait_sample.as_ref()?.kernel_us.p50;
+        self.row(text, "wait p50, kernel", kernel, duration_us);
+        let client = |f: &FamilyResult| f.wait_sample.as_ref()?.client_us.p50;
+        self.row(text, "     p50, client", client, duration_us);
+    }
+
     /// Writes TCP statistics of the connections whose statistics were read.
     pub(super) fn tcp(&self, text: &mut String) {
         if self.sides.iter().flatten().all(|f| f.tcp.read == 0) {

@@ -7,6 +7,7 @@ use crate::outcome::{LocalCause, Outcome};
 use crate::plan::accept::AcceptStatus;
 use crate::result::RunResult;
 use crate::unanswered::FACTOR;
+use crate::wait_sample::OwnDelay;
 use sixmark_document::provenance::Warning;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{duration_us, write_count};
@@ -29,6 +30,7 @@ pub fn of_family(result: &RunResult, family: Family, figures: &FamilyResult) -> 
         redirects_cut(family, figures),
         redirects_unfollowed(family, figures),
         unanswered(family, figures),
+        client_delay(result, family, figures),
         failures_of_family(family, figures),
         overloaded(result, family, figures),
         awaited(result, family, figures),
@@ -48,6 +50,21 @@ pub fn of_family(result: &RunResult, family: Family, figures: &FamilyResult) -> 
         unopened(family, figures),
     ];
     doubts.into_iter().flatten().collect()
+}
+
+/// Warns that a good part of the median wait is this machine's own delay: responses had arrived and
+/// lay unread.
+fn client_delay(result: &RunResult, family: Family, figures: &FamilyResult) -> Option<Warning> {
+    let OwnDelay { shown_us, delay_us } = figures.wait_delay()?;
+    // Several responses that were read together have the timestamp of the last one.
+    let least = if result.plan.http.streams.get() > 1 { "at least " } else { "" };
+    let message = format!(
+        "of {}, the median wait over {family}, {least}about {} are this machine's delay: responses \
+         had arrived, and sixmark was woken late or was busy; give sixmark cores of its own",
+        duration_us(shown_us),
+        duration_us(delay_us)
+    );
+    Some(warning("client_delay", message))
 }
 
 fn ended_as(figures: &FamilyResult, outcome: Outcome) -> u64 {

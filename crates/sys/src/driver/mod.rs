@@ -5,6 +5,7 @@
 //! datagram socket with a single peer, which is also called a connection here. All calls return at
 //! once except [`Driver::wait`]. Times are nanoseconds of a single monotonic clock.
 
+mod arrival;
 mod begin;
 mod datagram;
 mod datagram_batch;
@@ -114,6 +115,14 @@ pub trait Driver {
     /// Returns the same bytes for modification in place.
     fn bytes_mut(&mut self) -> &mut [u8];
 
+    /// Returns the time at which the last of the bytes or datagrams of the event that was just
+    /// returned arrived, by the kernel's timestamp. Returns `None` if there is none: the connection
+    /// did not ask for timestamps ([`SocketRoute::stamped`]), the bytes were discarded, or the
+    /// kernel gave no plausible one.
+    fn arrived(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns the defects of the kernel's timestamps. All counts are 0 if the driver does not use
     /// timestamps.
     fn stamps(&self) -> Stamps {
@@ -157,6 +166,9 @@ pub struct SocketRoute {
     /// Reads from the kernel how long the handshake took, for [`Driver::handshake`]. This costs a
     /// system call.
     pub ask_handshake: bool,
+    /// Requests the kernel's timestamps of received bytes, for [`Driver::arrived`]. The times of
+    /// events do not change. Each receive costs a little more.
+    pub stamped: bool,
     /// Creates a UDP socket connected to this peer instead of a TCP connection. It is reported as
     /// [`EventKind::Connected`] at once, whether or not the peer exists.
     pub datagrams: bool,

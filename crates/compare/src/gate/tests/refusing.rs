@@ -66,7 +66,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "ipv6.rtt > 1ms",
-        "column 6: ipv6 has no figure 'rtt': connect, tls, interim, wait, ttfb, transfer, slip, service, response, lifetime, sent, completed, unaccepted, failed, failures, abandoned, requests_per_s, goodput, redirects, followed, dropped, unsent, waited, resent, interim_responses, write_errors, opened, closed, reset_sent, displaced, unopened, outcome",
+        "column 6: ipv6 has no figure 'rtt': connect, tls, interim, wait, ttfb, transfer, slip, service, response, lifetime, sent, completed, unaccepted, failed, failures, abandoned, requests_per_s, goodput, redirects, followed, dropped, unsent, waited, resent, interim_responses, write_errors, opened, closed, reset_sent, displaced, unopened, wait_delay, outcome",
     ),
     (
         "ipv6.response > 1ms",

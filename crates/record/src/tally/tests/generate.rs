@@ -111,6 +111,7 @@ fn connect(tally: &mut FamilyTally, random: &mut Random) {
     tally.phases.connect.record(nanos);
     let said = [Handshake::Took(nanos), Handshake::SentAgain, Handshake::Untimed];
     tally.tcp.handshake.record(said[random.below(3) as usize], nanos + 7);
+    tally.wait_sample.record(nanos + 7, 7);
 }
 
 fn shake_hands(tally: &mut FamilyTally, random: &mut Random) {

@@ -20,6 +20,8 @@ pub(super) struct EpollSocket {
     /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
     pub(super) handshake: Option<Handshake>,
+    /// The kernel's timestamps of received bytes are wanted beside the driver's times.
+    pub(super) stamped: bool,
     /// There may be something to receive.
     pub(super) readable: bool,
     /// There may be room to send.

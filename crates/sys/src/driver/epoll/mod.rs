@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use libc::{EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP};
 
+use super::arrival::{self, ArrivalClock};
 use super::begin::{Begun, begin_connect, event_of_error};
 use super::datagram::{self, Datagrams};
 use super::datagram_batch::DatagramBatch;
@@ -76,6 +77,10 @@ pub struct Epoll {
     stamped: Option<Stamped>,
     /// The timestamp of the event that is being returned.
     stamp: Option<u64>,
+    /// Converts the timestamps of connections that asked for them beside the driver's own times, and
+    /// that of the event that was returned last.
+    arrivals: Option<ArrivalClock>,
+    arrived: Option<u64>,
 }
 
 /// A slot and the generation of the connection in it. The generation keeps a late report from being
@@ -118,6 +123,8 @@ impl Epoll {
             linger: 0,
             stamped: None,
             stamp: None,
+            arrivals: None,
+            arrived: None,
         })
     }
 
@@ -143,8 +150,10 @@ impl Epoll {
             Some(_) => track::track(&fd),
             None => None,
         };
+        let own_times = self.stamped.is_none();
+        let stamped = way.stamped && own_times && arrival::enable(&mut self.arrivals, &fd);
         let socket = &mut self.sockets[slot as usize];
-        socket.track = track;
+        (socket.track, socket.stamped) = (track, stamped);
         socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
         if way.datagrams {
             self.batch.get_or_insert_with(DatagramBatch::new);
@@ -467,9 +476,13 @@ impl Driver for Epoll {
         if let Some(stamped) = &mut self.stamped {
             stamped.keep(self.woke);
         }
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.keep(self.woke);
+        }
     }
 
     fn next(&mut self) -> Option<Event> {
+        self.arrived = None;
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
@@ -502,6 +515,10 @@ impl Driver for Epoll {
             Some(batch) if self.in_batch => batch.bytes_mut(),
             _ => &mut self.buffer[..self.received],
         }
+    }
+
+    fn arrived(&self) -> Option<u64> {
+        self.arrived
     }
 
     fn stamps(&self) -> Stamps {

@@ -4,7 +4,7 @@ use super::{BUFFER, DROP, Epoll};
 use crate::driver::datagram::{self, Received};
 use crate::driver::errno::errno_of;
 use crate::driver::{EventKind, Slot};
-use crate::socket;
+use crate::{socket, stamp};
 
 impl Epoll {
     /// Receives datagrams, and returns the first of them.
@@ -29,6 +29,7 @@ impl Epoll {
         // Each message has a timestamp of its own.
         let more = self.stamped.is_none() && batch.has_more();
         self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
+        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.time_of(stamp));
         self.in_batch = true;
         Some(EventKind::Datagrams { length, segment, ecn, more })
     }
@@ -53,6 +54,12 @@ impl Epoll {
                 })
             }
             (true, None) => socket::discard(fd, asked),
+            (false, None) if socket.stamped => {
+                stamp::receive_stamped(fd, &mut self.buffer).map(|(count, real)| {
+                    self.arrived = self.arrivals.as_ref().and_then(|clock| clock.time_of(real));
+                    count
+                })
+            }
             (false, None) => socket::receive_bytes(fd, &mut self.buffer),
         };
         match received {

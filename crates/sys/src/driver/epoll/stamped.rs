@@ -13,9 +13,6 @@ use crate::driver::Stamps;
 use crate::realtime::Realtime;
 use crate::{clock, stamp};
 
-/// A timestamp further ahead than this is rejected, nanoseconds. The two clocks are read one after
-/// the other, so that a small difference is normal.
-const AHEAD: u64 = 1_000;
 /// The number of attempts to obtain a first timestamp, and the wait for each in milliseconds. The
 /// kernel begins to timestamp received packets a moment after the first socket requests it.
 const ATTEMPTS: u32 = 200;
@@ -55,7 +52,7 @@ impl Stamped {
         // Timestamps of earlier bytes of the same request and of retransmissions are ignored.
         let left = std::iter::from_fn(|| stamp::left(fd)).find(|left| left.byte == last)?;
         track.awaits = false;
-        let at = self.believe(Some(left.at));
+        let at = self.realtime.believe(Some(left.at));
         if at.is_none() {
             self.missing += 1;
         }
@@ -79,7 +76,7 @@ impl Stamped {
             self.missing += u64::from(count > 0);
             return Ok((count, clock::now()));
         };
-        let believed = self.believe(real);
+        let believed = self.realtime.believe(real);
         if count > 0 {
             track.fresh = false;
             // The sent bytes have left by now, but the time will not become known.
@@ -94,15 +91,9 @@ impl Stamped {
 
     /// Returns the time at which datagrams with this timestamp arrived.
     pub(super) fn came(&mut self, real: Option<u64>) -> u64 {
-        let believed = self.believe(real);
+        let believed = self.realtime.believe(real);
         self.missing += u64::from(believed.is_none());
         believed.unwrap_or_else(clock::now)
-    }
-
-    /// Converts a timestamp to CLOCK_MONOTONIC. Returns `None` if it is absent or implausible.
-    fn believe(&self, real: Option<u64>) -> Option<u64> {
-        let (at, now) = (self.realtime.monotonic(real?), clock::now());
-        (at <= now + AHEAD).then(|| at.min(now))
     }
 }
 
@@ -126,18 +117,4 @@ fn guard() -> io::Result<UdpSocket> {
         std::thread::sleep(Duration::from_millis(1));
     }
     Err(io::Error::other("received packets have no timestamps; use --timestamps user"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stamp_from_the_future_is_not_believed() {
-        let stamped = Stamped { realtime: Realtime::new(), _guard: guard().unwrap(), missing: 0 };
-        let now = clock::real();
-        assert!(stamped.believe(Some(now)).is_some());
-        assert_eq!(stamped.believe(Some(now + 60_000_000_000)), None);
-        assert_eq!(stamped.believe(None), None);
-    }
 }

@@ -3,6 +3,8 @@
 //! one, this costs a fifth less processor time than a poll followed by a plain receive (1.6 instead
 //! of 2.0 us for one sent and one received over loopback). If many are merged, the cost is equal.
 
+use std::ops::Range;
+
 use super::mark::Operation;
 use super::ring::{Completion, Pool};
 use super::socket::{FixedFile, ReceiveState};
@@ -10,12 +12,21 @@ use super::{Filled, Uring, entry};
 use crate::buffers::FilledBuffer;
 use crate::driver::datagram::{self, CONTROL, Datagrams, Received};
 use crate::driver::{EventKind, Slot};
+use crate::stamp;
 
 /// The size of struct io_uring_recvmsg_out, which the kernel writes before the control messages.
 /// Its second field is the length of the control messages.
 const HEADER: usize = 16;
-/// The offset of the datagrams' bytes.
+/// The offset of the received bytes.
 const START: usize = HEADER + CONTROL;
+
+/// Returns the control messages in the buffer of a receive.
+fn controls_of(bytes: &[u8]) -> &[u8] {
+    let told = bytes.get(4..8).and_then(|bytes| bytes.first_chunk());
+    let told = told.map_or(0, |&number| u32::from_ne_bytes(number)) as usize;
+    bytes.get(HEADER..HEADER + told.min(CONTROL)).unwrap_or_default()
+}
+
 impl Uring {
     /// Returns the datagram state and the descriptor of a slot, or `None` if it has no datagram
     /// socket.
@@ -52,14 +63,20 @@ impl Uring {
 
     /// Interprets the buffer of a receive.
     fn opened(&mut self, buffer: FilledBuffer, count: usize) -> EventKind {
-        let bytes = self.ring.view(&buffer, 0..count);
-        let told = bytes.get(4..8).and_then(|bytes| bytes.first_chunk());
-        let told = told.map_or(0, |&number| u32::from_ne_bytes(number)) as usize;
-        let controls = bytes.get(HEADER..HEADER + told.min(CONTROL)).unwrap_or_default();
-        let Received { length, segment, ecn, .. } =
+        let controls = controls_of(self.ring.view(&buffer, 0..count));
+        let Received { length, segment, ecn, stamp } =
             datagram::received(count.saturating_sub(START), controls);
+        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.time_of(stamp));
         self.received = Some(Filled { buffer, range: START..START + length });
         EventKind::Datagrams { length, segment, ecn, more: false }
+    }
+
+    /// Interprets the buffer of a receive with timestamps. Returns the range of the received bytes,
+    /// which is empty at the end of the stream.
+    pub(super) fn opened_stamped(&mut self, buffer: &FilledBuffer, count: usize) -> Range<usize> {
+        let real = stamp::stamp(controls_of(self.ring.view(buffer, 0..count)));
+        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.time_of(real));
+        START..count.max(START)
     }
 
     /// Returns true if the next completion, too, has datagrams that were collected at the time `at`

@@ -25,7 +25,7 @@ const AGAIN_AND_AGAIN: u16 = 2;
 /// The maximum number of bytes in one submission of a send.
 const MOST: usize = 1 << 30;
 
-/// The layout of received datagrams: no address, and CONTROL bytes for control messages.
+/// The layout of datagrams, and of bytes received with timestamps: no address, and CONTROL bytes for control messages.
 struct Form(libc::msghdr);
 
 // SAFETY: its pointers are null and it is never written to.
@@ -90,6 +90,14 @@ pub(super) fn receive_entry(
     let entry = on!(file, slot, |target| Recv::new(target, null_mut(), 0));
     let entry = entry.ioprio(flags).buf_group(Pool::Bytes as u16).build();
     entry.flags(Flags::BUFFER_SELECT).user_data(mark)
+}
+
+/// Receives repeatedly with timestamps, each time into a buffer that the kernel selects from the
+/// group.
+pub(super) fn receive_stamped(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
+    let (mark, form) = (socket.mark(slot, Operation::ReceiveStamped), &raw const FORM.0);
+    let entry = on!(file, slot, |target| RecvMsgMulti::new(target, form, Pool::Bytes as u16));
+    entry.ioprio(POLL_FIRST).build().user_data(mark)
 }
 
 /// Receives datagrams repeatedly, each time into a buffer that the kernel selects from the group.

@@ -31,6 +31,8 @@ pub(super) enum Operation {
     /// so that its completion is not mistaken for that of a [`Send`](Operation::Send), whose bytes
     /// may then be freed.
     SendKept,
+    /// Receive with timestamps.
+    ReceiveStamped,
     /// An operation whose completion is ignored: closing, cancelling.
     Quiet,
 }
@@ -68,6 +70,7 @@ impl Mark {
             8 => Operation::Hear,
             9 => Operation::Room,
             10 => Operation::SendKept,
+            11 => Operation::ReceiveStamped,
             _ => Operation::Quiet,
         };
         Mark { slot: packed as u32, generation: (packed >> 32) as u32 & GENERATIONS, operation }
@@ -81,10 +84,23 @@ mod tests {
     #[test]
     fn a_mark_survives_the_way_through_the_kernel() {
         use Operation::{
-            Connect, Discard, Hear, Install, Pass, Quiet, Receive, Room, Send, SendKept, Watch,
+            Connect, Discard, Hear, Install, Pass, Quiet, Receive, ReceiveStamped, Room, Send,
+            SendKept, Watch,
         };
-        let all =
-            [Connect, Receive, Discard, Send, Watch, Install, Pass, Hear, Room, SendKept, Quiet];
+        let all = [
+            Connect,
+            Receive,
+            Discard,
+            Send,
+            Watch,
+            Install,
+            Pass,
+            Hear,
+            Room,
+            SendKept,
+            ReceiveStamped,
+            Quiet,
+        ];
         for operation in all {
             for (slot, generation) in [(0, 0), (7, 1), (u32::MAX, 0xff_ffff)] {
                 let mark = Mark { slot, generation, operation };

@@ -33,6 +33,7 @@ use self::mark::Operation;
 pub use self::ring::PeerWrites;
 use self::ring::{Completion, DriverRing};
 use self::socket::{FixedFile, ReceiveState, UringSocket};
+use super::arrival::{self, ArrivalClock};
 use super::begin::{Begun, begin_connect, event_of_error};
 use super::datagram::{Datagrams, drops};
 use super::errno::errno_of;
@@ -67,6 +68,10 @@ pub struct Uring {
     current: Option<Slot>,
     /// The buffer of that event and the valid range in it.
     received: Option<Filled>,
+    /// Converts the timestamps of connections that asked for them, and that of the event that was
+    /// returned last.
+    arrivals: Option<ArrivalClock>,
+    arrived: Option<u64>,
     /// Sends queued since the last call into the kernel.
     sends: usize,
     grain: Grain,
@@ -105,6 +110,8 @@ impl Uring {
             ready: VecDeque::new(),
             current: None,
             received: None,
+            arrivals: None,
+            arrived: None,
             sends: 0,
             grain: Grain { sends: 1, linger: 0 },
             broken: None,
@@ -132,10 +139,11 @@ impl Uring {
             self.ring.expect_datagrams()?;
         }
         let Begun { fd, called, returned, peer, handshake } = self.begin_with_room(way)?;
+        let stamped = way.stamped && arrival::enable(&mut self.arrivals, &fd);
         let file = self.file(slot, fd, way.lasting && !way.datagrams);
         let socket = &mut self.sockets[slot as usize];
         socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
-        socket.connecting = peer.is_none();
+        (socket.connecting, socket.stamped) = (peer.is_none(), stamped);
         (socket.ask_handshake, socket.handshake) = (way.ask_handshake, handshake);
         let told = entry::connected(socket, slot, &file);
         socket.file = Some(file);
@@ -230,7 +238,10 @@ impl Uring {
             return;
         };
         let hears = socket.hears();
-        let again = socket.lasting && !socket.hung && hears == Operation::Receive;
+        let again = match hears {
+            Operation::Receive => socket.lasting && !socket.hung,
+            hears => hears == Operation::ReceiveStamped,
+        };
         let watch = (again && !socket.watched).then(|| entry::watch(socket, slot, file));
         let dropping = socket.droppable >= WORTH_DROPPING;
         let (state, entry) = match socket.receive_state {
@@ -241,11 +252,14 @@ impl Uring {
             ReceiveState::Closed if hears == Operation::Hear => {
                 (ReceiveState::Open, entry::hear(socket, slot, file))
             }
+            ReceiveState::Closed if hears == Operation::ReceiveStamped => {
+                (ReceiveState::Open, entry::receive_stamped(socket, slot, file))
+            }
             ReceiveState::Closed => {
                 (ReceiveState::Open, entry::receive_entry(socket, slot, file, again))
             }
             ReceiveState::Open if dropping => {
-                (ReceiveState::Closing, entry::cancel(socket, slot, Operation::Receive))
+                (ReceiveState::Closing, entry::cancel(socket, slot, hears))
             }
             _ => return,
         };
@@ -258,16 +272,18 @@ impl Uring {
     /// Marks a connection as broken. Its remaining bytes are then received by single receives.
     fn hang_up(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
+        let hears = socket.hears();
         socket.hung = true;
         if socket.receive_state == ReceiveState::Open {
             socket.receive_state = ReceiveState::Closing;
-            let entry = entry::cancel(socket, slot, Operation::Receive);
+            let entry = entry::cancel(socket, slot, hears);
             self.push(&entry);
         }
     }
 
     /// Finishes the event that was last returned: returns its buffer and resumes receiving.
     fn settle(&mut self) {
+        self.arrived = None;
         if let Some(Filled { buffer, .. }) = self.received.take() {
             self.ring.give_back(buffer);
         }
@@ -453,10 +469,17 @@ impl Driver for Uring {
         }
     }
 
+    fn arrived(&self) -> Option<u64> {
+        self.arrived
+    }
+
     fn look(&mut self) {
         self.settle();
         let done = self.ring.submit_and_look();
         self.woke = self.take_note(done);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.keep(self.woke);
+        }
     }
 
     fn wait(&mut self, until: u64) {

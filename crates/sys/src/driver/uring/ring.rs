@@ -85,6 +85,13 @@ pub(super) struct Completion {
     pub(super) more: bool,
 }
 
+impl Completion {
+    /// Returns true if it is the result of such an operation.
+    pub(super) fn is_of(&self, operation: Operation) -> bool {
+        Mark::unpack(self.mark).operation == operation
+    }
+}
+
 /// Returns the pool from which an operation with this mark selects its buffers.
 fn pool_of(mark: u64) -> Pool {
     match Mark::unpack(mark).operation {

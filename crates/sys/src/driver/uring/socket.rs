@@ -18,6 +18,8 @@ pub(super) struct UringSocket {
     /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
     pub(super) handshake: Option<Handshake>,
+    /// The kernel's timestamps of received bytes are wanted.
+    pub(super) stamped: bool,
     /// A poll for errors and hang-ups is in progress. The multishot receive does not complete if a
     /// reset arrives together with the last bytes.
     pub(super) watched: bool,
@@ -80,7 +82,12 @@ impl UringSocket {
 
     /// Returns the operation by which this socket receives.
     pub(super) fn hears(&self) -> Operation {
-        if self.datagrams.is_some() { Operation::Hear } else { Operation::Receive }
+        match self.datagrams {
+            Some(_) => Operation::Hear,
+            // Only the repeated receive has timestamps.
+            None if self.stamped && !self.hung => Operation::ReceiveStamped,
+            None => Operation::Receive,
+        }
     }
 
     pub(super) fn mark(&self, slot: Slot, operation: Operation) -> u64 {

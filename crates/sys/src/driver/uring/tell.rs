@@ -23,7 +23,7 @@ impl Uring {
         }
         let kind = match operation {
             Operation::Connect => self.connected(slot),
-            Operation::Receive => self.received(slot, completion),
+            Operation::Receive | Operation::ReceiveStamped => self.received(slot, completion),
             Operation::Discard => self.discarded(slot, completion.result),
             Operation::Send => self.sent(slot, completion),
             // A partial send is not a failure: the next receive shows what happened to the
@@ -66,11 +66,21 @@ impl Uring {
         if !completion.more {
             socket.receive_state = ReceiveState::Closed;
         }
+        let stamped = completion.is_of(Operation::ReceiveStamped);
         match (completion.result, completion.buffer) {
             (count @ 1.., Some(buffer)) => {
+                let range = match stamped {
+                    true => self.opened_stamped(&buffer, count as usize),
+                    false => 0..count as usize,
+                };
+                let count = range.len();
+                self.received = Some(Filled { buffer, range });
+                if count == 0 {
+                    return self.no_bytes(slot, 0);
+                }
+                let socket = &mut self.sockets[slot as usize];
                 socket.droppable = socket.droppable.saturating_sub(count as u64);
-                self.received = Some(Filled { buffer, range: 0..count as usize });
-                Some(EventKind::Received(count as usize))
+                Some(EventKind::Received(count))
             }
             (error, _) => self.no_bytes(slot, error),
         }
