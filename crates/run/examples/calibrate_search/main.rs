@@ -119,7 +119,7 @@ impl Calibrated {
     }
 
     /// Returns the share of brackets that contain the capacity.
-    pub(crate) fn coverage(&self) -> f64 {
+    fn coverage(&self) -> f64 {
         self.covered / (2.0 * self.searches)
     }
 }
@@ -142,7 +142,7 @@ fn write_row(name: &str, factor: f64, of: &Calibrated) -> Result<String, std::fm
         row,
         "| {name} | {:.0} % | {} | {} | {width} | {} | {} | {} | {:.0} | {:.0} |",
         (factor - 1.0) * 100.0,
-        percent(of.covered, 2.0 * of.searches),
+        percent(of.coverage(), 1.0),
         percent(of.closed, 2.0 * of.searches),
         percent(of.ratios, of.searches),
         percent(of.ratio_covered, of.ratios),

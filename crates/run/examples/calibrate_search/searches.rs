@@ -102,8 +102,8 @@ fn load_server(
     let rate = stages.first().map_or(1.0, |stage| stage.from.per_s());
     let warmup_s = plan.load.warmup.as_secs_f64();
     let lasts_s = plan.load.duration.unwrap_or_default().as_secs_f64();
-    let mut tally = FamilyTally::default();
-    tally.steps = vec![StepTally::default(); stages.len()];
+    let steps = vec![StepTally::default(); stages.len()];
+    let mut tally = FamilyTally { steps, ..FamilyTally::default() };
     servers[family].answer(rate, at.as_secs_f64(), warmup_s + lasts_s, random, |answer| {
         let due_s = answer.due_s - warmup_s;
         if due_s < 0.0 {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use sixmark::report::documents::Document;
-use sixmark_compare::fixture::comparison_result;
 use sixmark_compare::deciding::EquivalenceInterval;
+use sixmark_compare::fixture::comparison_result;
 use sixmark_compare::{Comparison, HeaderCorrected};
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::{Estimate, Verdict};

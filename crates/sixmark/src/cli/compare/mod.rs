@@ -60,7 +60,8 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let shown = !quiet && ![json, &demanded.junit, html].contains(&&Some(OutputPlace::Standard));
     let printed = show(&result, doubts.len() + shown_meanwhile, shown);
     out::do_all([printed, write_outputs(&result, args, &mut keeper)])?;
-    let could_not = could_not_measure(&result, shown).or_else(|| explain_failed_lookups(&result.dns));
+    let could_not =
+        could_not_measure(&result, shown).or_else(|| explain_failed_lookups(&result.dns));
     let could_not = could_not.map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown);
     signals::status_after(result.ended, could_not.map_or(Ok(failed), Err))
