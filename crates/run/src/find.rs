@@ -25,6 +25,7 @@ use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
+use crate::search_asked::SearchAsked;
 use crate::{Measured, Runnable, run_load_on};
 use sixmark_load::{self as load, Loaded};
 use sixmark_sys::command_error::CommandError;
@@ -42,17 +43,6 @@ const WARMUP: u32 = 10;
 const SILENT: usize = 2;
 /// The stream of random numbers that says which family is first.
 const TURNS: u64 = 0x7475_726e;
-
-/// What a search is to find, and how long it may take.
-#[derive(Clone, Debug, Default)]
-pub struct SearchAsked {
-    /// What must hold; empty if there is no search.
-    pub conditions: Vec<Condition>,
-    /// Whether trials may use more connections than the plan says, as many as they can need.
-    pub more_places: bool,
-    /// The time after which no trial may go on.
-    pub at_most: Duration,
-}
 
 /// What happens during a search.
 #[derive(Clone, Copy, Debug)]

@@ -12,6 +12,7 @@ mod generators;
 pub mod preflight;
 pub mod resolve;
 mod runnable;
+pub mod search_asked;
 #[cfg(test)]
 mod warning_tests;
 

@@ -8,8 +8,8 @@ use sixmark_record::condition::Condition;
 use sixmark_record::plan::Plan;
 
 use super::{Circumstances, Generators};
-use crate::find::SearchAsked;
 use crate::preflight;
+use crate::search_asked::SearchAsked;
 use sixmark_document::environment;
 use sixmark_load::PreparedLoad;
 use sixmark_sys::command_error::CommandError;

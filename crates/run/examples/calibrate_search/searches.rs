@@ -17,7 +17,8 @@ use sixmark_record::plan::{
     Close, Connection, Driver, LoadPlan, Plan, PlanRequests, Request, Target,
 };
 use sixmark_record::tally::{FamilyTally, Tally};
-use sixmark_run::find::{SearchAsked, search_on};
+use sixmark_run::find::search_on;
+use sixmark_run::search_asked::SearchAsked;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 

@@ -17,7 +17,8 @@ use super::options::PlanOptions;
 use crate::cli::out::complain;
 use crate::cli::progress::{LiveView, ProgressForm};
 use sixmark_run::Runnable;
-use sixmark_run::find::{self, FEWEST, SearchAsked, SearchEvent};
+use sixmark_run::find::{self, FEWEST, SearchEvent};
+use sixmark_run::search_asked::SearchAsked;
 use sixmark_sys::command_error::CommandError;
 
 /// The rate of the first trial if none is given: 100/s.
