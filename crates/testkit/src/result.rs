@@ -52,9 +52,11 @@ pub fn check(document: &Value) {
         if document["tenths"].as_array().is_some_and(|all| !all.is_empty()) {
             assert_eq!(COUNTS.map(|what| sum("tenths", what)), in_seconds, "{name} by tenths");
         }
-        // Exchanges that the end of the run cut off have not failed.
+        // Exchanges that the end of the run cut off have not failed; those with a status that is not
+        // accepted have.
         let cut_off = figures["outcomes"]["ABANDONED"].as_u64().unwrap_or(0);
-        let failed = sent - completed - cut_off;
+        let unaccepted = figures["requests"]["unaccepted"].as_u64().unwrap();
+        let failed = sent - completed - cut_off + unaccepted;
         assert_eq!(in_seconds, [sent, completed, failed], "{name} by seconds");
         sums = [sums[0] + sent, sums[1] + completed];
     }
