@@ -84,7 +84,9 @@ fn a_number_of_requests_lasts_from_the_first_start_to_the_last_response() {
             let longest = times().filter_map(|of| of.quantile(1.0)).max().unwrap();
             let rounds = number.div_ceil(connections.into());
             let elapsed = ran.report.elapsed_ns;
-            assert!((rounds * shortest..=rounds * longest).contains(&elapsed), "{of}: {elapsed}");
+            // The places become free one after the other, as they were opened.
+            let most = rounds * longest + MILLI;
+            assert!((rounds * shortest..=most).contains(&elapsed), "{of}: {elapsed}");
             let of_slices: u64 = ran.slices.iter().map(|slice| slice.length_ns).sum();
             assert_eq!(of_slices, elapsed, "{of}");
         }
