@@ -43,10 +43,7 @@ impl<D: Driver> Worker<'_, D> {
         if let Some(request) = self.requests.choose(turn.counted, turn.endpoint) {
             turn.request = request;
         }
-        if turn.counted {
-            let driver = &self.network.driver;
-            self.recorder.begin_with_first(now, || driver.waited());
-        }
+        self.begin_measurement(&turn, now);
         match way {
             Some(slot) => self.put(&turn, slot, now),
             None => self.open(&turn),
@@ -55,6 +52,15 @@ impl<D: Driver> Worker<'_, D> {
             self.flush_touched();
         }
         true
+    }
+
+    /// Begins the measurement if it awaits the first exchange and this one, which starts at `now`, is
+    /// counted.
+    pub(super) fn begin_measurement(&mut self, turn: &Turn, now: u64) {
+        if turn.counted {
+            let driver = &self.network.driver;
+            self.recorder.begin_with_first(now, || driver.waited());
+        }
     }
 
     /// Returns the exchange that starts at `now` and its way. `None` if there is no way.

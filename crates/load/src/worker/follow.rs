@@ -154,6 +154,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Puts the exchange to which a redirect leads on a connection that exists or is being opened.
     fn go_on_with(&mut self, permit: Permit, turn: &Turn, slot: Slot, now: u64) {
         let family = self.network.connections.get(slot).family;
+        self.begin_measurement(turn, now);
         self.recorder.sent(family, turn.counted);
         self.recorder.tally[family].followed += u64::from(turn.counted);
         self.scheduler.go_on_with(permit, turn, slot, now);
