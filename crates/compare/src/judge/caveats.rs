@@ -6,6 +6,7 @@ use super::family::{pairs_needed, tests_allowed};
 use super::noise::taken_back;
 use crate::{Compared, Comparison, EffectMethod, Settings};
 use sixmark_record::metric::Metric;
+use sixmark_units::quantity::counted;
 
 /// A reason to doubt a comparison. It is displayed as one line of text.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,8 +50,9 @@ impl fmt::Display for ComparisonDoubt {
             ),
             ComparisonDoubt::TooFewBlocks { pairs, tested, primary, needed } => write!(
                 f,
-                "{pairs} pairs of blocks can decide {tested} metrics only ({primary} first): the others \
-                 are not tested for a difference; --blocks {needed} tests all"
+                "{pairs} pairs of blocks can decide {} only ({primary} first): the others are not \
+                 tested for a difference; --blocks {needed} tests all",
+                counted(*tested as u64, "metric", "metrics")
             ),
             ComparisonDoubt::Autocorrelated(metrics) => write!(
                 f,

@@ -11,6 +11,7 @@ use sixmark_record::sheet::redirected::describe_redirected;
 use sixmark_record::sheet::side::shown;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
 use sixmark_units::family::Family;
+use sixmark_units::quantity::counted;
 
 use super::next_step::{names_of_metrics, primary_step};
 use super::repeated::Repeated;
@@ -67,7 +68,8 @@ fn about(result: &ComparisonResult) -> Vec<String> {
     let [a, b] = [&result.sides.a, &result.sides.b]
         .map(|side| write::write_count(side.figures.requests.sent));
     let end = setting::describe_end(result.ended).to_owned();
-    let pairs = format!("{} pairs of blocks", result.comparison.pairs);
+    let pairs = counted(result.comparison.pairs as u64, "pair", "pairs");
+    let pairs = format!("{pairs} of blocks");
     let said = [format!("{:.0} s", result.elapsed_s), format!("{a} and {b} requests"), pairs, end];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
