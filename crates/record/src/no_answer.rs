@@ -4,12 +4,13 @@
 mod advice;
 
 use sixmark_document::provenance::Ended;
-use sixmark_units::family::spoken;
+use sixmark_units::family::{Family, spoken};
 use sixmark_units::quantity::counted;
 
 use crate::family_result::{FailureCount, FamilyResult};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
+use crate::result::RunResult;
 use crate::tls::{Cause, Reason};
 use crate::warnings::most_failed;
 
@@ -100,7 +101,7 @@ pub fn describe_no_answers(sides: &[LoadedSide<'_>]) -> Option<String> {
         let whats: Vec<&str> = of.iter().map(|(_, of)| of.what.as_str()).collect();
         match (form, whats.as_slice()) {
             (_, []) => continue,
-            (Form::Nothing, whats) => clauses.push(format!("no answer {}", whats.join(" nor "))),
+            (Form::Nothing, whats) => clauses.push(format!("no answer {}", whats.join(", nor "))),
             (Form::Unwanted, [_, _, ..]) => {
                 clauses.push(no_good_content(
                     &of.iter().map(|(side, _)| *side).collect::<Vec<_>>(),
@@ -116,6 +117,22 @@ pub fn describe_no_answers(sides: &[LoadedSide<'_>]) -> Option<String> {
         }
     }
     (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
+impl RunResult {
+    /// Returns one line about the families without any response of an accepted status: what
+    /// happened most often over each, and what to do. `None` if there is no such family.
+    pub fn describe_no_answers(&self) -> Option<String> {
+        let (plan, ended, kind) = (&self.plan, self.ended, LoadKind::Run);
+        let side = |(family, figures): (Family, _)| LoadedSide {
+            name: family.word(),
+            plan,
+            figures,
+            ended,
+            kind,
+        };
+        describe_no_answers(&self.families.iter().map(side).collect::<Vec<_>>())
+    }
 }
 
 /// Returns `over IPv6` for a family, and `from head` for another side.
@@ -242,8 +259,6 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::outcome::{Failure, FailurePhase};
-    use crate::result::RunResult;
-    use sixmark_units::family::Family;
 
     /// Returns a run over both families whose exchanges over IPv6 failed so.
     fn failing(failures: &[(Outcome, FailurePhase, u64)]) -> RunResult {
@@ -280,7 +295,8 @@ mod tests {
                    the server, or check address and port";
         assert_eq!(said(&run, LoadKind::Run).as_deref(), Some(one));
         run.families.ipv4 = run.families.ipv6.clone();
-        let both = one.replace("connect;", "connect nor over IPv4 ([::1]:80): REFUSED in connect;");
+        let both =
+            one.replace("connect;", "connect, nor over IPv4 ([::1]:80): REFUSED in connect;");
         assert_eq!(said(&run, LoadKind::Run), Some(both));
         assert_eq!(said(&fixture::run(), LoadKind::Run), None);
     }

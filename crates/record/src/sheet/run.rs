@@ -158,6 +158,8 @@ fn conclusion(result: &RunResult, sides: &Sides<'_>) -> SheetHeadline {
         notes.push(families::SATURATED.to_owned());
     }
     if let Some(found) = &result.find_max {
+        let why = result.describe_no_answers();
+        notes.extend(why.map(|why| format!("{}.", write::capitalised(&why))));
         return SheetHeadline {
             sentence: search::describe_search(found),
             notes,

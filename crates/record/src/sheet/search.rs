@@ -127,8 +127,10 @@ pub(super) fn search_part(found: &FindMax) -> Option<Part> {
         blocks.push(Block::Charts(charts));
     }
     blocks.push(Block::Table(brackets(found)));
+    // A note of the headline says why there was no answer.
+    let told = [None, Some(SearchEnd::NoAnswer)];
     let doubtful = |(_, of): &(Family, &FoundRate)| {
-        of.ended.is_some() && (!of.is_confirmed() || of.steady == Some(false))
+        !told.contains(&of.ended) && (!of.is_confirmed() || of.steady == Some(false))
     };
     let doubts = found.families.iter().filter(doubtful);
     blocks.extend(doubts.map(|(family, of)| {
@@ -224,8 +226,9 @@ fn conditions(found: &FindMax) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::family_result::{Families, RequestCounts};
+    use crate::family_result::{FailureCount, Families, RequestCounts};
     use crate::find::Limit;
+    use crate::outcome::{Failure, FailurePhase, Outcome};
 
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
         let requests =
@@ -304,6 +307,29 @@ requests/s.
         assert!(text.contains("42,000  all 50 in flight: raise -c\n"), "{text}");
         assert!(text.contains(NO_RATIO) && !text.contains("0.98"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    }
+
+    #[test]
+    fn why_a_family_gave_no_answer_is_a_note_of_the_headline() {
+        let mut run = crate::fixture::run();
+        let mut v6 = crate::fixture::silent();
+        let failure = Failure::new(Outcome::Refused, FailurePhase::Connect);
+        v6.failures = vec![FailureCount { failure, count: 50 }];
+        run.families.ipv6 = Some(v6);
+        let none = FoundRate {
+            ended: Some(SearchEnd::NoAnswer),
+            ..found(None, Some(125.0), Limit::Failures)
+        };
+        let families = Families {
+            ipv6: Some(none),
+            ipv4: Some(found(Some(40.0), Some(42.0), Limit::Condition)),
+        };
+        run.find_max = Some(FindMax::new(Vec::new(), 2.0, families));
+        let headline = super::super::run::run_sheet("", &run).headline;
+        assert!(headline.sentence.contains("no usable answer over IPv6"), "{headline:?}");
+        let why = "No answer over IPv6: REFUSED in connect; nothing listens there: start the \
+                   server, or check address and port.";
+        assert_eq!(headline.notes, [why]);
     }
 
     #[test]

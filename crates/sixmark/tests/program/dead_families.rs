@@ -98,7 +98,7 @@ fn a_family_that_is_down_is_named_with_its_reason_in_plain_text() {
     let short = ["--timeout", "300ms", "-c", "4"];
     let http2 = ["--http2-prior-knowledge"];
     let refused = "No answer over IPv6 (";
-    let neither = "REFUSED in connect nor over IPv4 (";
+    let neither = "REFUSED in connect, nor over IPv4 (";
     check_all(&[
         dead([&closed, &fine], &[], "REFUSED in connect; nothing listens there: start the server"),
         dead([&closed, &fine], &["-c", "4"], refused),

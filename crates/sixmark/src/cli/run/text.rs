@@ -1,9 +1,7 @@
 //! Messages about a run without any usable response.
 
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_record::no_answer::{LoadKind, LoadedSide, describe_no_answers};
 use sixmark_record::result::RunResult;
-use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
 /// Returns the warnings to print after the first `shown`, without those that repeat what
@@ -21,16 +19,7 @@ pub(super) fn nothing_normal(result: &RunResult) -> Option<String> {
     if let Some(line) = interrupted_before(result) {
         return Some(line);
     }
-    let (plan, ended, kind) = (&result.plan, result.ended, LoadKind::Run);
-    let side = |(family, figures): (Family, _)| LoadedSide {
-        name: family.word(),
-        plan,
-        figures,
-        ended,
-        kind,
-    };
-    let sides: Vec<LoadedSide<'_>> = result.families.iter().map(side).collect();
-    describe_no_answers(&sides)
+    result.describe_no_answers()
 }
 
 /// Returns a message if the run was interrupted before all connections of `--preopen` were open.
