@@ -9,7 +9,8 @@ use crate::search::{Bracket, Search, TrialVerdict};
 use crate::trial_test::Shown;
 
 /// The confidence of a bracket whose sides are confirmed, and of the ratio of two of them, as
-/// simulated searches have it (docs/statistics.md).
+/// simulated searches have it, unless the server pauses more rarely than a trial lasts
+/// (docs/statistics.md).
 pub const CONFIDENCE: f64 = 0.95;
 /// If more than this share of the exchanges started late because the limit of exchanges in flight
 /// was reached, that limit may have determined the result.
@@ -129,6 +130,9 @@ pub enum Limit {
 pub enum SearchEnd {
     /// Both sides of the bracket are confirmed by long trials.
     Confirmed,
+    /// Both sides were found, but pauses were seen that are so rare that the trials of the lower side
+    /// may have met none by chance.
+    Pauses,
     /// Rates far apart were all undecided, or no rate as high or low as possible was the other side.
     Open,
     /// The generator spoiled all trials of a rate.
@@ -384,6 +388,28 @@ mod tests {
             let found = judged("response.p99 < 10ms", &of, busy);
             assert_eq!(found, reason, "{:?} {} {}", of.failures, of.late, of.waited);
         }
+    }
+
+    /// What comes at once is a pause, what is spread over the stages is not, and a trial that expects
+    /// pauses needs more exchanges to show that a rate holds.
+    #[test]
+    fn a_pause_is_told_from_what_is_slow_now_and_then() {
+        let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
+        let effects = |of: &FamilyTally| TrialSample::new(&conditions, of).effects_of_pauses(1.0);
+        assert_eq!(effects(&tally(9, 5, 0, 0)), [1.0, 1.0]);
+        let mut paused = tally(1, 0, 0, 0);
+        paused.steps[2].exchanges.response.record_many(100 * MS, 200);
+        let found = effects(&paused);
+        assert!(found[0] > 100.0 && found[1] == 1.0, "{found:?}");
+        let short = TrialSample::new(&conditions, &paused).effects_of_pauses(4.0);
+        assert_eq!(short, [1.0, 1.0], "it would not break the limit of a long trial");
+        // Lateness of sixmark is no pause of the server.
+        paused.late = 200;
+        assert_eq!(effects(&paused), [1.0, 1.0]);
+        let mut without = TrialSample::new(&conditions, &tally(0, 0, 0, 0));
+        assert_eq!(without.test(false), Shown::Holds);
+        without.expect_effects(&found);
+        assert_eq!(without.test(false), Shown::Undecided);
     }
 
     #[test]

@@ -27,6 +27,8 @@ const FEWEST: u64 = 10;
 /// How many exchanges a late one may have made slow: itself, and one whose response arrived while
 /// sixmark was late and was read late.
 const PER_LATE: u64 = 2;
+/// What comes at once is a pause if it is more than this share of all that is beyond a limit.
+const PAUSE: f64 = 0.75;
 
 /// What the exchanges of a trial show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +135,28 @@ impl TrialSample {
         }
     }
 
+    /// Returns for each limit the design effect of this one trial, if most of what is beyond the limit
+    /// came at once, and breaks it alone for a trial `times` as long: a pause, of which another trial
+    /// may see none. 1 for all others.
+    pub fn effects_of_pauses(&self, times: f64) -> Vec<f64> {
+        let excused = self.late.saturating_mul(PER_LATE);
+        let effect = |figure: &Figure| match figure {
+            Figure::Share(of) => of.effect_of_pause(excused, times),
+            Figure::Mean(..) => 1.0,
+        };
+        self.figures.iter().map(effect).collect()
+    }
+
+    /// Makes the tests expect that exchanges come together as much as in other trials, by the design
+    /// effect for each limit.
+    pub fn expect_effects(&mut self, effects: &[f64]) {
+        for (figure, &effect) in self.figures.iter_mut().zip(effects) {
+            if let Figure::Share(of) = figure {
+                of.least_effect = of.least_effect.max(effect);
+            }
+        }
+    }
+
     /// Returns true if a figure is so far beyond its limit that a search looks below this rate
     /// first, although no test decided.
     pub fn leans_to_failure(&self) -> bool {
@@ -197,6 +221,19 @@ impl ShareFigure {
         let found = ClusteredShare::of(stages, self.least_effect, level).ok()?;
         let part = all.part.saturating_sub(self.excused(excused));
         Some(ClusteredShare { share: part as f64 / all.whole as f64, ..found })
+    }
+
+    /// Returns the design effect of the stages, if two neighbours have most of what is beyond the
+    /// limit, and break it alone; else 1.
+    fn effect_of_pause(&self, excused: u64, times: f64) -> f64 {
+        let all = sum(&self.stages);
+        let at_once = self.stages.windows(2).map(|two| sum(two).part).max().unwrap_or(0);
+        let at_once = at_once.saturating_sub(self.excused(excused)) as f64;
+        let breaks = at_once > times * self.bound * all.whole as f64;
+        match breaks && at_once > PAUSE * all.part as f64 {
+            true => design_effect(&self.stages).unwrap_or(1.0),
+            false => 1.0,
+        }
     }
 
     /// Returns how many of `excused` exchanges this limit excuses: being late makes an exchange slow,

@@ -1,6 +1,7 @@
 //! Searches for the highest rate that each family sustains. Each trial loads one family at one
 //! rate, and the families take turns.
 
+mod pauses;
 mod places;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 
+use self::pauses::Pauses;
 use crate::search_asked::SearchAsked;
 use crate::{Measured, Runnable, run_load_on};
 use sixmark_load::{self as load, Loaded};
@@ -122,6 +124,7 @@ struct Side {
     trials: Vec<Trial>,
     /// The counts of the long trials of one rate.
     sample: Option<(f64, TrialSample)>,
+    pauses: Pauses,
     /// The longest trial at each rate that held, and the last one of all others, with its index in
     /// `trials`.
     held: Vec<(usize, Loaded)>,
@@ -179,8 +182,8 @@ impl Side {
     fn new(family: Family, plan: &Plan) -> Side {
         let first = plan.load.pace.open().map_or(RequestRate::ZERO, OpenLoop::first_rate);
         let search = Search::new(first.per_s(), FEWEST / trial_s(plan), HIGHEST);
-        let (trials, held) = (Vec::new(), Vec::new());
-        Side { family, search, trials, sample: None, held, last: None, ended: None }
+        let (trials, held, pauses) = (Vec::new(), Vec::new(), Pauses::default());
+        Side { family, search, trials, sample: None, pauses, held, last: None, ended: None }
     }
 
     /// Returns the next trial if the time left suffices for it. If not, the search ends.
@@ -244,7 +247,8 @@ impl Side {
         };
         let busy = loaded.busiest > BUSY;
         let sample = TrialSample::new(conditions, &loaded.tally[self.family]);
-        let alone = sample.test(busy);
+        let times = f64::from(TrialLength::Long.factor()) / f64::from(next.length.factor());
+        let (alone, effects) = (sample.test(busy), sample.effects_of_pauses(times.max(1.0)));
         let sample = self.with_others(next, sample, alone == Shown::Spoiled);
         let shown = if alone == Shown::Spoiled { alone } else { sample.test(busy) };
         let of = figures_of_family(plan, self.family, &loaded);
@@ -252,6 +256,9 @@ impl Side {
         let verdict = trial.verdict(sample.leans_to_failure());
         self.trials.push(trial);
         self.keep(loaded);
+        if !busy {
+            self.pauses.note(next, verdict, effects, sample);
+        }
         match verdict {
             Some(verdict) => self.search.tried(verdict),
             None => self.ended = Some(SearchEnd::Interrupted),
@@ -295,11 +302,13 @@ impl Side {
     /// Returns the rate that was found, and the load whose figures are shown.
     fn done(mut self) -> (FoundRate, Option<Loaded>) {
         let holds = self.search.bracket().holds;
+        let may_miss = holds.is_some_and(|rate| self.pauses.may_be_missed_at(rate));
         let best = self.held.iter().position(|&(at, _)| Some(self.trials[at].rate) == holds);
         let best = best.map(|place| self.held.swap_remove(place));
         let other = || self.last.or_else(|| self.held.pop());
         let (shown, loaded) = best.or_else(other).unzip();
         let ended = self.ended.unwrap_or(match self.search.stop() {
+            Some(SearchStop::Bracketed) if may_miss => SearchEnd::Pauses,
             Some(SearchStop::Bracketed) => SearchEnd::Confirmed,
             Some(SearchStop::Spoiled) => SearchEnd::Generator,
             Some(SearchStop::GivenUp) => SearchEnd::NoAnswer,

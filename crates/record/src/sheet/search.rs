@@ -71,6 +71,10 @@ fn describe_family(family: Family, of: &FoundRate) -> String {
 fn unfinished(of: &FoundRate) -> &'static str {
     match of.ended {
         Some(SearchEnd::Budget) => ", not confirmed before the time was over (--at-most)",
+        Some(SearchEnd::Pauses) => {
+            ", not confirmed: in a trial most of what was slow or failed came at once, which trials of \
+             this length may miss (use a longer -d)"
+        }
         Some(SearchEnd::Interrupted) => ", not confirmed before the interruption",
         _ => "",
     }
@@ -353,6 +357,11 @@ requests/s.
         };
         let over = describe_family(Family::Ipv4, &over);
         assert!(over.ends_with("not confirmed before the time was over (--at-most)"), "{over}");
+        let pauses = found(Some(5.0), Some(6.0), Limit::Condition);
+        let pauses = FoundRate { ended: Some(SearchEnd::Pauses), ..pauses };
+        assert!(!pauses.is_confirmed(), "{pauses:?}");
+        let pauses = describe_family(Family::Ipv4, &pauses);
+        assert!(pauses.ends_with("may miss (use a longer -d)"), "{pauses}");
         let varies = found(Some(5.0), Some(9.0), Limit::Condition);
         let varies = describe_family(Family::Ipv4, &FoundRate { steady: Some(false), ..varies });
         assert!(varies.ends_with("or varies: between 5.0 and 9.0 requests/s"), "{varies}");

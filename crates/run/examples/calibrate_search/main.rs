@@ -38,8 +38,10 @@ pub(crate) struct Calibrated {
     pub(crate) searches: f64,
     /// Brackets of a family that contain its capacity, open sides included.
     pub(crate) covered: f64,
-    /// Brackets with two confirmed sides, and the sum of the logarithms of their widths.
+    /// Brackets with two confirmed sides, those of them that contain the capacity, and the sum of the
+    /// logarithms of their widths.
     pub(crate) closed: f64,
+    pub(crate) closed_covered: f64,
     widths: f64,
     /// Searches with a ratio, those whose ratio contains the true one, and those whose ratio
     /// excludes 1.
@@ -73,8 +75,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 const HEAD: &str = "\
-| server | apart | capacity in bracket, % | closed, % | width, % | with ratio, % | true ratio in it, % | called different, % | trials | seconds |
-|---|---|---|---|---|---|---|---|---|---|
+| server | apart | capacity in bracket, % | confirmed, % | capacity in these, % | width, % | with ratio, % | true ratio in it, % | called different, % | trials | seconds |
+|---|---|---|---|---|---|---|---|---|---|---|
 ";
 
 /// Searches pairs of servers, of which that over IPv4 has `factor` times the capacity.
@@ -104,9 +106,11 @@ impl Calibrated {
         self.trials += found.trials() as f64;
         self.seconds += found.took_s.unwrap_or(0.0);
         for (family, of) in found.families.iter() {
-            self.covered += f64::from(u8::from(contains(of, capacity[family])));
+            let covered = f64::from(u8::from(contains(of, capacity[family])));
+            self.covered += covered;
             if let (true, Some(low), Some(high)) = (of.is_confirmed(), of.holds, of.fails) {
                 self.closed += 1.0;
+                self.closed_covered += covered;
                 self.widths += (high / low).ln();
             }
         }
@@ -140,10 +144,11 @@ fn write_row(name: &str, factor: f64, of: &Calibrated) -> Result<String, std::fm
     let mut row = String::new();
     writeln!(
         row,
-        "| {name} | {:.0} % | {} | {} | {width} | {} | {} | {} | {:.0} | {:.0} |",
+        "| {name} | {:.0} % | {} | {} | {} | {width} | {} | {} | {} | {:.0} | {:.0} |",
         (factor - 1.0) * 100.0,
         percent(of.coverage(), 1.0),
         percent(of.closed, 2.0 * of.searches),
+        percent(of.closed_covered, of.closed),
         percent(of.ratios, of.searches),
         percent(of.ratio_covered, of.ratios),
         percent(of.different, of.searches),

@@ -9,9 +9,11 @@ const SEARCHES: u64 = 5;
 fn brackets_contain_the_capacity_and_equal_families_are_not_called_different() {
     for (name, server, _) in SERVERS {
         let of = calibrated(server, 1.0, SEARCHES).unwrap();
-        // Trials of 8 and 16 s do not see how often a pause comes that is rarer.
+        // Trials of 8 and 16 s do not see how often a pause comes that is rarer, so that such a
+        // bracket may miss the capacity; but it is then not confirmed.
         let is_seen = !matches!(server, Server::Pausing(_, every_s) if every_s > 10.0);
         assert!(of.coverage() >= 0.9 || !is_seen, "{name}: {of:?}");
+        assert!(of.closed - of.closed_covered <= 1.0, "{name}: {of:?}");
         assert!(of.different <= 1.0, "{name}: {of:?}");
         assert!(of.ratio_covered >= of.ratios - 1.0, "{name}: {of:?}");
     }

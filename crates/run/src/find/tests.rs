@@ -404,6 +404,27 @@ fn longer_trials_decide_and_have_stages_of_their_rate() {
     assert!(lengths.contains(&(8, 16)), "{lengths:?}");
 }
 
+/// A trial without a pause does not show that pauses are rare.
+#[test]
+fn a_pause_in_any_trial_leaves_the_lower_side_unconfirmed() {
+    let pausing = |paused_in: usize| {
+        let (result, _) = searched(PlanRatio::only(Family::Ipv4), |family, rate, number| {
+            let mut loaded = server(family, rate, 150.0);
+            if number == paused_in {
+                let mut paused = StepTally::default();
+                paused.exchanges.status.add(200, SENT / 8);
+                paused.exchanges.response.record_many(100 * MS, SENT / 8);
+                loaded.tally[family].steps[3] = paused;
+            }
+            loaded
+        });
+        let of = found(&result, Family::Ipv4);
+        (of.ended, of.holds.unwrap() <= 150.0 && of.fails.unwrap() > 150.0)
+    };
+    assert_eq!(pausing(ENDLESS), (Some(SearchEnd::Confirmed), true));
+    assert_eq!(pausing(1), (Some(SearchEnd::Pauses), true));
+}
+
 /// If nearly all exchanges waited for a connection, a single late one among the others proves
 /// nothing.
 #[test]
