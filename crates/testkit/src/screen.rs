@@ -50,7 +50,7 @@ impl TestScreen {
         let start = Instant::now();
         let end = format!("\nended {number}\n");
         loop {
-            let text = self.tmux(&["capture-pane", "-p", "-J", "-S", "-"]);
+            let text = self.history();
             if text.contains(&end) {
                 return text;
             }
@@ -79,6 +79,12 @@ impl TestScreen {
     /// Returns what is on the screen, without trailing spaces.
     pub fn text(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
+    }
+
+    /// Returns all that was printed, also what the screen has scrolled by; lines that the screen
+    /// wrapped are one line.
+    pub fn history(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-J", "-S", "-"])
     }
 
     /// Returns what is on the screen, with the sequences that set colours.

@@ -43,9 +43,10 @@ fn both_families_are_side_by_side_at_every_size_and_q_keeps_what_was_measured() 
         assert!(lines[usize::from(height) - 1].starts_with("q end"), "{text}");
         assert_eq!(screen.variable("alternate_on"), "1");
         screen.press("q");
-        let text = prompt(&screen);
+        // On a busy machine the warnings alone fill a small screen.
+        assert!(!prompt(&screen).contains("q end"));
+        let text = screen.history();
         assert!(text.contains("All phases, connections, TLS, TCP and CPU time"), "{text}");
-        assert!(!text.contains("q end"), "{text}");
         assert_eq!(
             (screen.variable("alternate_on"), screen.variable("cursor_flag")),
             ("0".into(), "1".into())

@@ -192,11 +192,11 @@ fn reset_by(storm: &Storm, family: Family, code: u64) -> u64 {
 
 fn bytes(storm: &Storm, family: Family) {
     let found = storm.ran.tally()[family].bytes;
-    // A measurement that awaited its first request began at the moment of an event. What else was
-    // received or sent at that moment may count.
+    // A measurement that awaited its first request began while events were processed, which takes
+    // time. What was received or sent meanwhile may count.
     let put_off = storm.ran.report.put_off_ns.unwrap_or(0);
     let from = storm.ran.measured_from + put_off;
-    let moments = [from + u64::from(put_off > 0), from];
+    let moments = [from + if put_off > 0 { MILLI } else { 0 }, from];
     let sums = |times: fn(&Page) -> &[(u64, usize)]| {
         moments.map(|from| {
             let all = pages(storm, family).flat_map(times);
