@@ -132,6 +132,9 @@ impl Recorder {
         }
         self.awaits_first = false;
         self.put_off = now.saturating_sub(self.begin);
+        if self.put_off == 0 {
+            return;
+        }
         for family in Family::BOTH {
             let tally = &mut self.tally[family];
             (tally.bytes, tally.io) = Default::default();
