@@ -94,9 +94,9 @@ pub struct FamilyResult {
     /// interim (1xx) responses. Of complete responses.
     pub wait_us: Summary,
     /// The waits of a sample of exchanges by two clocks, which tell how much of `wait_us` is this
-    /// machine's own delay; absent if there are none: with the kernel's timestamps, for watched
+    /// machine's own delay; null if there are none: with the kernel's timestamps, for watched
     /// traffic, and if the document is older than this field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub wait_sample: Option<WaitSampleResult>,
     /// From the exchange's start, including connecting if the exchange began with it, to the
     /// response's first byte. Of complete responses; null if the document is older than this field.
