@@ -16,6 +16,7 @@ mod drawn;
 mod errno;
 mod exchange;
 mod joined;
+mod lateness;
 mod network;
 mod notes;
 mod prepare;

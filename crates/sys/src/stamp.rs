@@ -60,6 +60,15 @@ pub(crate) fn receive_stamped(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<(us
     Ok((count, stamp(controls)))
 }
 
+/// Returns the timestamp of the next byte to be received, which stays where it is. `None` if there is
+/// no such timestamp, or at the end of the stream.
+pub(crate) fn peek_stamp(fd: &OwnedFd) -> io::Result<Option<u64>> {
+    let mut control = Control([0; CONTROL]);
+    let room = Room::Buffer(&mut [0]);
+    let (_, controls) = message(fd, room, &mut control, libc::MSG_PEEK)?;
+    Ok(stamp(controls))
+}
+
 /// Discards up to `most` received bytes without copying them. Returns the same as
 /// [`receive_stamped`].
 pub(crate) fn discard(fd: &OwnedFd, most: usize) -> io::Result<(usize, Option<u64>)> {

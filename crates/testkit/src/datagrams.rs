@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use sixmark_sys::driver::{
-    Close, Driver, Event, EventKind, Handed, LocalAddress, Slot, SocketRoute,
+    Close, Driver, Event, EventKind, Handed, LocalAddress, ReceiveStamps, Slot, SocketRoute,
 };
 use sixmark_units::family::Family;
 
@@ -42,7 +42,7 @@ fn connect(
         no_delay: false,
         lasting: true,
         ask_handshake: false,
-        stamped: false,
+        stamps: ReceiveStamps::Absent,
         datagrams: true,
     };
     driver.connect(slot, &way);

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
-use sixmark_sys::driver::{Close, Driver, EventKind, Message, SocketRoute};
+use sixmark_sys::driver::{Close, Driver, EventKind, Message, ReceiveStamps, SocketRoute};
 use sixmark_units::family::Family;
 
 /// How long anything may take, nanoseconds.
@@ -27,7 +27,7 @@ pub(super) fn exchange(driver: &mut dyn Driver, family: Family) -> Result<(), St
         no_delay: true,
         lasting: true,
         ask_handshake: false,
-        stamped: false,
+        stamps: ReceiveStamps::Absent,
         datagrams: false,
     };
     driver.connect(0, &way);

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use sixmark_record::clocks::Timestamps;
-use sixmark_sys::driver::{Driver, Handshake, Slot, SocketRoute};
+use sixmark_sys::driver::{Driver, Handshake, ReceiveStamps, Slot, SocketRoute};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;
 
@@ -21,8 +21,13 @@ impl<D: Driver> Network<'_, D> {
         let from = self.sources.next(target.family);
         let lasting = plan.connection.lasting();
         let (to, no_delay) = (target.address, target.no_delay);
-        let (ask_handshake, stamped) = (!datagrams, recorder.asks_arrivals(target.family));
-        let way = SocketRoute { to, from, no_delay, lasting, ask_handshake, stamped, datagrams };
+        let stamps = match recorder.asks_arrivals(target.family) {
+            true if plan.http.streams.get() > 1 => ReceiveStamps::FirstAndLast,
+            true => ReceiveStamps::Last,
+            false => ReceiveStamps::Absent,
+        };
+        let ask_handshake = !datagrams;
+        let way = SocketRoute { to, from, no_delay, lasting, ask_handshake, stamps, datagrams };
         self.connections.get(slot).opened = self.driver.connect(slot, &way);
         slot
     }

@@ -7,6 +7,7 @@ use sixmark_units::family::Family;
 
 use super::Worker;
 use crate::connection::State;
+use crate::lateness::Lateness;
 use crate::protocol::Protocol;
 
 impl<D: Driver> Worker<'_, D> {
@@ -19,7 +20,8 @@ impl<D: Driver> Worker<'_, D> {
         if let (true, Some(buffer)) = (over, &mut connection.send_buffer) {
             buffer.ended = true;
         }
-        self.late = self.network.driver.arrived().map(|arrived| at.saturating_sub(arrived));
+        let arrived = self.network.driver.arrived();
+        self.late = arrived.map(|arrival| Lateness::of_event(at, arrival));
         match kind {
             EventKind::Connected(peer) => self.connected(slot, at, peer),
             EventKind::Sent if direct => self.sent(slot, at),

@@ -27,6 +27,7 @@ use sixmark_sys::driver::{Driver, Event, Slot};
 
 use super::builder::RequestBuilder;
 use super::exchange::Permit;
+use super::lateness::Lateness;
 use super::network::Network;
 use super::prepare::PreparedLoad;
 use super::protocol::Memory;
@@ -55,9 +56,8 @@ pub struct Worker<'a, D> {
     /// What is remembered of peers across connections.
     memory: Memory,
     buffers: Buffers,
-    /// How long before the event that is being processed the last of its bytes had arrived, in
-    /// nanoseconds, if the kernel gave it a timestamp.
-    late: Option<u64>,
+    /// How long the bytes of the event that is being processed lay unread, if they have timestamps.
+    late: Option<Lateness>,
     /// When it is decided again how much the driver may batch.
     grain_due: u64,
     /// The connections being opened before the load. `None` once the load has begun.

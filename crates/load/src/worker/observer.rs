@@ -20,7 +20,7 @@ pub(super) struct StreamObserver<'a> {
     pub(super) permits: &'a mut Permits,
     pub(super) over: &'a mut Vec<(Permit, StreamEnd)>,
     pub(super) at: u64,
-    /// How long before that the last of the bytes had arrived, in nanoseconds, if it is known.
+    /// How long before that the bytes being read had arrived, in nanoseconds, if it is known.
     pub(super) late: Option<u64>,
     /// The notes on exchanges. `None` if the plan needs none.
     pub(super) notes: Option<&'a mut Notes>,

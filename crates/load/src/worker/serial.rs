@@ -11,6 +11,7 @@ use super::Worker;
 use crate::builder::{BuiltRequest, KeptBytes};
 use crate::connection::State;
 use crate::exchange::Permit;
+use crate::lateness::Lateness;
 use crate::notes::{ExchangeKey, NoteTaker};
 use crate::prepare::MessageForm;
 use crate::protocol::{Complete, Protocol, ResponseVisitor};
@@ -144,7 +145,8 @@ impl<D: Driver> Worker<'_, D> {
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
         let permit = machine.permit();
         let exchange = self.scheduler.permits.get(permit);
-        exchange.note_first(at, self.late);
+        let late = self.late.map(Lateness::of_first);
+        exchange.note_first(at, late);
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
         let (fed, kept) = match &mut self.requests.notes {
             None => (machine.read(bytes, &mut self.memory, None), false),
@@ -157,7 +159,7 @@ impl<D: Driver> Worker<'_, D> {
             }
         };
         if machine.interims() > 0 {
-            exchange.note_interims(machine.interims(), machine.goes_on(), at, self.late);
+            exchange.note_interims(machine.interims(), machine.goes_on(), at, late);
         }
         match fed {
             Ok(fed) => match fed.complete {

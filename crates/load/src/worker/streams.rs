@@ -10,6 +10,7 @@ use super::Worker;
 use super::observer::{StreamEnd, StreamObserver};
 use crate::connection::{Connection, State};
 use crate::exchange::Permit;
+use crate::lateness::Lateness;
 use crate::notes::ExchangeKey;
 use crate::protocol::{Breach, Complete, Protocol, Streams};
 
@@ -44,11 +45,16 @@ impl<D: Driver> Worker<'_, D> {
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
         let (permits, notes) = (&mut self.scheduler.permits, self.requests.notes.as_deref_mut());
-        let late = self.late;
         let mut observer =
-            StreamObserver { permits, over: &mut over, at, late, notes, prepared, endpoint };
+            StreamObserver { permits, over: &mut over, at, late: None, notes, prepared, endpoint };
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
-        let read = streams.read(bytes, &mut observer);
+        let read = match self.late {
+            None => streams.read(bytes, &mut observer),
+            Some(late) => late.divide(bytes).try_for_each(|(piece, late)| {
+                observer.late = Some(late);
+                streams.read(piece, &mut observer)
+            }),
+        };
         self.settle(slot, at, over);
         match read {
             Ok(()) => self.go_on(slot),
@@ -63,7 +69,7 @@ impl<D: Driver> Worker<'_, D> {
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
         let (permits, notes) = (&mut self.scheduler.permits, self.requests.notes.as_deref_mut());
-        let late = self.late;
+        let late = self.late.map(Lateness::of_first);
         let mut observer =
             StreamObserver { permits, over: &mut over, at, late, notes, prepared, endpoint };
         let read = streams.attend(event, &mut self.memory, &mut observer);

@@ -4,7 +4,9 @@ use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use sixmark_sys::driver::{Close, Epoll, EventKind, Handed, Message, SocketRoute, Uring};
+use sixmark_sys::driver::{
+    Close, Epoll, EventKind, Handed, Message, ReceiveStamps, SocketRoute, Uring,
+};
 use sixmark_testkit::datagrams::loopback;
 use sixmark_testkit::events::next;
 use sixmark_units::family::Family;
@@ -30,7 +32,7 @@ fn a_close_takes_back_what_waits_for_room<D: Make>(family: Family, lasting: bool
         no_delay: true,
         lasting,
         ask_handshake: false,
-        stamped: false,
+        stamps: ReceiveStamps::Absent,
         datagrams: false,
     };
     driver.connect(SLOT, &way);

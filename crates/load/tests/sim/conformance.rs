@@ -11,7 +11,10 @@ use sixmark_sys::driver::{
 use sixmark_testkit::events::next;
 use sixmark_units::family::Family;
 
-use super::real::{OverEpoll, OverStampedEpoll, OverUring, OverUringOnce};
+use super::real::{
+    OverEpoll, OverEpollBoth, OverEpollLast, OverStampedEpoll, OverUring, OverUringBoth,
+    OverUringLast, OverUringOnce,
+};
 use super::simulated::InSimulation;
 use super::stage::{Scene, Stage, piece};
 
@@ -443,6 +446,27 @@ held_to! {
         a_path_is_told_until_the_close,
         the_handshake_is_told_once_established,
         no_handshake_is_told_that_was_not_asked_for,
+        times_are_in_order,
+    )
+}
+
+// What concerns receiving also holds where received bytes have timestamps of their arrival.
+held_to! {
+    OverEpollLast: epoll_with_arrivals, OverEpollBoth: epoll_with_first_arrivals,
+    OverUringLast: uring_with_arrivals, OverUringBoth: uring_with_first_arrivals;
+    (
+        a_connection_carries_several_exchanges,
+        bytes_that_may_be_dropped_are_told_all_the_same,
+        an_end_is_told,
+        a_reset_is_told,
+        a_response_before_the_requests_end_is_told_before_the_end,
+        a_reset_right_behind_bytes_is_told_after_them,
+        a_reset_amid_passes_is_told_after_what_came,
+        a_reset_after_a_pass_is_told,
+        received_bytes_may_be_changed_in_place,
+        nothing_is_told_of_a_slots_former_connection,
+        a_path_is_told_until_the_close,
+        the_handshake_is_told_once_established,
         times_are_in_order,
     )
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use sixmark_sys::driver::{
-    Close, Driver, Event, Handed, Handshake, Message, Slot, SocketRoute, TcpPath,
+    Arrival, Close, Driver, Event, Handed, Handshake, Message, Slot, SocketRoute, TcpPath,
 };
 
 use super::world::World;
@@ -91,7 +91,7 @@ impl Driver for Simulated {
         event
     }
 
-    fn arrived(&self) -> Option<u64> {
+    fn arrived(&self) -> Option<Arrival> {
         self.world.borrow().arrived
     }
 

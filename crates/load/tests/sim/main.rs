@@ -5,6 +5,7 @@
 
 #![cfg(test)]
 
+mod arrivals;
 mod balance;
 mod closing;
 mod conformance;

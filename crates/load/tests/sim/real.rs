@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use sixmark_sys::driver::{Driver, Epoll, PeerWrites, SocketRoute, Uring};
+use sixmark_sys::driver::{Driver, Epoll, PeerWrites, ReceiveStamps, SocketRoute, Uring};
 use sixmark_units::family::Family;
 use socket2::{Domain, Socket, Type};
 
@@ -14,6 +14,7 @@ use super::stage::{Checker, Scene, Stage};
 /// A driver of the kernel's with such a peer.
 pub(crate) struct Real<D, const LASTING: bool> {
     driver: D,
+    stamps: ReceiveStamps,
     peer: Peer,
 }
 
@@ -43,7 +44,7 @@ impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
     type Driver = D;
 
     fn set(scene: Scene, family: Family) -> Self {
-        Real { driver: D::make(), peer: Peer::start(scene, family) }
+        Real { driver: D::make(), stamps: ReceiveStamps::Absent, peer: Peer::start(scene, family) }
     }
 
     fn parts(&mut self) -> (&mut D, SocketRoute) {
@@ -53,7 +54,7 @@ impl<D: Make, const LASTING: bool> Stage for Real<D, LASTING> {
             no_delay: false,
             lasting: LASTING,
             ask_handshake: true,
-            stamped: false,
+            stamps: self.stamps,
             datagrams: false,
         };
         (&mut self.driver, way)
@@ -73,10 +74,36 @@ impl Stage for OverStampedEpoll {
 
     fn set(scene: Scene, family: Family) -> OverStampedEpoll {
         let driver = Epoll::with_kernel_stamps().unwrap();
-        OverStampedEpoll(OverEpoll { driver, peer: Peer::start(scene, family) })
+        let (stamps, peer) = (ReceiveStamps::Absent, Peer::start(scene, family));
+        OverStampedEpoll(OverEpoll { driver, stamps, peer })
     }
 
     fn parts(&mut self) -> (&mut Epoll, SocketRoute) {
+        self.0.parts()
+    }
+
+    fn go_on(&mut self) {
+        self.0.go_on();
+    }
+}
+
+/// A driver with timestamps of arrivals beside its own times: of the first byte as well if `BOTH`.
+pub(crate) struct Arriving<D, const BOTH: bool>(Real<D, true>);
+
+pub(crate) type OverEpollLast = Arriving<Epoll, false>;
+pub(crate) type OverEpollBoth = Arriving<Epoll, true>;
+pub(crate) type OverUringLast = Arriving<Uring, false>;
+pub(crate) type OverUringBoth = Arriving<Uring, true>;
+
+impl<D: Make, const BOTH: bool> Stage for Arriving<D, BOTH> {
+    type Driver = D;
+
+    fn set(scene: Scene, family: Family) -> Self {
+        let stamps = if BOTH { ReceiveStamps::FirstAndLast } else { ReceiveStamps::Last };
+        Arriving(Real { driver: D::make(), stamps, peer: Peer::start(scene, family) })
+    }
+
+    fn parts(&mut self) -> (&mut D, SocketRoute) {
         self.0.parts()
     }
 

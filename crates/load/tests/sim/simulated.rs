@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use libc::{ECONNREFUSED, ECONNRESET};
-use sixmark_sys::driver::SocketRoute;
+use sixmark_sys::driver::{ReceiveStamps, SocketRoute};
 use sixmark_units::family::Family;
 
 use super::driver::Simulated;
@@ -53,7 +53,7 @@ impl Stage for InSimulation {
             no_delay: false,
             lasting: true,
             ask_handshake: true,
-            stamped: false,
+            stamps: ReceiveStamps::Absent,
             datagrams: false,
         };
         InSimulation { driver: Simulated::new(&world), way }

@@ -4,7 +4,9 @@
 use std::net::SocketAddr;
 
 use libc::EADDRNOTAVAIL;
-use sixmark_sys::driver::{Close, Epoll, EventKind, LocalAddress, SocketRoute, Uring};
+use sixmark_sys::driver::{
+    Close, Epoll, EventKind, LocalAddress, ReceiveStamps, SocketRoute, Uring,
+};
 use sixmark_testkit::events::next;
 
 use super::real::Make;
@@ -34,7 +36,7 @@ fn begun<D: Make>(from: SocketAddr, to: SocketAddr, datagrams: bool) -> EventKin
         no_delay: false,
         lasting: true,
         ask_handshake: false,
-        stamped: false,
+        stamps: ReceiveStamps::Absent,
         datagrams,
     };
     let mut driver = D::make();

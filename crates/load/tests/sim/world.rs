@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sixmark_sys::driver::{Close, Event, EventKind, Handed, Handshake, Slot, SocketRoute, TcpPath};
+use sixmark_sys::driver::{
+    Arrival, Close, Event, EventKind, Handed, Handshake, ReceiveStamps, Slot, SocketRoute, TcpPath,
+};
 use sixmark_units::family::Family;
 
 use super::ledger::{Asked, Begun, Connection, Ledger};
@@ -30,7 +32,7 @@ pub(crate) struct World {
     /// What has happened and is not told yet.
     ready: VecDeque<News>,
     /// When the bytes that were last told had arrived, if their connection asks for timestamps.
-    pub(crate) arrived: Option<u64>,
+    pub(crate) arrived: Option<Arrival>,
 }
 
 /// What has happened, when the worker was woken for it, and when it happened.
@@ -67,7 +69,7 @@ struct Held {
     /// When it was dialled, and whether its handshake is asked about.
     called: u64,
     asks_handshake: bool,
-    stamped: bool,
+    stamps: ReceiveStamps,
     /// An exchange is in flight.
     busy: bool,
     /// It was told that nothing more can come.
@@ -114,7 +116,7 @@ impl World {
             established: false,
             called,
             asks_handshake: way.ask_handshake,
-            stamped: way.stamped,
+            stamps: way.stamps,
             // Of exchanges that share their connections the books know.
             busy: self.script.books.is_none(),
             over: false,
@@ -269,8 +271,9 @@ impl World {
         self.arrived = None;
         let News { at, arrived, slot, step } = self.ready.pop_front()?;
         self.work();
-        if matches!(step, Step::Bytes(_) | Step::LastBytes(_)) && self.held(slot).stamped {
-            self.arrived = Some(arrived);
+        let stamped = self.held(slot).stamps != ReceiveStamps::Absent;
+        if stamped && matches!(step, Step::Bytes(_) | Step::LastBytes(_)) {
+            self.arrived = Some(arrived.into());
         }
         let kind = self.tell((at, arrived), slot, step);
         Some(Event { slot, at, kind })

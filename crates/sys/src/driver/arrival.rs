@@ -1,10 +1,11 @@
 //! When received bytes arrived, by the kernel's timestamps, on connections that asked for them
-//! ([`SocketRoute::stamped`](super::SocketRoute::stamped)).
+//! ([`SocketRoute::stamps`](super::SocketRoute::stamps)).
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
+use super::{Arrival, ReceiveStamps};
 use crate::realtime::Realtime;
 use crate::{socket, stamp};
 
@@ -33,17 +34,52 @@ impl ArrivalClock {
         self.realtime.keep(now);
     }
 
-    /// Returns the time of a timestamp. `None` if it is absent or implausible.
-    pub(super) fn time_of(&self, real: Option<u64>) -> Option<u64> {
-        self.realtime.believe(real)
+    /// Returns the time of what has one timestamp. `None` if it is absent or implausible.
+    pub(super) fn arrival_of(&self, real: Option<u64>) -> Option<Arrival> {
+        self.realtime.believe(real).map(Arrival::from)
+    }
+
+    /// Returns the times of what has timestamps of its first and last byte.
+    fn arrival_between(&self, first: Option<u64>, last: Option<u64>) -> Option<Arrival> {
+        let last = self.realtime.believe(last)?;
+        let first = self.realtime.believe(first).unwrap_or(last);
+        // The clock of the timestamps may have been set between them.
+        Some(Arrival { first: first.min(last), last })
     }
 }
 
-/// Enables timestamps of what the socket receives. Returns false if the kernel provides none: then
-/// the connection has none.
-pub(super) fn enable(clock: &mut Option<ArrivalClock>, fd: &OwnedFd) -> bool {
+/// Enables the timestamps of what the socket receives. Returns those that the connection will have:
+/// none if the kernel provides none.
+pub(super) fn enable(
+    clock: &mut Option<ArrivalClock>,
+    fd: &OwnedFd,
+    wanted: ReceiveStamps,
+) -> ReceiveStamps {
+    if wanted == ReceiveStamps::Absent {
+        return wanted;
+    }
     if clock.is_none() {
         *clock = ArrivalClock::new().ok();
     }
-    clock.is_some() && stamp::enable_received(fd).is_ok()
+    match clock.is_some() && stamp::enable_received(fd).is_ok() {
+        true => wanted,
+        false => ReceiveStamps::Absent,
+    }
+}
+
+/// Receives bytes of a TCP connection with the timestamps that it has.
+pub(super) fn receive_timed(
+    clock: Option<&ArrivalClock>,
+    fd: &OwnedFd,
+    stamps: ReceiveStamps,
+    buffer: &mut [u8],
+) -> io::Result<(usize, Option<Arrival>)> {
+    let both = stamps == ReceiveStamps::FirstAndLast;
+    let first = if both { stamp::peek_stamp(fd)? } else { None };
+    let (count, last) = stamp::receive_stamped(fd, buffer)?;
+    let arrival = clock.and_then(|clock| match both {
+        true => clock.arrival_between(first, last),
+        false => clock.arrival_of(last),
+    });
+    Ok((count, arrival))
 }

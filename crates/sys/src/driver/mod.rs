@@ -115,11 +115,11 @@ pub trait Driver {
     /// Returns the same bytes for modification in place.
     fn bytes_mut(&mut self) -> &mut [u8];
 
-    /// Returns the time at which the last of the bytes or datagrams of the event that was just
-    /// returned arrived, by the kernel's timestamp. Returns `None` if there is none: the connection
-    /// did not ask for timestamps ([`SocketRoute::stamped`]), the bytes were discarded, or the
-    /// kernel gave no plausible one.
-    fn arrived(&self) -> Option<u64> {
+    /// Returns when the bytes or datagrams of the event that was just returned arrived, by the
+    /// kernel's timestamps. Returns `None` if there are none: the connection did not ask for
+    /// timestamps ([`SocketRoute::stamps`]), the bytes were discarded, or the kernel gave no
+    /// plausible one.
+    fn arrived(&self) -> Option<Arrival> {
         None
     }
 
@@ -166,12 +166,43 @@ pub struct SocketRoute {
     /// Reads from the kernel how long the handshake took, for [`Driver::handshake`]. This costs a
     /// system call.
     pub ask_handshake: bool,
-    /// Requests the kernel's timestamps of received bytes, for [`Driver::arrived`]. The times of
-    /// events do not change. Each receive costs a little more.
-    pub stamped: bool,
+    /// The kernel's timestamps of received bytes that [`Driver::arrived`] is to return. The times of
+    /// events do not change.
+    pub stamps: ReceiveStamps,
     /// Creates a UDP socket connected to this peer instead of a TCP connection. It is reported as
     /// [`EventKind::Connected`] at once, whether or not the peer exists.
     pub datagrams: bool,
+}
+
+/// Which of the kernel's timestamps of received bytes a connection asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReceiveStamps {
+    /// None.
+    #[default]
+    Absent,
+    /// That of the last byte of each receive, which costs a little more.
+    Last,
+    /// Those of the first and the last byte, for receives that return several responses. Over TCP
+    /// each costs another system call.
+    FirstAndLast,
+}
+
+/// When the bytes of one receive arrived: times of the driver's clock, by the kernel's timestamps.
+/// The kernel may merge segments that wait to be read. All of their bytes then have the timestamp of
+/// the last of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The time of the first byte; that of the last one if only that is known. At most `last`.
+    pub first: u64,
+    /// The time of the last byte.
+    pub last: u64,
+}
+
+impl From<u64> for Arrival {
+    /// Bytes that arrived together.
+    fn from(at: u64) -> Arrival {
+        Arrival { first: at, last: at }
+    }
 }
 
 /// A local address.

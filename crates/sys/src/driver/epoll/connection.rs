@@ -8,7 +8,7 @@ use super::track::Track;
 use crate::driver::begin::outcome_with_handshake;
 use crate::driver::datagram::Datagrams;
 use crate::driver::own::{OwnBytes, Spare};
-use crate::driver::{EventKind, Handshake};
+use crate::driver::{EventKind, Handshake, ReceiveStamps};
 use crate::socket;
 
 /// The state of a slot, which is vacant if `fd` is `None`.
@@ -20,8 +20,8 @@ pub(super) struct EpollSocket {
     /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
     pub(super) handshake: Option<Handshake>,
-    /// The kernel's timestamps of received bytes are wanted beside the driver's times.
-    pub(super) stamped: bool,
+    /// The kernel's timestamps of received bytes that are wanted beside the driver's times.
+    pub(super) stamps: ReceiveStamps,
     /// There may be something to receive.
     pub(super) readable: bool,
     /// There may be room to send.

@@ -26,8 +26,8 @@ use super::datagram_batch::DatagramBatch;
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare, rest};
 use super::{
-    Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, Slot, SocketRoute, Stamps,
-    TcpPath,
+    Arrival, Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, ReceiveStamps,
+    Slot, SocketRoute, Stamps, TcpPath,
 };
 use crate::{check_return, clock, path, socket, stamp};
 use connection::EpollSocket;
@@ -80,7 +80,7 @@ pub struct Epoll {
     /// Converts the timestamps of connections that asked for them beside the driver's own times, and
     /// that of the event that was returned last.
     arrivals: Option<ArrivalClock>,
-    arrived: Option<u64>,
+    arrived: Option<Arrival>,
 }
 
 /// A slot and the generation of the connection in it. The generation keeps a late report from being
@@ -150,10 +150,12 @@ impl Epoll {
             Some(_) => track::track(&fd),
             None => None,
         };
-        let own_times = self.stamped.is_none();
-        let stamped = way.stamped && own_times && arrival::enable(&mut self.arrivals, &fd);
+        let stamps = match &self.stamped {
+            Some(_) => ReceiveStamps::Absent,
+            None => arrival::enable(&mut self.arrivals, &fd, way.stamps),
+        };
         let socket = &mut self.sockets[slot as usize];
-        (socket.track, socket.stamped) = (track, stamped);
+        (socket.track, socket.stamps) = (track, stamps);
         socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
         if way.datagrams {
             self.batch.get_or_insert_with(DatagramBatch::new);
@@ -517,7 +519,7 @@ impl Driver for Epoll {
         }
     }
 
-    fn arrived(&self) -> Option<u64> {
+    fn arrived(&self) -> Option<Arrival> {
         self.arrived
     }
 

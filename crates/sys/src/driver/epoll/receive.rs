@@ -1,10 +1,11 @@
 //! Receiving from sockets that epoll reported.
 
 use super::{BUFFER, DROP, Epoll};
+use crate::driver::arrival::receive_timed;
 use crate::driver::datagram::{self, Received};
 use crate::driver::errno::errno_of;
-use crate::driver::{EventKind, Slot};
-use crate::{socket, stamp};
+use crate::driver::{EventKind, ReceiveStamps, Slot};
+use crate::socket;
 
 impl Epoll {
     /// Receives datagrams, and returns the first of them.
@@ -27,9 +28,9 @@ impl Epoll {
         let batch = self.batch.as_mut()?;
         let Received { length, segment, ecn, stamp } = batch.next()?;
         // Each message has a timestamp of its own.
-        let more = self.stamped.is_none() && batch.has_more();
+        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.arrival_of(stamp));
+        let more = self.stamped.is_none() && self.arrived.is_none() && batch.has_more();
         self.stamp = self.stamped.as_mut().map(|stamped| stamped.came(stamp));
-        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.time_of(stamp));
         self.in_batch = true;
         Some(EventKind::Datagrams { length, segment, ecn, more })
     }
@@ -54,13 +55,17 @@ impl Epoll {
                 })
             }
             (true, None) => socket::discard(fd, asked),
-            (false, None) if socket.stamped => {
-                stamp::receive_stamped(fd, &mut self.buffer).map(|(count, real)| {
-                    self.arrived = self.arrivals.as_ref().and_then(|clock| clock.time_of(real));
+            (false, None) if socket.stamps == ReceiveStamps::Absent => {
+                socket::receive_bytes(fd, &mut self.buffer)
+            }
+            (false, None) => {
+                let clock = self.arrivals.as_ref();
+                let timed = receive_timed(clock, fd, socket.stamps, &mut self.buffer);
+                timed.map(|(count, arrived)| {
+                    self.arrived = arrived;
                     count
                 })
             }
-            (false, None) => socket::receive_bytes(fd, &mut self.buffer),
         };
         match received {
             Ok(0) => socket.ended(EventKind::Ended),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::mark::Operation;
 use super::ring::{Completion, Pool};
 use super::socket::{FixedFile, ReceiveState};
-use super::{Filled, Uring, entry};
+use super::{Filled, Holder, Uring, entry};
 use crate::buffers::FilledBuffer;
 use crate::driver::datagram::{self, CONTROL, Datagrams, Received};
 use crate::driver::{EventKind, Slot};
@@ -66,8 +66,8 @@ impl Uring {
         let controls = controls_of(self.ring.view(&buffer, 0..count));
         let Received { length, segment, ecn, stamp } =
             datagram::received(count.saturating_sub(START), controls);
-        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.time_of(stamp));
-        self.received = Some(Filled { buffer, range: START..START + length });
+        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.arrival_of(stamp));
+        self.received = Some(Filled { holder: Holder::Pool(buffer), range: START..START + length });
         EventKind::Datagrams { length, segment, ecn, more: false }
     }
 
@@ -75,7 +75,7 @@ impl Uring {
     /// which is empty at the end of the stream.
     pub(super) fn opened_stamped(&mut self, buffer: &FilledBuffer, count: usize) -> Range<usize> {
         let real = stamp::stamp(controls_of(self.ring.view(buffer, 0..count)));
-        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.time_of(real));
+        self.arrived = self.arrivals.as_ref().and_then(|clock| clock.arrival_of(real));
         START..count.max(START)
     }
 

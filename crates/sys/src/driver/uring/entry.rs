@@ -100,6 +100,13 @@ pub(super) fn receive_stamped(socket: &UringSocket, slot: Slot, file: &FixedFile
     entry.ioprio(POLL_FIRST).build().user_data(mark)
 }
 
+/// Reports when there is something to receive, or when the connection is broken.
+pub(super) fn readable(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
+    let mark = socket.mark(slot, Operation::Readable);
+    let events = (libc::POLLIN | libc::POLLRDHUP) as u32;
+    on!(file, slot, |target| PollAdd::new(target, events)).build().user_data(mark)
+}
+
 /// Receives datagrams repeatedly, each time into a buffer that the kernel selects from the group.
 pub(super) fn hear(socket: &UringSocket, slot: Slot, file: &FixedFile) -> Entry {
     let (mark, form) = (socket.mark(slot, Operation::Hear), &raw const FORM.0);

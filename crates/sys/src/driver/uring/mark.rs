@@ -33,6 +33,8 @@ pub(super) enum Operation {
     SendKept,
     /// Receive with timestamps.
     ReceiveStamped,
+    /// Report when there is something to receive by a plain call.
+    Readable,
     /// An operation whose completion is ignored: closing, cancelling.
     Quiet,
 }
@@ -71,6 +73,7 @@ impl Mark {
             9 => Operation::Room,
             10 => Operation::SendKept,
             11 => Operation::ReceiveStamped,
+            12 => Operation::Readable,
             _ => Operation::Quiet,
         };
         Mark { slot: packed as u32, generation: (packed >> 32) as u32 & GENERATIONS, operation }
@@ -84,8 +87,8 @@ mod tests {
     #[test]
     fn a_mark_survives_the_way_through_the_kernel() {
         use Operation::{
-            Connect, Discard, Hear, Install, Pass, Quiet, Receive, ReceiveStamped, Room, Send,
-            SendKept, Watch,
+            Connect, Discard, Hear, Install, Pass, Quiet, Readable, Receive, ReceiveStamped, Room,
+            Send, SendKept, Watch,
         };
         let all = [
             Connect,
@@ -99,6 +102,7 @@ mod tests {
             Room,
             SendKept,
             ReceiveStamped,
+            Readable,
             Quiet,
         ];
         for operation in all {

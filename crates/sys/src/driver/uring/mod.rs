@@ -14,6 +14,7 @@ mod entry;
 mod lent;
 mod mark;
 mod pass;
+mod readable;
 mod ring;
 mod send;
 mod socket;
@@ -39,7 +40,8 @@ use super::datagram::{Datagrams, drops};
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare};
 use super::{
-    Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, Slot, SocketRoute, TcpPath,
+    Arrival, Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, ReceiveStamps,
+    Slot, SocketRoute, TcpPath,
 };
 use crate::buffers::FilledBuffer;
 use crate::{clock, path, socket as tcp};
@@ -66,12 +68,14 @@ pub struct Uring {
     ready: VecDeque<Event>,
     /// The slot of the event that was last returned.
     current: Option<Slot>,
-    /// The buffer of that event and the valid range in it.
+    /// The bytes of that event.
     received: Option<Filled>,
+    /// The buffer of plain receives. Allocated with the first of them.
+    own: Box<[u8]>,
     /// Converts the timestamps of connections that asked for them, and that of the event that was
     /// returned last.
     arrivals: Option<ArrivalClock>,
-    arrived: Option<u64>,
+    arrived: Option<Arrival>,
     /// Sends queued since the last call into the kernel.
     sends: usize,
     grain: Grain,
@@ -85,10 +89,18 @@ pub struct Uring {
     waited: u64,
 }
 
-/// The contents of a receive buffer.
+/// The bytes of an event.
 struct Filled {
-    buffer: FilledBuffer,
+    holder: Holder,
     range: Range<usize>,
+}
+
+/// Where the bytes of an event are.
+enum Holder {
+    /// In a buffer that the kernel selected.
+    Pool(FilledBuffer),
+    /// In the driver's own buffer.
+    Own,
 }
 
 impl Uring {
@@ -110,6 +122,7 @@ impl Uring {
             ready: VecDeque::new(),
             current: None,
             received: None,
+            own: Box::default(),
             arrivals: None,
             arrived: None,
             sends: 0,
@@ -138,12 +151,14 @@ impl Uring {
         if way.datagrams {
             self.ring.expect_datagrams()?;
         }
-        let Begun { fd, called, returned, peer, handshake } = self.begin_with_room(way)?;
-        let stamped = way.stamped && arrival::enable(&mut self.arrivals, &fd);
-        let file = self.file(slot, fd, way.lasting && !way.datagrams);
+        let Begun { fd, called: at, returned, peer, handshake } = self.begin_with_room(way)?;
+        let stamps = arrival::enable(&mut self.arrivals, &fd, way.stamps);
+        // Plain calls need a descriptor.
+        let called = way.datagrams || stamps == ReceiveStamps::FirstAndLast;
+        let file = self.file(slot, fd, way.lasting && !called);
         let socket = &mut self.sockets[slot as usize];
         socket.datagrams = way.datagrams.then(|| Datagrams::new(&way.to));
-        (socket.connecting, socket.stamped) = (peer.is_none(), stamped);
+        (socket.connecting, socket.stamps) = (peer.is_none(), stamps);
         (socket.ask_handshake, socket.handshake) = (way.ask_handshake, handshake);
         let told = entry::connected(socket, slot, &file);
         socket.file = Some(file);
@@ -151,7 +166,7 @@ impl Uring {
             Some(kind) => self.ready.push_back(Event { slot, at: returned, kind }),
             None => self.push(&told),
         }
-        Ok(called)
+        Ok(at)
     }
 
     /// Begins a connection. If no descriptor is left, closes those that are waiting to be closed
@@ -255,6 +270,9 @@ impl Uring {
             ReceiveState::Closed if hears == Operation::ReceiveStamped => {
                 (ReceiveState::Open, entry::receive_stamped(socket, slot, file))
             }
+            ReceiveState::Closed if hears == Operation::Readable => {
+                (ReceiveState::Open, entry::readable(socket, slot, file))
+            }
             ReceiveState::Closed => {
                 (ReceiveState::Open, entry::receive_entry(socket, slot, file, again))
             }
@@ -284,7 +302,7 @@ impl Uring {
     /// Finishes the event that was last returned: returns its buffer and resumes receiving.
     fn settle(&mut self) {
         self.arrived = None;
-        if let Some(Filled { buffer, .. }) = self.received.take() {
+        if let Some(Filled { holder: Holder::Pool(buffer), .. }) = self.received.take() {
             self.ring.give_back(buffer);
         }
         if let Some(slot) = self.current.take() {
@@ -469,7 +487,7 @@ impl Driver for Uring {
         }
     }
 
-    fn arrived(&self) -> Option<u64> {
+    fn arrived(&self) -> Option<Arrival> {
         self.arrived
     }
 
@@ -508,7 +526,8 @@ impl Driver for Uring {
             if let Some((slot, mut kind)) = self.tell(completion) {
                 self.current = Some(slot);
                 if let EventKind::Datagrams { more, .. } = &mut kind {
-                    *more = self.has_more_datagrams(mark, at);
+                    // Each message has a timestamp of its own.
+                    *more = self.arrived.is_none() && self.has_more_datagrams(mark, at);
                 }
                 return Some(Event { slot, at, kind });
             }
@@ -517,13 +536,19 @@ impl Driver for Uring {
     }
 
     fn bytes(&self) -> &[u8] {
-        let Some(Filled { buffer, range }) = &self.received else { return &[] };
-        self.ring.view(buffer, range.clone())
+        let Some(Filled { holder, range }) = &self.received else { return &[] };
+        match holder {
+            Holder::Pool(buffer) => self.ring.view(buffer, range.clone()),
+            Holder::Own => &self.own[range.clone()],
+        }
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        let Some(Filled { buffer, range }) = &self.received else { return &mut [] };
-        self.ring.view_mut(buffer, range.clone())
+        let Some(Filled { holder, range }) = &self.received else { return &mut [] };
+        match holder {
+            Holder::Pool(buffer) => self.ring.view_mut(buffer, range.clone()),
+            Holder::Own => &mut self.own[range.clone()],
+        }
     }
 }
 

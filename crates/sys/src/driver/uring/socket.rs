@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use super::mark::{self, Mark, Operation};
 use crate::driver::datagram::Datagrams;
 use crate::driver::own::OwnBytes;
-use crate::driver::{Handshake, Slot};
+use crate::driver::{Handshake, ReceiveStamps, Slot};
 
 /// The state of a slot, which is vacant if `file` is `None`.
 #[derive(Default)]
@@ -18,8 +18,8 @@ pub(super) struct UringSocket {
     /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
     pub(super) handshake: Option<Handshake>,
-    /// The kernel's timestamps of received bytes are wanted.
-    pub(super) stamped: bool,
+    /// The kernel's timestamps of received bytes that are wanted.
+    pub(super) stamps: ReceiveStamps,
     /// A poll for errors and hang-ups is in progress. The multishot receive does not complete if a
     /// reset arrives together with the last bytes.
     pub(super) watched: bool,
@@ -84,9 +84,12 @@ impl UringSocket {
     pub(super) fn hears(&self) -> Operation {
         match self.datagrams {
             Some(_) => Operation::Hear,
-            // Only the repeated receive has timestamps.
-            None if self.stamped && !self.hung => Operation::ReceiveStamped,
-            None => Operation::Receive,
+            None => match self.stamps {
+                ReceiveStamps::FirstAndLast => Operation::Readable,
+                // Only the repeated receive has timestamps.
+                ReceiveStamps::Last if !self.hung => Operation::ReceiveStamped,
+                ReceiveStamps::Last | ReceiveStamps::Absent => Operation::Receive,
+            },
         }
     }
 

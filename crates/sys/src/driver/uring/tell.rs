@@ -3,7 +3,7 @@
 use super::mark::{Mark, Operation};
 use super::ring::{Completion, Pool};
 use super::socket::ReceiveState;
-use super::{Filled, Uring, ring};
+use super::{Filled, Holder, Uring, ring};
 use crate::driver::begin::outcome_with_handshake;
 use crate::driver::{EventKind, Slot};
 
@@ -24,6 +24,7 @@ impl Uring {
         let kind = match operation {
             Operation::Connect => self.connected(slot),
             Operation::Receive | Operation::ReceiveStamped => self.received(slot, completion),
+            Operation::Readable => self.readable(slot, completion.result),
             Operation::Discard => self.discarded(slot, completion.result),
             Operation::Send => self.sent(slot, completion),
             // A partial send is not a failure: the next receive shows what happened to the
@@ -74,7 +75,7 @@ impl Uring {
                     false => 0..count as usize,
                 };
                 let count = range.len();
-                self.received = Some(Filled { buffer, range });
+                self.received = Some(Filled { holder: Holder::Pool(buffer), range });
                 if count == 0 {
                     return self.no_bytes(slot, 0);
                 }
@@ -104,7 +105,7 @@ impl Uring {
     }
 
     /// Handles a receive that completed without bytes.
-    fn no_bytes(&mut self, slot: Slot, result: i32) -> Option<EventKind> {
+    pub(super) fn no_bytes(&mut self, slot: Slot, result: i32) -> Option<EventKind> {
         let refused = self.sockets[slot as usize].refused;
         match -result {
             0 if refused.is_some() => self.failed(slot, refused?),
