@@ -23,6 +23,8 @@ pub enum UndecidedCause {
     Chance,
     /// Side A differed as much from itself.
     NoiseFloor,
+    /// This machine's own delay differs between the sides by as much.
+    OwnDelay,
     /// The figures allow no estimate.
     Unusable,
 }

@@ -1,15 +1,15 @@
 //! Warnings about comparisons.
 
-use crate::judge::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison};
+use crate::judge::{
+    ComparisonDoubt, DelaysApart, delays_apart, doubt_before_comparison, doubts_of_comparison,
+};
 use crate::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::timed_phase::TimePoint;
 use sixmark_units::quantity::duration_us;
 
 use sixmark_document::provenance::warning;
-
-/// A difference of delays up to this many microseconds is not told.
-const LEAST_APART_US: f64 = 5.0;
 
 /// Warns that a signal ended a comparison.
 pub fn cut_short(pairs: usize, of: u32) -> Warning {
@@ -44,28 +44,21 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Warning> {
     doubts_of_comparison(comparison).into_iter().map(warn_of_doubt).collect()
 }
 
-/// Warns that this machine's own delay in the waits of the sides differs by more than `margin`, a
-/// share of the shorter wait: it alone could look like a difference of the sides.
-pub fn delays_apart(sides: &[(&str, &FamilyResult)], margin: f64) -> Option<Warning> {
-    let found: Vec<(&str, f64, f64)> = sides
-        .iter()
-        .filter_map(|(name, of)| {
-            Some((*name, of.wait_sample.as_ref()?.delay_us()?, of.wait_us.p50?))
-        })
-        .collect();
-    let &[(a, delay_a, wait_a), (b, delay_b, wait_b)] = found.as_slice() else { return None };
-    let apart = (delay_a - delay_b).abs();
-    (apart > LEAST_APART_US && apart > margin * wait_a.min(wait_b)).then(|| {
-        let message = format!(
-            "this machine's delay in the median wait is {} for {a} and {} for {b}: {} apart, more \
-             than the margin of {:.1} %; differences of wait and response may be this machine's",
-            duration_us(delay_a),
-            duration_us(delay_b),
-            duration_us(apart),
-            margin * 100.0
-        );
-        warning("delays_apart", message)
-    })
+/// Warns that this machine's own delay in the median waits of the sides differs by more than
+/// `margin`, a share of the shorter wait: it alone could look like a difference of the sides.
+pub fn warn_of_delays(sides: [(&str, &FamilyResult); 2], margin: f64) -> Option<Warning> {
+    let [(a, _), (b, _)] = sides;
+    let apart = delays_apart(sides.map(|(_, of)| of), TimePoint::P50, margin)?;
+    let DelaysApart { us: [delay_a, delay_b] } = apart;
+    let message = format!(
+        "this machine's delay in the median wait is {} for {a} and {} for {b}: {} apart, more than \
+         the margin of {:.1} %; differences of wait and response may be this machine's",
+        duration_us(delay_a),
+        duration_us(delay_b),
+        duration_us((delay_a - delay_b).abs()),
+        margin * 100.0
+    );
+    Some(warning("delays_apart", message))
 }
 
 fn warn_of_doubt(doubt: ComparisonDoubt) -> Warning {
@@ -96,7 +89,7 @@ mod tests {
 
     fn said(a: [u64; 2], b: [u64; 2]) -> Option<String> {
         let [a, b] = [a, b].map(side);
-        delays_apart(&[("A", &a), ("B", &b)], 0.05).map(|warning| warning.message)
+        warn_of_delays([("A", &a), ("B", &b)], 0.05).map(|warning| warning.message)
     }
 
     #[test]
@@ -112,6 +105,6 @@ mod tests {
         assert_eq!(said([20, 5], [16, 1]), None);
         let tally = FamilyTally::default();
         let none = family_result(&tally, Vec::new(), 1.0, false);
-        assert_eq!(delays_apart(&[("A", &none), ("B", &side([620, 230]))], 0.05), None);
+        assert_eq!(warn_of_delays([("A", &none), ("B", &side([620, 230]))], 0.05), None);
     }
 }

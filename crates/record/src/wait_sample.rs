@@ -7,12 +7,15 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::peer::is_default;
+use crate::timed_phase::TimePoint;
 use sixmark_document::timing::{Summary, Timing};
 
 /// A delay is told if it exceeds this many microseconds plus [`TOLD_SHARE`] of the time shown.
 const TOLD_US: f64 = 5.0;
 /// See [`TOLD_US`].
 const TOLD_SHARE: f64 = 0.05;
+/// The sample describes a median that its own differs from by at most this share.
+const UNLIKE_SHARE: f64 = 0.25;
 /// The fewest exchanges whose medians are told.
 const FEWEST: u64 = 20;
 
@@ -82,14 +85,27 @@ impl WaitSampleResult {
     /// Returns by how many microseconds the client's median exceeds the kernel's, or `None` if there
     /// are too few exchanges.
     pub fn delay_us(&self) -> Option<f64> {
+        self.delay_us_at(TimePoint::P50)
+    }
+
+    /// Returns by how many microseconds the client's statistic exceeds the kernel's, or `None` if
+    /// there are too few exchanges.
+    pub fn delay_us_at(&self, point: TimePoint) -> Option<f64> {
         let WaitSampleResult { kernel_us, client_us } = self;
         let enough = client_us.count >= FEWEST;
-        Some((client_us.p50? - kernel_us.p50?).max(0.0)).filter(|_| enough)
+        let delay = point.value_us(client_us)? - point.value_us(kernel_us)?;
+        Some(delay.max(0.0)).filter(|_| enough)
     }
 
     /// Returns this machine's own delay in the median wait `shown_us`, if it is large enough to be
     /// told.
     pub fn delay_in(&self, shown_us: f64) -> Option<OwnDelay> {
+        // The sample is of connections. Where their waits are others than those shown, so may their
+        // delays be.
+        let alike = (self.client_us.p50? - shown_us).abs() <= UNLIKE_SHARE * shown_us;
+        if !alike {
+            return None;
+        }
         let delay_us = self.delay_us()?.min(shown_us);
         (delay_us > TOLD_US + TOLD_SHARE * shown_us).then_some(OwnDelay { shown_us, delay_us })
     }
@@ -113,6 +129,14 @@ mod tests {
         assert_eq!(told(35_000), None);
         assert!(told(37_000).is_some());
         assert_eq!(told(0), None);
+    }
+
+    #[test]
+    fn a_sample_of_other_waits_describes_no_median() {
+        let result = of(100, [620_000, 230_000]).result().unwrap();
+        assert!(result.delay_in(800.0).is_some());
+        assert_eq!(result.delay_in(900.0), None);
+        assert_eq!(result.delay_in(400.0), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use super::course::ComparisonCourse;
 use super::{Comparing, Contender, without_repeats};
-use crate::warnings::{cut_short, delays_apart, of_comparison};
+use crate::warnings::{cut_short, of_comparison, warn_of_delays};
 use sixmark_document::environment;
 use sixmark_load as load;
 use sixmark_load::{AgentLoad, FleetLoad};
@@ -38,6 +38,7 @@ pub(super) fn assemble_comparison(
     let known = Circumstances { started, environment: machine(comparing), ..Default::default() };
     let of_side = |side| of_side(course, side, known.clone());
     let results = ComparedSides { a: of_side(SideName::A), b: of_side(SideName::B) };
+    comparison = judge::with_own_delays(comparison, [&results.a.total, &results.b.total]);
     if let Some(sizes) = other_sizes(course, &results) {
         comparison = judge::with_other_contents(comparison, sizes);
     }
@@ -195,7 +196,7 @@ fn warnings(
     let mut compared = if course.given_up { Vec::new() } else { of_comparison(comparison) };
     compared.retain(|warning| !is_known(&warning.code));
     let totals = [(a.name.as_str(), &results.a.total), (b.name.as_str(), &results.b.total)];
-    compared.extend(delays_apart(&totals, comparison.settings.margin));
+    compared.extend(warn_of_delays(totals, comparison.settings.margin));
     let cut_short = cut_short.into_iter().collect();
     without_repeats([doubts, lengthened, before, cut_short, both, compared].concat())
 }

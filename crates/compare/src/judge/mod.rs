@@ -12,6 +12,7 @@ mod figures;
 mod header;
 mod noise;
 mod other_contents;
+mod own_delay;
 mod quantiles;
 mod unlike;
 mod verdict;
@@ -23,6 +24,8 @@ pub use caveats::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison
 pub use header::{header_corrected, header_ratio};
 pub use noise::with_noise;
 pub use other_contents::with_other_contents;
+pub use own_delay::with_own_delays;
+pub(crate) use own_delay::{DelaysApart, delays_apart};
 
 pub(crate) use family::pairs_needed;
 

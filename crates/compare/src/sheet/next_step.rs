@@ -13,12 +13,13 @@ use sixmark_sheet::write;
 use sixmark_stats::TAIL_SAMPLES;
 
 /// The causes in the order in which they are shown.
-const ORDER: [UndecidedCause; 8] = [
+const ORDER: [UndecidedCause; 9] = [
     UndecidedCause::FewPairs,
     UndecidedCause::NoFigure,
     UndecidedCause::FewSamples,
     UndecidedCause::NotTested,
     UndecidedCause::NoiseFloor,
+    UndecidedCause::OwnDelay,
     UndecidedCause::Chance,
     UndecidedCause::Noise,
     UndecidedCause::Unusable,
@@ -107,7 +108,7 @@ fn step_of(result: &ComparisonResult, cause: UndecidedCause, of: &[&Compared]) -
         UndecidedCause::Chance => {
             format!("more blocks would confirm a difference (`--blocks {}`)", 2 * pairs)
         }
-        UndecidedCause::NoiseFloor => {
+        UndecidedCause::NoiseFloor | UndecidedCause::OwnDelay => {
             "leave the machine alone, or give sixmark cores of its own".to_owned()
         }
         UndecidedCause::Unusable => return None,
@@ -252,6 +253,7 @@ mod tests {
             (UndecidedCause::FewPairs, "to show a difference; `--blocks 6` would do."),
             (UndecidedCause::Chance, "(`--blocks 24`)"),
             (UndecidedCause::NoiseFloor, "cores of its own."),
+            (UndecidedCause::OwnDelay, "cores of its own."),
         ] {
             let result = undecided(&[("response.p50", cause), ("wait.p50", cause)]);
             let said = undecided_sentences(&result, &Repeated::default());
