@@ -9,6 +9,7 @@ pub const WARNING_CODES: &[&str] = &[
     "family_fell_away",
     "given_up",
     "interrupted",
+    "search_stopped",
     "dead_address",
     "unroutable",
     "agent_lost",

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::condition::Condition;
 use crate::family_result::{Families, FamilyResult, RequestCounts};
 use crate::outcome::Outcome;
+use crate::rate_decision::RateDecision;
 use crate::search::{Bracket, Search, TrialVerdict};
 use crate::trial_test::Shown;
 
@@ -39,6 +40,10 @@ pub struct FindMax {
     /// documents of versions that did not state it.
     #[serde(default)]
     pub took_s: Option<f64>,
+    /// The error because of which a trial could not be run, which ended the search; null if
+    /// there was none, and in older documents.
+    #[serde(default)]
+    pub stopped_by: Option<String>,
     /// The result for each family in use.
     #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub families: Families<FoundRate>,
@@ -87,10 +92,14 @@ pub struct Trial {
     /// trials are of trial_s.
     #[serde(default)]
     pub length_s: Option<f64>,
-    /// Whether the rate was shown to hold.
+    /// Whether the trial showed the rate to hold, a long one together with earlier long ones at it.
     pub held: bool,
     /// Why the rate did not hold, or why that is not decided; null if it did.
     pub reason: Option<Limit>,
+    /// What all trials at the rate together show at the end of the search, which is what holds and
+    /// fails rest on; null if they were all spoiled or interrupted, and in older documents.
+    #[serde(default)]
+    pub decision: Option<RateDecision>,
     /// The values that the conditions were applied to, in the order of conditions: microseconds, or
     /// for failures a share of 1; null if there was none.
     pub values: Vec<Option<f64>>,
@@ -143,6 +152,8 @@ pub enum SearchEnd {
     Budget,
     /// A signal ended it.
     Interrupted,
+    /// A trial could not be run: stopped_by has the error.
+    Stopped,
 }
 
 impl FindMax {
@@ -150,7 +161,8 @@ impl FindMax {
     pub fn new(conditions: Vec<Condition>, trial_s: f64, families: Families<FoundRate>) -> FindMax {
         let ratio = ratio_of_rates(&families);
         let (took_s, at_most_s, confidence) = (None, None, Some(CONFIDENCE));
-        FindMax { conditions, trial_s, at_most_s, confidence, took_s, families, ratio }
+        let stopped_by = None;
+        FindMax { conditions, trial_s, at_most_s, confidence, took_s, stopped_by, families, ratio }
     }
 
     /// Returns the number of trials of all families.
@@ -162,6 +174,11 @@ impl FindMax {
     pub fn sent(&self) -> u64 {
         let trials = self.families.iter().flat_map(|(_, found)| &found.trials);
         trials.map(|trial| trial.requests.sent).sum()
+    }
+
+    /// Returns one line about a trial that could not be run; `None` if all could.
+    pub fn describe_stop(&self) -> Option<String> {
+        self.stopped_by.as_ref().map(|why| format!("the search ended early: {why}"))
     }
 
     /// Returns true if both brackets are closed and there is no ratio nevertheless.
@@ -191,6 +208,12 @@ impl FoundRate {
         };
         let (ended, steady) = (Some(ended), Some(search.is_steady()));
         FoundRate { holds, fails, limited_by, ended, steady, shown, trials }
+    }
+
+    /// Returns true if the search was stopped before the family had a trial, of which its figures then
+    /// say nothing.
+    pub fn is_untried(&self) -> bool {
+        self.ended == Some(SearchEnd::Stopped) && self.trials.is_empty()
     }
 
     /// Returns true if both sides of the bracket are confirmed, so that it has the stated confidence.
@@ -230,6 +253,7 @@ impl Trial {
             length_s: Some(at.length_s),
             held: reason.is_none(),
             reason,
+            decision: None,
             values: conditions.iter().map(|condition| condition.value(of)).collect(),
             elapsed_s: at.elapsed_s,
             requests: of.requests,
@@ -253,13 +277,31 @@ impl Trial {
         self.requests.completed <= self.requests.unaccepted
     }
 
-    /// Returns the word for its result.
-    pub fn result(&self) -> &'static str {
+    /// Returns what it showed when it was made; `None` if it was spoiled or interrupted.
+    pub fn alone(&self) -> Option<RateDecision> {
         match self.reason {
-            None => "held",
-            Some(Limit::Undecided) => "undecided",
-            Some(Limit::Generator) => "spoiled",
-            Some(_) => "did not hold",
+            None => Some(RateDecision::Held),
+            Some(Limit::Undecided) => Some(RateDecision::Undecided),
+            Some(Limit::Generator | Limit::Interrupted) => None,
+            Some(_) => Some(RateDecision::DidNotHold),
+        }
+    }
+
+    /// Returns what is known of its rate at the end of the search; `None` if this trial does not
+    /// count.
+    pub fn known(&self) -> Option<RateDecision> {
+        let alone = self.alone()?;
+        Some(self.decision.unwrap_or(alone))
+    }
+
+    /// Returns the words for its result: what is known of its rate, and what it showed alone if that
+    /// is something else.
+    pub fn result(&self) -> String {
+        match (self.alone(), self.known()) {
+            (Some(alone), Some(known)) if alone != known => known.words_after(alone),
+            (Some(alone), _) => alone.words().to_owned(),
+            (None, _) if self.reason == Some(Limit::Interrupted) => "interrupted".to_owned(),
+            (None, _) => "spoiled".to_owned(),
         }
     }
 }

@@ -44,6 +44,7 @@ pub mod pace;
 mod peer;
 pub mod plan;
 pub mod quic;
+pub mod rate_decision;
 pub mod request_form;
 pub mod result;
 pub mod sameness;

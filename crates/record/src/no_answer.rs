@@ -131,7 +131,7 @@ impl RunResult {
             ended,
             kind,
         };
-        describe_no_answers(&self.families.iter().map(side).collect::<Vec<_>>())
+        describe_no_answers(&self.families_tried().map(side).collect::<Vec<_>>())
     }
 }
 

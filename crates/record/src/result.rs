@@ -131,6 +131,14 @@ impl RunResult {
         self.generator.saturated
     }
 
+    /// Returns the figures of the families that were loaded: of all but those that a search was
+    /// stopped before it tried.
+    pub fn families_tried(&self) -> impl Iterator<Item = (Family, &FamilyResult)> {
+        let found = |family| self.find_max.as_ref()?.families.of(family);
+        let is_untried = move |family| found(family).is_some_and(FoundRate::is_untried);
+        self.families.iter().filter(move |&(family, _)| !is_untried(family))
+    }
+
     /// Returns the seconds that a family's figures cover; in a search those of one of its trials.
     pub fn elapsed_s_of(&self, family: Family) -> f64 {
         let found = self.find_max.as_ref().and_then(|found| found.families.of(family));

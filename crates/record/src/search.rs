@@ -5,6 +5,8 @@
 //! long trials decide neither is left undecided, and the search looks farther away from it. At the
 //! end both sides are tried once more, since a server may have changed during the search.
 
+use crate::rate_decision::RateDecision;
+
 /// The largest ratio of neighbouring rates between the two sides of a finished search: 5 % apart.
 const CLOSE: f64 = 1.05;
 /// The largest ratio of the sides that short trials find before longer ones begin.
@@ -102,8 +104,8 @@ pub struct Search {
     held: Vec<f64>,
     failed: Vec<f64>,
     undecided: Vec<f64>,
-    /// The rates decided by short trials, which count until long ones have decided.
-    briefly: Vec<(f64, bool)>,
+    /// What short trials that look for the limit show, which counts until long ones have decided.
+    briefly: Vec<(f64, TrialVerdict)>,
     /// The sides that were tried again at the end.
     checked: [bool; 2],
     next: Option<NextTrial>,
@@ -177,19 +179,51 @@ impl Search {
     /// ones.
     pub fn bracket(&self) -> Bracket {
         let found = bracket_of(&self.held, &self.failed);
-        let brief = |held: bool| {
-            let rates = self.briefly.iter().filter(move |(_, holds)| *holds == held);
-            rates.map(|&(rate, _)| rate).collect::<Vec<f64>>()
+        let [held, failed] = self.decided_in_brief();
+        let roughly = bracket_of(&held, &failed);
+        Bracket { holds: found.holds.or(roughly.holds), fails: found.fails.or(roughly.fails) }
+    }
+
+    /// Returns the rates that short trials showed to hold, and those that they showed not to, without
+    /// those of which long trials show otherwise.
+    fn decided_in_brief(&self) -> [Vec<f64>; 2] {
+        let rates = |wanted: TrialVerdict| {
+            let those = self.briefly.iter().filter(move |(_, verdict)| *verdict == wanted);
+            // What long trials left undecided is known not to be known.
+            those.map(|&(rate, _)| rate).filter(|rate| !self.undecided.contains(rate))
         };
-        let roughly = bracket_of(&brief(true), &brief(false));
-        let below = |rate: &f64| found.fails.is_none_or(|fails| *rate < fails);
-        let above = |rate: &f64| found.holds.is_none_or(|holds| *rate > holds);
-        // What long trials left undecided is known not to be known.
-        let open = |rate: &f64| !self.undecided.contains(rate);
-        Bracket {
-            holds: found.holds.or(roughly.holds.filter(below).filter(open)),
-            fails: found.fails.or(roughly.fails.filter(above).filter(open)),
-        }
+        let below = |rate: &f64| least(&self.failed).is_none_or(|failed| *rate < failed);
+        let above = |rate: &f64| greatest(&self.held).is_none_or(|held| *rate > held);
+        let held = rates(TrialVerdict::Held).filter(below).collect();
+        [held, rates(TrialVerdict::Failed).filter(above).collect()]
+    }
+
+    /// Returns what all trials of a rate show together: its long ones, and until these have decided
+    /// its short ones. `None` if it had none but spoiled ones.
+    pub fn decision(&self, rate: f64) -> Option<RateDecision> {
+        let [held, failed] = [&self.held, &self.failed].map(|rates| rates.contains(&rate));
+        let by_long = RateDecision::of(held, failed);
+        let left_open = self.undecided.contains(&rate).then_some(RateDecision::Undecided);
+        by_long.or(left_open).or_else(|| self.decision_in_brief(rate))
+    }
+
+    /// Returns what the short trials of a rate without long ones show.
+    fn decision_in_brief(&self, rate: f64) -> Option<RateDecision> {
+        let mut verdicts = self.briefly.iter().filter(|(of, _)| *of == rate).peekable();
+        verdicts.peek()?;
+        let [held, failed] = self.decided_in_brief();
+        // Rates that hold are below all that do not, or else the server varies.
+        let (lower, higher) = (least(&failed), greatest(&held));
+        let is_decided =
+            verdicts.any(|(_, verdict)| !matches!(verdict, TrialVerdict::Undecided(_)));
+        Some(match (held.contains(&rate), failed.contains(&rate)) {
+            (true, _) if lower.is_some_and(|lower| lower <= rate) => RateDecision::Varies,
+            (_, true) if higher.is_some_and(|higher| higher >= rate) => RateDecision::Varies,
+            (true, _) => RateDecision::Held,
+            (_, true) => RateDecision::DidNotHold,
+            _ if is_decided => RateDecision::Overruled,
+            _ => RateDecision::Undecided,
+        })
     }
 
     /// Records the result of the trial that was to be made next: of a long one together with the
@@ -233,11 +267,7 @@ impl Search {
     /// Processes a short trial that looks for the limit.
     fn look(&mut self, rate: f64, verdict: TrialVerdict) {
         let fails = matches!(verdict, TrialVerdict::Failed | TrialVerdict::Undecided(true));
-        match verdict {
-            TrialVerdict::Held => self.briefly.push((rate, true)),
-            TrialVerdict::Failed => self.briefly.push((rate, false)),
-            _ => {}
-        }
+        self.briefly.push((rate, verdict));
         *(if fails { &mut self.rough.fails } else { &mut self.rough.holds }) = Some(rate);
         let (low, high) = (self.rough.holds, self.rough.fails);
         let rate = match (low, high) {
@@ -258,6 +288,8 @@ impl Search {
 
     /// Processes the long trials of a rate.
     fn decide(&mut self, rate: f64, length: TrialLength, verdict: TrialVerdict) {
+        // Undecided until a longer trial decides, if one is made.
+        self.undecided.retain(|of| *of != rate);
         match (verdict, length) {
             (TrialVerdict::Held, _) => {
                 self.held.push(rate);
@@ -267,6 +299,7 @@ impl Search {
             }
             (TrialVerdict::Failed, _) => self.failed.push(rate),
             (_, TrialLength::Long) => {
+                self.undecided.push(rate);
                 self.next = Some(NextTrial { rate, length: TrialLength::Longest });
                 return;
             }
@@ -479,6 +512,66 @@ mod tests {
         let (search, _) = search(100.0, 1e6, |_, trial| Undecided(trial % 3 == 0));
         assert_eq!(search.bracket(), Bracket::default());
         assert_eq!(search.stop(), Some(SearchStop::Open));
+    }
+
+    /// On a busy machine a short trial may hold, and all longer ones at its rate show neither.
+    #[test]
+    fn what_a_short_trial_showed_does_not_stand_against_longer_ones() {
+        let (search, _) = search(100.0, 1e6, |trial, _| match (trial.length, trial.rate) {
+            (TrialLength::Short, rate) => {
+                if rate <= 300.0 {
+                    Held
+                } else {
+                    Failed
+                }
+            }
+            (_, rate) if rate > 350.0 => Failed,
+            _ => Undecided(false),
+        });
+        assert_eq!(search.stop(), Some(SearchStop::Open));
+        let brief = search.briefly.iter().filter(|(_, verdict)| *verdict == Held);
+        let highest = brief.map(|(rate, _)| *rate).reduce(f64::max).unwrap();
+        assert_eq!(search.decision(highest), Some(RateDecision::Undecided), "{search:?}");
+        assert!(search.bracket().holds < Some(highest), "{search:?}");
+        assert_eq!(search.decision(1e5), None);
+    }
+
+    /// A search that ends between the two long trials of a rate knows what the first showed.
+    #[test]
+    fn a_rate_is_undecided_from_its_first_long_trial_on() {
+        let mut search = Search::new(100.0, 1.0, 1e6);
+        while let Some(trial) = search.next().filter(|next| next.length != TrialLength::Longest) {
+            search.tried(match (trial.length, trial.rate <= 300.0) {
+                (TrialLength::Short, true) => Held,
+                (TrialLength::Short, false) => Failed,
+                _ => Undecided(false),
+            });
+        }
+        let rate = search.next().unwrap().rate;
+        assert_eq!(search.decision(rate), Some(RateDecision::Undecided));
+        assert!(search.bracket().holds < Some(rate), "{search:?}");
+        search.tried(Held);
+        assert_eq!(search.decision(rate), Some(RateDecision::Held));
+        assert_eq!(search.bracket().holds, Some(rate));
+    }
+
+    #[test]
+    fn what_trials_show_of_a_rate_is_told_if_they_differ() {
+        let mut search = Search::new(100.0, 1.0, 1e6);
+        search.briefly = vec![(100.0, Held), (200.0, Held), (200.0, Failed), (50.0, Failed)];
+        search.briefly.push((80.0, Undecided(true)));
+        let decisions = |search: &Search| [50.0, 80.0, 100.0, 200.0].map(|at| search.decision(at));
+        use RateDecision::{DidNotHold, Overruled, Varies};
+        let undecided = RateDecision::Undecided;
+        assert_eq!(decisions(&search), [Varies, undecided, Varies, Varies].map(Some));
+        search.briefly.retain(|(rate, _)| *rate != 50.0);
+        search.briefly.push((50.0, Held));
+        let brief = [RateDecision::Held, undecided, RateDecision::Held, Varies].map(Some);
+        assert_eq!(decisions(&search), brief);
+        (search.held, search.failed) = (vec![60.0, 70.0], vec![70.0, 90.0]);
+        let long = [RateDecision::Held, undecided, Overruled, DidNotHold].map(Some);
+        assert_eq!(decisions(&search), long);
+        assert_eq!(search.decision(70.0), Some(Varies));
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn of_result(result: &RunResult) -> Vec<Warning> {
         below_noise_floor(result),
     ];
     let families =
-        result.families.iter().flat_map(|(family, figures)| of_family(result, family, figures));
+        result.families_tried().flat_map(|(family, figures)| of_family(result, family, figures));
     let found = result.find_max.iter().flat_map(|found| of_search(result, found));
     let beside = result.truth.iter().flat_map(|truth| of_truth(&result.plan, truth));
     of_run

@@ -53,8 +53,8 @@ pub enum SearchEvent<'a> {
     Begins(TrialBegins),
     /// A worker of the current trial reports a second.
     Second(&'a Slice),
-    /// A trial is over, after which this is known of the family.
-    Over(Family, &'a Trial, Bracket),
+    /// A trial is over, the last of these of its family, after which this is known of the family.
+    Over(Family, &'a [Trial], Bracket),
 }
 
 /// A trial that begins.
@@ -71,10 +71,11 @@ pub struct TrialBegins {
 }
 
 /// Runs the search that the plan's first trial describes. Setting `stop` ends it early with what is
-/// known by then; `watch` is called for everything that happens.
+/// known by then, and so does a trial that can't be run; `watch` is called for everything that
+/// happens.
 ///
 /// # Errors
-/// Returns an error if a trial can't start.
+/// Returns an error if the first trial can't be run.
 pub fn run_search(
     runnable: Runnable,
     stop: &Arc<AtomicBool>,
@@ -88,25 +89,34 @@ pub fn run_search(
     let load = |plan: &Plan, watch: &mut dyn FnMut(SearchEvent<'_>)| {
         run_load_on(generators.as_ref(), plan, stop, |slice| watch(SearchEvent::Second(slice)))
     };
-    let sides = search(plan, &asked, &|| began.elapsed(), load, &mut watch)?;
+    let searched = search(plan, &asked, &|| began.elapsed(), load, &mut watch)?;
     let cost = SearchCost { usage: usage().since(before), took: began.elapsed() };
-    Ok(crate::assemble(known, assemble_search(plan, &asked, sides, cost)))
+    Ok(crate::assemble(known, assemble_search(plan, &asked, searched, cost)))
 }
 
 /// Searches with loads from anywhere, as a simulation makes them. `clock` says how long the search
 /// has lasted.
 ///
 /// # Errors
-/// A load's error.
+/// The error of the first load.
 pub fn search_on(
     plan: &Plan,
     asked: &SearchAsked,
     clock: &dyn Fn() -> Duration,
     mut load: impl FnMut(&Plan) -> Result<Loaded, CommandError>,
 ) -> Result<FindMax, CommandError> {
-    let sides = search(plan, asked, clock, |plan, _| load(plan), &mut |_| {})?;
+    let Searched { sides, stopped_by } =
+        search(plan, asked, clock, |plan, _| load(plan), &mut |_| {})?;
     let found = sides.map(|side| side.map(|side| side.done().0));
-    Ok(find_max(plan, asked, found, clock()))
+    Ok(FindMax { stopped_by, ..find_max(plan, asked, found, clock()) })
+}
+
+/// What a search came to.
+#[derive(Debug)]
+struct Searched {
+    sides: PerFamily<Option<Side>>,
+    /// Why a trial could not be run, if one could not.
+    stopped_by: Option<String>,
 }
 
 /// What all trials of a search together took.
@@ -133,8 +143,8 @@ struct Side {
     ended: Option<SearchEnd>,
 }
 
-/// Makes trials until every family's search is finished, the time is over or a trial is
-/// interrupted. Families take turns in random order, so that a machine or a server that changes
+/// Makes trials until every family's search is finished, the time is over, or a trial is
+/// interrupted or can't be run. Families take turns in random order, so that a machine or a server that changes
 /// affects both alike.
 fn search(
     plan: &Plan,
@@ -142,7 +152,7 @@ fn search(
     clock: &dyn Fn() -> Duration,
     mut load: impl FnMut(&Plan, &mut dyn FnMut(SearchEvent<'_>)) -> Result<Loaded, CommandError>,
     watch: &mut dyn FnMut(SearchEvent<'_>),
-) -> Result<PerFamily<Option<Side>>, CommandError> {
+) -> Result<Searched, CommandError> {
     let side = |family| plan.ratio.uses(family).then(|| Side::new(family, plan));
     let mut sides = PerFamily::from_fn(side);
     let mut random = Random::new(plan.seed, TURNS);
@@ -157,23 +167,50 @@ fn search(
             let left = asked.at_most.saturating_sub(clock());
             let Some(next) = side.next_within(plan, left) else { continue };
             tried = true;
-            side.make_trial(plan, asked, next, left, &mut load, watch)?;
+            let made = side.make_trial(plan, asked, next, left, &mut load, watch);
+            if let Err(error) = made {
+                return stop_search(sides, family, next, error);
+            }
             if side.ended == Some(SearchEnd::Interrupted) {
-                interrupt(&mut sides);
-                return Ok(sides);
+                end_unfinished(&mut sides, SearchEnd::Interrupted);
+                return Ok(Searched { sides, stopped_by: None });
             }
         }
         if !tried {
-            return Ok(sides);
+            return Ok(Searched { sides, stopped_by: None });
         }
     }
 }
 
+/// Ends the search because a trial could not be run. What the others showed is kept; without
+/// any the error is all that there is.
+fn stop_search(
+    mut sides: PerFamily<Option<Side>>,
+    family: Family,
+    next: NextTrial,
+    error: CommandError,
+) -> Result<Searched, CommandError> {
+    let made = |side: &Option<Side>| side.as_ref().is_some_and(|side| !side.trials.is_empty());
+    if !sides.iter().any(|(_, side)| made(side)) {
+        return Err(error);
+    }
+    let rate = asked_rate(next.rate)?;
+    let (end, stopped_by) = match error {
+        CommandError::Interrupted(_) => (SearchEnd::Interrupted, None),
+        CommandError::Measure(why) | CommandError::Usage(why) => {
+            let why = format!("a trial over {family} at {rate} could not be run: {why}");
+            (SearchEnd::Stopped, Some(why))
+        }
+    };
+    end_unfinished(&mut sides, end);
+    Ok(Searched { sides, stopped_by })
+}
+
 /// Ends the searches that are not finished.
-fn interrupt(sides: &mut PerFamily<Option<Side>>) {
+fn end_unfinished(sides: &mut PerFamily<Option<Side>>, end: SearchEnd) {
     for family in Family::BOTH {
         if let Some(side) = sides[family].as_mut().filter(|side| side.search.stop().is_none()) {
-            side.ended.get_or_insert(SearchEnd::Interrupted);
+            side.ended.get_or_insert(end);
         }
     }
 }
@@ -214,9 +251,7 @@ impl Side {
         watch(SearchEvent::Begins(TrialBegins { family, rate, length, left }));
         let loaded = load(&plan, watch)?;
         self.take(&plan, next, &asked.conditions, loaded);
-        if let Some(trial) = self.trials.last() {
-            watch(SearchEvent::Over(family, trial, self.search.bracket()));
-        }
+        watch(SearchEvent::Over(family, &self.trials, self.search.bracket()));
         Ok(())
     }
 
@@ -262,6 +297,9 @@ impl Side {
         match verdict {
             Some(verdict) => self.search.tried(verdict),
             None => self.ended = Some(SearchEnd::Interrupted),
+        }
+        for trial in &mut self.trials {
+            trial.decision = self.search.decision(trial.rate);
         }
         let silent = self.trials.iter().all(Trial::is_silent) && self.trials.len() >= SILENT;
         if silent && self.ended.is_none() {
@@ -375,9 +413,10 @@ fn find_max(
 fn assemble_search(
     plan: &Plan,
     asked: &SearchAsked,
-    sides: PerFamily<Option<Side>>,
+    searched: Searched,
     cost: SearchCost,
 ) -> Measured {
+    let Searched { sides, stopped_by } = searched;
     let interrupted = sides.iter().filter_map(|(_, side)| side.as_ref()).any(Side::is_interrupted);
     let sides = sides.map(|side| side.map(Side::done));
     let trials = sides.iter().filter_map(|(_, side)| side.as_ref()?.0.shown());
@@ -395,7 +434,8 @@ fn assemble_search(
     let ended = if interrupted { Ended::Interrupted } else { one.ended };
     let one = Measured::of(plan.clone(), Loaded { ended, usage: cost.usage, ..one });
     let families = Families { ipv6: ipv6.or(one.families.ipv6), ipv4: ipv4.or(one.families.ipv4) };
-    let found = find_max(&plan, asked, sides.map(|side| side.map(|(found, _)| found)), cost.took);
+    let found = sides.map(|side| side.map(|(found, _)| found));
+    let found = FindMax { stopped_by, ..find_max(&plan, asked, found, cost.took) };
     // Each family's trial had its own rate, so the responses of an overloaded server can't be
     // compared with those of the other family.
     Measured { families, find_max: Some(found), sameness: None, ..one }

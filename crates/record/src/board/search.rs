@@ -29,8 +29,9 @@ pub struct SearchBoard<'a> {
     left: Duration,
     brackets: PerFamily<Option<Bracket>>,
     trials: PerFamily<u64>,
-    /// The trials that are over, the latest first.
-    over: Vec<String>,
+    /// The trials of each family that are over, and in which order: the family of each.
+    over: PerFamily<Vec<Trial>>,
+    order: Vec<Family>,
 }
 
 impl<'a> SearchBoard<'a> {
@@ -50,7 +51,8 @@ impl<'a> SearchBoard<'a> {
             left: Duration::ZERO,
             brackets: PerFamily::default(),
             trials: PerFamily::default(),
-            over: Vec::new(),
+            over: PerFamily::default(),
+            order: Vec::new(),
         }
     }
 
@@ -70,10 +72,23 @@ impl<'a> SearchBoard<'a> {
         self.run.see(slice).map(|board| self.filled(board, slice.second + 1))
     }
 
-    /// Processes the end of a trial, and what is known of the family then.
-    pub fn end(&mut self, family: Family, trial: &Trial, bracket: Bracket) {
+    /// Processes the end of a trial, the last of these of the family, and what is known of the family
+    /// then.
+    pub fn end(&mut self, family: Family, trials: &[Trial], bracket: Bracket) {
         self.brackets[family] = Some(bracket);
-        self.over.insert(0, search_text::trial(family, trial, self.conditions));
+        // It may have changed what is known of the rates of earlier ones.
+        self.over[family] = trials.to_vec();
+        self.order.push(family);
+    }
+
+    /// Returns a line for each trial that is over, the latest first.
+    fn lines(&self) -> Vec<String> {
+        let mut left = PerFamily::from_fn(|family| self.over[family].iter().rev());
+        let latest = self.order.iter().rev();
+        let line = |&family: &Family| {
+            Some(search_text::trial(family, left[family].next()?, self.conditions))
+        };
+        latest.filter_map(line).collect()
     }
 
     /// Replaces what the board of one load says by that of the search.
@@ -88,7 +103,7 @@ impl<'a> SearchBoard<'a> {
             format!("{}, {}, at most {left} left", self.now, elapsed.trim_start());
         if let Some(page) = board.pages.first_mut() {
             page.rows = self.rows();
-            page.lines.clone_from(&self.over);
+            page.lines = self.lines();
         }
         board
     }
@@ -121,6 +136,7 @@ mod tests {
     use crate::family_result::RequestCounts;
     use crate::find::Limit;
     use crate::fixture::run;
+    use crate::rate_decision::RateDecision;
     use crate::tally::SliceTally;
 
     #[test]
@@ -145,12 +161,13 @@ mod tests {
             length_s: None,
             held: false,
             reason: Some(Limit::Condition),
+            decision: None,
             values: vec![Some(12_000.0)],
             elapsed_s: 2.0,
             requests: RequestCounts::default(),
         };
         let bracket = Bracket { holds: None, fails: Some(200.0) };
-        board.end(Family::Ipv6, &trial, bracket);
+        board.end(Family::Ipv6, std::slice::from_ref(&trial), bracket);
         board.begin(Family::Ipv4, RequestRate::new(100.0).unwrap(), two, left);
         let shown = board.see(&slice(0)).unwrap();
         let page = &shown.pages[0];
@@ -160,5 +177,12 @@ mod tests {
         let values = &page.columns[0].traces[0].values;
         assert_eq!(values, &[Some(100.0), None]);
         assert!(shown.doubts.is_empty(), "{:?}", shown.doubts);
+        // A trial at the same rate that changes what is known of it changes the line of the first.
+        let known = |trial: &Trial| Trial { decision: Some(RateDecision::Varies), ..trial.clone() };
+        let held = Trial { held: true, reason: None, ..trial.clone() };
+        board.end(Family::Ipv6, &[&trial, &held].map(known), Bracket::default());
+        let lines = board.lines();
+        assert!(lines[0].starts_with("IPv6  200/s held alone, varied with other"), "{lines:?}");
+        assert!(lines[1].starts_with("IPv6  200/s did not hold alone, varied with"), "{lines:?}");
     }
 }

@@ -21,6 +21,7 @@ pub mod requests;
 pub mod run;
 pub mod search;
 mod search_chart;
+mod search_doubt;
 pub mod search_text;
 pub mod seconds;
 pub mod side;

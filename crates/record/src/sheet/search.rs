@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use crate::sheet::search_text as find;
 
 use super::search_chart::{NONE, rate_chart};
+use super::search_doubt::describe_other_trials;
 use sixmark_sheet::chart::Chart;
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Tile, write};
@@ -32,8 +33,16 @@ fn write_confidence(share: f64) -> String {
     format!("{:.0} % confidence", share * 100.0)
 }
 
-/// Describes what was found for one family.
+/// Describes what was found for one family, and trials that showed something else.
 fn describe_family(family: Family, of: &FoundRate) -> String {
+    let found = describe_bracket(family, of);
+    match describe_other_trials(of) {
+        Some(others) => format!("{found}, although {others}"),
+        None => found,
+    }
+}
+
+fn describe_bracket(family: Family, of: &FoundRate) -> String {
     let [holds, fails] = [of.holds, of.fails].map(|rate| rate.map(write::per_s));
     match (of.ended, holds, fails) {
         (Some(SearchEnd::Confirmed), Some(holds), Some(fails)) if of.steady != Some(false) => {
@@ -76,6 +85,7 @@ fn unfinished(of: &FoundRate) -> &'static str {
              this length may miss (use a longer -d)"
         }
         Some(SearchEnd::Interrupted) => ", not confirmed before the interruption",
+        Some(SearchEnd::Stopped) => ", not confirmed, since a trial could not be run",
         _ => "",
     }
 }
@@ -85,6 +95,7 @@ fn nothing_above(of: &FoundRate) -> &'static str {
     match of.ended {
         Some(SearchEnd::Open) => "no higher rate was shown not to hold",
         Some(SearchEnd::Budget) => "the time was over (--at-most)",
+        Some(SearchEnd::Stopped) => "a trial could not be run",
         _ => "no higher rate was tested to the end",
     }
 }
@@ -233,6 +244,7 @@ pub(super) mod tests {
     use crate::family_result::{FailureCount, Families, RequestCounts};
     use crate::find::Limit;
     use crate::outcome::{Failure, FailurePhase, Outcome};
+    use crate::rate_decision::RateDecision;
 
     fn made(rate: f64, reason: Option<Limit>, p99_us: f64) -> Trial {
         let requests =
@@ -240,7 +252,8 @@ pub(super) mod tests {
         let values = vec![Some(p99_us)];
         let held = reason.is_none();
         let (in_flight, length_s, elapsed_s) = (Some(50), Some(2.0), 2.0);
-        Trial { rate, in_flight, length_s, held, reason, values, elapsed_s, requests }
+        let decision = None;
+        Trial { rate, in_flight, length_s, held, reason, decision, values, elapsed_s, requests }
     }
 
     pub(in super::super) fn found(
@@ -365,6 +378,51 @@ requests/s.
         let varies = found(Some(5.0), Some(9.0), Limit::Condition);
         let varies = describe_family(Family::Ipv4, &FoundRate { steady: Some(false), ..varies });
         assert!(varies.ends_with("or varies: between 5.0 and 9.0 requests/s"), "{varies}");
+    }
+
+    /// A short trial at 300/s held, and longer ones left that undecided.
+    #[test]
+    fn the_list_of_trials_and_the_headline_say_the_same_of_a_rate() {
+        let mut of = found(Some(300.0), Some(400.0), Limit::Condition);
+        of.trials.push(made(300.0, Some(Limit::Undecided), 9_000.0));
+        (of.holds, of.ended) = (None, Some(SearchEnd::Open));
+        let at = |trial: &Trial| match trial.rate {
+            300.0 => RateDecision::Undecided,
+            _ => RateDecision::DidNotHold,
+        };
+        of.trials.iter_mut().for_each(|trial| trial.decision = Some(at(trial)));
+        let families = Families { ipv6: Some(of), ipv4: None };
+        let found = FindMax::new(vec!["response.p99 < 10ms".parse().unwrap()], 2.0, families);
+        let said = "With response.p99 < 10ms: IPv6 did not hold 400 requests/s, and no lower rate \
+                    was shown to hold, although 300 requests/s held at first: later trials left \
+                    that undecided.";
+        assert_eq!(describe_search(&found), said);
+        let table = trials(&found);
+        let results: Vec<&str> =
+            table.groups[0].rows.iter().map(|row| row.cells[1].text()).collect();
+        let first = "held alone, undecided with other trials";
+        let failed = "did not hold";
+        assert_eq!(results, [first, failed, failed, failed, "undecided"]);
+    }
+
+    #[test]
+    fn a_search_that_was_stopped_says_so_and_why_in_a_warning() {
+        let stopped = |holds, fails| {
+            let ended = Some(SearchEnd::Stopped);
+            let of = FoundRate { ended, ..found(holds, fails, Limit::Condition) };
+            describe_family(Family::Ipv6, &of)
+        };
+        let both = stopped(Some(5.0), Some(6.0));
+        assert!(both.ends_with("not confirmed, since a trial could not be run"), "{both}");
+        let lower = stopped(Some(5.0), None);
+        assert_eq!(lower, "IPv6 held 5.0 requests/s, and a trial could not be run");
+        let mut run = crate::fixture::run();
+        let stopped_by = Some("no memory".to_owned());
+        let found = FindMax::new(Vec::new(), 2.0, Families::default());
+        run.find_max = Some(FindMax { stopped_by, ..found });
+        let warnings = crate::warnings::of_result(&run);
+        let found = warnings.iter().find(|of| of.code == "search_stopped").unwrap();
+        assert_eq!(found.message, "the search ended early: no memory");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The chart of the trials of a search for the highest rate.
 
-use crate::find::{FindMax, FoundRate, Limit, Trial};
+use crate::find::{FindMax, FoundRate, Trial};
 use crate::metric::MetricKind;
+use crate::rate_decision::RateDecision;
 use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Scale, Series, Unit, rounded};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write;
@@ -14,13 +15,13 @@ use super::families::short;
 struct TrialPoint {
     rate: f64,
     family: Family,
-    /// Whether the rate held, did not hold, or neither is shown.
+    /// Whether the rate holds, does not hold, or neither is known.
     result: PointResult,
     /// The value, or `None` if nothing was measured.
     value: Option<f64>,
 }
 
-/// What a trial shows of its rate.
+/// What is known of the rate of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PointResult {
     Held,
@@ -32,12 +33,10 @@ impl PointResult {
     const ALL: [PointResult; 3] = [PointResult::Held, PointResult::Failed, PointResult::Undecided];
 
     fn of(trial: &Trial) -> PointResult {
-        match trial.reason {
-            None => PointResult::Held,
-            Some(Limit::Undecided | Limit::Generator | Limit::Interrupted) => {
-                PointResult::Undecided
-            }
-            Some(_) => PointResult::Failed,
+        match trial.known() {
+            Some(RateDecision::Held) => PointResult::Held,
+            Some(RateDecision::DidNotHold) => PointResult::Failed,
+            Some(_) | None => PointResult::Undecided,
         }
     }
 
@@ -124,7 +123,7 @@ fn families_of(points: &[TrialPoint]) -> impl Iterator<Item = Family> {
     Family::BOTH.into_iter().filter(|family| points.iter().any(|point| point.family == *family))
 }
 
-/// Returns the trials of a family that held, those that did not and those that showed neither, as
+/// Returns the trials of a family at rates that hold, that do not and of which neither is known, as
 /// series with filled and hollow markers.
 fn by_result(points: &[TrialPoint], family: Family) -> impl Iterator<Item = Series> {
     let series = move |result: PointResult| {
@@ -218,6 +217,7 @@ mod tests {
     use super::super::search::tests::found;
     use super::*;
     use crate::family_result::Families;
+    use crate::find::Limit;
 
     #[test]
     fn trials_are_drawn_over_the_rate_with_the_bracket_and_the_condition() {
@@ -247,5 +247,17 @@ mod tests {
         assert_eq!(chart.series[1].missing, [None, None, None, Some("none")]);
         assert!(chart.series[0].missing.is_empty(), "{:?}", chart.series[0]);
         assert_eq!(chart.table.groups[0].rows[3].cells[1].text(), "none");
+    }
+
+    #[test]
+    fn a_trial_is_drawn_by_what_is_known_of_its_rate_at_the_end() {
+        let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
+        let mut v6 = found(Some(300.0), Some(400.0), Limit::Condition);
+        v6.trials[0].decision = Some(RateDecision::Undecided);
+        let families = Families { ipv6: Some(v6), ipv4: None };
+        let chart = rate_chart(&FindMax::new(conditions, 2.0, families), 0).unwrap();
+        let names: Vec<&str> = chart.series.iter().map(|of| of.name.as_str()).collect();
+        assert_eq!(names, ["IPv6 did not hold", "IPv6 undecided"]);
+        assert!(!chart.about.contains("held at most"), "{}", chart.about);
     }
 }

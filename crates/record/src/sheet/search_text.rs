@@ -52,7 +52,7 @@ pub(super) fn why_not_held(conditions: &[Condition], trial: &Trial) -> String {
         }
         Some(Limit::Generator) => "sixmark itself was late or busy".to_owned(),
         Some(Limit::Undecided) => undecided(conditions, trial),
-        Some(Limit::Interrupted) => "interrupted".to_owned(),
+        Some(Limit::Interrupted) => "by a signal".to_owned(),
     }
 }
 

@@ -14,7 +14,12 @@ const GROWTH: f64 = 0.05;
 /// Returns warnings if something other than the server determined the highest rate.
 pub(super) fn of_search(result: &RunResult, found: &FindMax) -> Vec<Warning> {
     let limits = found.families.iter().map(|(family, found)| limited(result, family, found));
-    short_trials(found).into_iter().chain(limits.flatten()).collect()
+    stopped(found).into_iter().chain(short_trials(found)).chain(limits.flatten()).collect()
+}
+
+/// Warns that the search ended because a trial could not be run.
+fn stopped(found: &FindMax) -> Option<Warning> {
+    found.describe_stop().map(|why| warning("search_stopped", why))
 }
 
 /// Warns if trials are too short. After a trial at a rate a certain share above its capacity, a

@@ -1,5 +1,8 @@
 //! Searches against simulated servers, whose behaviour at each rate is known.
 
+mod agreement;
+mod unfinished;
+
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -133,12 +136,12 @@ fn searched(
         Ok(load(family, rate, number))
     };
     let mut watch = |event: SearchEvent<'_>| {
-        if let SearchEvent::Over(family, trial, _) = event {
-            order.push((family, trial.rate));
+        if let SearchEvent::Over(family, trials, _) = event {
+            order.push((family, trials.last().unwrap().rate));
         }
     };
-    let sides = search(&plan, &asked, &|| Duration::ZERO, load, &mut watch).unwrap();
-    (result(&plan, &asked, sides), order)
+    let searched = search(&plan, &asked, &|| Duration::ZERO, load, &mut watch).unwrap();
+    (result(&plan, &asked, searched), order)
 }
 
 fn asked(at_most: Duration) -> SearchAsked {
@@ -147,10 +150,10 @@ fn asked(at_most: Duration) -> SearchAsked {
 }
 
 /// Returns the document of a search.
-fn result(plan: &Plan, asked: &SearchAsked, sides: PerFamily<Option<Side>>) -> RunResult {
+fn result(plan: &Plan, asked: &SearchAsked, searched: Searched) -> RunResult {
     crate::assemble(
         Circumstances::default(),
-        assemble_search(plan, asked, sides, SearchCost::default()),
+        assemble_search(plan, asked, searched, SearchCost::default()),
     )
 }
 
@@ -302,8 +305,8 @@ fn connections_that_nobody_asked_for_are_not_the_limit() {
             let (family, rate) = of(plan);
             Ok(queueing(family, rate, 20_000.0, plan.in_flight()))
         };
-        let sides = search(&plan, &asked, &|| Duration::ZERO, load, &mut |_| {}).unwrap();
-        let result = result(&plan, &asked, sides);
+        let searched = search(&plan, &asked, &|| Duration::ZERO, load, &mut |_| {}).unwrap();
+        let result = result(&plan, &asked, searched);
         for family in Family::BOTH {
             let of = found(&result, family);
             assert_eq!(of.limited_by, Some(limit));
@@ -376,8 +379,8 @@ fn a_search_ends_when_its_time_is_over_with_what_is_known() {
         let (family, rate) = of(plan);
         Ok(server(family, rate, 3_000.0))
     };
-    let sides = search(&plan, &asked, &|| clock.get(), load, &mut |_| {}).unwrap();
-    let result = result(&plan, &asked, sides);
+    let searched = search(&plan, &asked, &|| clock.get(), load, &mut |_| {}).unwrap();
+    let result = result(&plan, &asked, searched);
     assert!(clock.get() <= asked.at_most);
     for family in Family::BOTH {
         let of = found(&result, family);

@@ -15,6 +15,7 @@ use sixmark_compare::deciding::margin_text;
 use sixmark_compare::text::interval_text;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_record::family_result::FamilyResult;
+use sixmark_record::find::FindMax;
 use sixmark_record::gate_result::GateResult;
 use sixmark_record::measurement::Measurement;
 use sixmark_record::metric::{Metric, Quantity};
@@ -28,7 +29,8 @@ const INTERRUPTED: &str = "interrupted by a signal";
 /// Returns the JUnit XML for the gates of `sixmark run`.
 pub fn of_run(run: &RunResult, gates: &[GateResult]) -> String {
     let sides = run.families.iter().map(|(family, figures)| (family.to_string(), figures));
-    let measured = check_measured(run.ended, sides);
+    let stopped = run.find_max.as_ref().and_then(FindMax::describe_stop);
+    let measured = stopped.map_or_else(|| check_measured(run.ended, sides), Err);
     of_measurement(run, &ListHeadline::of_run(run), measured, gates)
 }
 

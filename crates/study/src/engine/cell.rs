@@ -17,6 +17,7 @@ use sixmark_http::url::Url;
 use sixmark_lab::Host;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::family_result::Families;
+use sixmark_record::find::FindMax;
 use sixmark_record::plan::secrets::redact;
 use sixmark_record::sameness::GivenResult;
 use sixmark_units::family::Family;
@@ -178,6 +179,10 @@ impl Bench<'_> {
             Ok(result) if result.ended == Ended::Interrupted => return Ok(None),
             result => result?,
         };
+        // A search that did not come to its end is no measurement of the cell, which can be made again.
+        if let Some(why) = result.find_max.as_ref().and_then(FindMax::describe_stop) {
+            return Err(CommandError::Measure(why));
+        }
         let list = list.map(|list| list.display().to_string());
         let mut words = words(self.study, cell, place, list.as_deref(), folder);
         if cell.setting("seed").is_none() {

@@ -28,6 +28,7 @@ use crate::report::junit;
 use sixmark_compare::gate::GateNames;
 use sixmark_document::warning_codes::is_remark;
 use sixmark_record::failed_lookup::explain_failed_lookups;
+use sixmark_record::find::FindMax;
 use sixmark_record::result::RunResult;
 use sixmark_record::text::Detail;
 use sixmark_record::{csv, text as shown};
@@ -43,8 +44,8 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
 /// Plans, executes and shows a run. Returns the exit status: 130 if a signal ended the run; else 3
-/// if a family has no NORMAL response with an accepted status, or if the look-up of its addresses
-/// failed; else 1 if a gate failed; else 0.
+/// if a family has no NORMAL response with an accepted status, if the look-up of its addresses
+/// failed, or if a trial of a search could not be run; else 1 if a gate failed; else 0.
 pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let (csv, quiet) = (&args.csv, *quiet);
@@ -87,7 +88,11 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let page = report::write_page(html.as_ref(), || Document::Run(Box::new(result.clone())));
     out::do_all([printed, written, also, page])?;
     // A family that was asked for and gave no response in time could not be measured.
-    let could_not = [text::nothing_normal(&result), explain_failed_lookups(&result.dns)];
+    let could_not = [
+        text::nothing_normal(&result),
+        explain_failed_lookups(&result.dns),
+        result.find_max.as_ref().and_then(FindMax::describe_stop),
+    ];
     let could_not = could_not.into_iter().flatten().reduce(|all, one| format!("{all}; {one}"));
     let could_not = could_not.map(CommandError::Measure);
     let failed = gates::status_of_gates(&result.gates, shown && reached);

@@ -50,8 +50,8 @@ pub(super) fn run_search(
         }
         SearchEvent::Over(family, tried, bracket) => {
             board.end(family, tried, bracket);
-            if form != ProgressForm::Nothing {
-                complain(&trial(family, tried, &conditions));
+            if let Some(last) = tried.last().filter(|_| form != ProgressForm::Nothing) {
+                complain(&trial(family, last, &conditions));
             }
         }
     });

@@ -5,11 +5,11 @@ use sixmark_record::result::RunResult;
 use sixmark_units::quantity::write_count;
 
 /// Returns the warnings to print after the first `shown`, without those that repeat what
-/// [`nothing_normal`] and the line about failed look-ups say.
+/// [`nothing_normal`] and the lines about failed look-ups and a search that was stopped say.
 pub(super) fn new_doubts(result: &RunResult, shown: usize) -> impl Iterator<Item = &Warning> {
     let answered = result.total.accepted() > 0;
     let new = result.warnings.iter().skip(shown);
-    let repeated = ["family_fell_away", "lookup_failed"];
+    let repeated = ["family_fell_away", "lookup_failed", "search_stopped"];
     new.filter(move |warning| answered && !repeated.contains(&warning.code.as_str()))
 }
 
