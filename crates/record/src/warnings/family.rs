@@ -77,7 +77,8 @@ fn unchecked_by(figures: &FamilyResult) -> u64 {
     figures.failures.iter().filter(unchecked).map(|found| found.count).sum()
 }
 
-fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
+/// Warns of a family over which no exchange ended with a response of an accepted status.
+pub fn fell_away(family: Family, figures: &FamilyResult) -> Option<Warning> {
     (figures.accepted() == 0).then(|| {
         let what = match (figures.content.is_empty(), figures.requests.completed) {
             (true, 0) => format!("no request over {family} was answered"),

@@ -2,6 +2,7 @@
 
 mod built_in;
 mod clients;
+mod dead;
 mod document;
 mod elsewhere;
 mod files;

@@ -13,6 +13,7 @@ use sixmark_record::family_result::FamilyResult;
 use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::no_answer::{LoadKind, LoadedSide, describe_no_answers};
 use sixmark_record::result::RunResult;
+use sixmark_record::warnings::family::fell_away;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::counted;
 
@@ -119,13 +120,19 @@ fn others(study: &Study) -> Vec<&'static str> {
     others.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Returns the warnings of a run of sixmark, and of families without a response.
+/// Returns the warnings of a run of sixmark, and of families without a response. What says of such a
+/// family that it gave none, without a reason, is left out.
 pub(super) fn of_run(result: &RunResult) -> Vec<Warning> {
-    let none = result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
-    let none =
-        none.map(|(family, figures)| doubt("no_response", no_response(result, family, figures)));
+    let silent = || result.families.iter().filter(|(_, figures)| figures.requests.completed == 0);
+    let none = silent()
+        .map(|(family, figures)| doubt("no_response", no_response(result, family, figures)));
     let unlike = result.not_same().map(|said| doubt("not_comparable", said.to_owned()));
-    none.chain(unlike).chain(result.warnings.iter().cloned()).collect()
+    let of_silent: Vec<Warning> =
+        silent().filter_map(|(family, figures)| fell_away(family, figures)).collect();
+    let is_told =
+        |of: &&Warning| of_silent.contains(of) || (of.code == "hopeless" && !of_silent.is_empty());
+    let others = result.warnings.iter().filter(|of| !is_told(of)).cloned();
+    none.chain(unlike).chain(others).collect()
 }
 
 /// Returns why a family gave no complete response, and what to do about it.

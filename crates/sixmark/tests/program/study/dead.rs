@@ -1,0 +1,46 @@
+//! A study of which a family is down.
+
+use sixmark_testkit::study::{StudyBench, assert_complete, fine};
+use sixmark_testkit::{Origin, refusing};
+use sixmark_units::family::Family;
+
+/// Each family by itself, and both together.
+const DEAD: &str = r#"
+name = "dead"
+path = "/bytes/10"
+
+[options]
+count = 20
+concurrency = 2
+
+[factors]
+load = [
+    { name = "apart", family = "ipv6" },
+    { name = "other", family = "ipv4" },
+    { name = "mixed" },
+]
+"#;
+
+#[test]
+fn what_a_dead_family_does_is_one_warning_of_a_cell() {
+    let origin = Origin::start();
+    let (_kept, closed) = refusing(Family::Ipv6);
+    let fine_url = origin.url(Family::Ipv4, "");
+    let targets =
+        format!("targets = [\"http://{closed}\", \"{}\"]\n", fine_url.trim_end_matches('/'));
+    let bench = StudyBench::alone(&format!("{targets}{DEAD}"));
+    fine(&bench.run(&["--quiet"]));
+    let document = bench.document();
+    assert_complete(&document);
+    let why = format!("no answer over IPv6 ({closed}): REFUSED in connect; nothing listens there");
+    for cell in document["cells"].as_array().unwrap() {
+        let level = cell["levels"][0]["level"].as_str().unwrap();
+        let warnings = cell["warnings"].as_array().unwrap();
+        let of = |code: &str| warnings.iter().filter(|of| of["code"] == code).count();
+        let dead = usize::from(level != "other");
+        assert_eq!(of("no_response"), dead, "{level}: {warnings:?}");
+        assert_eq!(of("hopeless") + of("family_fell_away"), 0, "{level}: {warnings:?}");
+        let said = warnings.iter().filter(|of| of["message"].as_str().unwrap().starts_with(&why));
+        assert_eq!(said.count(), dead, "{level}: {warnings:?}");
+    }
+}
