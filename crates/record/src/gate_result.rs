@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How the reason of a gate begins that fails because a figure is missing.
+pub const UNDETERMINED: &str = "cannot be determined: ";
+
 /// A gate and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -14,4 +17,11 @@ pub struct GateResult {
     /// The figures that decided, or what was missing, as human-readable text.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub because: String,
+}
+
+impl GateResult {
+    /// Returns true unless the gate failed because its condition could not be determined.
+    pub fn is_determined(&self) -> bool {
+        !self.because.starts_with(UNDETERMINED)
+    }
 }

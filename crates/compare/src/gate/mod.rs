@@ -9,7 +9,7 @@ mod evaluate;
 mod show;
 mod source;
 
-use sixmark_record::gate_result::GateResult;
+use sixmark_record::gate_result::{GateResult, UNDETERMINED};
 use std::fmt;
 
 use crate::comparison_result::ComparisonResult;
@@ -61,8 +61,7 @@ impl Gate {
     fn judge(&self, source: &GateSource<'_>) -> GateResult {
         let found = evaluate::truth(&self.condition, source);
         let said = found.because.join("; ");
-        let because =
-            if found.holds.is_some() { said } else { format!("cannot be determined: {said}") };
+        let because = if found.holds.is_some() { said } else { format!("{UNDETERMINED}{said}") };
         GateResult { fail_if: self.text.clone(), failed: found.holds != Some(false), because }
     }
 }

@@ -5,7 +5,7 @@ use crate::Compared;
 use crate::comparison_result::{BlockOrder, ComparedSide, ComparisonResult};
 use sixmark_document::provenance::Warning;
 use sixmark_document::verdict::Verdict;
-use sixmark_record::sheet::failed::failed_altogether;
+use sixmark_record::sheet::failed::{failed_altogether, name_failed_gates};
 use sixmark_record::sheet::families::SATURATED;
 use sixmark_record::sheet::redirected::describe_redirected;
 use sixmark_record::sheet::side::shown;
@@ -74,18 +74,21 @@ fn about(result: &ComparisonResult) -> Vec<String> {
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
 }
 
-/// Returns the verdict on the primary metric, without the notes that the table repeats.
+/// Returns the verdict on the primary metric, without the notes that the table repeats. If the sides
+/// can't be compared, that is why whatever else failed did, and a note names the gates.
 fn brief_headline(result: &ComparisonResult) -> SheetHeadline {
     let saturated = result.generator.saturated || result.blocks.iter().any(|block| block.saturated);
     let redirected = describe_redirected(&sides_of(result)).into_iter();
     let notes = redirected.chain(primary_step(result));
     let notes = notes.chain(saturated.then(|| SATURATED.to_owned()));
-    let headline = SheetHeadline {
-        failed: failed_altogether(&sides_of(result), &result.gates),
-        notes: notes.collect(),
-        ..verdict::comparison_verdict(&result.comparison)
-    };
-    name_silent_sides(headline, result)
+    let headline =
+        SheetHeadline { notes: notes.collect(), ..verdict::comparison_verdict(&result.comparison) };
+    let mut headline = name_silent_sides(headline, result);
+    match headline.verdict {
+        Some(Verdict::NotComparable) => headline.notes.extend(name_failed_gates(&result.gates)),
+        _ => headline.failed = failed_altogether(&sides_of(result), &result.gates),
+    }
+    headline
 }
 
 /// Returns the table of the metrics with a verdict, and one line for those without.

@@ -19,9 +19,23 @@ pub fn failed_altogether(sides: &Sides<'_>, gates: &[GateResult]) -> Vec<String>
 
 /// Returns the failed gates, in the same words.
 pub fn failed_gates(gates: &[GateResult]) -> Vec<String> {
+    describe_failed(gates, |gate| format!("gate `{}`: {}", gate.fail_if, gate.because))
+}
+
+/// Returns a note that names the failed gates, where the headline says why they can't be determined:
+/// the other ones with the figures that decided them. `None` if none failed.
+pub fn name_failed_gates(gates: &[GateResult]) -> Option<String> {
+    let named = describe_failed(gates, |gate| match gate.is_determined() {
+        true => format!("`{}`: {}", gate.fail_if, gate.because),
+        false => format!("`{}`", gate.fail_if),
+    });
+    (!named.is_empty()).then(|| format!("Failed gates: {}.", named.join("; ")))
+}
+
+/// Describes the first failed gates, and counts the others.
+fn describe_failed(gates: &[GateResult], describe: impl Fn(&GateResult) -> String) -> Vec<String> {
     let failed: Vec<&GateResult> = gates.iter().filter(|gate| gate.failed).collect();
-    let shown = failed.iter().take(MOST_GATES);
-    let shown = shown.map(|gate| format!("gate `{}`: {}", gate.fail_if, gate.because));
+    let shown = failed.iter().take(MOST_GATES).map(|gate| describe(gate));
     let more = failed.len().saturating_sub(MOST_GATES);
     let more = (more > 0).then(|| counted(more as u64, "more gate", "more gates"));
     shown.chain(more).collect()

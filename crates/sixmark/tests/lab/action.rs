@@ -44,6 +44,9 @@ until [ -s run/origin ]; do sleep 0.01; done
 PATH="$PATH:/usr/sbin" exec nginx -p "$PWD" -e stderr -c run/conf
 "#;
 
+/// What stands in the place of `location /` of IPv6 in a service that answers errors over it.
+const BROKEN: &str = "ipv6only=on; location / { return 503; } location /unused";
+
 /// A service without files.
 const ORIGIN: &str =
     r#"exec "$SIXMARK" origin --listen "[{ipv6}]:{port}" --listen "{ipv4}:{port}""#;
@@ -250,6 +253,41 @@ fn equal_checkouts_raise_no_alarm() {
     assert!(!said.contains("::error"), "{said}");
     let verdict = runner.output("verdict").unwrap();
     assert!(["equivalent", "inconclusive"].contains(&&*verdict), "{verdict}");
+}
+
+/// Which is said in one place, and marked by one line for each comparison.
+#[test]
+fn a_head_that_answers_only_errors_over_ipv6_is_not_comparable_and_nothing_else() {
+    if without(&["setpriv", "nginx"]) {
+        return;
+    }
+    let mut runner = Runner::new([0, 0]);
+    runner.set("INPUT_READY", "/ready");
+    let ready = "ipv6only=on; location /ready { return 200; } location /";
+    for (side, answer) in [("base", "ipv6only=on; location /"), ("head", BROKEN)] {
+        let serve = SERVE.replace("ipv6only=on; location /", answer);
+        let serve = serve.replace("ipv6only=on; location /", ready);
+        let serve = serve
+            .replace("listen $PORT; location /", &ready.replace("ipv6only=on", "listen $PORT"));
+        fs::write(runner.dir.path().join(side).join("serve"), serve).unwrap();
+    }
+    let (status, comment, said) = runner.measure();
+    assert_eq!(status, 3, "{said}");
+    let parts: Vec<&str> = comment.split("### Comparison: ").collect();
+    let [top, ipv6, ipv4, families] = parts.as_slice() else { panic!("{comment}\n{said}") };
+    assert!(top.contains("not comparable, not everything could be measured"), "{top}");
+    for (part, sentence) in [
+        (ipv6, "head answers 503 to every request; base 200."),
+        (families, "IPv6 answers 503 to every request; IPv4 200."),
+    ] {
+        assert!(part.contains(&format!("\n**NOT COMPARABLE** – {sentence}\n")), "{part}");
+        assert!(!part.contains("FAILED"), "{part}");
+        assert!(part.contains("\nFailed gates: `verdict(response.p50) == worse`"), "{part}");
+        assert!(said.contains(&format!("::error title=sixmark::{sentence}\n")), "{said}");
+    }
+    assert!(!ipv4.contains("NOT COMPARABLE") && !ipv4.contains("FAILED"), "{ipv4}");
+    assert_eq!(said.matches("::error").count(), 2, "{said}");
+    assert_eq!(runner.output("verdict").as_deref(), Some("not_comparable"));
 }
 
 /// Root of a user namespace that may have no network namespaces: containers of CI systems are like that.
