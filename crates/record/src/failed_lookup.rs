@@ -1,4 +1,5 @@
-//! Look-ups of names that failed for a family, and how they are described.
+//! Look-ups of names that failed for a family or found that it has no address, and how they are
+//! described.
 
 use sixmark_document::provenance::{Lookup, LookupFound};
 use sixmark_units::family::Family;
@@ -51,7 +52,24 @@ pub fn describe_failed_lookups(failed: &[FailedLookup]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("; "))
 }
 
-/// Returns the same line with what to do, for the end of a command that measured the rest.
+/// Returns one line about the first name that was found to have no address of the family: `a.example
+/// has no IPv6 address (192.0.2.1 answers NXDOMAIN)`. `None` if there is none.
+pub fn describe_absence(dns: &[Lookup], family: Family) -> Option<String> {
+    let absent = |lookup: &Lookup| {
+        let by_family = lookup.by_family.as_ref()?;
+        let found = match family {
+            Family::Ipv6 => by_family.ipv6.as_ref()?,
+            Family::Ipv4 => by_family.ipv4.as_ref()?,
+        };
+        matches!(found.found, LookupFound::NoAddress | LookupFound::NoSuchName).then(|| {
+            let who = found.said.as_ref().map_or(String::new(), |said| format!(" ({said})"));
+            format!("{} has no {family} address{who}", lookup.host)
+        })
+    };
+    dns.iter().find_map(absent)
+}
+
+/// Returns the line about failed look-ups with what to do, for the end of a command that measured the rest.
 pub fn explain_failed_lookups(dns: &[Lookup]) -> Option<String> {
     let failed = failed_lookups(dns);
     let described = describe_failed_lookups(&failed)?;

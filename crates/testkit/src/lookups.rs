@@ -70,7 +70,7 @@ const CASES: [LookedUp; 16] = [
 ];
 
 /// Commands that can't measure, and the whole reason.
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 8] = [
     (
         "run -n 1 -6 http://ok-servfail.example/",
         "can't resolve 'ok-servfail.example': IPv6: 127.0.0.1 answers SERVFAIL; check the name \
@@ -95,6 +95,18 @@ const REFUSED: [(&str, &str); 6] = [
         "compare --blocks 2 http://ok-servfail.example/",
         "the look-up of IPv6 addresses of ok-servfail.example failed (127.0.0.1 answers SERVFAIL); \
          check the name servers (/etc/resolv.conf), or give addresses with --resolve",
+    ),
+    (
+        "compare --blocks 2 http://ok-nodata.example/",
+        "ok-nodata.example has no IPv6 address (127.0.0.1 has no AAAA record of ok-nodata.example): \
+         over IPv4 alone there is no second side; give two URLs, name the sides (--a, --b), or add \
+         an IPv6 address (--resolve)",
+    ),
+    (
+        "compare --blocks 2 http://nxdomain-ok.example/",
+        "nxdomain-ok.example has no IPv4 address (127.0.0.1 answers NXDOMAIN): over IPv6 alone \
+         there is no second side; give two URLs, name the sides (--a, --b), or add an IPv4 address \
+         (--resolve)",
     ),
     (
         "traffic --to ok-refused.example:5777 --rate 1M -d 1s",

@@ -1,8 +1,6 @@
 //! What the two sides are: the values of `--a` and `--b`, else the families, else two URLs.
 
-use sixmark_units::family::Family;
-
-use super::super::run;
+use super::super::run::{self, OnlyFamily};
 use super::args::CompareArgs;
 use sixmark_sys::command_error::CommandError;
 
@@ -30,7 +28,7 @@ pub(super) fn sides_asked(args: &CompareArgs) -> Result<[Asked<'_>; 2], CommandE
     let [a, b] = match (only, target.urls.as_slice()) {
         (None, _) => [families_of_side(args, 0), families_of_side(args, 1)],
         (Some(_), [a, b]) => [("side A", a.as_str(), true), ("side B", b.as_str(), true)],
-        (Some(family), urls) => return Err(one_family(family, urls)),
+        (Some(only), urls) => return Err(one_family(&only, urls)),
     };
     let asked = |(place, text, is_url), name| Asked { place, text, is_url, name };
     Ok([asked(a, args.name_a.as_deref()), asked(b, args.name_b.as_deref())])
@@ -42,17 +40,23 @@ fn families_of_side(args: &CompareArgs, side: usize) -> (&'static str, &str, boo
     (option, said.as_deref().unwrap_or(usual), false)
 }
 
-fn one_family(family: Family, urls: &[String]) -> CommandError {
-    let other = family.other();
-    CommandError::Usage(match urls {
-        [url] => format!(
+/// Returns why the families can't be compared: a look-up found that there is no address of one of
+/// them, or the command does not ask for it.
+fn one_family(only: &OnlyFamily, urls: &[String]) -> CommandError {
+    let (family, other) = (only.family, only.family.other());
+    match (&only.absence, urls) {
+        (Some(absence), _) => CommandError::Measure(format!(
+            "{absence}: over {family} alone there is no second side; give two URLs, name the sides \
+             (--a, --b), or add an {other} address (--resolve)"
+        )),
+        (None, [url]) => CommandError::Usage(format!(
             "{url} over {family} alone has no second side; give a second URL, name the sides (--a, \
              --b), or add an {other} address (--resolve)"
-        ),
-        _ => format!(
+        )),
+        (None, _) => CommandError::Usage(format!(
             "{} URLs over {family} alone don't make two sides; give two URLs, or name the sides \
              with --a and --b",
             urls.len()
-        ),
-    })
+        )),
+    }
 }

@@ -18,7 +18,7 @@ pub(super) mod vitals_from;
 pub(super) use args::{CourseArgs, RunArgs, SessionArgs, WorkloadArgs};
 pub(super) use fleet_options::check_session;
 pub(super) use options::PlanOptions;
-pub(super) use plan::{draft, only_family, random_seed};
+pub(super) use plan::{OnlyFamily, draft, only_family, random_seed};
 pub(super) use run_progress::figures_of_slice;
 pub(super) use values::{positive, positive_time};
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion;
 use sixmark_http::url::{Scheme, has_scheme};
-use sixmark_record::failed_lookup::{FailedLookup, describe_failed_lookups, failed_lookups};
+use sixmark_record::failed_lookup::{
+    FailedLookup, describe_absence, describe_failed_lookups, failed_lookups,
+};
 use sixmark_record::pace::{OpenLoop, Pace, Timetable};
 use sixmark_record::plan::http::Http;
 use sixmark_record::plan::list::{self, ListEntry};
@@ -92,16 +94,24 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
     Ok(Draft { plan, search, dns, warnings })
 }
 
+/// The only family that the targets of a command have.
+pub(in crate::cli) struct OnlyFamily {
+    pub(in crate::cli) family: Family,
+    /// Which name was found to have no address of the other family. `None` if that one was not asked
+    /// for, or if no look-up is the reason.
+    pub(in crate::cli) absence: Option<String>,
+}
+
 /// Returns the family that was asked for, or the only one that the addresses of the URLs on the
 /// command line have. `None` if there are both.
 ///
 /// # Errors
 /// A URL is invalid, or the look-up of its name failed for one of two families: the other is not
 /// the only one.
-pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, CommandError> {
+pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<OnlyFamily>, CommandError> {
     let asked = [(args.ipv6, Family::Ipv6), (args.ipv4, Family::Ipv4)];
     if let Some((_, family)) = asked.into_iter().find(|(asked, _)| *asked) {
-        return Ok(Some(family));
+        return Ok(Some(OnlyFamily { family, absence: None }));
     }
     let mut resolver = Resolver::new(args.resolve.clone(), &Family::BOTH);
     let mut addresses = Vec::new();
@@ -110,12 +120,14 @@ pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<Family>, C
     }
     let has = |family: &Family| addresses.iter().any(|a| Family::of(a.ip()) == *family);
     let found: Vec<Family> = Family::BOTH.into_iter().filter(has).collect();
-    let mut failed = failed_lookups(&resolver.lookups());
+    let dns = resolver.lookups();
+    let mut failed = failed_lookups(&dns);
     failed.retain(|failed| !found.contains(&failed.family));
     if let Some(described) = describe_failed_lookups(&failed) {
         return Err(CommandError::Measure(format!("{described}; {TO_MEND_LOOKUPS}")));
     }
-    Ok(if let [only] = found[..] { Some(only) } else { None })
+    let [family] = found[..] else { return Ok(None) };
+    Ok(Some(OnlyFamily { family, absence: describe_absence(&dns, family.other()) }))
 }
 
 /// Returns the number of concurrent connections.
