@@ -17,6 +17,7 @@ pub mod authority;
 pub mod client;
 pub mod clients;
 pub mod datagrams;
+pub mod dead_family;
 pub mod document_schema;
 pub mod documents;
 pub mod events;

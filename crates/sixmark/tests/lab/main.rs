@@ -11,6 +11,7 @@ mod action;
 mod bare;
 mod bgp;
 mod black_hole;
+mod dead_families;
 mod dell;
 mod doctor;
 mod doors;
