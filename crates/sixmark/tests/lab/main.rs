@@ -20,6 +20,7 @@ mod emulator;
 mod fleets;
 mod foreign_link;
 mod fragments;
+mod highest_rate;
 mod in_labs;
 mod killed;
 mod limits;
