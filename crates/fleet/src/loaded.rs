@@ -1,5 +1,7 @@
 //! What a fleet counted, as one load.
 
+use std::collections::BTreeMap;
+
 use sixmark_document::provenance::{Ended, Environment};
 use sixmark_load::{
     AgentLoad, ClockOffset, FleetLoad, Loaded, at_the_same_time, one_after_the_other,
@@ -13,6 +15,7 @@ use sixmark_units::family::Family;
 
 use crate::collector::{RecordCollector, RecordSeries};
 use crate::load_note::{LoadNote, NotedAgent};
+use crate::names::AgentName;
 use crate::records::EndRecord;
 
 /// The records of a load, and its seconds so far.
@@ -22,6 +25,8 @@ pub struct Collected {
     pub records: RecordCollector,
     /// The seconds of all agents together.
     pub seconds: SliceGatherer,
+    /// Why the records of agents are not complete, as far as it is known.
+    pub lost: BTreeMap<AgentName, String>,
 }
 
 /// Merges what the agents counted. `server_restarts` is how often the server between was started
@@ -32,11 +37,14 @@ pub fn loaded_of(
     collected: Collected,
     server_restarts: u32,
 ) -> Loaded {
-    let Collected { records, seconds } = collected;
+    let Collected { records, seconds, mut lost } = collected;
     let agents: Vec<AgentLoad> = note
         .agents
         .iter()
-        .filter_map(|agent| Some(agent_load(plan, agent, records.of(&agent.name)?)))
+        .filter_map(|agent| {
+            let why = lost.remove(&agent.name);
+            Some(agent_load(plan, agent, records.of(&agent.name)?, why))
+        })
         .collect();
     let mut all = at_the_same_time(agents.iter().map(|agent| &agent.loaded), seconds.end());
     all.fleet = Some(Box::new(FleetLoad {
@@ -49,14 +57,21 @@ pub fn loaded_of(
     all
 }
 
-fn agent_load(plan: &Plan, agent: &NotedAgent, series: &RecordSeries) -> AgentLoad {
-    let (loaded, incomplete_from) = match series.end.as_deref() {
-        Some(end) => (loaded_of_end(end), None),
-        None => {
-            (loaded_of_seconds(plan, series), Some(series.last_second.map_or(0, |last| last + 1)))
-        }
-    };
+fn agent_load(
+    plan: &Plan,
+    agent: &NotedAgent,
+    series: &RecordSeries,
+    lost: Option<String>,
+) -> AgentLoad {
     let end = series.end.as_deref();
+    let forsaken = end.is_some_and(|end| end.forsaken);
+    let next = series.last_second.map_or(0, |last| last + 1);
+    let loaded = end.map_or_else(|| loaded_of_seconds(plan, series), loaded_of_end);
+    let incomplete_from = (forsaken || end.is_none()).then_some(next);
+    let lost_because = match forsaken {
+        true => Some(FORSAKEN.to_owned()),
+        false => lost.filter(|_| end.is_none()),
+    };
     AgentLoad {
         name: agent.name.to_string(),
         host: agent.host.clone(),
@@ -64,6 +79,7 @@ fn agent_load(plan: &Plan, agent: &NotedAgent, series: &RecordSeries) -> AgentLo
         workers: agent.workers.len() as u32,
         loaded,
         incomplete_from,
+        lost_because,
         adds_up: series.adds_up(),
         clock: ClockOffset { offset_ns: agent.clock_offset_ns, bound_ns: agent.clock_bound_ns },
         late_ns: end.map_or(0, |end| i64::try_from(end.late_ns).unwrap_or(i64::MAX)),
@@ -72,6 +88,9 @@ fn agent_load(plan: &Plan, agent: &NotedAgent, series: &RecordSeries) -> AgentLo
     }
 }
 
+/// Why a load that its controller left is not complete.
+const FORSAKEN: &str = "its controller gave no sign of life for 30 s, so it ended the load";
+
 fn loaded_of_end(end: &EndRecord) -> Loaded {
     Loaded {
         tally: end.tally.clone(),
@@ -79,7 +98,8 @@ fn loaded_of_end(end: &EndRecord) -> Loaded {
         elapsed_ns: end.elapsed_ns,
         put_off_ns: end.put_off_ns,
         begun_late_ns: end.late_ns,
-        ended: end.ended,
+        // No signal ended it. The section of the fleet reports that it is not complete.
+        ended: if end.forsaken { Ended::Complete } else { end.ended },
         driver: driver_name(&end.driver),
         clocks: end.clocks,
         lapses: end.lapses,

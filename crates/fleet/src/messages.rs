@@ -23,7 +23,7 @@ pub fn read_json<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::
 }
 
 /// The version of these messages. Agents of another version are refused.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What a controller asks all agents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -102,7 +102,10 @@ pub enum AskedOfAgent {
         /// What all agents asked of the server.
         work: LoadWork,
     },
-    /// All records have arrived: the agent need not keep them any longer.
+    /// Publish no more records of this load, and keep them: the controller no longer waits for
+    /// them.
+    Withhold(LoadName),
+    /// All records have arrived, or are not wanted: the agent need not keep them any longer.
     Seal(LoadName),
 }
 
@@ -202,7 +205,10 @@ pub enum ShareState {
     /// The time to begin is known, or past.
     Begun,
     /// All records have been written, and are being published.
-    Publishing,
+    Publishing {
+        /// Why the last attempt failed; `None` if it did not, or there was none yet.
+        refused: Option<String>,
+    },
     /// All records that there are have been published.
     Published,
     /// The share could not be carried out, for this reason.

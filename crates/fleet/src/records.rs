@@ -63,6 +63,9 @@ pub struct EndRecord {
     pub late_ns: u64,
     /// Why it ended.
     pub ended: Ended,
+    /// True if it ended because its controller gave no sign of life for the length of the lease.
+    #[serde(default)]
+    pub forsaken: bool,
     /// The kernel interface.
     pub driver: String,
     /// Doubtful timestamps.

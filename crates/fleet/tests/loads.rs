@@ -77,6 +77,7 @@ fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
         }
     };
     assert_eq!(end.ended, Ended::Interrupted);
+    assert!(end.forsaken);
     assert!(end.tally.ipv6.sent > 0);
     assert_eq!(kept(folder.path()).len(), 1, "nobody has confirmed it");
     assert_answer(&side, &AskedOfAgent::Seal(load), "done");
@@ -149,6 +150,10 @@ impl ControllerSide for Delayed {
 
     fn records(&self, load: &LoadName) -> Result<Box<dyn RecordSource>, TransportError> {
         self.side.records(load)
+    }
+
+    fn restore(&self) -> Result<(), TransportError> {
+        self.side.restore()
     }
 
     fn forget(&self, load: &LoadName) -> Result<(), TransportError> {

@@ -36,6 +36,8 @@ pub struct AgentLoad {
     pub loaded: Loaded,
     /// The second from which on its counts are missing; `None` if they are complete.
     pub incomplete_from: Option<u64>,
+    /// Why they are missing, as far as it is known.
+    pub lost_because: Option<String>,
     /// Whether the sum of its seconds is what it counted in all.
     pub adds_up: bool,
     /// The difference of its clock from the controller's, and the most by which that may be wrong,

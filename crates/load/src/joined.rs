@@ -111,7 +111,10 @@ fn joined_fleet(
 /// Adds a later share of the same agent.
 fn add_later_share(agent: &mut AgentLoad, later: &AgentLoad) {
     agent.loaded = one_after_the_other([&agent.loaded, &later.loaded].into_iter());
-    agent.incomplete_from = agent.incomplete_from.or(later.incomplete_from);
+    if agent.incomplete_from.is_none() {
+        agent.incomplete_from = later.incomplete_from;
+        agent.lost_because.clone_from(&later.lost_because);
+    }
     agent.adds_up &= later.adds_up;
     // The sides of a comparison have different targets.
     let known = agent.environment.routes.clone();

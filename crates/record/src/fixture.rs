@@ -195,6 +195,7 @@ pub fn agent(name: &str, requests_per_s: f64) -> AgentResult {
         workers: 1,
         share: Some(0.5),
         incomplete_from: None,
+        lost_because: None,
         adds_up: true,
         clock_offset_s: 0.001,
         clock_bound_s: 0.0002,

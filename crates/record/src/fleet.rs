@@ -51,6 +51,11 @@ pub struct AgentResult {
     /// The second of the measurement from which on its counts are missing, because it ended or was
     /// lost; null: they are complete.
     pub incomplete_from: Option<u64>,
+    /// Why they are missing; null if they are complete or it is not known, and in documents older
+    /// than this field.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[serde(default)]
+    pub lost_because: Option<String>,
     /// Whether the sum of its seconds, as collected, is what it counted in all.
     pub adds_up: bool,
     /// The difference of its clock from the controller's, in seconds: above zero if it is ahead.

@@ -7,7 +7,6 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::peer::is_default;
-use crate::timed_phase::TimePoint;
 use sixmark_document::timing::{Summary, Timing};
 
 /// A delay is told if it exceeds this many microseconds plus [`TOLD_SHARE`] of the time shown.
@@ -85,15 +84,15 @@ impl WaitSampleResult {
     /// Returns by how many microseconds the client's median exceeds the kernel's, or `None` if there
     /// are too few exchanges.
     pub fn delay_us(&self) -> Option<f64> {
-        self.delay_us_at(TimePoint::P50)
+        self.delay_us_of(|waits| waits.p50)
     }
 
-    /// Returns by how many microseconds the client's statistic exceeds the kernel's, or `None` if
-    /// there are too few exchanges.
-    pub fn delay_us_at(&self, point: TimePoint) -> Option<f64> {
+    /// Returns by how many microseconds a statistic of the client's waits exceeds that of the
+    /// kernel's, or `None` if there are too few exchanges.
+    pub fn delay_us_of(&self, statistic: impl Fn(&Summary) -> Option<f64>) -> Option<f64> {
         let WaitSampleResult { kernel_us, client_us } = self;
         let enough = client_us.count >= FEWEST;
-        let delay = point.value_us(client_us)? - point.value_us(kernel_us)?;
+        let delay = statistic(client_us)? - statistic(kernel_us)?;
         Some(delay.max(0.0)).filter(|_| enough)
     }
 

@@ -73,6 +73,7 @@ fn agent_result(
         workers: agent.workers,
         share,
         incomplete_from: agent.incomplete_from,
+        lost_because: agent.lost_because.clone(),
         adds_up: agent.adds_up,
         clock_offset_s: agent.clock.offset_ns as f64 / 1e9,
         clock_bound_s: agent.clock.bound_ns as f64 / 1e9,

@@ -504,6 +504,7 @@ mod tests {
                     ..sixmark_load::one_after_the_other([].iter())
                 },
                 incomplete_from: None,
+                lost_because: None,
                 adds_up: true,
                 clock: ClockOffset::default(),
                 late_ns: 0,

@@ -28,7 +28,7 @@ pub(crate) fn delays_apart(
     margin: f64,
 ) -> Option<DelaysApart> {
     let [a, b] = sides.map(|of| {
-        let delay = of.wait_sample.as_ref()?.delay_us_at(point)?;
+        let delay = of.wait_sample.as_ref()?.delay_us_of(|waits| point.value_us(waits))?;
         Some((delay, point.value_us(&of.wait_us)?))
     });
     let ((a, wait_a), (b, wait_b)) = (a?, b?);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use sixmark_sys::command_error::CommandError;
 
-use super::controller::{FleetController, FleetWatch, Wanted};
+use super::controller::{FleetController, FleetWatch, ReportSink, Wanted};
 use super::nats::address::{NatsAddress, ServerHost};
 use super::nats::controller::NatsController;
 use super::nats::server::NatsServer;
@@ -51,6 +51,8 @@ pub struct HostsOrder<'a> {
     pub own_lab: Option<OwnLab<'a>>,
     /// What is done with lines that agents write to standard error.
     pub lines: LineSink,
+    /// What is done with reports on the course of a load.
+    pub reports: ReportSink,
 }
 
 impl fmt::Debug for HostsOrder<'_> {
@@ -91,7 +93,8 @@ pub fn take_hosts(
     let credentials = server.agent_credentials().to_text();
     let hello = |name: &AgentName| PlacedOrder::new(name.clone(), credentials.clone()).to_bytes();
     let placed = place_all(hosts, hello, &terms, stop)?;
-    let agents = PlacedAgents { placed: Mutex::new(placed), server };
+    let reports = Arc::clone(&order.reports);
+    let agents = PlacedAgents { reports, placed: Mutex::new(placed), server };
     let server = &agents.server;
     let side = NatsController::connect(server.address(), server.controller_credentials());
     let side = side.map_err(|error| CommandError::Measure(error.to_string()))?;
@@ -155,16 +158,30 @@ fn socket_of(address: &NatsAddress) -> Result<SocketAddr, CommandError> {
 }
 
 /// The agents, and the server between them and the controller. They end when this is dropped.
-#[derive(Debug)]
 struct PlacedAgents {
+    reports: ReportSink,
     placed: Mutex<Vec<Placed>>,
     server: NatsServer,
+}
+
+impl fmt::Debug for PlacedAgents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlacedAgents").field("placed", &self.placed).finish_non_exhaustive()
+    }
 }
 
 impl FleetWatch for PlacedAgents {
     fn lost(&self, agent: &AgentName) -> Option<String> {
         let mut placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
         placed.iter_mut().find(|one| one.name() == agent)?.loss()
+    }
+
+    fn agents_stay(&self) -> bool {
+        false
+    }
+
+    fn report(&self, line: &str) {
+        (self.reports)(line);
     }
 
     fn server_restarts(&self) -> u32 {

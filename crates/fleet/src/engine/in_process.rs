@@ -246,6 +246,10 @@ impl ControllerSide for InProcessController {
         Ok(Box::new(KeptRecords { board, load: load.clone(), last: 0 }))
     }
 
+    fn restore(&self) -> Result<(), TransportError> {
+        self.0.open().map(drop)
+    }
+
     fn forget(&self, load: &LoadName) -> Result<(), TransportError> {
         let mut content = self.0.open()?;
         content.notes.remove(load);

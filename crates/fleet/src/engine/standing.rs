@@ -1,5 +1,6 @@
 //! A standing fleet: agents that wait at a NATS server for any controller with its credentials.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,14 +10,14 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output;
 
 use super::agent::{Agent, AgentSettings};
-use super::controller::{FleetController, Unwatched, Wanted};
+use super::controller::{FleetController, FleetWatch, ReportSink, Wanted};
 use super::nats::address::NatsAddress;
 use super::nats::agent::NatsAgent;
 use super::nats::controller::NatsController;
 use super::nats::credentials::Credentials;
 use crate::names::AgentName;
 
-/// Takes a standing fleet.
+/// Takes a standing fleet. Reports on the course of loads go to `reports`.
 ///
 /// # Errors
 /// The server can't be reached, agents are missing or busy, or another controller has the fleet.
@@ -24,9 +25,40 @@ pub fn take_standing(
     server: &NatsAddress,
     credentials: &Credentials,
     wanted: Wanted,
+    reports: ReportSink,
 ) -> Result<FleetController, CommandError> {
     let side = connect(server, credentials)?;
-    FleetController::take(Arc::new(side), &controller_name(), wanted, Box::new(Unwatched))
+    let watch = StandingWatch { reports };
+    FleetController::take(Arc::new(side), &controller_name(), wanted, Box::new(watch))
+}
+
+/// What is known of a standing fleet: nothing but its messages.
+struct StandingWatch {
+    reports: ReportSink,
+}
+
+impl fmt::Debug for StandingWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StandingWatch").finish_non_exhaustive()
+    }
+}
+
+impl FleetWatch for StandingWatch {
+    fn lost(&self, _: &AgentName) -> Option<String> {
+        None
+    }
+
+    fn server_restarts(&self) -> u32 {
+        0
+    }
+
+    fn agents_stay(&self) -> bool {
+        true
+    }
+
+    fn report(&self, line: &str) {
+        (self.reports)(line);
+    }
 }
 
 /// Connects as a controller.

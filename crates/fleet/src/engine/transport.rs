@@ -120,6 +120,13 @@ pub trait ControllerSide: fmt::Debug + Send + Sync {
     /// The transport can't be used.
     fn records(&self, load: &LoadName) -> Result<Box<dyn RecordSource>, TransportError>;
 
+    /// Creates what the transport needs to keep records and notes, where it is missing: it may have
+    /// been wiped since this side connected.
+    ///
+    /// # Errors
+    /// It can't be created.
+    fn restore(&self) -> Result<(), TransportError>;
+
     /// Removes the records of a load and its note.
     ///
     /// # Errors

@@ -20,9 +20,10 @@ pub fn of_fleet(fleet: &FleetSection) -> Vec<Warning> {
 
 fn lost(agent: &AgentResult) -> Option<Warning> {
     let second = agent.incomplete_from?;
+    let why = agent.lost_because.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
     let message = format!(
-        "agent {} was lost: its counts are INCOMPLETE from second {second} on; totals include what \
-         it counted before",
+        "agent {} was lost{why}: its counts are INCOMPLETE from second {second} on; totals include \
+         what it counted before",
         agent.name
     );
     Some(warning("agent_lost", message))

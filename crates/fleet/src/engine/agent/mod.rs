@@ -220,6 +220,10 @@ impl AgentShared {
                 let cost = share.and_then(|share| share.server_cost(&work));
                 AgentAnswer::ServerCost(cost.map(Box::new))
             }
+            AskedOfAgent::Withhold(load) => {
+                self.publisher.forget(&load);
+                AgentAnswer::Done
+            }
             AskedOfAgent::Seal(load) => done(self.seal(&load)),
         }
     }
@@ -272,7 +276,7 @@ impl AgentShared {
         let work = self.work();
         let share = work.share.as_ref().filter(|share| share.load() == load);
         match share.map(Share::state) {
-            Some(ShareState::Publishing | ShareState::Published) | None => {
+            Some(ShareState::Publishing { .. } | ShareState::Published) | None => {
                 self.publisher.state(load)
             }
             Some(state) => state,
@@ -325,7 +329,7 @@ impl AgentShared {
             && share.is_running()
             && heard.elapsed() > share.lease()
         {
-            share.end();
+            share.forsake();
         }
     }
 }

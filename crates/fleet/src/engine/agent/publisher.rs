@@ -41,6 +41,8 @@ struct QueueState {
     complete: BTreeMap<LoadName, bool>,
     /// The load of the record that is being published.
     current: Option<LoadName>,
+    /// Why the last attempt to publish failed. `None` if it did not.
+    refused: Option<String>,
     closed: bool,
 }
 
@@ -105,6 +107,7 @@ impl Publisher {
         let mut state = self.queue.lock();
         state.waiting.retain(|record| record.load != *load);
         state.complete.remove(load);
+        self.queue.changed.notify_all();
     }
 
     /// Returns how far the publication of a load is.
@@ -115,7 +118,7 @@ impl Publisher {
         match state.complete.get(load) {
             None => ShareState::Unknown,
             Some(true) if !waits => ShareState::Published,
-            Some(_) => ShareState::Publishing,
+            Some(_) => ShareState::Publishing { refused: state.refused.clone() },
         }
     }
 
@@ -158,15 +161,17 @@ impl RecordQueue {
         let id = format!("{agent}/{id}");
         let published = PublishedRecord { load: load.clone(), agent: agent.clone(), id, content };
         while side.is_open() {
-            match side.publish(&published, PATIENCE) {
+            let done = side.publish(&published, PATIENCE);
+            let mut state = self.lock();
+            state.refused = done.as_ref().err().map(ToString::to_string);
+            match done {
                 Ok(()) => break,
                 Err(TransportError::Silent(_)) => {}
                 Err(TransportError::Refused(_)) => {
-                    let state = self.lock();
-                    drop(self.changed.wait_timeout(state, PATIENCE));
+                    let waited = self.changed.wait_timeout(state, PATIENCE);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
             }
-            let state = self.lock();
             if state.closed || !state.complete.contains_key(&load) {
                 break;
             }

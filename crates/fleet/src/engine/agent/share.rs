@@ -40,6 +40,8 @@ pub(super) struct Share {
     controller: String,
     lease: Duration,
     stop: Arc<AtomicBool>,
+    /// True if it was ended because its controller gave no sign of life.
+    forsaken: Arc<AtomicBool>,
     begin: Mutex<Option<Sender<u64>>>,
     ready: Mutex<Receiver<()>>,
     state: Arc<Mutex<ShareState>>,
@@ -87,11 +89,13 @@ impl Share {
         let (to_stop, to_state) = (Arc::clone(&stop), Arc::clone(&state));
         let metered: Arc<Mutex<Option<Metered>>> = Arc::default();
         let to_meter = Arc::clone(&metered);
+        let forsaken: Arc<AtomicBool> = Arc::default();
+        let ends = ShareEnds { stop: to_stop, forsaken: Arc::clone(&forsaken) };
         let work = move || {
-            let ended = carry_out(&order, runnable, share, writing, &to_stop, &to_meter);
+            let ended = carry_out(&order, runnable, share, writing, &ends, &to_meter);
             drop(files);
             let next = match ended {
-                Ok(()) => ShareState::Publishing,
+                Ok(()) => ShareState::Publishing { refused: None },
                 Err(why) => ShareState::Failed(why),
             };
             *to_state.lock().unwrap_or_else(PoisonError::into_inner) = next;
@@ -99,7 +103,7 @@ impl Share {
         let thread = std::thread::Builder::new().name("share".into()).spawn(work);
         let thread = thread.map_err(|error| format!("can't start a thread: {error}"))?;
         let (begin, ready) = (Mutex::new(Some(begin)), Mutex::new(is_ready));
-        Ok(Share { load, controller, lease, stop, begin, ready, state, metered, thread })
+        Ok(Share { load, controller, lease, stop, forsaken, begin, ready, state, metered, thread })
     }
 
     /// Returns the load.
@@ -170,6 +174,12 @@ impl Share {
         drop(self.begin.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
+    /// Ends it early because its controller has given no sign of life for the length of the lease.
+    pub(super) fn forsake(&self) {
+        self.forsaken.store(true, Ordering::Relaxed);
+        self.end();
+    }
+
     /// Ends it early and waits until its last record is written.
     pub(super) fn end_and_wait(self) {
         self.end();
@@ -178,13 +188,19 @@ impl Share {
     }
 }
 
+/// What may end a share early.
+struct ShareEnds {
+    stop: Arc<AtomicBool>,
+    forsaken: Arc<AtomicBool>,
+}
+
 /// Carries out a share and writes its records.
 fn carry_out(
     order: &ShareOrder,
     runnable: Runnable,
     share: LoadShare,
     mut writing: ShareWriter,
-    stop: &Arc<AtomicBool>,
+    ends: &ShareEnds,
     to_meter: &Mutex<Option<Metered>>,
 ) -> Result<(), String> {
     let plan = runnable.plan().clone();
@@ -204,7 +220,7 @@ fn carry_out(
             writing.write(RecordContent::Second(Box::new(second)));
         }
     };
-    let loaded = run_share(prepared, share, stop, see);
+    let loaded = run_share(prepared, share, &ends.stop, see);
     let metered = meter.map(Meter::end);
     let mut loaded = loaded.map_err(|error| format!("can't start the workers: {error}"))?;
     let vitals = metered.as_ref().map(|metered| own_cost(&plan, &loaded, metered));
@@ -216,7 +232,8 @@ fn carry_out(
     if let Some(last) = gatherer.end(&loaded.tally) {
         writing.write(RecordContent::Second(Box::new(last)));
     }
-    let end = EndRecord { vitals, ..end_record(loaded, truth) };
+    let forsaken = ends.forsaken.load(Ordering::Relaxed);
+    let end = EndRecord { vitals, forsaken, ..end_record(loaded, truth) };
     writing.write(RecordContent::End(Box::new(end)));
     writing.publisher.complete(&order.load);
     writing.failed.map_or(Ok(()), Err)
@@ -256,6 +273,7 @@ fn end_record(loaded: Loaded, truth: Option<Truth>) -> EndRecord {
         cpu_user_s: loaded.usage.user_s,
         cpu_sys_s: loaded.usage.system_s,
         peak_rss_bytes: loaded.usage.peak_rss_bytes,
+        forsaken: false,
         truth,
         vitals: None,
         tally: loaded.tally,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sixmark_document::provenance::Warning;
+use sixmark_document::provenance::{Ended, Warning};
 use sixmark_load::Loaded;
 use sixmark_record::plan::Plan;
 use sixmark_record::seconds::SliceGatherer;
@@ -16,6 +16,7 @@ use sixmark_units::family::PerFamily;
 use sixmark_vitals::section::MachineRole;
 
 use super::members::{Member, ask, ask_each};
+use super::stall::{Stall, reason};
 use super::{FleetController, LEASE};
 use crate::collector::RecordCollector;
 use crate::engine::transport::{RecordSource, TransportError};
@@ -66,7 +67,13 @@ pub(super) fn collect(
     }
     let restarts = fleet.watch.server_restarts() - restarts;
     let complete = collecting.complete_members();
+    collecting.withhold();
+    let interrupted = collecting.ended.is_some();
     let mut loaded = loaded_of(plan, note, collecting.collected, restarts);
+    if interrupted {
+        // Agents whose last record is missing did not say so.
+        loaded.ended = Ended::Interrupted;
+    }
     let server = extras.vitals_from.as_ref().and_then(|_| server_cost(fleet, note, &loaded));
     if let Some(fleet) = &mut loaded.fleet {
         fleet.server = server;
@@ -125,38 +132,66 @@ fn next_record(
 }
 
 /// What is collected so far.
-struct Collecting<'a> {
-    fleet: &'a FleetController,
-    note: &'a LoadNote,
-    collected: Collected,
-    agents: BTreeMap<AgentName, AgentWatch>,
-    /// When the agents were last told to end the load early.
-    ended: Option<Instant>,
+pub(super) struct Collecting<'a> {
+    pub(super) fleet: &'a FleetController,
+    pub(super) note: &'a LoadNote,
+    pub(super) collected: Collected,
+    pub(super) agents: BTreeMap<AgentName, AgentWatch>,
+    /// When the agents were first and last told to end the load early.
+    pub(super) ended: Option<[Instant; 2]>,
+    /// When the transport was last made to have what it needs.
+    pub(super) restored: Option<Instant>,
     /// When there was last no record that had arrived and was not read yet. Only then is an agent
     /// given up: what has not been read may be its own.
     drained: Instant,
     /// True if the records are to be read from the first one again: a server that lost the last
     /// ones when it was killed counts others at their places.
-    reread: bool,
+    pub(super) reread: bool,
     looked: Instant,
 }
 
 /// What is known about whether an agent still counts.
-struct AgentWatch {
+pub(super) struct AgentWatch {
     /// When something last came from it.
-    heard: Instant,
-    /// When it became known that no new records will come, although the last one is missing.
-    over: Option<Instant>,
+    pub(super) heard: Instant,
+    /// Since when records are due and none comes.
+    pub(super) stalled: Option<Stall>,
+    /// When it became known that no new records will come, although the last one is missing, and
+    /// why.
+    over: Option<(Instant, String)>,
     /// When it was last asked how far it is.
     asked: Option<Instant>,
     /// True if its records are no longer waited for.
-    given_up: bool,
+    pub(super) given_up: bool,
+}
+
+impl AgentWatch {
+    fn new(heard: Instant) -> AgentWatch {
+        AgentWatch { heard, stalled: None, over: None, asked: None, given_up: false }
+    }
+
+    /// Notes what the agent said about its share, of which records are still to come.
+    fn learn(&mut self, answer: AgentAnswer) {
+        let now = Instant::now();
+        match answer {
+            AgentAnswer::State(ShareState::Unknown) => {
+                let line = "it was started again, and does not know the load";
+                self.over = Some((now, line.to_owned()));
+            }
+            AgentAnswer::State(ShareState::Failed(why)) => self.over = Some((now, reason(&why))),
+            AgentAnswer::State(ShareState::Publishing { refused }) => {
+                self.heard = now;
+                Stall::note(&mut self.stalled, refused.as_deref());
+            }
+            _ => self.heard = now,
+        }
+    }
 }
 
 impl<'a> Collecting<'a> {
     fn new(fleet: &'a FleetController, plan: &Plan, note: &'a LoadNote) -> Collecting<'a> {
         let heard = Instant::now();
-        let watch = || AgentWatch { heard, over: None, asked: None, given_up: false };
+        let watch = || AgentWatch::new(heard);
         // Agents without workers count nothing, but report their end like the others.
         let agents = note.agents.iter().map(|agent| (agent.name.clone(), watch())).collect();
         let collected = Collected::new(plan, note);
@@ -166,6 +201,7 @@ impl<'a> Collecting<'a> {
             collected,
             agents,
             ended: None,
+            restored: None,
             drained: heard,
             reread: false,
             looked: heard,
@@ -181,7 +217,7 @@ impl<'a> Collecting<'a> {
     fn add(&mut self, content: &[u8], watch: &mut dyn FnMut(&Slice)) {
         for (name, second) in self.collected.records.add(content) {
             if let Some(agent) = self.agents.get_mut(&name) {
-                (agent.heard, agent.over) = (Instant::now(), None);
+                (agent.heard, agent.over, agent.stalled) = (Instant::now(), None, None);
             }
             if let Some(agent) = self.note.agents.iter().find(|agent| agent.name == name) {
                 for slice in slices(agent, &second) {
@@ -199,6 +235,7 @@ impl<'a> Collecting<'a> {
     /// are gone. Waits for the answer of one silent agent at most, so that records are read.
     fn look_after_agents(&mut self) {
         self.look_at_each();
+        self.look_after_stalls();
         self.looked = Instant::now();
     }
 
@@ -213,12 +250,15 @@ impl<'a> Collecting<'a> {
             else {
                 continue;
             };
-            if let Some(over) = agent.over {
-                agent.given_up = drained > over + LAST_WAIT;
+            if let Some((over, why)) = &agent.over {
+                if drained > *over + LAST_WAIT {
+                    agent.given_up = true;
+                    self.collected.lost.insert(name.clone(), why.clone());
+                }
                 continue;
             }
-            if fleet.watch.lost(name).is_some() {
-                agent.over = Some(Instant::now());
+            if let Some(why) = fleet.watch.lost(name) {
+                agent.over = Some((Instant::now(), reason(&why)));
                 continue;
             }
             let is_quiet = agent.heard.elapsed() > QUIET || series.missing().is_some();
@@ -237,16 +277,19 @@ impl<'a> Collecting<'a> {
                 Ok(AgentAnswer::State(ShareState::Published)) => {
                     // Everything was published and yet something is missing.
                     let sent = ask(fleet.side.as_ref(), member, &resend, PATIENCE);
-                    agent.over = sent.is_ok().then(Instant::now);
+                    let lacks =
+                        || (Instant::now(), "records that it published are lost".to_owned());
+                    agent.over = sent.is_ok().then(lacks);
                     self.reread = true;
                 }
-                Ok(AgentAnswer::State(ShareState::Unknown | ShareState::Failed(_))) => {
-                    agent.over = Some(Instant::now());
-                }
-                Ok(_) => agent.heard = Instant::now(),
+                Ok(answer) => agent.learn(answer),
                 // It may be out of reach for a while, like the server between.
-                Err(_) => {
-                    agent.given_up = drained > agent.heard + LEASE + QUIET;
+                Err(why) => {
+                    if drained > agent.heard + LEASE + QUIET {
+                        agent.given_up = true;
+                        let line = format!("{}{}", reason(&why), self.where_records_are());
+                        self.collected.lost.insert(name.clone(), line);
+                    }
                     return;
                 }
             }
@@ -256,12 +299,35 @@ impl<'a> Collecting<'a> {
     /// Ends the load early: agents report what they have counted. They are told again until they
     /// have done so, since the server between may be gone for a while.
     fn end_load(&mut self) {
-        if self.ended.is_none_or(|last| last.elapsed() > AGAIN) {
+        if self.ended.is_none_or(|[_, last]| last.elapsed() > AGAIN) {
             let end = |_| AskedOfAgent::End(self.note.load.clone());
             // An agent that does not answer ends by itself when the lease is over.
             drop(ask_each(self.fleet.side.as_ref(), &self.fleet.members, end, PATIENCE));
-            self.ended = Some(Instant::now());
+            let now = Instant::now();
+            self.ended = Some([self.ended.map_or(now, |[first, _]| first), now]);
         }
+    }
+
+    /// Returns what follows the reason for which records are missing.
+    pub(super) fn where_records_are(&self) -> String {
+        match self.fleet.watch.agents_stay() {
+            true => format!(
+                "; it may hold more records: `sixmark fleet collect {}`, or `forget`",
+                self.note.load
+            ),
+            false => String::new(),
+        }
+    }
+
+    /// Tells agents whose records are no longer waited for to publish no more of them: they would
+    /// be before those of the next load.
+    fn withhold(&self) {
+        let given_up =
+            |of: &&Member| self.agents.get(&of.card.name).is_some_and(|agent| agent.given_up);
+        let members: Vec<Member> = self.fleet.members.iter().filter(given_up).cloned().collect();
+        let withhold = |_| AskedOfAgent::Withhold(self.note.load.clone());
+        // One that does not answer learns it from the next load.
+        drop(ask_each(self.fleet.side.as_ref(), &members, withhold, PATIENCE));
     }
 
     /// Returns the agents all of whose records have arrived.
@@ -303,6 +369,7 @@ impl Collected {
         Collected {
             records: RecordCollector::new(note.load.clone(), agents),
             seconds: SliceGatherer::new(plan.load.threads.get()),
+            lost: BTreeMap::new(),
         }
     }
 }

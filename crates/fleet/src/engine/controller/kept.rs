@@ -15,8 +15,8 @@ use super::members::{Member, ask, ask_each, ask_for_cards};
 use crate::engine::transport::{ControllerSide, TransportError};
 use crate::load_note::LoadNote;
 use crate::loaded::{Collected, loaded_of};
-use crate::messages::{AgentCard, AskedOfAgent, AskedOfAll};
-use crate::names::LoadName;
+use crate::messages::{AgentAnswer, AgentCard, AskedOfAgent, AskedOfAll};
+use crate::names::{AgentName, LoadName};
 
 /// How long to wait for records that may still come.
 const QUIET: Duration = Duration::from_secs(3);
@@ -59,10 +59,7 @@ pub fn collect_kept(
     let side = side.as_ref();
     let note = note_of(side, load)?;
     let agents = list_agents(side, GATHERING)?;
-    if let Some(busy) = agents.iter().find(|card| card.busy.as_ref() == Some(load)) {
-        let line = format!("agent {} is still generating load {load}", busy.name);
-        return Err(CommandError::Measure(line));
-    }
+    refuse_busy(&agents, load)?;
     let plan = note.plan.clone();
     let keeping: Vec<Member> = agents
         .into_iter()
@@ -80,6 +77,48 @@ pub fn collect_kept(
     let environment = environment::environment(Vec::new());
     let known = Circumstances { started: note.started, environment, ..Circumstances::default() };
     Ok(assemble(known, Measured::of(plan, loaded)))
+}
+
+/// Removes the records of a load from the transport and from the agents that keep some. Returns the
+/// names of those agents.
+///
+/// # Errors
+/// An agent is still generating the load, or the transport can't be used.
+pub fn forget_kept(
+    side: &dyn ControllerSide,
+    load: &LoadName,
+) -> Result<Vec<AgentName>, CommandError> {
+    let agents = list_agents(side, GATHERING)?;
+    refuse_busy(&agents, load)?;
+    let keeping: Vec<Member> = agents
+        .into_iter()
+        .filter(|card| card.kept.contains(load))
+        .map(|card| Member { card })
+        .collect();
+    let answers = ask_each(side, &keeping, |_| AskedOfAgent::Seal(load.clone()), QUIET);
+    side.forget(load).map_err(|error| cannot(&error))?;
+    let mut forgot = Vec::new();
+    for (member, answer) in keeping.iter().zip(answers) {
+        match answer {
+            Ok(AgentAnswer::Done) => forgot.push(member.card.name.clone()),
+            Ok(AgentAnswer::Refused(why)) | Err(why) => {
+                return Err(CommandError::Measure(member.says(&why)));
+            }
+            Ok(other) => {
+                let line = format!("unexpected answer {other:?}");
+                return Err(CommandError::Measure(member.says(&line)));
+            }
+        }
+    }
+    Ok(forgot)
+}
+
+fn refuse_busy(agents: &[AgentCard], load: &LoadName) -> Result<(), CommandError> {
+    let busy = agents.iter().find(|card| card.busy.as_ref() == Some(load));
+    busy.map_or(Ok(()), |busy| {
+        let line = format!("agent {} is still generating load {load}", busy.name);
+        Err(CommandError::Measure(line))
+    })
 }
 
 fn note_of(side: &dyn ControllerSide, load: &LoadName) -> Result<LoadNote, CommandError> {

@@ -4,10 +4,12 @@
 mod clocks;
 mod collect;
 mod course;
+mod give_up;
 mod kept;
 mod lease;
 mod loads;
 mod members;
+mod stall;
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -25,7 +27,7 @@ use sixmark_sys::command_error::CommandError;
 use crate::engine::transport::ControllerSide;
 use crate::messages::{AgentAnswer, AskedOfAgent};
 use crate::names::{AgentName, LoadName};
-pub use kept::{abort_all, collect_kept, list_agents};
+pub use kept::{abort_all, collect_kept, forget_kept, list_agents};
 use lease::LeaseKeeper;
 pub use members::{Member, Wanted, find_members};
 
@@ -43,7 +45,17 @@ pub trait FleetWatch: fmt::Debug + Send + Sync {
 
     /// Returns how often the server between both sides was started again so far.
     fn server_restarts(&self) -> u32;
+
+    /// Returns true if agents outlast the controller, so that another one can collect the records
+    /// that they keep.
+    fn agents_stay(&self) -> bool;
+
+    /// Reports something at once, in one line, to whoever waits for the load.
+    fn report(&self, line: &str);
 }
+
+/// What is done with reports on the course of a load, each of one line.
+pub type ReportSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A fleet of which nothing is known but its messages.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +68,33 @@ impl FleetWatch for Unwatched {
 
     fn server_restarts(&self) -> u32 {
         0
+    }
+
+    fn agents_stay(&self) -> bool {
+        true
+    }
+
+    fn report(&self, _: &str) {}
+}
+
+/// How long a controller waits for records that do not come.
+#[derive(Clone, Copy, Debug)]
+pub struct CollectPatience {
+    /// After this time, it reports why and creates again what the transport may have lost.
+    pub report: Duration,
+    /// After this time, it goes on without them.
+    pub give_up: Duration,
+    /// The same after an interruption.
+    pub interrupted: Duration,
+}
+
+impl Default for CollectPatience {
+    fn default() -> CollectPatience {
+        CollectPatience {
+            report: Duration::from_secs(6),
+            give_up: Duration::from_secs(30),
+            interrupted: Duration::from_secs(10),
+        }
     }
 }
 
@@ -76,6 +115,7 @@ pub struct FleetController {
     /// The loads that have been collected, with the agents whose records are complete.
     collected: Mutex<Vec<(LoadName, Vec<Member>)>>,
     watch: Box<dyn FleetWatch>,
+    patience: CollectPatience,
 }
 
 impl fmt::Debug for FleetController {
@@ -103,7 +143,26 @@ impl FleetController {
         let routes = Mutex::new(vec![Vec::new(); members.len()]);
         let (name, next) = (name.to_owned(), AtomicU32::new(1));
         let collected = Mutex::default();
-        Ok(FleetController { side, members, watch, name, next, routes, clocks, collected, lease })
+        let patience = CollectPatience::default();
+        Ok(FleetController {
+            lease,
+            side,
+            members,
+            name,
+            next,
+            routes,
+            clocks,
+            collected,
+            watch,
+            patience,
+        })
+    }
+
+    /// Sets how long to wait for records that do not come.
+    #[must_use]
+    pub fn with_patience(mut self, patience: CollectPatience) -> FleetController {
+        self.patience = patience;
+        self
     }
 
     /// Returns the agents, in the order of their shares.

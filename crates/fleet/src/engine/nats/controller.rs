@@ -131,6 +131,10 @@ impl ControllerSide for NatsController {
         Ok(Box::new(NatsRecords::new(threads, sessions, load)))
     }
 
+    fn restore(&self) -> Result<(), TransportError> {
+        self.attempt(make_streams)
+    }
+
     fn forget(&self, load: &LoadName) -> Result<(), TransportError> {
         self.attempt(async |session| {
             kept::remove(&session, RECORDS, &subjects::records_of(load)).await?;

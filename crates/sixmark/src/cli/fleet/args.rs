@@ -81,7 +81,7 @@ impl FleetArgs {
         let (Some(server), Some(creds)) = (&self.fleet, &self.creds) else { return Ok(None) };
         let credentials = Credentials::read(creds).map_err(CommandError::Usage)?;
         let wanted = self.agents.map_or(Wanted::All, |number| Wanted::Number(number.get()));
-        Ok(Some(Arc::new(take_standing(server, &credentials, wanted)?)))
+        Ok(Some(Arc::new(take_standing(server, &credentials, wanted, Arc::new(complain))?)))
     }
 
     /// Places agents in hosts of a lab that this process has built. Returns `None` if no hosts are
@@ -110,7 +110,8 @@ impl FleetArgs {
         stop: &AtomicBool,
     ) -> Result<Arc<dyn Generators>, CommandError> {
         let lines = Arc::new(|agent: &_, line: &str| complain(&format!("agent {agent}: {line}")));
-        let order = HostsOrder { copied: self.copy_sixmark, own_lab, lines };
+        let reports = Arc::new(complain);
+        let order = HostsOrder { copied: self.copy_sixmark, own_lab, lines, reports };
         Ok(Arc::new(take_hosts(hosts, &order, stop)?))
     }
 }

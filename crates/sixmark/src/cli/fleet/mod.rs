@@ -8,7 +8,7 @@ mod status;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use sixmark_fleet::engine::controller::abort_all;
+use sixmark_fleet::engine::controller::{abort_all, forget_kept};
 use sixmark_fleet::engine::nats::address::NatsAddress;
 use sixmark_fleet::engine::nats::controller::NatsController;
 use sixmark_fleet::engine::nats::credentials::Credentials;
@@ -16,6 +16,7 @@ use sixmark_fleet::engine::nats::init::write_fleet;
 use sixmark_fleet::engine::standing;
 use sixmark_fleet::names::LoadName;
 use sixmark_sys::command_error::CommandError;
+use sixmark_units::quantity::counted;
 
 use super::keep::KeepArgs;
 use super::out::{OutputPlace, complain, print};
@@ -40,6 +41,8 @@ enum FleetCommand {
     Abort(ServerArgs),
     /// Make the result of a load from its records, when its controller is gone
     Collect(CollectArgs),
+    /// Remove the records of a load, at the server and at the agents that keep some
+    Forget(ForgetArgs),
 }
 
 /// The server of a fleet.
@@ -71,6 +74,16 @@ struct InitArgs {
 
 #[derive(Debug, clap::Args)]
 struct StatusArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct ForgetArgs {
+    /// Name of the load; `sixmark fleet status` lists them
+    #[arg(value_name = "LOAD")]
+    load: LoadName,
+
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -114,7 +127,15 @@ pub(super) fn main(args: FleetCommandArgs) -> Result<u8, CommandError> {
             Ok(0)
         }
         FleetCommand::Collect(args) => collect::collect_load(&args),
+        FleetCommand::Forget(args) => forget(&args),
     }
+}
+
+fn forget(args: &ForgetArgs) -> Result<u8, CommandError> {
+    let agents = forget_kept(&args.server.connect()?, &args.load)?;
+    let agents = counted(agents.len() as u64, "agent", "agents");
+    complain(&format!("removed the records of {} at the server and at {agents}", args.load));
+    Ok(0)
 }
 
 fn init(args: &InitArgs) -> Result<u8, CommandError> {

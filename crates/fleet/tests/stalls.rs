@@ -1,0 +1,159 @@
+//! Loads whose records can't be kept: the controller reports why, and goes on without them.
+#![cfg(test)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sixmark_document::provenance::Ended;
+use sixmark_fleet::engine::controller::{
+    CollectPatience, FleetController, FleetWatch, Wanted, collect_kept, forget_kept,
+};
+use sixmark_fleet::engine::in_process::{InProcess, InProcessAgent};
+use sixmark_fleet::engine::transport::{AgentSide, Handler, PublishedRecord, TransportError};
+use sixmark_fleet::names::AgentName;
+use sixmark_load::Loaded;
+use sixmark_record::plan::Plan;
+use sixmark_run::{AgentExtras, Generators};
+use sixmark_testkit::Origin;
+use sixmark_testkit::fleet_loads::{AgentThreads, kept, timed};
+
+const WHY: &str = "the disk of the server is full";
+
+/// An agent's side whose records are refused while the switch is on.
+#[derive(Debug)]
+struct Refusing {
+    side: InProcessAgent,
+    refuses: Arc<AtomicBool>,
+}
+
+impl AgentSide for Refusing {
+    fn serve(&self, agent: &AgentName, handler: Handler) -> Result<(), TransportError> {
+        self.side.serve(agent, handler)
+    }
+
+    fn publish(&self, record: &PublishedRecord, patience: Duration) -> Result<(), TransportError> {
+        match self.refuses.load(Ordering::Relaxed) {
+            true => Err(TransportError::Refused(WHY.to_owned())),
+            false => self.side.publish(record, patience),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.side.is_open()
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl FleetWatch for Lines {
+    fn lost(&self, _: &AgentName) -> Option<String> {
+        None
+    }
+
+    fn server_restarts(&self) -> u32 {
+        0
+    }
+
+    fn agents_stay(&self) -> bool {
+        true
+    }
+
+    fn report(&self, line: &str) {
+        self.0.lock().unwrap().push(line.to_owned());
+    }
+}
+
+/// Two agents, of which the second can't have its records kept.
+struct Scene {
+    board: InProcess,
+    folder: tempfile::TempDir,
+    origin: Origin,
+    refuses: Arc<AtomicBool>,
+    lines: Lines,
+    _agents: [AgentThreads; 1],
+}
+
+impl Scene {
+    fn set() -> Scene {
+        let (board, folder) = (InProcess::new(), tempfile::tempdir().unwrap());
+        let refuses: Arc<AtomicBool> = Arc::new(AtomicBool::new(true));
+        let number = AtomicBool::new(false);
+        let side = || {
+            let second = number.swap(true, Ordering::Relaxed);
+            let refuses = if second { Arc::clone(&refuses) } else { Arc::default() };
+            Arc::new(Refusing { side: board.agent(), refuses }) as Arc<dyn AgentSide>
+        };
+        let agents = AgentThreads::start(folder.path(), &[0, 0], side);
+        let (origin, lines) = (Origin::start(), Lines::default());
+        Scene { board, folder, origin, refuses, lines, _agents: [agents] }
+    }
+
+    fn take(&self) -> FleetController {
+        let (side, watch) = (Arc::new(self.board.controller()), Box::new(self.lines.clone()));
+        let fleet = FleetController::take(side, "stalls", Wanted::Number(2), watch).unwrap();
+        // Agents are asked every 3 s how far they are.
+        let [report, give_up, interrupted] = [100, 1_000, 4_000].map(Duration::from_millis);
+        fleet.with_patience(CollectPatience { report, give_up, interrupted })
+    }
+
+    fn load(&self, plan: &Plan, stop: bool) -> Loaded {
+        let fleet = self.take();
+        fleet.check(plan).unwrap();
+        let stopped = Arc::new(AtomicBool::new(false));
+        let stop_at_first = |_: &_| stopped.store(stop, Ordering::Relaxed);
+        fleet.load(plan, &AgentExtras::default(), &stopped, &mut { stop_at_first }).unwrap()
+    }
+}
+
+/// The counts of the first agent, and why those of the second are missing.
+fn assert_second_is_missing(loaded: &Loaded) {
+    let [first, second] = loaded.fleet.as_ref().unwrap().agents.as_slice() else { panic!() };
+    assert_eq!((first.incomplete_from, &first.lost_because), (None, &None));
+    assert!(first.loaded.tally.ipv6.sent > 0);
+    assert_eq!(second.incomplete_from, Some(0));
+    let why = second.lost_because.as_ref().unwrap();
+    assert!(why.starts_with(WHY) && why.contains("sixmark fleet collect stalls-1"), "{why}");
+}
+
+#[test]
+fn a_load_goes_on_without_records_that_are_refused_and_says_why() {
+    let scene = Scene::set();
+    let mut plan = timed(&scene.origin, 200.0, Duration::from_secs(1));
+    plan.load.threads = 2.try_into().unwrap();
+    assert_second_is_missing(&scene.load(&plan, false));
+    let lines = scene.lines.0.lock().unwrap();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("agent a1: its records do not arrive: the disk"), "{lines:?}");
+}
+
+#[test]
+fn an_interrupted_load_does_not_wait_for_records_that_are_refused() {
+    let scene = Scene::set();
+    let mut plan = timed(&scene.origin, 200.0, Duration::from_secs(3_600));
+    plan.load.threads = 2.try_into().unwrap();
+    let loaded = scene.load(&plan, true);
+    assert_second_is_missing(&loaded);
+    assert_eq!(loaded.ended, Ended::Interrupted);
+}
+
+#[test]
+fn records_that_were_given_up_can_be_collected_or_forgotten_later() {
+    let scene = Scene::set();
+    let mut plan = timed(&scene.origin, 200.0, Duration::from_secs(1));
+    plan.load.threads = 2.try_into().unwrap();
+    scene.load(&plan, false);
+    assert_eq!(kept(scene.folder.path()).len(), 1);
+    scene.refuses.store(false, Ordering::Relaxed);
+    let load = "stalls-1".parse().unwrap();
+    let result = collect_kept(Arc::new(scene.board.controller()), &load, &AtomicBool::default());
+    let fleet = result.unwrap().fleet.unwrap();
+    assert_eq!((fleet.complete(), fleet.agents.len()), (2, 2));
+    let forgot = forget_kept(&scene.board.controller(), &load).unwrap();
+    assert!(forgot.is_empty(), "collecting confirmed them: {forgot:?}");
+    assert!(kept(scene.folder.path()).is_empty());
+    let side = scene.board.controller();
+    let again = collect_kept(Arc::new(side), &load, &AtomicBool::default());
+    assert!(again.unwrap_err().to_string().contains("no records of load stalls-1"));
+}
