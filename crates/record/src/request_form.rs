@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::plan::request::{Body, Request};
 use crate::template::{Template, TemplateValues};
-use sixmark_http::http1::request::{Manner, head_fields};
+use sixmark_http::http1::request::{Manner, declared_length, head_fields};
 
 /// The form of the requests to one target.
 #[derive(Clone, Debug)]
@@ -114,10 +114,11 @@ fn parts(request: &Request, path: &str, authority: &str, manner: Manner) -> Vec<
         None => push_text(&mut parts, path),
     }
     push_text(&mut parts, manner.version());
-    let length = request.body.as_ref().map(|body| match body {
-        Body::Constant(body) => FieldValue::from(body.len().to_string()),
-        Body::Template(_) => FieldValue::Length,
-    });
+    let length = match &request.body {
+        Some(Body::Template(_)) => Some(FieldValue::Length),
+        Some(Body::Constant(body)) => Some(FieldValue::from(body.len().to_string())),
+        None => declared_length(&request.method, None).map(|length| length.to_string().into()),
+    };
     let own =
         |(name, value): &(String, Template)| (name.clone(), FieldValue::Template(value.clone()));
     for (name, value) in head_fields(authority, request.headers.iter().map(own), length, manner) {
@@ -184,6 +185,35 @@ mod tests {
         assert!(head.contains("\r\nContent-Length: 3\r\n"), "{head}");
         assert!(head.ends_with("\r\nConnection: close\r\n\r\n"), "{head}");
         assert_eq!(body.unwrap().as_slice(), b"abc");
+    }
+
+    #[test]
+    fn a_method_with_content_says_that_there_is_none() {
+        for (method, length) in [
+            ("POST", Some("0")),
+            ("PUT", Some("0")),
+            ("PATCH", Some("0")),
+            ("GET", None),
+            ("HEAD", None),
+            ("DELETE", None),
+            ("OPTIONS", None),
+        ] {
+            let mut request = Request::plain(method);
+            let heads = [None, Some(template("/{{seq}}", TemplatePlace::Path))].map(|path| {
+                request.path = path;
+                match RequestForm::new(&request, "/", "h", false) {
+                    RequestForm::Constant { head, body } => {
+                        assert!(body.is_none());
+                        String::from_utf8(head).unwrap()
+                    }
+                    RequestForm::Changing(_) => rendered(&request, false).remove(0),
+                }
+            });
+            for head in heads {
+                let found = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+                assert_eq!(found, length, "{head}");
+            }
+        }
     }
 
     #[test]

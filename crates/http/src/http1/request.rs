@@ -35,9 +35,16 @@ impl Manner {
     }
 }
 
+/// Returns the length of the content that a head declares: that of the content, or 0 if there is none
+/// but the method gives content a meaning (RFC 9110, 8.6). Servers answer 411 to such a request
+/// without a length. `None` if the head declares nothing.
+pub fn declared_length(method: &str, body_len: Option<u64>) -> Option<u64> {
+    body_len.or_else(|| matches!(method, "POST" | "PUT" | "PATCH").then_some(0))
+}
+
 /// Builds the head of a request, which its body may follow.
 ///
-/// `Host`, `User-Agent`, `Accept` and, if `body_len` (in bytes) is given, `Content-Length` are
+/// `Host`, `User-Agent`, `Accept` and, if there is one ([`declared_length`]), `Content-Length` are
 /// added unless `headers` contains them. An empty `target_path` means `/`. `method` and `headers`
 /// are not checked again: they must come from [`check_method`] and [`parse_header`].
 pub fn encode_request(
@@ -50,7 +57,7 @@ pub fn encode_request(
 ) -> Vec<u8> {
     let target = if target_path.is_empty() { "/" } else { target_path };
     let mut head = format!("{method} {target}{}", manner.version());
-    let length = body_len.map(|length| length.to_string());
+    let length = declared_length(method, body_len).map(|length| length.to_string());
     for (name, value) in head_fields(host, headers.iter().cloned(), length, manner) {
         head.push_str(&name);
         head.push_str(": ");
@@ -181,6 +188,23 @@ mod tests {
         let expected = "GET /a?b HTTP/1.1\r\nHOST: example.net\r\naccept: text/html\r\n\
                         user-AGENT: me\r\nX: y\r\n\r\n";
         assert_eq!(text(&given, None, false), expected);
+    }
+
+    #[test]
+    fn a_method_with_content_declares_that_there_is_none() {
+        for method in ["POST", "PUT", "PATCH"] {
+            assert_eq!(declared_length(method, None), Some(0));
+            assert_eq!(declared_length(method, Some(3)), Some(3));
+            let fields = [("Transfer-Encoding".to_owned(), "chunked".to_owned())];
+            for (fields, count) in [(&[][..], 1), (&fields, 0)] {
+                let head = encode_request(method, "/", "h", fields, None, false.into());
+                let head = String::from_utf8(head).unwrap();
+                assert_eq!(head.matches("\r\nContent-Length: 0\r\n").count(), count, "{head}");
+            }
+        }
+        for method in ["GET", "HEAD", "DELETE", "OPTIONS", "PROPFIND", "post"] {
+            assert_eq!(declared_length(method, None), None, "{method}");
+        }
     }
 
     #[test]

@@ -8,6 +8,9 @@ use super::multipart::{FormPart, PartFile, encode_multipart};
 use super::values::{named, text_at};
 use crate::import::left_out::Unfit;
 
+/// The media type of the parameters of a form, which tools may leave out.
+const URLENCODED: &str = "application/x-www-form-urlencoded";
+
 /// The content of a request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PostedContent {
@@ -89,6 +92,7 @@ fn urlencoded(params: &[Value], media_type: Option<String>) -> PostedContent {
             Err(why) => without.push(why.into()),
         }
     }
+    let media_type = media_type.or_else(|| Some(URLENCODED.to_owned()));
     PostedContent { bytes: pairs.join("&").into(), media_type, is_framed: false, without }
 }
 

@@ -116,6 +116,8 @@ fn empty_text_stands_back_for_parameters() {
     let params = json!([{"name": "a", "value": 1}, {"name": "b", "value": null}, {"value": "c"}]);
     let imported = read(&[post(&json!({"mimeType": "", "text": "", "params": params}))], true);
     assert_eq!(bodies(&imported), [Some("a=1&b=".to_owned())]);
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    assert_eq!(first_fields(&imported), [form], "a form without a type is one");
     assert_eq!(reasons(&imported.altered.parts), [("a parameter without a name", 1)]);
     for (data, body) in [
         (json!(""), Some("")),

@@ -21,6 +21,21 @@ fn method_path_and_fields_are_as_asked_for() {
     }
 }
 
+/// RFC 9110, 8.6: servers answer 411 to such a request without a length.
+#[test]
+fn a_post_without_content_says_that_it_has_none() {
+    for (method, count) in [("POST", 1), ("PUT", 1), ("PATCH", 1), ("DELETE", 0), ("GET", 0)] {
+        let server = Server::start();
+        let [v6, v4] = server.urls("/");
+        json(&["-n", "4", "-c", "2", "-X", method, &v6, &v4]);
+        for request in server.seen() {
+            let lines = request.head.lines();
+            let lengths: Vec<&str> = lines.filter(|line| line.starts_with("Content-")).collect();
+            assert_eq!(lengths, vec!["Content-Length: 0"; count], "{method}");
+        }
+    }
+}
+
 #[test]
 fn the_host_field_names_address_and_port() {
     let server = Server::start();
