@@ -7,7 +7,7 @@
 //! Begin reading with [`driver`], whose trait opens, writes, reads and closes connections and is
 //! implemented over io_uring and over epoll. The other public modules can be read separately:
 //! [`packets`] captures packets, [`process`] starts programs, [`enclosure`] and [`netns`] create
-//! namespaces, [`rtnetlink`] configures interfaces, [`text_file`] reads text files that users give,
+//! namespaces, [`rtnetlink`] configures interfaces, [`text_file`] reads text files that users give, [`unpacked`] what was compressed,
 //! [`addresses`] asks the resolver, [`command_error`] is the error that ends a command.
 
 pub mod addresses;
@@ -52,6 +52,7 @@ pub mod terminal;
 pub mod text_file;
 pub mod threads;
 pub mod turbo;
+pub mod unpacked;
 pub mod usage;
 
 use std::io;

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
+use crate::unpacked::{PACKING_BYTES, Packing};
 use sixmark_units::plain_text::{is_utf16, to_text, to_utf8, without_mark};
 
 /// The largest text, in bytes: more than the document of a day with a thousand blocks, or the HAR file
@@ -83,6 +84,24 @@ pub fn reader<'a>(
         false => without_mark(&begin).to_owned(),
     };
     Ok(BufReader::with_capacity(ahead.max(1), Box::new(Cursor::new(text).chain(from))))
+}
+
+/// Returns the same as [`reader`] for a text that gzip or Zstandard may have compressed.
+///
+/// # Errors
+/// The beginning can't be read or decompressed.
+pub fn unpacking_reader<'a>(
+    mut from: impl Read + Send + 'a,
+    ahead: usize,
+) -> io::Result<BufReader<Box<dyn Read + 'a>>> {
+    let mut begin = Vec::new();
+    from.by_ref().take(PACKING_BYTES as u64).read_to_end(&mut begin)?;
+    let packing = Packing::of(&begin);
+    let whole = Cursor::new(begin).chain(from);
+    match packing {
+        Some(packing) => reader(packing.unpack(BufReader::new(whole)), ahead),
+        None => reader(whole, ahead),
+    }
 }
 
 #[cfg(test)]

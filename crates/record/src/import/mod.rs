@@ -9,7 +9,7 @@ mod left_out;
 mod target;
 mod when;
 
-pub use access_log::{AccessLog, LOG_FORMATS, LogFormat, detect_log_format};
+pub use access_log::{AccessLog, LOG_FORMATS, LogFormat, detect_log_format, is_container_line};
 pub use left_out::{Altered, LeftOut, OneReason, Reasons};
 
 use std::collections::HashMap;

@@ -7,15 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::threads::no_thread;
+use sixmark_sys::unpacked::{PACKING_BYTES, Packing};
 
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The number of bytes that are decompressed at once, and the most decompressed pieces that wait.
 const PIECE: usize = 1 << 20;
 const READY: usize = 2;
@@ -49,17 +44,13 @@ impl Input {
         let mut from = Marked { from, ended: Arc::clone(&ended) };
         let begin = read_beginning(&mut from)
             .map_err(|error| CommandError::Usage(format!("can't read {name}: {error}")))?;
-        let (gzip, zstd) = (begin.starts_with(&GZIP), begin.starts_with(&ZSTD));
+        let packing = Packing::of(&begin);
         let whole = Cursor::new(begin).chain(from);
-        let from: Box<dyn Read + Send> = match (gzip, zstd) {
-            (true, _) => {
-                read_in_a_thread(MultiGzDecoder::new(BufReader::with_capacity(PIECE, whole)))?
+        let from: Box<dyn Read + Send> = match packing {
+            Some(packing) => {
+                read_in_a_thread(packing.unpack(BufReader::with_capacity(PIECE, whole)))?
             }
-            (_, true) => read_in_a_thread(Zstd {
-                from: BufReader::with_capacity(PIECE, whole),
-                frame: None,
-            })?,
-            _ => Box::new(whole),
+            None => Box::new(whole),
         };
         Ok(Input { from, name, ended })
     }
@@ -79,7 +70,7 @@ impl Read for Input {
 /// Reads the first bytes, fewer if the input is shorter.
 fn read_beginning(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut begin = Vec::new();
-    from.take(ZSTD.len() as u64).read_to_end(&mut begin)?;
+    from.take(PACKING_BYTES as u64).read_to_end(&mut begin)?;
     Ok(begin)
 }
 
@@ -154,53 +145,4 @@ impl Read for Pieces {
         self.at += read;
         Ok(read)
     }
-}
-
-/// Consecutive Zstandard frames, as `zstd` itself decodes them (RFC 8878, 3.1).
-struct Zstd<R> {
-    from: R,
-    frame: Option<FrameDecoder>,
-}
-
-impl<R: io::BufRead> Read for Zstd<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        while self.frame.is_some() || self.next_frame()? {
-            let Some(frame) = &mut self.frame else { continue };
-            while frame.can_collect() == 0 && !frame.is_finished() {
-                let some = BlockDecodingStrategy::UptoBytes(PIECE);
-                frame.decode_blocks(&mut self.from, some).map_err(broken)?;
-            }
-            match frame.read(to)? {
-                0 if !to.is_empty() => self.frame = None,
-                read => return Ok(read),
-            }
-        }
-        Ok(0)
-    }
-}
-
-impl<R: io::BufRead> Zstd<R> {
-    /// Reads the header of the next frame. Returns false at the end of the input. A skippable frame
-    /// is skipped and counts as a frame.
-    fn next_frame(&mut self) -> io::Result<bool> {
-        if self.from.fill_buf()?.is_empty() {
-            return Ok(false);
-        }
-        let mut frame = FrameDecoder::new();
-        match frame.init(&mut self.from) {
-            Ok(()) => self.frame = Some(frame),
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                length,
-                ..
-            })) => {
-                io::copy(&mut self.from.by_ref().take(length.into()), &mut io::sink())?;
-            }
-            Err(error) => return Err(broken(error)),
-        }
-        Ok(true)
-    }
-}
-
-fn broken(error: FrameDecoderError) -> io::Error {
-    io::Error::other(error.to_string())
 }

@@ -1,14 +1,17 @@
 //! Detecting the format of a log.
 
+use super::container::unwrap_line;
 use super::formats::{LOG_FORMATS, Layout, LogFormat};
 use super::line::LogState;
 
 /// Detects the format of a log from its beginning: the format of the first line that is a request in
 /// one of them, or the one whose columns a `#Fields:` line names.
 pub fn detect_log_format(beginning: &[u8]) -> Option<&'static LogFormat> {
-    let lines = beginning.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let fitting = |line: &[u8]| LOG_FORMATS.iter().find(|format| fits(format, line));
-    lines.filter(|line| !line.is_empty()).find_map(fitting)
+    beginning.split(|&byte| byte == b'\n').find_map(|line| {
+        let line = unwrap_line(line);
+        let line = line.trim_ascii();
+        LOG_FORMATS.iter().find(|format| !line.is_empty() && fits(format, line))
+    })
 }
 
 /// Returns whether a line is a request in this format, or says that such lines follow.
@@ -67,6 +70,12 @@ mod tests {
                 "h2 2024-01-02T03:04:05.6Z app/a/b [::1]:5 10.0.0.1:80 0 0 0 200 200 5 6 \
                  \"GET https://h:443/ HTTP/2.0\" \"agent\"",
                 Some("alb"),
+            ),
+            (
+                "{\"log\":\"starting\\n\",\"stream\":\"stderr\",\"time\":\"2024-01-02T03:04:05Z\"}\n\
+                 {\"log\":\"{\\\"msec\\\":\\\"1704164645.123\\\",\\\"method\\\":\\\"GET\\\",\\\"uri\\\":\\\"/\\\"}\\n\",\
+                 \"stream\":\"stdout\",\"time\":\"2024-01-02T03:04:05Z\"}",
+                Some("json"),
             ),
             ("{\"log\":{\"entries\":[]}}", None),
             ("{\n\"log\": {\n", None),

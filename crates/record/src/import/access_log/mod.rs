@@ -1,5 +1,6 @@
 //! Access logs, line by line. Of each line only the time, the method, the path and the query are used.
 
+mod container;
 mod detect;
 mod formats;
 mod line;
@@ -7,9 +8,11 @@ mod quoted;
 #[cfg(test)]
 mod tests;
 
+pub use container::is_container_line;
 pub use detect::detect_log_format;
 pub use formats::{LOG_FORMATS, LogFormat};
 
+use container::LineParts;
 use formats::LogFields;
 use line::{LineValues, LogState};
 
@@ -27,6 +30,7 @@ const SECOND: u64 = 1_000_000_000;
 pub struct AccessLog {
     format: &'static LogFormat,
     state: LogState,
+    parts: LineParts,
     collector: Collector,
     lines: u64,
 }
@@ -42,16 +46,18 @@ struct LogLine {
 impl AccessLog {
     /// Creates a reader of a log in this format.
     pub fn new(format: &'static LogFormat, wanted: &Wanted) -> AccessLog {
-        let (state, collector) = (LogState::default(), Collector::new(wanted));
-        AccessLog { format, state, collector, lines: 0 }
+        let (state, parts) = (LogState::default(), LineParts::default());
+        AccessLog { format, state, parts, collector: Collector::new(wanted), lines: 0 }
     }
 
-    /// Reads a line, with or without its line break. Counts a line that can't be parsed.
+    /// Reads a line, with or without its line break, perhaps as Docker wrapped it. Counts a line that
+    /// can't be parsed.
     ///
     /// # Errors
     /// There are too many distinct requests.
     pub fn line(&mut self, line: &[u8]) -> Result<(), String> {
         self.lines += 1;
+        let Some(line) = self.parts.join(line) else { return Ok(()) };
         let line = line.trim_ascii_end();
         if line.is_empty() || self.state.directive(self.format, line) {
             return Ok(());

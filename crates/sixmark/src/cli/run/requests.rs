@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 use sixmark_document::provenance::Warning;
-use sixmark_record::import::{AccessLog, Imported, LogFormat, Wanted, detect_log_format, har};
+use sixmark_record::import::{
+    AccessLog, Imported, LogFormat, Wanted, detect_log_format, har, is_container_line,
+};
 use sixmark_record::pace::{Speed, Timetable};
 use sixmark_record::plan::request::usual_method;
 use sixmark_record::plan::secrets::basic_authorization;
@@ -96,7 +98,7 @@ pub(super) fn files_named(args: &RequestArgs, file: &Path) -> Vec<PathBuf> {
 /// Returns the text of a request file. `None` for a HAR file or an access log.
 fn toml_text(args: &RequestArgs, file: &Path) -> Option<String> {
     let from = File::open(file).ok().filter(|_| file.is_file())?;
-    let mut from = text_file::reader(from, BEGINNING).ok()?;
+    let mut from = text_file::unpacking_reader(from, BEGINNING).ok()?;
     match format_in(args, from.fill_buf().ok()?) {
         RequestFormat::Toml => text_file::read_from(from).ok(),
         RequestFormat::Har | RequestFormat::Log => None,
@@ -149,11 +151,11 @@ impl RequestsReading<'_> {
         }
     }
 
-    /// Opens the file as text whose beginning is in the buffer.
+    /// Opens the file, decompressed, as text whose beginning is in the buffer.
     fn open(&self) -> io::Result<BufReader<Box<dyn io::Read>>> {
         match self.file == Path::new("-") {
-            true => text_file::reader(io::stdin(), BEGINNING),
-            false => text_file::reader(File::open(self.file)?, BEGINNING),
+            true => text_file::unpacking_reader(io::stdin(), BEGINNING),
+            false => text_file::unpacking_reader(File::open(self.file)?, BEGINNING),
         }
     }
 
@@ -286,6 +288,9 @@ fn format_of(beginning: &[u8]) -> RequestFormat {
         return if is_log() { RequestFormat::Log } else { RequestFormat::Toml };
     }
     let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    if text.split(|&byte| byte == b'\n').next().is_some_and(is_container_line) {
+        return RequestFormat::Log;
+    }
     let mut object = || serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(lines.next()?).ok();
     match object() {
         Some(first) if !first.contains_key("log") && (object().is_some() || is_log()) => {
@@ -309,6 +314,11 @@ mod tests {
             (&*format!("{{\n \"a\": \"b\",\n{log}"), RequestFormat::Har),
             ("{\"a\": 1}\n{\"b\": 2}\n", RequestFormat::Log),
             ("{\"a\": 1}\n", RequestFormat::Har),
+            (
+                "{\"log\":\"started\\n\",\"stream\":\"stderr\",\"time\":\"2024\"}\n",
+                RequestFormat::Log,
+            ),
+            ("{\"log\":\"started\\n\",\"stream\":\"stderr\"}\n", RequestFormat::Har),
             (log, RequestFormat::Log),
             ("{\"ts\": 1704164645, \"method\": \"GET\", \"path\": \"/\"}\n", RequestFormat::Log),
             ("#Fields: date time cs-method cs-uri-stem\n", RequestFormat::Log),

@@ -1,5 +1,10 @@
 //! Mixes of requests: from request files, HAR files and access logs.
 
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json as value};
 use sixmark_record::import::LOG_FORMATS;
 use sixmark_record::plan::requests;
@@ -110,6 +115,34 @@ fn an_access_log_is_a_mix_and_tells_what_it_leaves_out() {
     assert!(said.contains(unreadable), "{said}");
     let result = json(&["-n", "10", "--unsafe-methods", "--requests", &path, &v6, &v4]);
     assert_eq!(shown(&result, "method"), ["GET", "POST"]);
+}
+
+/// What stands in an archive or on a host of containers is replayed as it lies there.
+#[test]
+fn logs_that_were_compressed_or_wrapped_by_docker_are_read_as_they_are() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/");
+    let plain = log();
+    let wrap = |line: &str| {
+        let time = "2024-01-02T03:04:05.123456789Z";
+        format!("{}\n", value!({"log": format!("{line}\n"), "stream": "stdout", "time": time}))
+    };
+    let docker: String = plain.lines().map(wrap).collect();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(docker.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let zstd = compress_to_vec(plain.as_bytes(), CompressionLevel::Fastest);
+    for (name, bytes) in [("json-file", docker.as_bytes()), ("gz", &gzip), ("zst", &zstd)] {
+        let (folder, path) = file(name, "");
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        let result = json(&["-n", "10", "--requests", &path, &v6, &v4]);
+        assert_eq!(shown(&result, "name"), ["GET /bytes/10"], "{name}");
+        assert_eq!(shown(&result, "weight"), [8.0], "{name}");
+    }
+    let (folder, path) = file("cut", "");
+    std::fs::write(folder.path().join("cut"), &gzip[..gzip.len() - 9]).unwrap();
+    let said = complaint(&sixmark(&["run", "-n", "1", "--requests", &path, &v6]), 2);
+    assert!(said.contains("can't read the requests"), "{said}");
 }
 
 #[test]
