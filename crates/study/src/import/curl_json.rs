@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::proxy::{THROUGH_PROXY, port_of_url};
 use super::{SeenFamilies, ToldTransfers};
 use crate::client::curl::{CurlTransfer, curl_figures};
 
@@ -27,6 +28,15 @@ struct JsonTransfer {
     #[serde(default)]
     time_starttransfer: f64,
     remote_ip: Option<String>,
+    remote_port: Option<f64>,
+    /// The URL of the last request, since curl 7.70.
+    url_effective: Option<String>,
+    /// The status of the answer to the last CONNECT.
+    #[serde(default)]
+    http_connect: f64,
+    /// Whether a proxy was used, since curl 8.7.
+    #[serde(default)]
+    proxy_used: f64,
     curl_version: Option<String>,
 }
 
@@ -46,7 +56,24 @@ pub(super) fn read_curl_json(text: &str) -> Result<ToldTransfers, String> {
 }
 
 impl JsonTransfer {
+    /// Fails if the transfer went through a proxy, whose connection is what was measured. Before curl
+    /// 8.7, only the port shows a proxy of plain text.
+    fn check_direct(&self) -> Result<(), String> {
+        if self.proxy_used != 0.0 || self.http_connect != 0.0 {
+            return Err(format!("went {THROUGH_PROXY}"));
+        }
+        let port = self.url_effective.as_deref().and_then(port_of_url);
+        match self.remote_port.filter(|port| *port > 0.0).zip(port) {
+            Some((remote, port)) if remote != f64::from(port) => Err(format!(
+                "was connected to port {remote}, not to port {port} of its URL, so that it went \
+                 {THROUGH_PROXY}"
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn transfer(&self) -> Result<CurlTransfer, String> {
+        self.check_direct()?;
         let missing = |name: &str| format!("has no {name}: is it what -w '%{{json}}' writes?");
         let total = self.time_total.ok_or_else(|| missing("time_total"))?;
         let body = self.size_download.ok_or_else(|| missing("size_download"))?;

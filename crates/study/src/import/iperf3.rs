@@ -1,6 +1,7 @@
 //! The JSON of iperf3 (`-J`): a test over TCP, which is one transfer.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{SeenFamilies, ToldTransfers};
 use crate::client::{ClientFigures, ToldFigures};
@@ -35,12 +36,17 @@ struct TestSettings {
     /// Whether the server sent.
     #[serde(default)]
     reverse: f64,
+    /// Whether both sent (`--bidir`); absent before iperf 3.7.
+    #[serde(default)]
+    bidir: f64,
 }
 
 #[derive(Default, Deserialize)]
 struct TestEnd {
     sum_sent: Option<TestSum>,
     sum_received: Option<TestSum>,
+    /// What the server sent in a test of both directions.
+    sum_sent_bidir_reverse: Option<IgnoredAny>,
 }
 
 /// The sums over all streams of a test.
@@ -63,6 +69,14 @@ pub(super) fn read_iperf3(text: &str) -> Result<ToldTransfers, String> {
     let protocol = settings.map_or("", |settings| settings.protocol.as_str());
     if !["TCP", ""].contains(&protocol) {
         return Err(format!("it is a test over {protocol}, not TCP"));
+    }
+    let is_bidir = settings.is_some_and(|settings| settings.bidir != 0.0);
+    if is_bidir || test.end.sum_sent_bidir_reverse.is_some() {
+        return Err(
+            "it is a test of both directions at once (--bidir), whose rates are not those \
+                    of one: run it for each direction"
+                .to_owned(),
+        );
     }
     let received = test.end.sum_received.ok_or("it has no end.sum_received")?;
     let mut families = SeenFamilies::default();

@@ -6,6 +6,7 @@
 mod curl_json;
 mod iperf3;
 mod place;
+mod proxy;
 mod text;
 mod wget_log;
 
@@ -140,6 +141,9 @@ fn read_tool(tool: ImportTool, text: &str) -> Result<ToldTransfers, String> {
 
 fn read_ab_report(text: &str) -> Result<ToldTransfers, String> {
     only_one(text, "Complete requests:")?;
+    if text.lines().any(|line| line.starts_with("Benchmarking ") && line.contains(" [through ")) {
+        return Err(format!("it went {}", proxy::THROUGH_PROXY));
+    }
     let mut families = SeenFamilies::default();
     maybe(text, "Server Hostname:").into_iter().for_each(|host| families.add(host));
     let version = maybe(text, "This is ").map(str::to_owned);

@@ -284,3 +284,44 @@ fn other_files_are_refused_in_a_clause() {
     let forced = read_output(CURL.as_bytes(), Some(ImportTool::Ab)).unwrap_err();
     assert!(forced.contains("output of ab: its output has no line"), "{forced}");
 }
+
+#[test]
+fn transfers_through_a_proxy_are_refused_in_one_line() {
+    let through = |text: &str| {
+        let why = refused(text);
+        assert!(why.contains("through a proxy") && why.contains("without the proxy"), "{why}");
+        assert!(!why.contains('\n'), "{why}");
+    };
+    let sent = "HTTP request sent, awaiting response... 200 OK\n";
+    through(&WGET.replace(sent, &sent.replace("HTTP", "Proxy")));
+    let connected = "Connecting to [2001:db8::1]:8000... connected.";
+    for other in [
+        "Connecting to [2001:db8::1]:3128... connected.",
+        "Connecting to [2001:db8::9]:8000... connected.",
+        "Connecting to proxy.example (proxy.example)|2001:db8::9|:8000... connected.",
+    ] {
+        through(&WGET.replace(connected, other));
+    }
+    let with = |members: &str| CURL.replacen('{', &format!("{{{members},"), 1);
+    through(&with("\"proxy_used\":1"));
+    through(&with("\"http_connect\":200"));
+    let url = "\"url_effective\":\"http://www.example.net/x\"";
+    through(&with(url).replace("\"remote_port\":80", "\"remote_port\":3128"));
+    read(&with(&format!("{url},\"proxy_used\":0,\"http_connect\":0")));
+    let ab = "Benchmarking www.example.net [through 192.0.2.9:3128] (be patient).....done\n";
+    through(&format!("{ab}{AB}"));
+    read(&format!("{}{AB}", ab.replace(" [through 192.0.2.9:3128]", "")));
+}
+
+#[test]
+fn a_test_of_both_directions_is_refused_in_one_line() {
+    let said = "\"reverse\": 0, \"bidir\": 1";
+    for text in [
+        IPERF3.replace("\"reverse\": 0", said),
+        IPERF3.replace("\"sum_received\"", "\"sum_sent_bidir_reverse\": {}, \"sum_received\""),
+    ] {
+        let why = refused(&text);
+        assert!(why.contains("(--bidir)") && why.contains("each direction"), "{why}");
+    }
+    read(&IPERF3.replace("\"reverse\": 0", &said.replace("bidir\": 1", "bidir\": 0")));
+}

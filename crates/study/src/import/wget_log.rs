@@ -1,6 +1,7 @@
 //! Logs of GNU Wget (`-o FILE`), in English. Unlike the output of a client of a study, a log may
 //! have a progress bar, redirects and several transfers, and come from any version.
 
+use super::proxy::{THROUGH_PROXY, authority, port_of_url};
 use super::{SeenFamilies, ToldTransfers};
 use crate::client::read::{TIMES, maybe, scaled};
 use crate::client::wget::{SavedFile, add_goodput, begun_url, is_refused, saved_line};
@@ -21,6 +22,8 @@ struct WgetLog {
     families: SeenFamilies,
     /// Whether the next transfer continues this one, because of a redirect.
     follows: bool,
+    /// The URL of the transfer.
+    url: String,
 }
 
 /// Parses a log.
@@ -44,17 +47,38 @@ impl WgetLog {
                     .to_owned());
             }
             self.families.add(host(url));
+            url.clone_into(&mut self.url);
             self.begun += u64::from(!std::mem::take(&mut self.follows));
         } else if let Some(saved) = saved_line(line)? {
             self.saved.push(saved);
         } else if line.starts_with("Connecting to ") && line.ends_with("connected.") {
+            self.check_direct(line)?;
             self.families.add(connected_to(line));
+        } else if line.starts_with("Proxy request sent") {
+            return Err(format!("it went {THROUGH_PROXY}"));
         } else if line.starts_with("Location: ") && line.ends_with("[following]") {
             self.follows = true;
         } else {
             self.refused += u64::from(is_refused(line));
         }
         Ok(())
+    }
+
+    /// Fails if a line says that Wget connected to another server than that of the URL. With https it
+    /// says nothing else of a proxy.
+    fn check_direct(&self, line: &str) -> Result<(), String> {
+        let to = line.trim_start_matches("Connecting to ").trim_end_matches("... connected.");
+        let port = to.rsplit(':').next().and_then(|port| port.parse::<u16>().ok());
+        let is_other = |(found, of_url)| found != of_url;
+        let host = host(&self.url).to_ascii_lowercase();
+        // A name in other letters may be written in several ways.
+        let is_plain =
+            host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-".contains(&byte));
+        let elsewhere = is_plain && !to.to_ascii_lowercase().contains(&host);
+        match elsewhere || port.zip(port_of_url(&self.url)).is_some_and(is_other) {
+            true => Err(format!("it was connected to {to}, so that it went {THROUGH_PROXY}")),
+            false => Ok(()),
+        }
     }
 
     fn figures(self, text: &str) -> Result<ToldTransfers, String> {
@@ -83,8 +107,7 @@ impl WgetLog {
 /// Returns the host of a URL, with the brackets of an address.
 fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
+    let place = authority(rest);
     match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
         None => place.split(':').next().unwrap_or_default(),

@@ -163,7 +163,7 @@ fn bad_input_is_one_line_and_changes_nothing() {
     let bench = ImportBench::new(SYSTEMS);
     let at = "system=windows-11,size=1000";
     let good = bench.file("good.log", WGET);
-    let mixed = WGET.replace("Connecting to [2001:db8::1]", "Connecting to 192.0.2.1");
+    let mixed = format!("{WGET}{}", WGET.replace("[2001:db8::1]", "192.0.2.1"));
     let large = "x".repeat((16 << 20) + 1);
     for (name, text, why) in [
         ("empty", "", "'PATH' is empty"),
