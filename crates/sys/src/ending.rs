@@ -17,32 +17,37 @@ static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// The time of the first signal, nanoseconds of CLOCK_MONOTONIC, or 0 before it.
 static FIRST_NS: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the flag of this process that SIGINT, SIGTERM and SIGHUP set. A SIGINT or SIGTERM more
-/// than a second after the first signal ends the process at once.
+/// Returns the flag of this process that SIGINT, SIGTERM and SIGHUP set, unless the process was
+/// started with SIGINT or SIGHUP ignored. A SIGINT or SIGTERM more than a second after the first
+/// signal ends the process at once.
 ///
 /// # Errors
 /// Returns an error if a handler cannot be installed.
 pub fn flag() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::clone(ASKED.get_or_init(Arc::default));
-    handle(libc::SIGINT)?;
     handle(libc::SIGTERM)?;
-    // nohup(1) and programs that start daemons set it to be ignored.
-    if !is_ignored(libc::SIGHUP) {
-        handle(libc::SIGHUP)?;
+    // nohup(1) and programs that start daemons set SIGHUP to be ignored, shells without job control
+    // SIGINT for what they start in the background (POSIX, 2.11). What was ignored stays so.
+    for signal in [libc::SIGINT, libc::SIGHUP] {
+        if !is_ignored(signal) {
+            handle(signal)?;
+        }
     }
     Ok(flag)
 }
 
-/// Restores the default action of SIGHUP in this process and in those that it starts later, as if
-/// it had not been started by nohup(1). Tests that send SIGHUP then do not depend on how they are
-/// run.
+/// Restores the default action of SIGHUP and SIGINT in this process and in those that it starts
+/// later, as if it had been started neither by nohup(1) nor in the background. Tests that send these
+/// signals then do not depend on how they are run.
 ///
 /// # Errors
 /// Returns an error if the kernel refuses.
 pub fn undo_nohup() -> io::Result<()> {
-    // SAFETY: the default action is not a handler of this program.
-    let before = unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
-    if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+    [libc::SIGHUP, libc::SIGINT].into_iter().try_for_each(|signal| {
+        // SAFETY: the default action is not a handler of this program.
+        let before = unsafe { libc::signal(signal, libc::SIG_DFL) };
+        if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+    })
 }
 
 /// Installs the handler. Interrupted system calls are restarted (glibc's signal(3)).
@@ -87,7 +92,7 @@ fn die_by(signal: libc::c_int) {
 }
 
 /// Returns true if the process was started with this signal ignored (proc_pid_status(5)).
-fn is_ignored(signal: libc::c_int) -> bool {
+pub(crate) fn is_ignored(signal: libc::c_int) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().find_map(|line| line.strip_prefix("SigIgn:")).is_some_and(|mask| {
         u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask >> (signal - 1) & 1 == 1)

@@ -299,6 +299,27 @@ fn connections_beyond_its_room_are_closed_and_others_served_once_there_is_room()
     }
 }
 
+/// Whatever ends first, the refusal or what made it necessary.
+#[test]
+fn beyond_its_room_it_goes_on_accepting_however_its_connections_end() {
+    for family in 0..2 {
+        let turbo = turbo(1);
+        let address = turbo.addresses()[family];
+        for _ in 0..3 {
+            // Nothing is sent, so that only the ends of connections wake the server.
+            let held: Vec<_> = (0..400).map(|_| connect(address)).collect();
+            drop(held);
+            let mut served = false;
+            while !served {
+                // Those who came when it was full are turned away.
+                let mut later = send(address, ASK);
+                let mut bytes = [0; HELLO.len()];
+                served = later.read_exact(&mut bytes).is_ok();
+            }
+        }
+    }
+}
+
 #[test]
 fn its_connections_end_and_its_ports_are_free_once_it_has_stopped() {
     for threads in [1, 2] {

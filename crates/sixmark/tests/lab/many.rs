@@ -145,7 +145,7 @@ const BEYOND: &str = "
         now=$(awk '/^TCP6?:/ { n += $3 } END { print n }' /proc/net/sockstat /proc/net/sockstat6)
         [ $now -le $most ] || most=$now
     done
-    kill -INT $run; wait $run; status=$?
+    kill -TERM $run; wait $run; status=$?
     [ $status = 130 ] && status=0
     kill $server; cat \"$2/json\"; echo \"most $most\" >&2; exit $status";
 

@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use crate::check_return;
+use crate::ending::is_ignored;
 
 /// The signals that a person or a supervisor sends to end a process, and SIGCHLD.
 const WANTED: [libc::c_int; 5] =
@@ -33,6 +34,10 @@ pub(super) enum ReceivedSignal {
 pub(super) fn hold() -> io::Result<Held> {
     let mut wanted = empty();
     for signal in WANTED {
+        // Of a blocked signal the kernel forgets that it is ignored, and would deliver it here.
+        if signal != libc::SIGCHLD && is_ignored(signal) {
+            continue;
+        }
         // SAFETY: `wanted` is a valid set, the number that of a signal.
         check_return(unsafe { libc::sigaddset(&mut wanted, signal) })?;
     }

@@ -83,6 +83,13 @@ impl TurboRing {
         unsafe { self.push(&asked.build().user_data(token)) };
     }
 
+    /// Reports once after [`REST`].
+    pub(super) fn remind(&mut self, token: u64) {
+        let asked = opcode::Timeout::new(&raw const REST).build();
+        // SAFETY: the time is static.
+        unsafe { self.push(&asked.user_data(token)) };
+    }
+
     /// Receives once into one of the buffers.
     pub(super) fn receive(&mut self, index: u32, token: u64) {
         let nowhere = std::ptr::null_mut();
@@ -269,6 +276,9 @@ impl Drop for TurboRing {
         }
     }
 }
+
+/// The time that a listener rests if there is no room for another connection.
+static REST: Timespec = Timespec::new().nsec(50_000_000);
 
 /// Flags for a send that does not wait for room and never reports a partial send as success.
 const NOW: i32 = libc::MSG_DONTWAIT | libc::MSG_WAITALL;

@@ -20,8 +20,10 @@ pub struct Server<T: Handler> {
     handler: T,
     listeners: Vec<TcpListener>,
     slots: Vec<TurboSlot<T::Memory>>,
-    /// Listeners that stopped accepting because the file table was full.
+    /// Listeners that stopped accepting because the file table or the memory was full.
     full: Vec<u32>,
+    /// The ring will report that they are due, whether or not a connection is closed before.
+    reminded: bool,
     /// A connection was closed since the last attempt to accept again.
     freed: bool,
     /// Connections to be processed again in the next turn.
@@ -41,6 +43,8 @@ enum Asked {
     /// An operation whose outcome is ignored: shutdown, close.
     Nothing,
     Stop,
+    /// A time after which listeners accept again.
+    Remind,
 }
 
 impl<T: Handler> Server<T> {
@@ -54,7 +58,8 @@ impl<T: Handler> Server<T> {
         let ring = TurboRing::new(room)?;
         let slots = (0..room).map(|_| TurboSlot::default()).collect();
         let (full, later, say) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Server { ring, handler, listeners, slots, full, freed: false, later, say, turn: 1 })
+        let (reminded, freed, turn) = (false, false, 1);
+        Ok(Server { ring, handler, listeners, slots, full, reminded, freed, later, say, turn })
     }
 
     /// Serves until the other end of `stop` is dropped.
@@ -66,7 +71,9 @@ impl<T: Handler> Server<T> {
         (0..self.listeners.len() as u32).for_each(|listener| self.accept(listener));
         let mut completions = Vec::new();
         loop {
-            self.ring.turn(self.later.is_empty(), &mut completions)?;
+            // A close reports nothing, so that it must not be waited for.
+            let due = self.freed && !self.full.is_empty();
+            self.ring.turn(self.later.is_empty() && !due, &mut completions)?;
             self.turn = self.turn.wrapping_add(1).max(1);
             self.accept_again();
             let later = std::mem::take(&mut self.later);
@@ -87,6 +94,10 @@ impl<T: Handler> Server<T> {
             kind if kind == Asked::Receive as u8 => self.received(index, completion),
             kind if kind == Asked::SendNow as u8 => self.not_sent(index, completion),
             kind if kind == Asked::Send as u8 => self.sent(index, completion),
+            kind if kind == Asked::Remind as u8 => {
+                self.reminded = false;
+                self.accept_all_again();
+            }
             _ => {}
         }
     }
@@ -109,8 +120,17 @@ impl<T: Handler> Server<T> {
         }
         // If the table is full, accepting at once would only reject the next connections.
         match -completion.result {
-            libc::ENFILE | libc::EMFILE | libc::ENOMEM | libc::ENOBUFS => self.full.push(listener),
+            libc::ENFILE | libc::EMFILE | libc::ENOMEM | libc::ENOBUFS => self.pause(listener),
             _ => self.accept(listener),
+        }
+    }
+
+    /// Lets a listener rest. The connection whose end makes room may have ended before this is
+    /// known, and the limit may be that of the whole system: it accepts again after a time too.
+    fn pause(&mut self, listener: u32) {
+        self.full.push(listener);
+        if !std::mem::replace(&mut self.reminded, true) {
+            self.ring.remind(token(Asked::Remind, 0, 0));
         }
     }
 
@@ -305,8 +325,12 @@ impl<T: Handler> Server<T> {
     /// Resumes accepting after a connection was closed. The close may take until the next turn.
     fn accept_again(&mut self) {
         if std::mem::take(&mut self.freed) {
-            std::mem::take(&mut self.full).into_iter().for_each(|listener| self.accept(listener));
+            self.accept_all_again();
         }
+    }
+
+    fn accept_all_again(&mut self) {
+        std::mem::take(&mut self.full).into_iter().for_each(|listener| self.accept(listener));
     }
 
     fn is_current(&self, index: u32, completion: &TurboCompletion) -> bool {

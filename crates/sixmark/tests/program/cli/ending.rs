@@ -35,7 +35,7 @@ fn an_interrupted_run_reports_what_it_did() {
 
 /// A shell tells its jobs of a terminal that is gone, after the kernel has.
 #[test]
-fn a_terminal_that_goes_twice_ends_a_run_once_and_nohup_keeps_it() {
+fn a_terminal_that_goes_twice_ends_a_run_once() {
     let server = Server::answering(20);
     let [v6, v4] = server.urls("/");
     let load = ["run", "-q", "--json", "-", "-d", "1h", "--timeout", "1h", "-c", "4", &v6, &v4];
@@ -45,13 +45,21 @@ fn a_terminal_that_goes_twice_ends_a_run_once_and_nohup_keeps_it() {
         signal(child.id(), "HUP");
     }
     assert_eq!(document(&finish(child))["ended"], "interrupted");
-    let server = Server::start();
-    let [v6, v4] = server.urls("/");
-    let text = format!(
-        "trap '' HUP; \"$1\" run -q --json - -n 400 --rate 400 '{v6}' '{v4}' & kill -HUP $!; wait $!"
-    );
-    let output = script(&["sh"], &text);
-    assert_eq!(document(&output)["ended"], "complete");
+}
+
+/// nohup(1) ignores the one, a shell the other in what it starts in the background.
+#[test]
+fn a_signal_that_the_parent_ignores_stays_ignored() {
+    for name in ["HUP", "INT"] {
+        let server = Server::start();
+        let [v6, v4] = server.urls("/");
+        let text = format!(
+            "trap '' {name}; \"$1\" run -q --json - -n 400 --rate 400 '{v6}' '{v4}' & \
+             kill -{name} $!; wait $!"
+        );
+        let output = script(&["sh"], &text);
+        assert_eq!(document(&output)["ended"], "complete", "{name}");
+    }
 }
 
 #[test]
