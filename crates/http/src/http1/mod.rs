@@ -48,7 +48,7 @@ pub use reader::{Complete, Early, Fed, RequestKind, ResponseReader, ResponseVisi
 pub use violation::Http1Violation;
 
 /// Returns whether `byte` is a tchar (RFC 9110, 5.6.2).
-fn is_token_byte(byte: u8) -> bool {
+pub fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 

@@ -3,17 +3,14 @@
 use super::Segment;
 use super::budget::Budget;
 use super::closing::Closing;
-use super::http::{About, Hands, Http, SentSegment, is_request, may_be_request};
+use super::http::{About, Hands, Http, SentSegment, is_preface, is_request, may_be_request};
 use super::observed::{Closure, Doubts, FlowObserver, Hello, Observed, Opening, Spoken};
+use super::reassembly::Reassembly;
 use super::side::Side;
 use super::stream::{Brought, Stream};
-use super::tls::{Tls, is_record};
+use super::tls::{Tls, is_client_hello, is_record, may_be_handshake};
 use super::transfer::{Ends, PerDirection};
 use crate::Via;
-
-/// The first bytes of an HTTP/2 connection in plain text (RFC 9113, 3.4). In other versions of HTTP
-/// they would be a request.
-const HTTP2: &[u8] = b"PRI * HTTP/2.0";
 
 /// The stream position of the first byte after the SYN.
 const FIRST: i64 = 1;
@@ -29,6 +26,8 @@ pub(super) struct Connection {
     /// True once a segment has been seen.
     begun: bool,
     opening: Opening,
+    /// The sequence number of the client's first byte, if the capture began with the SYN-ACK.
+    asked_at: Option<u32>,
     closing: Closing,
     sides: PerDirection<Side>,
     /// The positions up to which each stream has been acknowledged.
@@ -55,6 +54,7 @@ impl Connection {
             last_ns: 0,
             begun: false,
             opening: Opening::default(),
+            asked_at: None,
             closing: Closing::default(),
             sides: PerDirection::default(),
             acknowledged: PerDirection::default(),
@@ -104,22 +104,33 @@ impl Connection {
         match (&self.spoken, &self.http) {
             // The client's first bytes are still to come, unless the capture lost them.
             (Spoken::Nothing, _)
-                if self.opening.seen
-                    && brought.begin > self.acknowledged.from_client.max(FIRST) =>
+                if self.first().is_some_and(|first| {
+                    brought.begin > self.acknowledged.from_client.max(first)
+                }) =>
             {
                 false
             }
-            (Spoken::Nothing, _) => brought.is_new && may_be_request(segment.tcp.payload.bytes),
-            (Spoken::Unknown, _) => brought.is_new && is_request(segment.tcp.payload.bytes),
+            (Spoken::Nothing, _) => brought.is_new && may_be_request(segment.tcp.payload),
+            (Spoken::Unknown, _) => brought.is_new && is_request(segment.tcp.payload),
             (_, Some(http)) => http.asks(segment, brought, self.acknowledged.from_client),
             _ => false,
         }
     }
 
+    /// Returns the position of the client's first byte of payload, if it is known.
+    fn first(&self) -> Option<i64> {
+        let client = self.sides.from_client.stream.as_ref();
+        let position = || Some(client?.position(self.asked_at?));
+        self.opening.seen.then_some(FIRST).or_else(position)
+    }
+
     /// Processes the payload of a segment.
     fn read<S: FlowObserver>(&mut self, sent: &SentSegment<'_>, hands: &mut Hands<'_, S>) {
         if sent.asks && !matches!(self.spoken, Spoken::Http1) {
-            self.http.get_or_insert_default();
+            let http = self.http.get_or_insert_default();
+            if !is_request(sent.segment.tcp.payload) {
+                http.doubt();
+            }
             self.spoken = Spoken::Http1;
         }
         if self.spoken == Spoken::Nothing {
@@ -127,7 +138,13 @@ impl Connection {
         }
         if let Some(mut http) = self.http.take() {
             http.read(sent, &self.about(), hands);
-            self.http = Some(http);
+            match http.refuted() {
+                Some(spoken) => {
+                    http.discard(hands.budget);
+                    self.spoken = spoken;
+                }
+                None => self.http = Some(http),
+            }
         }
         self.read_tls(sent, hands.budget);
     }
@@ -135,38 +152,62 @@ impl Connection {
     /// Detects the protocol, unless the segment arrived before the client's first bytes. In that
     /// case it is buffered until they arrive.
     fn tell<S: FlowObserver>(&mut self, sent: &SentSegment<'_>, hands: &mut Hands<'_, S>) {
-        if sent.by_client && self.opening.seen && sent.brought.begin > FIRST {
-            self.http.get_or_insert_with(|| Box::new(Http::waiting(FIRST, hands.budget)));
+        let begin = sent.brought.begin;
+        if let Some(first) = self.first().filter(|first| sent.by_client && begin > *first) {
+            self.http.get_or_insert_with(|| Box::new(Http::waiting(first, hands.budget)));
             return;
         }
-        if let Some(mut http) = self.http.take() {
-            http.end(&self.about(), hands);
+        let mut waiting = self.http.take().map(|http| http.into_waiting()).unwrap_or_default();
+        if sent.by_client && self.begins_tls(sent) {
+            if waiting.earliest_ns().is_none() {
+                waiting.begin_at(begin, hands.budget);
+            }
+            self.spoken = Spoken::Tls(Hello::default());
+            self.begin_tls(waiting, sent);
+            return;
         }
-        self.spoken = self.words(sent);
+        waiting.clear(hands.budget);
+        let bytes = sent.segment.tcp.payload.bytes;
+        self.spoken = match () {
+            () if is_record(bytes, false) => Spoken::Tls(Hello::default()),
+            () if sent.by_client && is_preface(bytes) => Spoken::Http2,
+            () => Spoken::Unknown,
+        };
     }
 
-    /// Returns the protocol that the first bytes indicate.
-    fn words(&mut self, sent: &SentSegment<'_>) -> Spoken {
-        let bytes = sent.segment.tcp.payload.bytes;
-        match bytes {
-            _ if sent.by_client && self.opening.seen && is_record(bytes, true) => {
-                let mut tls = Tls::new(sent.brought.begin, sent.segment.at_ns);
-                tls.answer_at(self.about().server_end(sent.segment));
-                self.tls = Some(Box::new(tls));
-                Spoken::Tls(Hello::default())
-            }
-            _ if is_record(bytes, false) => Spoken::Tls(Hello::default()),
-            _ if sent.by_client && bytes.starts_with(HTTP2) => Spoken::Http2,
-            _ => Spoken::Unknown,
+    /// Returns whether the client's first bytes begin a handshake. If its beginning was not captured,
+    /// they are those of a ClientHello.
+    fn begins_tls(&self, sent: &SentSegment<'_>) -> bool {
+        let payload = sent.segment.tcp.payload;
+        is_client_hello(payload.bytes) || (self.first().is_some() && may_be_handshake(payload))
+    }
+
+    fn begin_tls(&mut self, stream: Reassembly, sent: &SentSegment<'_>) {
+        let mut tls = Tls::over(stream, sent.segment.at_ns);
+        let tcp = &sent.segment.tcp;
+        match self.sides.from_server.stream.is_none() && tcp.flags.ack() {
+            true => tls.answer_at_number(tcp.acknowledgement),
+            false => tls.answer_at(self.about().server_end(sent.segment)),
         }
+        self.tls = Some(Box::new(tls));
     }
 
     fn read_tls(&mut self, sent: &SentSegment<'_>, budget: &mut Budget) {
         let (Some(tls), Spoken::Tls(hello)) = (&mut self.tls, &mut self.spoken) else { return };
+        if let Some(stream) = self.sides.from_server.stream.as_ref().filter(|_| !sent.by_client)
+            && let Some(number) = tls.take_answer()
+        {
+            tls.answer_at(stream.position(number));
+        }
         let segment = (sent.brought.begin, sent.segment.tcp.payload, sent.segment.at_ns);
-        if tls.take(sent.by_client, segment, budget, hello) {
+        let ends = tls.take(sent.by_client, segment, budget, hello);
+        let is_refuted = tls.is_refuted();
+        if ends || is_refuted {
             tls.end(budget);
             self.tls = None;
+        }
+        if is_refuted {
+            self.spoken = Spoken::Unknown;
         }
     }
 
@@ -206,6 +247,11 @@ impl Connection {
     /// Reports the connection and its last exchange. `closure` applies if neither side ended it.
     pub(super) fn finish<S: FlowObserver>(mut self, closure: Closure, hands: &mut Hands<'_, S>) {
         let mut http = self.http.take();
+        if let Some(doubtful) = http.as_mut().filter(|http| http.is_doubtful()) {
+            doubtful.discard(hands.budget);
+            self.spoken = Spoken::Unknown;
+            http = None;
+        }
         if let Some(http) = &mut http {
             http.end(&self.about(), hands);
         }
@@ -263,6 +309,9 @@ impl Connection {
             (self.begun, self.began_ns) = (true, at_ns);
             self.opening.seen = asks;
             self.doubts.begun_before = !asks;
+        }
+        if !by_client && flags.syn() && flags.ack() && !self.opening.seen {
+            self.asked_at.get_or_insert(segment.tcp.acknowledgement);
         }
         self.last_ns = self.last_ns.max(at_ns);
         self.opening.syns = self.opening.syns.saturating_add(asks.into());

@@ -2,7 +2,8 @@
 
 use super::observed::Hello;
 
-const CLIENT_HELLO: u8 = 1;
+/// The type of the message that a client begins with.
+pub(super) const CLIENT_HELLO: u8 = 1;
 const SERVER_HELLO: u8 = 2;
 const SERVER_NAME: u16 = 0;
 const ALPN: u16 = 16;

@@ -55,7 +55,8 @@ pub struct Observed {
 /// The beginning of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// True if the beginning was captured: a SYN, or the first Initial packet of QUIC.
+    /// True if the beginning was captured: a SYN, or the first Initial packet of QUIC, or early data
+    /// (0-RTT) that overtook it.
     pub seen: bool,
     /// The number of times the SYN was sent.
     pub syns: u32,

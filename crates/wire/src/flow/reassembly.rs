@@ -57,6 +57,11 @@ impl Reassembly {
         self.next
     }
 
+    /// Returns when the first of the buffered segments was seen, if there are any.
+    pub(super) fn earliest_ns(&self) -> Option<u64> {
+        self.waiting.iter().map(|piece| piece.at_ns).min()
+    }
+
     /// Discards the buffer and restarts at position `next`.
     pub(super) fn begin_at(&mut self, next: i64, budget: &mut Budget) {
         self.clear(budget);

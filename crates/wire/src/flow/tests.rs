@@ -1,5 +1,6 @@
 //! Tests of the follower with generated connections, and with handwritten ones for special cases.
 
+mod beginnings;
 mod connections;
 mod fast_open;
 mod http;

@@ -23,12 +23,28 @@ pub(super) fn is_record(bytes: &[u8], first: bool) -> bool {
     matches!(bytes, [kind, 3, 0..=4, ..] if kinds.contains(kind))
 }
 
+/// Returns whether the first payload of a client may begin with a handshake, of which as little as one
+/// byte may be present. The first record has to confirm it.
+pub(super) fn may_be_handshake(payload: Span<'_>) -> bool {
+    let goes_on = payload.length == payload.bytes.len();
+    is_record(payload.bytes, true)
+        || (goes_on && matches!(payload.bytes, [HANDSHAKE] | [HANDSHAKE, 3]))
+}
+
+/// Returns whether a payload begins with a ClientHello. Later handshake messages are encrypted, so
+/// that hardly any looks like one.
+pub(super) fn is_client_hello(bytes: &[u8]) -> bool {
+    is_record(bytes, true) && bytes.get(5) == Some(&hello::CLIENT_HELLO)
+}
+
 /// The state of both sides of a handshake.
 #[derive(Debug)]
 pub(super) struct Tls {
     client: Records,
     server: Records,
     began_ns: u64,
+    /// The sequence number where the server's stream begins, until its position is known.
+    answer: Option<u32>,
 }
 
 /// The record reader of one side.
@@ -50,15 +66,42 @@ struct Records {
     changed: bool,
     /// True if nothing more can be read.
     done: bool,
+    /// True if a record has been found.
+    found: bool,
+    /// True if the first bytes are no handshake.
+    refuted: bool,
 }
 
 impl Tls {
     /// Returns the state of a handshake whose first payload from the client is at position `begin`.
+    #[cfg(test)]
     pub(super) fn new(begin: i64, at_ns: u64) -> Tls {
-        let mut budget = Budget::new(0);
-        let (mut client, server) = (Records::default(), Records::default());
-        client.stream.begin_at(begin, &mut budget);
-        Tls { client, server, began_ns: at_ns }
+        let mut stream = Reassembly::default();
+        stream.begin_at(begin, &mut Budget::new(0));
+        Tls::over(stream, at_ns)
+    }
+
+    /// Returns the state of a handshake that begins with the next bytes of the client's stream. Some of
+    /// them may have been seen before `at_ns` and wait.
+    pub(super) fn over(stream: Reassembly, at_ns: u64) -> Tls {
+        let began_ns = stream.earliest_ns().map_or(at_ns, |earliest| earliest.min(at_ns));
+        let client = Records { stream, ..Records::default() };
+        Tls { client, server: Records::default(), began_ns, answer: None }
+    }
+
+    /// Returns whether what seemed to begin a handshake is none.
+    pub(super) fn is_refuted(&self) -> bool {
+        self.client.refuted
+    }
+
+    /// Sets the sequence number where the server's stream begins, of which nothing has been seen.
+    pub(super) fn answer_at_number(&mut self, number: u32) {
+        self.answer = Some(number);
+    }
+
+    /// Returns that number once, to be resolved when the server's stream is known.
+    pub(super) fn take_answer(&mut self) -> Option<u32> {
+        self.answer.take()
     }
 
     /// Sets the position where the server's stream begins.
@@ -149,7 +192,11 @@ impl Records {
                 self.data = self.data.max(self.left);
             }
         }
-        if there.is_empty() || (self.known == 0 && !is_record(&self.header, false)) {
+        let is_whole = self.known == 0 && !there.is_empty();
+        let is_other = is_whole && !is_record(&self.header, false);
+        self.refuted |= is_whole && !self.found && !is_record(&self.header, true);
+        self.found |= is_whole && !is_other;
+        if there.is_empty() || is_other {
             // The header was not captured, or it is not TLS.
             self.end(budget);
         }

@@ -71,6 +71,16 @@ impl Half {
         self.state == State::Head && !self.head.is_empty()
     }
 
+    /// Returns what has been received of a head; empty if there is none.
+    pub(super) fn head_bytes(&self) -> &[u8] {
+        self.head.bytes()
+    }
+
+    /// Takes the stream with the segments that wait for earlier ones.
+    pub(super) fn take_waiting(&mut self) -> Reassembly {
+        std::mem::take(&mut self.stream)
+    }
+
     /// Returns whether the content ends with the connection and everything up to `end` has been
     /// processed.
     pub(super) fn ends_with(&self, end: i64) -> bool {

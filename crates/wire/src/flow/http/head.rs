@@ -33,6 +33,11 @@ impl Head {
         self.0.is_empty()
     }
 
+    /// Returns what has been received.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     pub(super) fn clear(&mut self, budget: &mut Budget) {
         budget.give(self.0.len());
         self.0 = Vec::new();

@@ -7,42 +7,40 @@ mod body;
 mod exchange;
 mod half;
 mod head;
+mod line;
 mod requests;
 mod responses;
 mod track;
 
 use super::Segment;
 use super::budget::Budget;
-use super::observed::FlowObserver;
+use super::observed::{FlowObserver, Spoken};
+use super::reassembly::Reassembly;
 use super::stream::Brought;
+use crate::Span;
 pub(super) use exchange::About;
 use half::Half;
+use line::{RequestLine, read_request_line};
+pub(super) use line::{is_request, may_be_request};
 use requests::Requests;
 use responses::Responses;
+use sixmark_http::http1::is_token_byte;
 use track::Track;
 
-/// The methods of RFC 9110 and RFC 5789, each followed by a space.
-const METHODS: [&[u8]; 9] = [
-    b"GET ",
-    b"POST ",
-    b"HEAD ",
-    b"PUT ",
-    b"DELETE ",
-    b"OPTIONS ",
-    b"PATCH ",
-    b"CONNECT ",
-    b"TRACE ",
-];
+/// The first bytes of an HTTP/2 connection in plain text (RFC 9113, 3.4). In other versions of HTTP
+/// they would be a request.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0";
+/// The length of the part of them that no request of HTTP/1 begins with.
+const DISTINCT: usize = HTTP2.len() - 2;
 
-/// Returns whether bytes begin with a request.
-pub(super) fn is_request(bytes: &[u8]) -> bool {
-    METHODS.iter().any(|method| bytes.starts_with(method))
+/// Returns whether bytes begin an HTTP/2 connection, as far as they are there.
+pub(super) fn is_preface(bytes: &[u8]) -> bool {
+    let known = bytes.len().min(HTTP2.len());
+    known >= DISTINCT && bytes[..known] == HTTP2[..known]
 }
 
-/// Returns the same for the first bytes of a connection, of which as few as two may be present.
-pub(super) fn may_be_request(bytes: &[u8]) -> bool {
-    let begins = |method: &&[u8]| bytes.len() > 1 && method.starts_with(bytes);
-    is_request(bytes) || METHODS.iter().any(begins)
+fn whole(bytes: &[u8]) -> Span<'_> {
+    Span::new(bytes, bytes.len())
 }
 
 /// The state of HTTP on a connection.
@@ -53,6 +51,10 @@ pub(super) struct Http {
     track: Track,
     /// True if HTTP could not be followed for some part of the connection.
     unparsed: bool,
+    /// True until the first bytes, which may begin a request, are known to do so.
+    doubtful: bool,
+    /// What the connection speaks instead, if they do not.
+    refuted: Option<Spoken>,
 }
 
 /// The sink for results, and the budget for buffered data.
@@ -80,6 +82,27 @@ impl Http {
         http
     }
 
+    /// Returns what was kept of a connection that is not HTTP after all.
+    pub(super) fn into_waiting(mut self) -> Reassembly {
+        self.requests.take_waiting()
+    }
+
+    /// Records that the next bytes only may begin a request.
+    pub(super) fn doubt(&mut self) {
+        self.doubtful = true;
+    }
+
+    /// Returns what the connection speaks if what seemed to begin a request does not.
+    pub(super) fn refuted(&self) -> Option<Spoken> {
+        self.refuted.clone()
+    }
+
+    /// Forgets what was kept, with an exchange that is none.
+    pub(super) fn discard(&mut self, budget: &mut Budget) {
+        self.requests.lose(budget);
+        self.responses.lose(budget);
+    }
+
     /// Returns the number of exchanges.
     pub(super) fn exchanges(&self) -> u64 {
         self.track.exchanges.into()
@@ -104,14 +127,14 @@ impl Http {
             return false;
         }
         if self.requests.is_between() && self.requests.next() == brought.begin {
-            return bytes.first().is_some_and(u8::is_ascii_alphabetic);
+            return bytes.first().is_some_and(|byte| is_token_byte(*byte));
         }
         // A server that responds has read the whole head, even if it could not be parsed here.
         let ended = self.requests.is_in_head() && self.track.is_last_answered();
         // The data missing before this segment was lost by the capture and will never arrive.
         let behind_hole = self.requests.is_between()
             && (self.requests.next() + 1..=acknowledged).contains(&brought.begin);
-        (ended || behind_hole || !self.requests.is_certain()) && is_request(bytes)
+        (ended || behind_hole || !self.requests.is_certain()) && is_request(segment.tcp.payload)
     }
 
     /// Attributes a segment that begins no request to the current exchange.
@@ -155,7 +178,26 @@ impl Http {
                 self.responses.take(sent.brought.begin, payload, at_ns, hands.budget, reader)
             }
         };
-        self.settle(lost, about, hands);
+        if self.doubtful && sent.by_client {
+            self.judge();
+        }
+        if self.refuted.is_none() {
+            self.settle(lost, about, hands);
+        }
+    }
+
+    /// Decides whether the first bytes begin a request, if that is known by now.
+    fn judge(&mut self) {
+        let line = match self.requests.head_bytes() {
+            [] if self.requests.is_certain() => RequestLine::Request,
+            [] => RequestLine::Other,
+            begun => read_request_line(begun),
+        };
+        self.doubtful = line == RequestLine::Open;
+        if line == RequestLine::Other {
+            let is_http2 = self.track.http2 || is_preface(self.requests.head_bytes());
+            self.refuted = Some(if is_http2 { Spoken::Http2 } else { Spoken::Unknown });
+        }
     }
 
     /// Records that one side acknowledged the other's stream up to `to`. Data missing before it
@@ -183,6 +225,11 @@ impl Http {
             }
         };
         self.settle(lost, about, hands);
+    }
+
+    /// Returns whether the connection ended before its first bytes were known to begin a request.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.doubtful && !is_request(whole(self.requests.head_bytes()))
     }
 
     /// Ends HTTP when the connection is over or no longer followed.

@@ -1,12 +1,14 @@
 //! The reader of requests.
 
+use sixmark_http::http1::is_token_byte;
+
 use super::super::Segment;
 use super::super::observed::FlowObserver;
 use super::body::BodyState;
 use super::exchange::About;
 use super::half::{AfterHead, Reader};
 use super::track::Track;
-use super::{SentSegment, head};
+use super::{SentSegment, head, is_preface};
 
 /// Receives the parts of requests and updates the exchanges.
 pub(super) struct Requests<'a, S> {
@@ -35,7 +37,7 @@ impl<'a, S: FlowObserver> Requests<'a, S> {
 impl<S: FlowObserver> Reader for Requests<'_, S> {
     fn begins(&mut self, bytes: &[u8], at_ns: u64) -> bool {
         if !std::mem::take(&mut self.begun) {
-            if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
+            if !bytes.first().is_some_and(|byte| is_token_byte(*byte)) {
                 return false;
             }
             match self.certain {
@@ -53,6 +55,7 @@ impl<S: FlowObserver> Reader for Requests<'_, S> {
     }
 
     fn head(&mut self, head: &[u8], _now_ns: u64) -> Option<AfterHead> {
+        self.track.http2 |= is_preface(head);
         let asked = head::request(head)?;
         let found = &mut self.track.last()?.found;
         (found.method, found.path, found.host) = (asked.method, asked.path, asked.host);

@@ -26,6 +26,8 @@ pub(super) struct Track {
     pub(super) exchanges: u32,
     /// True if the connection has changed to another protocol, after CONNECT or an upgrade.
     pub(super) switched: bool,
+    /// True if a head was that of HTTP/2.
+    pub(super) http2: bool,
 }
 
 impl Track {

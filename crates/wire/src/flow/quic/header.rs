@@ -12,6 +12,8 @@ const LONGEST_ID: usize = 20;
 pub(super) enum LongPacketKind {
     /// An Initial packet, which contains the beginning of the handshake.
     Initial,
+    /// A packet with early data (0-RTT), which only clients send and which may overtake their Initial.
+    ZeroRtt,
     /// Another type.
     Other,
 }
@@ -38,19 +40,24 @@ pub(super) fn long(packet: &[u8]) -> Option<Long<'_>> {
     }
     let (destination, rest) = id(rest)?;
     id(rest)?;
+    // Version 2 counts from 1 (RFC 9369, 3.2).
     let initial = if version == VERSION_1 { 0 } else { 1 };
-    let kind =
-        if head[0] >> 4 & 3 == initial { LongPacketKind::Initial } else { LongPacketKind::Other };
+    let kind = match head[0] >> 4 & 3 {
+        kind if kind == initial => LongPacketKind::Initial,
+        kind if kind == initial + 1 => LongPacketKind::ZeroRtt,
+        _ => LongPacketKind::Other,
+    };
     Some(Long { kind, version, destination })
 }
 
-/// Returns the offset of an Initial packet's packet number, and the length of the whole packet.
-pub(super) fn bounds(packet: &[u8]) -> Option<(usize, usize)> {
+/// Returns the offset of the packet number of a packet of this kind, and the length of the whole
+/// packet. Of the two kinds with names, only an Initial has a token.
+pub(super) fn bounds(kind: LongPacketKind, packet: &[u8]) -> Option<(usize, usize)> {
     let (_, rest) = packet.split_at_checked(5)?;
     let (_, rest) = id(rest)?;
     let (_, rest) = id(rest)?;
-    let (token, rest) = varint(rest)?;
-    let rest = rest.get(usize::try_from(token).ok()?..)?;
+    let token = if kind == LongPacketKind::Initial { varint(rest)? } else { (0, rest) };
+    let rest = token.1.get(usize::try_from(token.0).ok()?..)?;
     let (length, rest) = varint(rest)?;
     let number = packet.len() - rest.len();
     let end = number.checked_add(usize::try_from(length).ok()?)?;

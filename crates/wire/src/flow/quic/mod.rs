@@ -68,7 +68,7 @@ pub(super) struct Datagram<'a> {
 /// first.
 pub(super) fn begins(datagram: &Datagram<'_>) -> Option<bool> {
     let long = header::long(datagram.udp.payload.bytes)?;
-    Some(long.kind == LongPacketKind::Initial)
+    Some(long.kind != LongPacketKind::Other)
 }
 
 impl Quic {
@@ -82,7 +82,7 @@ impl Quic {
         datagram: &Datagram<'_>,
     ) -> Quic {
         let long = header::long(datagram.udp.payload.bytes);
-        let seen = by_client && long.is_some_and(|long| long.kind == LongPacketKind::Initial);
+        let seen = by_client && long.is_some_and(|long| long.kind != LongPacketKind::Other);
         let version = long.map(|long| match long.version {
             header::VERSION_1 => "1".to_owned(),
             other => format!("{other:#010x}"),
@@ -158,12 +158,16 @@ impl Quic {
     /// Searches the Initial packets of a datagram for the ClientHello.
     fn open(&mut self, mut datagram: &[u8], opener: &mut dyn InitialOpener, budget: &mut Budget) {
         while let Some(crypto) = &mut self.crypto {
-            let Some(Long { kind: LongPacketKind::Initial, version, .. }) = header::long(datagram)
-            else {
+            let Some(Long { kind, version, .. }) = header::long(datagram) else { return };
+            if kind == LongPacketKind::Other {
                 return;
-            };
-            let Some((number, end)) = header::bounds(datagram) else { return };
+            }
+            let Some((number, end)) = header::bounds(kind, datagram) else { return };
             let (packet, rest) = datagram.split_at(end.min(LONGEST_PACKET));
+            datagram = rest;
+            if kind == LongPacketKind::ZeroRtt {
+                continue;
+            }
             let (before, mut packet) = (crypto.kept(), packet.to_vec());
             let frames = opener.open(version, &self.destination, number, &mut packet);
             let whole = frames.is_some_and(|frames| crypto.take(frames, &mut self.hello));
@@ -175,7 +179,6 @@ impl Quic {
             } else if whole || self.initials == MOST_INITIALS {
                 self.forget(budget);
             }
-            datagram = rest;
         }
     }
 

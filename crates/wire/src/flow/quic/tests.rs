@@ -126,6 +126,42 @@ fn a_handshake_lasts_until_the_clients_first_short_header() {
     }
 }
 
+/// Returns early data (0-RTT) in a packet of a client.
+fn early(version: u32) -> Vec<u8> {
+    let first = if version == header::VERSION_1 { 0xd3 } else { 0xe3 };
+    [&[first][..], &version.to_be_bytes(), &[4, 1, 2, 3, 4, 0, 0x40, 40], &[7; 40]].concat()
+}
+
+#[test]
+fn early_data_may_come_before_the_hello() {
+    for ends in ends() {
+        for version in [header::VERSION_1, header::VERSION_2] {
+            let hello = made::client("example.org", &["h3"]);
+            let length = (hello.len() as u16 | 0x4000).to_be_bytes();
+            let hello = initial(version, &[&[6, 0][..], &length, &hello].concat());
+            let early = early(version);
+            // In a datagram of its own, or before the Initial in the same one.
+            let together = [&early[..], &hello].concat();
+            for datagrams in [vec![&early, &hello], vec![&together], vec![&hello, &early]] {
+                let (mut opener, mut budget) = (Unprotected::default(), Budget::new(10_000));
+                let first = datagram(10, datagrams[0]);
+                assert_eq!(begins(&first), Some(true));
+                let mut quic = Quic::new(ends, 0, Via::default(), true, &first);
+                for (at_ns, payload) in (10..).zip(&datagrams) {
+                    quic.take(true, &datagram(at_ns, payload), Some(&mut opener), &mut budget);
+                }
+                quic.take(false, &datagram(15, &[0xe0; 40]), None, &mut budget);
+                quic.take(true, &datagram(18, &[0x45; 30]), None, &mut budget);
+                let found = quic.finish(Closure::Open, &mut budget);
+                assert!(found.opening.seen && !found.doubts.begun_before);
+                let Spoken::Quic(hello) = found.spoken else { panic!("{:?}", found.spoken) };
+                assert_eq!(hello.server_name.as_deref(), Some("example.org"));
+                assert_eq!(hello.handshake_ns, Some(8));
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_no_quic_begins_nothing() {
     let dns = [0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
