@@ -2,6 +2,7 @@
 
 use crate::WatchedFamily;
 use crate::hidden::unread_by_protocol;
+use crate::partial::describe_counted;
 use crate::watch_result::WatchResult;
 use crate::watched_sheet::describe_connections;
 
@@ -17,12 +18,15 @@ pub(super) fn watch_answer(result: &WatchResult) -> String {
     let mut named = false;
     for (family, of) in seen.iter() {
         let figures = result.families.of(family);
-        match figures.filter(|_| of.exchanges > 0) {
+        match figures.filter(|_| of.has_judged()) {
             Some(figures) => {
                 said.push(format!("{family}: {}", answered(figures, named)));
                 named = true;
             }
-            None if of.hidden > 0 => said.push(format!("{family}: {}", describe_connections(of))),
+            None if of.exchanges == 0 && of.hidden > 0 => {
+                said.push(format!("{family}: {}", describe_connections(of)))
+            }
+            None if of.hides_all() => said.push(format!("{family}: {}", describe_counted(of))),
             None => said.push(format!("{family}: {}", nothing_asked(of))),
         }
     }

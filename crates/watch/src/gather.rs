@@ -14,7 +14,7 @@ use sixmark_record::plan::accept::AcceptStatus;
 use sixmark_record::tally::{FamilyTally, Tally};
 use sixmark_record::tcp::TcpSample;
 use sixmark_units::family::{Family, PerFamily};
-use sixmark_wire::flow::{Closure, Counts, Ends, FlowObserver, Observed, Transfer};
+use sixmark_wire::flow::{Closure, Counts, Ends, FlowObserver, MissingSide, Observed, Transfer};
 
 /// The most servers with figures of their own. Each needs some memory for its histograms.
 const MOST_SERVERS: usize = 32;
@@ -344,7 +344,8 @@ fn outcome_of(closure: Option<Closure>, reset: bool) -> Outcome {
 /// Counts those figures of a connection that a run counts too.
 fn count_connection(of: &Observed, tally: &mut FamilyTally) {
     let established = of.opening.established_ns;
-    let opened = established.is_some() || of.doubts.begun_before;
+    let unheard = of.missing == Some(MissingSide::Server);
+    let opened = established.is_some() || of.doubts.begun_before || unheard;
     tally.bytes.received += of.sent.from_server.stream_bytes;
     tally.bytes.sent += of.sent.from_client.stream_bytes;
     if !opened {

@@ -19,6 +19,7 @@ mod gather;
 mod hidden;
 pub mod lines;
 mod not_followed;
+mod partial;
 mod seconds;
 mod secure_result;
 mod secure_sheet;
@@ -37,7 +38,9 @@ pub mod watched_sheet;
 pub use gather::{Gathered, Gatherer, Progress};
 pub use hidden::describe_hidden;
 pub use not_followed::describe_not_followed;
+pub use partial::describe_unseen;
 pub use secure_result::SecureResult;
 pub use watched_result::{
-    PacketSource, Rates, RoundTripResult, SentResult, Watched, WatchedFamily, WatchedServer,
+    PacketSource, Rates, ResponsesSeen, RoundTripResult, SentResult, Watched, WatchedFamily,
+    WatchedServer,
 };

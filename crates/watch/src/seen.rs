@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::end_names::{closure, spoken};
 use crate::secure_result::SecureTally;
-use crate::watched_result::{Rates, RoundTripResult, SentResult, WatchedFamily};
+use crate::watched_result::{Rates, ResponsesSeen, RoundTripResult, SentResult, WatchedFamily};
 use sixmark_document::timing::Timing;
-use sixmark_wire::flow::{Hello, Observed, Sent, Spoken, Transfer};
+use sixmark_wire::flow::{Hello, MissingSide, Observed, Sent, Spoken, Transfer};
 
 /// The most distinct names. Further names are counted under [`OTHERS`].
 const MOST_NAMES: usize = 256;
@@ -24,6 +24,11 @@ pub(super) struct SeenTraffic {
     spoken: BTreeMap<&'static str, u64>,
     hidden: u64,
     pub(super) exchanges: u64,
+    unjudged: u64,
+    responses: u64,
+    without_client: u64,
+    without_server: u64,
+    statuses: BTreeMap<u16, u64>,
     syns_repeated: u64,
     answered: Timing,
     established: Timing,
@@ -53,6 +58,12 @@ impl SeenTraffic {
         *self.closures.entry(closure(of.closure)).or_default() += 1;
         *self.spoken.entry(spoken(&of.spoken)).or_default() += 1;
         self.hidden += u64::from(!matches!(of.spoken, Spoken::Nothing | Spoken::Http1));
+        self.without_client += u64::from(of.missing == Some(MissingSide::Client));
+        self.without_server += u64::from(of.missing == Some(MissingSide::Server));
+        for (status, count) in &of.statuses {
+            self.responses += count;
+            *self.statuses.entry(*status).or_default() += count;
+        }
         self.syns_repeated += u64::from(of.opening.syns.saturating_sub(1));
         of.opening.answered_ns.into_iter().for_each(|ns| self.answered.record(ns));
         of.opening.established_ns.into_iter().for_each(|ns| self.established.record(ns));
@@ -80,6 +91,12 @@ impl SeenTraffic {
 
     pub(super) fn exchange(&mut self, of: &Transfer) {
         self.exchanges += 1;
+        self.unjudged += u64::from(of.whole.is_none());
+        // The status may be beyond what was captured.
+        self.responses += u64::from(of.status.is_some() || of.first_byte_ns.is_some());
+        if let Some(status) = of.status {
+            *self.statuses.entry(status).or_default() += 1;
+        }
         of.delay_ns.into_iter().for_each(|ns| self.delay.record(ns));
         let bits = of.throughput_bits_per_s();
         bits.into_iter().for_each(|bits| self.throughput.record(bits.round() as u64));
@@ -100,6 +117,12 @@ impl SeenTraffic {
             spoken: named(&self.spoken),
             hidden: self.hidden,
             exchanges: self.exchanges,
+            unjudged: self.unjudged,
+            without_client: self.without_client,
+            without_server: self.without_server,
+            requests: (self.without_client < self.connections).then_some(self.exchanges),
+            responses: (self.without_server < self.connections)
+                .then(|| ResponsesSeen { number: self.responses, status: self.statuses.clone() }),
             syns_repeated: self.syns_repeated,
             answered_us: self.answered.summary(),
             established_us: self.established.summary(),

@@ -1,7 +1,7 @@
 //! The report on a watch.
 
 use crate::answer::watch_answer;
-use crate::describe_hidden;
+use crate::describe_unseen;
 use crate::secure_sheet::secure_part;
 use crate::watch_result::WatchResult;
 
@@ -69,7 +69,7 @@ pub(super) fn watch_headline(result: &WatchResult) -> SheetHeadline {
 
 fn conclusion(result: &WatchResult, sides: &Sides<'_>) -> SheetHeadline {
     // If some can be read, the sentence says how many can't.
-    let hidden = describe_hidden(&result.watched.seen()).filter(|_| sides.hides_all());
+    let hidden = describe_unseen(&result.watched.seen()).filter(|_| sides.hides_all());
     let hidden = hidden.map(|line| write::write_sentence(&line));
     let timed = sides.all.iter().filter(|side| side.figures.response_us.p50.is_some());
     let as_seen = (timed.count() > 1).then(|| AS_SEEN.to_owned());

@@ -43,6 +43,8 @@ fn connection(ends: Ends, closure: Closure) -> Observed {
         round_trips: PerDirection { from_client: trips.clone(), from_server: trips },
         spoken: Spoken::Http1,
         exchanges: 1,
+        missing: None,
+        statuses: Default::default(),
         doubts: Doubts::default(),
     }
 }

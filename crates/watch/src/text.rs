@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::secure_sheet::secure_part;
 use crate::sheet::watch_headline;
 use crate::watch_result::WatchResult;
-use crate::{PacketSource, Watched, WatchedFamily, describe_hidden, describe_not_followed};
+use crate::{PacketSource, Watched, WatchedFamily, describe_not_followed, describe_unseen};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
 
@@ -25,7 +25,9 @@ type Written = fn(&WatchedFamily) -> Option<String>;
 type Counted = fn(&WatchedFamily) -> u64;
 
 /// Figures, each shown if any family has it.
-const FIGURES: [(&str, Written); 18] = [
+const FIGURES: [(&str, Written); 20] = [
+    ("requests  seen", |of| partly(of, of.requests)),
+    ("responses seen", |of| partly(of, of.responses.as_ref().map(|seen| seen.number))),
     ("answered  p50", |of| of.answered_us.p50.map(duration_us)),
     ("          p95", |of| of.answered_us.p95.map(duration_us)),
     ("          p99", |of| of.answered_us.p99.map(duration_us)),
@@ -45,6 +47,11 @@ const FIGURES: [(&str, Written); 18] = [
     ("bytes     to server", |of| Some(bytes(of.from_client.frame_bytes as f64))),
     ("          to client", |of| Some(bytes(of.from_server.frame_bytes as f64))),
 ];
+
+/// Returns a count of messages as they were seen, if nothing else is known of them.
+fn partly(of: &WatchedFamily, number: Option<u64>) -> Option<String> {
+    number.filter(|number| *number > 0 && of.hides_all()).map(write_count)
+}
 
 /// Counts, each shown if it is above 0 for any family. Unless a label names a direction, both
 /// directions are added up.
@@ -79,8 +86,8 @@ pub fn watch_text(watch: &WatchResult) -> String {
         false => (watch.total.requests.sent, "requests"),
     };
     write_amount(&mut text, watch, &format!("{} {what}", write_count(number)));
-    let hidden = describe_hidden(&watched.seen());
-    hidden.into_iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    let hidden = describe_unseen(&watched.seen());
+    hidden.into_iter().for_each(|line| text.push_str(&format!("{}\n", line.replace("; ", "\n"))));
     write_agreement(&mut text, watch);
     text.push('\n');
     let columns = FamilyColumns::of(watch);

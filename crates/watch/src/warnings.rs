@@ -1,5 +1,6 @@
 //! Warnings about the figures of watched traffic.
 
+use crate::partial::{self, describe_cut, describe_missing};
 use crate::watch_result::WatchResult;
 use crate::{Watched, WatchedFamily};
 use sixmark_document::provenance::{Ended, Warning};
@@ -132,6 +133,9 @@ fn unreadable(watched: &Watched) -> Option<Warning> {
 fn of_family(family: Family, seen: &WatchedFamily) -> Vec<Warning> {
     let all = [
         hidden(family, seen),
+        one_direction(family, seen.without_server, "servers"),
+        one_direction(family, seen.without_client, "clients"),
+        cut_off(family, seen),
         begun_before(family, seen.begun_before),
         gaps(family, seen.gaps),
         fragmented(family, seen.fragmented),
@@ -145,6 +149,24 @@ fn hidden(family: Family, seen: &WatchedFamily) -> Option<Warning> {
     let line = crate::describe_hidden(&[seen])?;
     let message = format!("over {family} {line}: requests and goodput do not include them");
     Some(warning("exchanges_hidden", message))
+}
+
+fn one_direction(family: Family, number: u64, senders: &str) -> Option<Warning> {
+    let line = describe_missing(number, senders)?;
+    let message = format!(
+        "over {family} {line}: what the other side sent is counted, times, ends and failures of \
+         exchanges are unknown; capture both directions"
+    );
+    Some(warning("one_direction", message))
+}
+
+fn cut_off(family: Family, seen: &WatchedFamily) -> Option<Warning> {
+    let line = describe_cut(partial::cut_off(seen))?;
+    let message = format!(
+        "over {family} {line}: requests and statuses are counted, ends and failures of exchanges are \
+         unknown; capture with a larger --snap (tcpdump -s 0)"
+    );
+    Some(warning("exchanges_cut", message))
 }
 
 fn connections(number: u64) -> String {

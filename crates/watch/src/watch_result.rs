@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Watched, WatchedFamily, describe_hidden};
+use super::{Watched, WatchedFamily, describe_unseen};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_record::family_result::{Families, FamilyResult};
 use sixmark_record::gate_result::GateResult;
@@ -60,6 +60,6 @@ impl Measurement for WatchResult {
             None => self.watched.seen(),
         };
         let hides = families.iter().any(|of| of.hides_all());
-        if hides { describe_hidden(&families) } else { None }
+        if hides { describe_unseen(&families) } else { None }
     }
 }

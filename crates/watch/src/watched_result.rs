@@ -63,18 +63,13 @@ impl Watched {
     /// Reports whether no exchange could be read although there are connections whose exchanges
     /// can't be seen.
     pub fn hides_all(&self) -> bool {
-        let mut families = self.families.iter().map(|(_, of)| of);
-        self.hidden() > 0 && families.all(|of| of.exchanges == 0)
+        let seen = self.seen();
+        seen.iter().any(|of| of.hides_all()) && !seen.iter().any(|of| of.has_judged())
     }
 
     /// Returns the figures of each observed family.
     pub fn seen(&self) -> Vec<&WatchedFamily> {
         self.families.iter().map(|(_, of)| of).collect()
-    }
-
-    /// Returns the number of connections of both families whose exchanges can't be seen.
-    pub fn hidden(&self) -> u64 {
-        self.families.iter().map(|(_, of)| of.hidden).sum()
     }
 
     /// Returns the names of the interfaces or files.
@@ -132,6 +127,23 @@ pub struct WatchedFamily {
     pub hidden: u64,
     /// Exchanges that could be read.
     pub exchanges: u64,
+    /// Exchanges among them of which too little was captured to know whether they were answered to
+    /// the end.
+    #[serde(default)]
+    pub unjudged: u64,
+    /// Connections of which no packet of the client was captured although it sent some.
+    #[serde(default)]
+    pub without_client: u64,
+    /// Connections of which no packet of the server was captured although it sent some.
+    #[serde(default)]
+    pub without_server: u64,
+    /// Requests whose beginning was captured; null if nothing that clients sent was, or the document
+    /// is older than this field.
+    #[serde(default)]
+    pub requests: Option<u64>,
+    /// Responses whose beginning was captured; null if nothing that servers sent was, likewise.
+    #[serde(default)]
+    pub responses: Option<ResponsesSeen>,
     /// Retransmitted SYNs.
     pub syns_repeated: u64,
     /// Time from the first SYN to the first SYN-ACK.
@@ -203,11 +215,33 @@ pub struct WatchedFamily {
 }
 
 impl WatchedFamily {
-    /// Reports whether there are connections whose exchanges can't be seen, and no exchange could
-    /// be read. Counts of exchanges are then unknown, not 0.
+    /// Reports whether there are connections whose exchanges can't be seen, or of which one direction
+    /// or the rest of packets is missing, and no exchange could be read to its end. Counts of exchanges are then unknown, not 0.
     pub fn hides_all(&self) -> bool {
-        self.hidden > 0 && self.exchanges == 0
+        let unseen = self.hidden + self.without_client + self.without_server + self.unjudged;
+        unseen > 0 && !self.has_judged()
     }
+
+    /// Reports whether there are exchanges of which the end is known.
+    pub(super) fn has_judged(&self) -> bool {
+        self.exchanges > self.unjudged
+    }
+}
+
+/// Responses as their first lines show them, whether or not their requests and their ends are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ResponsesSeen {
+    /// The number of responses, without interim ones.
+    pub number: u64,
+    /// The number by status code, as far as that was captured.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "sixmark_document::schema_type::Entries<sixmark_document::schema_type::StatusCode, std::num::NonZeroU64>"
+        )
+    )]
+    pub status: BTreeMap<u16, u64>,
 }
 
 /// The figures of one server.

@@ -37,7 +37,16 @@ const TIMES: [WatchedFigure; 21] = [
 ];
 
 /// Counts, each shown if it is above 0 for any family.
-const COUNTS: [WatchedFigure; 19] = [
+const COUNTS: [WatchedFigure; 21] = [
+    ("requests seen", |of| of.requests.filter(|_| of.hides_all()).map(|n| n as f64), write_whole),
+    (
+        "responses seen",
+        |of| {
+            let seen = of.responses.as_ref().filter(|_| of.hides_all());
+            seen.map(|seen| seen.number as f64)
+        },
+        write_whole,
+    ),
     ("connections", |of| Some(of.connections as f64), write_whole),
     ("TLS and QUIC handshakes", |of| Some(of.handshake_us.count as f64), write_whole),
     ("begun before the capture", |of| Some(of.begun_before as f64), write_whole),

@@ -45,6 +45,8 @@ impl Made {
             round_trips: PerDirection::default(),
             spoken: Spoken::Http1,
             exchanges: 0,
+            missing: None,
+            statuses: Default::default(),
             doubts: Doubts::default(),
         };
         self.packets.connection(&observed);

@@ -3,4 +3,5 @@
 mod files;
 mod frames;
 mod outputs;
+mod partial;
 mod refusals;

@@ -3,8 +3,12 @@
 use super::Segment;
 use super::budget::Budget;
 use super::closing::Closing;
-use super::http::{About, Hands, Http, SentSegment, is_preface, is_request, may_be_request};
-use super::observed::{Closure, Doubts, FlowObserver, Hello, Observed, Opening, Spoken};
+use super::http::{
+    About, Hands, Http, ResponsesAlone, SentSegment, is_preface, is_request, may_be_request,
+};
+use super::observed::{
+    Closure, Doubts, FlowObserver, Hello, MissingSide, Observed, Opening, Spoken,
+};
 use super::reassembly::Reassembly;
 use super::side::Side;
 use super::stream::{Brought, Stream};
@@ -40,6 +44,8 @@ pub(super) struct Connection {
     spoken: Spoken,
     http: Option<Box<Http>>,
     tls: Option<Box<Tls>>,
+    /// The server's responses as long as the client has not been heard.
+    alone: Option<Box<ResponsesAlone>>,
 }
 
 impl Connection {
@@ -64,6 +70,7 @@ impl Connection {
             spoken: Spoken::default(),
             http: None,
             tls: None,
+            alone: None,
         }
     }
 
@@ -147,6 +154,35 @@ impl Connection {
             }
         }
         self.read_tls(sent, hands.budget);
+        self.read_alone(sent, hands.budget);
+    }
+
+    /// Processes what the server sends if nothing of the client was captured so far.
+    fn read_alone(&mut self, sent: &SentSegment<'_>, budget: &mut Budget) {
+        if self.sides.from_client.stream.is_some() {
+            if let Some(alone) = self.alone.take() {
+                alone.finish(budget);
+            }
+            return;
+        }
+        let (payload, at_ns) = (sent.segment.tcp.payload, sent.segment.at_ns);
+        let alone = self.alone.get_or_insert_default();
+        alone.read(sent.brought.begin, payload, at_ns, budget);
+    }
+
+    /// Returns the side that sent packets of which none was captured, as the other side's show.
+    fn missing(&self) -> Option<MissingSide> {
+        let PerDirection { from_client, from_server } = &self.sides;
+        let answered = self.opening.seen && from_client.has_acked();
+        match () {
+            () if from_server.sent.packets == 0 => {
+                (answered || from_client.acks_more()).then_some(MissingSide::Server)
+            }
+            () if from_client.sent.packets == 0 => {
+                (self.asked_at.is_some() || from_server.acks_more()).then_some(MissingSide::Client)
+            }
+            () => None,
+        }
     }
 
     /// Detects the protocol, unless the segment arrived before the client's first bytes. In that
@@ -259,6 +295,12 @@ impl Connection {
         if let Some(tls) = &mut self.tls {
             tls.end(hands.budget);
         }
+        let missing = self.missing();
+        let statuses =
+            self.alone.take().map(|alone| alone.finish(hands.budget)).unwrap_or_default();
+        if !statuses.is_empty() {
+            self.spoken = Spoken::Http1;
+        }
         let through = self.is_through();
         let gap = self.doubts.gap || self.lacks(true) || self.lacks(false);
         let exchanges = http.map_or(0, |http| http.exchanges());
@@ -282,6 +324,8 @@ impl Connection {
             },
             spoken: self.spoken,
             exchanges,
+            missing,
+            statuses,
             doubts: Doubts { gap, fragmented: self.in_pieces > 0, unparsed, ..self.doubts },
         });
     }
@@ -298,6 +342,7 @@ impl Connection {
             fragmented: self.in_pieces > 0,
             gap: self.gap,
             over: self.closing.is_cut_off() || self.sides.from_server.has_finished(),
+            unheard: self.missing() == Some(MissingSide::Server),
         }
     }
 

@@ -35,7 +35,7 @@ mod unread_counts;
 pub use counts::{Counts, FamilyCounts};
 pub use follower::Follower;
 pub use observed::{
-    Closure, Doubts, FlowObserver, Hello, Observed, Opening, RoundTrips, Sent, Spoken,
+    Closure, Doubts, FlowObserver, Hello, MissingSide, Observed, Opening, RoundTrips, Sent, Spoken,
 };
 pub use quic::InitialOpener;
 pub use settings::Settings;

@@ -1,5 +1,7 @@
 //! The report on a connection, complete once the connection or the capture is over.
 
+use std::collections::BTreeMap;
+
 use super::transfer::{Ends, PerDirection, Transfer};
 use crate::Via;
 
@@ -48,8 +50,21 @@ pub struct Observed {
     pub spoken: Spoken,
     /// The number of exchanges seen.
     pub exchanges: u64,
+    /// The side of which the capture has no packet although it sent some.
+    pub missing: Option<MissingSide>,
+    /// The number of responses by status, if the client is that side.
+    pub statuses: BTreeMap<u16, u64>,
     /// The reasons to doubt the figures.
     pub doubts: Doubts,
+}
+
+/// A side of a connection that was not captured: the other side's packets show that it sent some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingSide {
+    /// Nothing that the client sent was captured.
+    Client,
+    /// Nothing that the server sent was captured.
+    Server,
 }
 
 /// The beginning of a connection.

@@ -25,6 +25,8 @@ pub(super) struct Side {
     pub(super) answers: Times,
     /// The last ACK of this side.
     last_ack: Option<SentAck>,
+    /// True if it has acknowledged more than before.
+    acks_more: bool,
 }
 
 /// An ACK as it was sent.
@@ -72,6 +74,16 @@ impl Side {
     pub(super) fn acks_at_once(&self, tcp: &Tcp<'_>, new: i64) -> bool {
         let full = self.sent.mss.map(|mss| i64::from(mss.saturating_sub(OPTIONS)));
         tcp.is_pure_ack() && full.is_some_and(|full| full > 0 && new >= 2 * full)
+    }
+
+    /// Returns whether this side has sent an ACK.
+    pub(super) fn has_acked(&self) -> bool {
+        self.last_ack.is_some()
+    }
+
+    /// Returns whether its ACKs show that the other side sent something in the meantime.
+    pub(super) fn acks_more(&self) -> bool {
+        self.acks_more
     }
 
     pub(super) fn has_finished(&self) -> bool {
@@ -144,6 +156,7 @@ impl Side {
             return;
         }
         let (acknowledgement, window) = (tcp.acknowledgement, tcp.window);
+        self.acks_more |= self.last_ack.is_some_and(|last| last.acknowledgement != acknowledgement);
         let last = self.last_ack.filter(|last| last.acknowledgement == acknowledgement);
         let plain = !(flags.syn() || flags.fin() || flags.rst());
         let repeats = plain && at_end && window > 0 && tcp.payload.length == 0;

@@ -4,6 +4,7 @@ mod beginnings;
 mod connections;
 mod fast_open;
 mod http;
+mod one_way;
 mod random;
 mod storm;
 mod tunnels;

@@ -44,6 +44,8 @@ pub(in super::super) struct About<'a> {
     pub(in super::super) gap: bool,
     /// True if the server has sent a FIN or one side has sent a reset.
     pub(in super::super) over: bool,
+    /// True if the server answers, but nothing that it sent was captured.
+    pub(in super::super) unheard: bool,
 }
 
 impl About<'_> {

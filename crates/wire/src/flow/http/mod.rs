@@ -3,6 +3,7 @@
 //! not possible, for example because too little of each packet was captured, a segment that begins
 //! like a request is taken for one.
 
+mod alone;
 mod body;
 mod exchange;
 mod half;
@@ -18,6 +19,7 @@ use super::observed::{FlowObserver, Spoken};
 use super::reassembly::Reassembly;
 use super::stream::Brought;
 use crate::Span;
+pub(super) use alone::ResponsesAlone;
 pub(super) use exchange::About;
 use half::Half;
 use line::{RequestLine, read_request_line};
@@ -234,7 +236,7 @@ impl Http {
 
     /// Ends HTTP when the connection is over or no longer followed.
     pub(super) fn end<S: FlowObserver>(&mut self, about: &About<'_>, hands: &mut Hands<'_, S>) {
-        if about.over && self.responses.is_certain() {
+        if about.over && !about.unheard && self.responses.is_certain() {
             let finished = about.server.has_finished();
             let whole = finished && self.responses.ends_with(about.server.payload_end());
             self.track.end(whole);

@@ -5,10 +5,16 @@ use super::head;
 use super::track::Track;
 
 /// The first bytes of a response.
-const VERSION: &[u8] = b"HTTP/1.";
+pub(super) const VERSION: &[u8] = b"HTTP/1.";
 
 /// Receives the parts of responses and updates the exchanges.
 pub(super) struct Responses<'a>(pub(super) &'a mut Track);
+
+/// Returns the status in the first bytes of a response.
+pub(super) fn status_of(bytes: &[u8]) -> Option<u16> {
+    let digits = bytes.get(9..12).filter(|digits| digits.iter().all(u8::is_ascii_digit));
+    std::str::from_utf8(digits?).ok()?.parse().ok().filter(|status| *status >= 100)
+}
 
 impl Reader for Responses<'_> {
     fn begins(&mut self, bytes: &[u8], at_ns: u64) -> bool {
@@ -19,8 +25,7 @@ impl Reader for Responses<'_> {
         }
         exchange.is_answered(at_ns);
         // The part that is present; the rest may not have been captured.
-        let status = bytes.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
-        exchange.found.status = status.and_then(|digits| digits.parse().ok());
+        exchange.found.status = status_of(bytes);
         true
     }
 

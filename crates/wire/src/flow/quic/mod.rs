@@ -5,11 +5,13 @@
 mod crypto;
 mod header;
 
+use std::collections::BTreeMap;
+
 use crypto::Crypto;
 use header::{Long, LongPacketKind};
 
 use super::budget::Budget;
-use super::observed::{Closure, Doubts, Hello, Observed, Opening, Spoken};
+use super::observed::{Closure, Doubts, Hello, MissingSide, Observed, Opening, Spoken};
 use super::transfer::{Ends, PerDirection};
 use crate::{Udp, Via};
 
@@ -139,6 +141,12 @@ impl Quic {
     /// Returns the report on the connection.
     pub(super) fn finish(mut self, closure: Closure, budget: &mut Budget) -> Observed {
         self.forget(budget);
+        // Short headers follow what the other side has sent.
+        let missing = match (self.sent.from_client.packets, self.sent.from_server.packets) {
+            (0, _) => Some(MissingSide::Client),
+            (_, 0) if self.hello.completed => Some(MissingSide::Server),
+            _ => None,
+        };
         Observed {
             ends: self.ends,
             before: self.before,
@@ -151,6 +159,8 @@ impl Quic {
             round_trips: PerDirection::default(),
             spoken: Spoken::Quic(self.hello),
             exchanges: 0,
+            missing,
+            statuses: BTreeMap::new(),
             doubts: Doubts { begun_before: !self.opening.seen, ..Doubts::default() },
         }
     }
