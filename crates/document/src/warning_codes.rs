@@ -38,6 +38,8 @@ pub const WARNING_CODES: &[&str] = &[
     "packets_malformed",
     "packets_unreadable",
     "packets_cut",
+    "one_direction",
+    "exchanges_cut",
     "http_unparsed",
     "exchanges_hidden",
     "truth_apart",

@@ -9,9 +9,16 @@ use super::{Stage, everywhere, get};
 fn a_reset_breaks_the_content_off() {
     everywhere(|protocol, ask| {
         for _ in 0..20 {
-            let answer = ask(get("/reset")).unwrap();
+            let answer = match ask(get("/reset")) {
+                // QUIC may drop what was received before a reset (RFC 9000, 3.2): on a busy machine
+                // the head, too.
+                Err(error) if protocol == Protocol::Http3 => {
+                    assert!(error.contains("Remote reset"), "{error}");
+                    continue;
+                }
+                answer => answer.unwrap(),
+            };
             assert_eq!(answer.field("content-length"), Some("65536"), "{protocol:?}");
-            // QUIC may drop what was received before a reset (RFC 9000, 3.2).
             let all = answer.body.len() == 1024;
             assert!(all || protocol == Protocol::Http3, "{protocol:?}: {}", answer.body.len());
             assert!(answer.fault.is_some(), "{protocol:?}");
