@@ -24,6 +24,7 @@ mod run;
 mod signals;
 mod study;
 mod suggestion;
+mod times;
 mod traffic;
 mod version;
 mod vitals;

@@ -8,6 +8,7 @@ use sixmark_record::metric::Metric;
 use sixmark_record::metric::compared::parse_compared_metric;
 
 use super::super::run;
+use super::super::times::positive_time;
 use super::shared::SharedWorkload;
 
 /// Compare two sides in interleaved blocks and give a verdict.
@@ -38,7 +39,7 @@ pub(in crate::cli) struct CompareArgs {
 
     /// Measured duration of each block; with -n, a block ends after that many requests [default:
     /// 1s]
-    #[arg(long, value_name = "TIME", value_parser = run::positive_time,
+    #[arg(long, value_name = "TIME", value_parser = positive_time,
           help_heading = "Comparison")]
     pub(super) block: Option<Duration>,
 

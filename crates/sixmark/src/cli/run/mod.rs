@@ -20,7 +20,7 @@ pub(super) use fleet_options::check_session;
 pub(super) use options::PlanOptions;
 pub(super) use plan::{OnlyFamily, draft, only_family, random_seed};
 pub(super) use run_progress::figures_of_slice;
-pub(super) use values::{positive, positive_time};
+pub(super) use values::positive;
 
 use crate::report::documents::Document;
 use crate::report::headline::ListHeadline;

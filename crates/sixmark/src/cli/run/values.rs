@@ -10,6 +10,8 @@ use sixmark_record::import::LogFormat;
 use sixmark_record::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
 use sixmark_record::plan::{Close, Driver};
 
+use crate::cli::times::{parse_time, positive_time};
+
 /// Parses `FROM:TO:DURATION`.
 pub(in crate::cli) fn ramp(text: &str) -> Result<RateStage, String> {
     let parts: Vec<&str> = text.split(':').collect();
@@ -90,25 +92,6 @@ pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
     let digits = zeros.into_iter().find_map(with_zeros).unwrap_or_else(|| text.to_owned());
     let wrong = "not a whole number of 1 or more, as in 500, 10k or 2M, or too large";
     digits.parse().map_err(|_| wrong.to_owned())
-}
-
-/// Parses a time with its unit. Without a unit, it is in seconds.
-pub(in crate::cli) fn parse_time(text: &str) -> Result<Duration, String> {
-    let parsed = match text.bytes().all(|b| b.is_ascii_digit()) {
-        true => humantime::parse_duration(&format!("{text}s")),
-        false => humantime::parse_duration(text),
-    };
-    let time = parsed.map_err(|_| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))?;
-    // For longer times, nanoseconds since the clock's start might not fit into 64 bits.
-    let longest = Duration::from_secs(100 * 365 * 24 * 3600);
-    if time <= longest { Ok(time) } else { Err("longer than 100 years".to_owned()) }
-}
-
-pub(in crate::cli) fn positive_time(text: &str) -> Result<Duration, String> {
-    match parse_time(text)? {
-        Duration::ZERO => Err("must be above 0".to_owned()),
-        time => Ok(time),
-    }
 }
 
 pub(in crate::cli) fn linger(text: &str) -> Result<Duration, String> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::super::files::CommandFiles;
 use super::super::out::OutputPlace;
 use super::super::progress::ProgressArgs;
-use super::super::run::positive_time;
+use super::super::times::positive_time;
 use super::super::{gates, inside, keep};
 use sixmark_sys::command_error::CommandError;
 use sixmark_watch::engine::{LiveSettings, WatchSettings};

@@ -7,9 +7,8 @@ use sixmark_record::condition::Condition;
 use sixmark_record::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
 use sixmark_record::plan::Driver;
 
-use crate::cli::run::values::{
-    driver, linger, overload, parse_time, positive, positive_time, process, ramp, speed, step,
-};
+use crate::cli::run::values::{driver, linger, overload, positive, process, ramp, speed, step};
+use crate::cli::times::{parse_time, positive_time};
 
 /// Options for the amount of load and how it is generated.
 #[derive(Clone, Debug, clap::Args)]
