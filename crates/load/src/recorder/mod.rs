@@ -34,7 +34,7 @@ const SECOND: u64 = 1_000_000_000;
 const PATHS: u64 = 256;
 /// On each worker, this many connections of each family have timestamps of what they receive; after
 /// that, one in eight.
-const ARRIVALS: u64 = 64;
+const ARRIVALS: u64 = 4;
 
 /// The counts of a worker.
 #[derive(Debug)]
