@@ -1,5 +1,6 @@
 //! The server of `/metrics` for Prometheus.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -16,7 +17,8 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use socket2::{Domain, Protocol, Socket, Type};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use sixmark_sys::threads::no_thread;
@@ -25,7 +27,8 @@ use sixmark_sys::threads::no_thread;
 const ATTEMPTS: u32 = 16;
 /// The backlog of a listening socket.
 const BACKLOG: i32 = 128;
-/// The most connections that are served at once. Another one waits.
+/// The most connections that are served at once. For another one, the oldest is closed: those who
+/// send nothing, or slowly, keep nobody else out.
 const MOST: usize = 64;
 /// How long the head of a request may take to arrive, and how long a connection may be idle.
 const HEAD: Duration = Duration::from_secs(5);
@@ -47,7 +50,7 @@ type Last = Arc<Mutex<Option<VitalsSample>>>;
 struct MetricsDesk {
     last: Last,
     names: Vec<String>,
-    room: Arc<Semaphore>,
+    connections: Mutex<VecDeque<AbortHandle>>,
 }
 
 /// Returns the name of this host.
@@ -73,7 +76,7 @@ impl Server {
         let desk = Arc::new(MetricsDesk {
             last: Arc::clone(&last),
             names: names.iter().cloned().chain(own_name()).collect(),
-            room: Arc::new(Semaphore::new(MOST)),
+            connections: Mutex::default(),
         });
         let serve = move || {
             runtime.block_on(async {
@@ -150,28 +153,39 @@ fn bind_listener(at: SocketAddr, alone: bool) -> io::Result<TcpListener> {
 async fn accept(listener: TcpListener, desk: Arc<MetricsDesk>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     loop {
-        let Ok(place) = Arc::clone(&desk.room).acquire_owned().await else { return };
         // The process may be out of descriptors; a later attempt may succeed.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         };
-        let desk = Arc::clone(&desk);
+        let asked = Arc::clone(&desk);
         let service = service_fn(move |request| {
-            let answer = desk.answer(&request);
+            let answer = asked.answer(&request);
             async move { Ok::<_, Infallible>(answer) }
         });
-        drop(tokio::spawn(async move {
+        let connection = tokio::spawn(async move {
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEAD);
             // Errors here are the client's.
             let _ = timeout(CONNECTION, http.serve_connection(TokioIo::new(stream), service)).await;
-            drop(place);
-        }));
+        });
+        desk.make_room_for(connection.abort_handle());
     }
 }
 
 impl MetricsDesk {
+    /// Adds a connection, and closes the oldest one if there are too many.
+    fn make_room_for(&self, connection: AbortHandle) {
+        let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|connection| !connection.is_finished());
+        if all.len() >= MOST
+            && let Some(oldest) = all.pop_front()
+        {
+            oldest.abort();
+        }
+        all.push_back(connection);
+    }
+
     fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         if !host.is_none_or(|host| self.is_this(host)) {
@@ -215,4 +229,34 @@ fn respond(status: StatusCode, kind: &'static str, body: String) -> Response<Ful
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read as _, Write as _};
+    use std::net::TcpStream;
+
+    use super::*;
+
+    /// Those who open connections and send nothing, or a little, keep nobody else out.
+    #[test]
+    fn others_are_served_beside_slow_clients() {
+        let server = Server::start(&["[::1]:0".parse().unwrap()], &[]).unwrap();
+        let connect = || TcpStream::connect(server.address()).unwrap();
+        let mut slow: Vec<TcpStream> = (0..2 * MOST + 20).map(|_| connect()).collect();
+        for stream in slow.iter_mut().step_by(2) {
+            // The server may have closed it by now.
+            let _ = stream.write_all(b"GET /metrics HTT");
+        }
+        let mut answer = String::new();
+        let mut asks = connect();
+        asks.write_all(b"GET /metrics HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        asks.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+        // It did not wait until they had to be closed for being slow.
+        let newest = slow.last_mut().unwrap();
+        newest.set_nonblocking(true).unwrap();
+        assert_eq!(newest.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
 }
