@@ -17,12 +17,14 @@ pub struct SecondGatherer {
     open: BTreeMap<u64, (u64, u64)>,
     /// What the seconds written so far contain.
     written: Tally,
+    /// The last of them.
+    last_written: Option<u64>,
 }
 
 /// What is known of a worker.
 #[derive(Debug, Default)]
 struct WorkerSoFar {
-    /// The last second that it has reported.
+    /// The second up to which it has reported everything; the largest number once it has ended.
     second: Option<u64>,
     /// What it had counted at the end of each second that is not written yet, and of the last one
     /// that is.
@@ -34,7 +36,8 @@ impl SecondGatherer {
     pub fn new(workers: Range<u32>) -> SecondGatherer {
         let first = workers.start;
         let workers = workers.map(|_| WorkerSoFar::default()).collect();
-        SecondGatherer { first, workers, open: BTreeMap::new(), written: Tally::default() }
+        let (open, written) = (BTreeMap::new(), Tally::default());
+        SecondGatherer { first, workers, open, written, last_written: None }
     }
 
     /// Adds a slice. Returns the seconds that are complete by that, in order.
@@ -44,38 +47,43 @@ impl SecondGatherer {
             let (length_ns, busy_ns) = self.open.entry(slice.second).or_default();
             *length_ns = (*length_ns).max(slice.length_ns);
             *busy_ns = (*busy_ns).max(slice.busy_ns);
-            worker.second = Some(slice.second);
+            worker.second = Some(if slice.is_last { u64::MAX } else { slice.second });
             worker.counted.insert(slice.second, (**whole).clone());
         }
         self.close()
     }
 
-    /// Returns the last second, whose counts bring the sum of all seconds to `all`. `None` if
-    /// nothing was measured.
+    /// Returns the last second, whose counts bring the sum of all seconds to `all`. `None` if they do
+    /// so already. If all seconds are written, it is a second part of the last one, without length.
     pub fn end(mut self, all: &Tally) -> Option<SecondRecord> {
         let last = self.open.keys().next_back().copied();
+        let second = last.or(self.last_written);
         let (length_ns, busy_ns) = self.open.values().fold((0, 0), |longest, of| longest.max(*of));
         let tally = all.since(&self.written);
         if last.is_none() && tally == Tally::default() {
             return None;
         }
         self.open.clear();
-        Some(SecondRecord { second: last.unwrap_or(0), length_ns, busy_ns, tally })
+        Some(SecondRecord { second: second.unwrap_or(0), length_ns, busy_ns, tally })
     }
 
-    /// Writes the seconds that every worker has passed. The last one stays open: what a worker
-    /// counts when it ends belongs to it.
+    /// Writes the seconds that every worker has reported. If all have ended, the last one stays open:
+    /// what they count at their end belongs to it.
     fn close(&mut self) -> Vec<SecondRecord> {
         let told = self.workers.iter().map(|worker| worker.second).min();
         let Some(Some(past)) = told else { return Vec::new() };
+        // Of workers that have all ended, the last second.
+        let kept = (past == u64::MAX).then(|| self.open.keys().next_back().copied()).flatten();
         let mut done = Vec::new();
         while let Some(entry) = self.open.first_entry()
-            && *entry.key() < past
+            && *entry.key() <= past
+            && Some(*entry.key()) != kept
         {
             let (second, (length_ns, busy_ns)) = entry.remove_entry();
             let so_far = self.counted_by(second);
             let tally = so_far.since(&self.written);
             self.written = so_far;
+            self.last_written = Some(second);
             done.push(SecondRecord { second, length_ns, busy_ns, tally });
         }
         done
@@ -123,7 +131,29 @@ mod tests {
         all.ipv6.sent = 42;
         seconds.extend(gatherer.end(&all));
         let found: Vec<_> = seconds.iter().map(|of| (of.second, of.tally.ipv6.sent)).collect();
-        assert_eq!(found, [(0, 11), (1, 2), (2, 24), (3, 5)]);
+        // All were written before the end, which adds what came after the last report.
+        assert_eq!(found, [(0, 11), (1, 2), (2, 24), (3, 2), (3, 3)]);
+        assert_eq!(seconds.last().unwrap().length_ns, 0);
+    }
+
+    #[test]
+    fn a_second_is_written_when_the_last_worker_has_reported_it() {
+        let mut gatherer = SecondGatherer::new(0..2);
+        let mut written = |slice: &Slice| {
+            let seconds = gatherer.see(slice).into_iter();
+            seconds.map(|of| (of.second, of.tally.ipv6.sent)).collect::<Vec<_>>()
+        };
+        assert_eq!(written(&slice(0, 0, 1)), []);
+        assert_eq!(written(&slice(1, 0, 2)), [(0, 3)]);
+        // One that has ended keeps no second from being written.
+        assert_eq!(written(&Slice { is_last: true, ..slice(0, 1, 5) }), []);
+        assert_eq!(written(&slice(1, 1, 4)), [(1, 6)]);
+        assert_eq!(written(&slice(1, 2, 8)), [(2, 4)]);
+        assert_eq!(written(&Slice { is_last: true, ..slice(1, 3, 9) }), []);
+        let mut all = Tally::default();
+        all.ipv6.sent = 20;
+        let last = gatherer.end(&all).unwrap();
+        assert_eq!((last.second, last.tally.ipv6.sent, last.length_ns), (3, 7, 1_000_000_000));
     }
 
     #[test]

@@ -300,6 +300,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let whole = ended == Ended::Complete || self.scheduler.is_draining(now);
         let last = if whole { self.scheduler.ended_at(now, recorder.last_end()) } else { now };
         let slice = recorder.cut(last.max(recorder.begin()), driver.waited(), 0);
+        let slice = Slice { is_last: true, ..slice };
         if recorder.measures(now) {
             slices(slice);
         }

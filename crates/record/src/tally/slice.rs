@@ -45,6 +45,9 @@ pub struct Slice {
     /// The agent that reports this, if the load is that of a fleet.
     #[serde(skip)]
     pub agent: Option<Arc<str>>,
+    /// True if the worker has ended: it reports no further slice.
+    #[serde(skip)]
+    pub is_last: bool,
     /// The parts of this slice by tenths of a second. Set only if the load asks for them, and only
     /// in its first 10 s.
     #[serde(skip)]
