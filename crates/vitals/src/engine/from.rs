@@ -1,5 +1,6 @@
 //! `--vitals-from`: the sources of a server's vitals.
 
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,7 @@ impl VitalsFrom {
         network_of: impl Fn(&str) -> Result<OwnedFd, CommandError>,
     ) -> Result<VitalsFrom, CommandError> {
         if text.contains("://") {
-            return fetch_page(text).map(VitalsFrom::Page);
+            return fetch_page(text, |_| true).map(VitalsFrom::Page);
         }
         if let Some(name) = text.strip_prefix("lab:") {
             return host(name, network_of).map(VitalsFrom::Host);
@@ -71,6 +72,25 @@ impl VitalsFrom {
                 ))
             }),
         }
+    }
+
+    /// Fetches a page of metrics for someone else, who may have it fetched only from addresses that
+    /// `permits` permits. Files of this machine and hosts of its labs are refused.
+    ///
+    /// # Errors
+    /// Returns a one-line error if the text is not a URL, an address is not permitted, or the page
+    /// can't be fetched.
+    pub fn find_page(
+        text: &str,
+        permits: impl Fn(SocketAddr) -> bool,
+    ) -> Result<VitalsFrom, CommandError> {
+        if !text.contains("://") {
+            return Err(CommandError::Usage(format!(
+                "--vitals-from {}: an agent reads pages of metrics only; give http://HOST:PORT/metrics",
+                text.escape_debug()
+            )));
+        }
+        fetch_page(text, permits).map(VitalsFrom::Page)
     }
 
     /// Returns its name as it was given.
@@ -100,13 +120,20 @@ pub(super) fn read_samples(path: &Path) -> Result<Vec<VitalsSample>, String> {
     samples_of(&text)
 }
 
-fn fetch_page(text: &str) -> Result<FetchedPage, CommandError> {
-    let wrong = |why: String| CommandError::Usage(format!("--vitals-from {text}: {why}"));
+fn fetch_page(
+    text: &str,
+    permits: impl Fn(SocketAddr) -> bool,
+) -> Result<FetchedPage, CommandError> {
+    let shown = text.escape_debug();
+    let wrong = |why: String| CommandError::Usage(format!("--vitals-from {shown}: {why}"));
     let mut url: Url = text.parse().map_err(wrong)?;
     if url.path == "/" {
         url.path = "/metrics".to_owned();
     }
     let place = scrape::PageAddress::find(url)?;
+    if let Some(address) = place.addresses().iter().find(|address| !permits(**address)) {
+        return Err(wrong(format!("--allow does not include {address}")));
+    }
     let found = place.fetch().map_err(|why| {
         CommandError::Measure(format!("--vitals-from {text}: can't fetch metrics: {why}"))
     })?;

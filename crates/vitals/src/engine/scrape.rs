@@ -16,7 +16,7 @@ use sixmark_sys::interface::in_zone;
 /// together.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The largest answer that is accepted, with its head and framing, bytes.
-const LARGEST: usize = 32 << 20;
+const LARGEST: usize = 8 << 20;
 /// The number of bytes that are read at once.
 const PIECE: usize = 64 << 10;
 
@@ -52,6 +52,11 @@ impl PageAddress {
             }
         };
         Ok(PageAddress { addresses, url })
+    }
+
+    /// Returns the addresses from which the page is fetched.
+    pub(super) fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
     }
 
     /// Fetches the page.
@@ -125,7 +130,7 @@ impl PageReader {
     fn read(&mut self, bytes: &[u8]) -> io::Result<Option<String>> {
         self.received = self.received.saturating_add(bytes.len());
         if self.received > LARGEST {
-            return Err(io::Error::other("its page is larger than 32 MiB"));
+            return Err(io::Error::other("its page is larger than 8 MiB"));
         }
         let fed = self.reader.feed_seeing(bytes, &mut self.known, &mut self.content);
         let fed = fed.map_err(|violation| io::Error::other(what_is_odd(violation)))?;
@@ -230,7 +235,7 @@ mod tests {
         // One byte of content in each chunk: the framing counts as well.
         let chunks = b"1\r\nx\r\n".repeat(1 << 20);
         let failed = (0..100).find_map(|_| page.read(&chunks).err()).unwrap();
-        assert_eq!(failed.to_string(), "its page is larger than 32 MiB");
+        assert_eq!(failed.to_string(), "its page is larger than 8 MiB");
         assert!(page.content.0.len() < LARGEST);
     }
 
