@@ -23,6 +23,7 @@ pub mod flows;
 pub mod folder;
 pub mod group_usage;
 pub mod handover;
+pub mod heap;
 pub mod interface;
 pub mod join;
 pub mod limit;
