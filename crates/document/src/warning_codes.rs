@@ -14,6 +14,8 @@ pub const WARNING_CODES: &[&str] = &[
     "unroutable",
     "agent_lost",
     "agent_disagrees",
+    "agent_conflict",
+    "agent_spool_failed",
     "certificates_differ",
     "status",
     "unanswered",

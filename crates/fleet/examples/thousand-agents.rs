@@ -37,18 +37,22 @@ fn main() -> Result<(), String> {
     let agents = number(1, 1_000).map_err(wrong)?;
     let seconds = number(2, 20).map_err(wrong)? as u64;
     let folder = absolute(folder).map_err(|error| error.to_string())?;
-    let server = NatsServer::start(Some(&folder), IpAddr::V6(Ipv6Addr::LOCALHOST))?;
     let load: LoadName = "thousand".parse()?;
     let names: Vec<AgentName> =
         (0..agents).map(|n| format!("agent-{n}").parse()).collect::<Result<_, _>>()?;
+    let server = NatsServer::start(Some(&folder), IpAddr::V6(Ipv6Addr::LOCALHOST), &names)?;
     let said = |error| format!("{error}");
     let controller = NatsController::connect(server.address(), server.controller_credentials());
     let controller = controller.map_err(said)?;
-    let sides = (0..CONNECTIONS)
-        .map(|_| NatsAgent::connect(server.address(), server.agent_credentials()).map_err(said));
+    // An agent's own credentials let it publish its own records alone, and agents share connections.
+    let credentials = server.controller_credentials();
+    let sides = names
+        .iter()
+        .take(CONNECTIONS)
+        .map(|name| NatsAgent::connect(server.address(), credentials, name).map_err(said));
     let sides = sides.collect::<Result<Vec<_>, _>>()?;
     let acks: Arc<Acknowledgements> = Arc::default();
-    let begin = Barrier::new(CONNECTIONS + 1);
+    let begin = Barrier::new(sides.len() + 1);
     let mut collector = RecordCollector::new(load.clone(), names.iter().map(|n| (n.clone(), 0)));
     let mut source = controller.records(&load).map_err(said)?;
     let wanted = agents as u64 * seconds;
@@ -65,8 +69,8 @@ fn main() -> Result<(), String> {
         let start = Instant::now();
         let (mut counted, mut memory) = (0, 0);
         while counted < wanted && start.elapsed() < Duration::from_secs(seconds) + PATIENCE {
-            if let Ok(Some(content)) = source.next(Duration::from_secs(1)) {
-                counted += collector.add(&content).len() as u64;
+            if let Ok(Some(record)) = source.next(Duration::from_secs(1)) {
+                counted += collector.add(&record).len() as u64;
             }
             if counted % 1_000 == 0 {
                 memory = memory.max(resident_kib(server.id()));
@@ -141,7 +145,7 @@ fn record(load: &LoadName, agent: &AgentName, second: u64) -> PublishedRecord {
         number: second,
         content,
     };
-    let id = record.id();
+    let id = format!("{agent}/{second}");
     PublishedRecord { load, agent, id, content: serde_json::to_vec(&record).unwrap_or_default() }
 }
 

@@ -2,9 +2,11 @@
 //! counts of each agent are summed.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
 
 use sixmark_record::tally::Tally;
 
+use crate::messages::FromAgent;
 use crate::names::{AgentName, LoadName};
 use crate::records::{AgentRecord, EndRecord, RecordContent, SecondRecord};
 
@@ -18,8 +20,9 @@ pub struct RecordCollector {
     series: BTreeMap<AgentName, RecordSeries>,
     /// Records that arrived more than once.
     pub duplicates: u64,
-    /// Records that belong to no agent of this load, or can't be read.
+    /// Records of agents that take no part in this load.
     pub foreign: u64,
+    digest: RandomState,
 }
 
 /// The records of one agent, in the order of their numbers.
@@ -30,6 +33,12 @@ pub struct RecordSeries {
     next: u64,
     /// Records that arrived before an earlier one.
     waiting: BTreeMap<u64, AgentRecord>,
+    /// The digest of each record that was accepted, by its number. Its key is this process's own, so
+    /// that nobody can make two records with the same one.
+    digests: BTreeMap<u64, u64>,
+    /// Records with the number of one that was accepted, but another content, and records that name
+    /// another agent than the one that sent them.
+    pub conflicts: u64,
     /// The sum of the seconds.
     pub sum: Tally,
     /// The last second of which there is a record.
@@ -58,6 +67,12 @@ impl RecordSeries {
         self.next
     }
 
+    /// Returns true if every record has arrived and none disagrees with another: nobody need keep
+    /// them.
+    pub fn is_beyond_doubt(&self) -> bool {
+        self.is_complete() && self.conflicts == 0 && self.adds_up()
+    }
+
     /// Returns true if the sum of the seconds is what the last record says. True without one.
     pub fn adds_up(&self) -> bool {
         self.end.as_ref().is_none_or(|end| end.tally == self.sum)
@@ -73,27 +88,42 @@ impl RecordCollector {
         let series =
             |(name, incarnation)| (name, RecordSeries { incarnation, ..RecordSeries::default() });
         let series = agents.into_iter().map(series).collect();
-        RecordCollector { load, series, duplicates: 0, foreign: 0 }
+        RecordCollector { load, series, duplicates: 0, foreign: 0, digest: RandomState::new() }
     }
 
     /// Adds a record as it arrived. Returns the seconds that are counted by that, with their
-    /// agent: none for a duplicate, several if it filled a gap.
-    pub fn add(&mut self, content: &[u8]) -> Vec<(AgentName, SecondRecord)> {
-        let record = crate::messages::read_json::<AgentRecord>(content).ok();
-        let record = record.filter(|record| record.load == self.load);
-        let series = record.as_ref().and_then(|record| {
-            let series = self.series.get_mut(&record.agent)?;
-            (series.incarnation == record.incarnation).then_some(series)
-        });
-        let (Some(record), Some(series)) = (record, series) else {
+    /// agent: none for a duplicate, several if it filled a gap. The first of two that disagree
+    /// counts, and the second is a conflict.
+    pub fn add(&mut self, record: &FromAgent) -> Vec<(AgentName, SecondRecord)> {
+        let digest = self.digest.hash_one(&record.content);
+        let Some(series) = self.series.get_mut(&record.agent) else {
             self.foreign += 1;
             return Vec::new();
         };
-        if record.number < series.next || series.waiting.contains_key(&record.number) {
-            self.duplicates += 1;
+        let sent_by = &record.agent;
+        let record = crate::messages::read_json::<AgentRecord>(&record.content).ok();
+        let record = record.filter(|record| {
+            record.load == self.load
+                && record.agent == *sent_by
+                && record.incarnation == series.incarnation
+        });
+        let Some(record) = record else {
+            series.conflicts += 1;
             return Vec::new();
+        };
+        match series.digests.get(&record.number) {
+            Some(known) if *known == digest => {
+                self.duplicates += 1;
+                return Vec::new();
+            }
+            Some(_) => {
+                series.conflicts += 1;
+                return Vec::new();
+            }
+            None => {}
         }
         if series.waiting.len() < MOST_WAITING {
+            series.digests.insert(record.number, digest);
             series.waiting.insert(record.number, record);
         }
         let mut seconds = Vec::new();
@@ -120,6 +150,11 @@ impl RecordCollector {
         self.series.iter()
     }
 
+    /// Returns true if all records of every agent have arrived, and nothing disagrees with them.
+    pub fn is_beyond_doubt(&self) -> bool {
+        self.foreign == 0 && self.series.values().all(RecordSeries::is_beyond_doubt)
+    }
+
     /// Returns true if all records of every agent have arrived.
     pub fn is_complete(&self) -> bool {
         self.series.values().all(RecordSeries::is_complete)
@@ -142,7 +177,7 @@ impl RecordSeries {
 mod tests {
     use super::*;
 
-    fn record(agent: &str, incarnation: u64, number: u64, sent: u64) -> Vec<u8> {
+    fn record(agent: &str, incarnation: u64, number: u64, sent: u64) -> FromAgent {
         let mut tally = Tally::default();
         tally.ipv6.sent = sent;
         let second = SecondRecord { second: number, length_ns: 1, busy_ns: 0, tally };
@@ -153,7 +188,7 @@ mod tests {
             number,
             content: RecordContent::Second(Box::new(second)),
         };
-        serde_json::to_vec(&record).unwrap()
+        FromAgent { agent: agent.parse().unwrap(), content: serde_json::to_vec(&record).unwrap() }
     }
 
     fn collector() -> RecordCollector {
@@ -189,9 +224,33 @@ mod tests {
     #[test]
     fn records_of_others_are_counted_apart() {
         let mut collector = collector();
-        for content in [record("c", 0, 0, 1), record("a", 2, 0, 1), b"{".to_vec(), Vec::new()] {
+        let [a, b] = ["a", "b"].map(|name| name.parse::<AgentName>().unwrap());
+        let from = |agent: &AgentName, content| FromAgent { agent: agent.clone(), content };
+        for content in [
+            record("c", 0, 0, 1),
+            record("a", 2, 0, 1),
+            from(&a, b"{".to_vec()),
+            from(&a, Vec::new()),
+            // It names an agent whose key did not send it.
+            from(&a, record("b", 0, 0, 1).content),
+        ] {
             assert!(collector.add(&content).is_empty());
         }
-        assert_eq!((collector.foreign, collector.is_complete()), (4, false));
+        assert_eq!((collector.foreign, collector.is_complete()), (1, false));
+        let conflicts = |name| collector.of(name).unwrap().conflicts;
+        assert_eq!((conflicts(&a), conflicts(&b)), (4, 0));
+    }
+
+    #[test]
+    fn the_first_of_two_records_that_disagree_counts_and_the_other_is_a_conflict() {
+        let mut collector = collector();
+        // The second one waits for the first.
+        for (number, sent) in [(1, 1), (1, 2), (0, 4), (0, 8), (1, 1)] {
+            collector.add(&record("a", 3, number, sent));
+        }
+        let series = collector.of(&"a".parse().unwrap()).unwrap();
+        assert_eq!((series.sum.ipv6.sent, series.conflicts), (5, 2));
+        assert_eq!(collector.duplicates, 1);
+        assert!(!series.is_beyond_doubt());
     }
 }

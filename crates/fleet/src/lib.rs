@@ -20,6 +20,7 @@ pub mod load_note;
 pub mod loaded;
 pub mod messages;
 pub mod names;
+mod reason;
 pub mod records;
 pub mod second_gatherer;
 pub mod split;

@@ -16,6 +16,7 @@ use sixmark_units::family::Family;
 use crate::collector::{RecordCollector, RecordSeries};
 use crate::load_note::{LoadNote, NotedAgent};
 use crate::names::AgentName;
+use crate::reason::reason;
 use crate::records::EndRecord;
 
 /// The records of a load, and its seconds so far.
@@ -53,6 +54,7 @@ pub fn loaded_of(
         server: None,
         server_restarts,
         duplicates: records.duplicates,
+        foreign: records.foreign,
     }));
     all
 }
@@ -64,14 +66,11 @@ fn agent_load(
     lost: Option<String>,
 ) -> AgentLoad {
     let end = series.end.as_deref();
-    let forsaken = end.is_some_and(|end| end.forsaken);
+    let cut_short = end.and_then(|end| end.cut_short.as_deref()).map(reason);
     let next = series.last_second.map_or(0, |last| last + 1);
     let loaded = end.map_or_else(|| loaded_of_seconds(plan, series), loaded_of_end);
-    let incomplete_from = (forsaken || end.is_none()).then_some(next);
-    let lost_because = match forsaken {
-        true => Some(FORSAKEN.to_owned()),
-        false => lost.filter(|_| end.is_none()),
-    };
+    let incomplete_from = (cut_short.is_some() || end.is_none()).then_some(next);
+    let lost_because = cut_short.or_else(|| lost.filter(|_| end.is_none()));
     AgentLoad {
         name: agent.name.to_string(),
         host: agent.host.clone(),
@@ -81,15 +80,14 @@ fn agent_load(
         incomplete_from,
         lost_because,
         adds_up: series.adds_up(),
+        conflicts: series.conflicts,
+        spool_failed: end.and_then(|end| end.spool_failed.as_deref()).map(reason),
         clock: ClockOffset { offset_ns: agent.clock_offset_ns, bound_ns: agent.clock_bound_ns },
         late_ns: end.map_or(0, |end| i64::try_from(end.late_ns).unwrap_or(i64::MAX)),
         truth: end.and_then(|end| end.truth.clone()),
         vitals: end.and_then(|end| end.vitals.clone()),
     }
 }
-
-/// Why a load that its controller left is not complete.
-const FORSAKEN: &str = "its controller gave no sign of life for 30 s, so it ended the load";
 
 fn loaded_of_end(end: &EndRecord) -> Loaded {
     Loaded {
@@ -98,8 +96,8 @@ fn loaded_of_end(end: &EndRecord) -> Loaded {
         elapsed_ns: end.elapsed_ns,
         put_off_ns: end.put_off_ns,
         begun_late_ns: end.late_ns,
-        // No signal ended it. The section of the fleet reports that it is not complete.
-        ended: if end.forsaken { Ended::Complete } else { end.ended },
+        // The section of the fleet reports that it is not complete; the others went on.
+        ended: if end.cut_short.is_some() { Ended::Complete } else { end.ended },
         driver: driver_name(&end.driver),
         clocks: end.clocks,
         lapses: end.lapses,

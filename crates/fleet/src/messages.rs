@@ -22,8 +22,17 @@ pub fn read_json<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::
     serde_json::from_str(text)
 }
 
+/// What an agent sent, with the name under which the transport knows it: the content may claim another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FromAgent {
+    /// The agent whose key sent it.
+    pub agent: AgentName,
+    /// The content.
+    pub content: Vec<u8>,
+}
+
 /// The version of these messages. Agents of another version are refused.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// What a controller asks all agents.
 #[derive(Clone, Debug, Serialize, Deserialize)]

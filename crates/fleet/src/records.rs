@@ -61,11 +61,15 @@ pub struct EndRecord {
     pub put_off_ns: Option<u64>,
     /// How much later than agreed the load began, in nanoseconds.
     pub late_ns: u64,
+    /// Why records could not be kept on the agent's disk, if that happened. They were published all
+    /// the same.
+    #[serde(default)]
+    pub spool_failed: Option<String>,
     /// Why it ended.
     pub ended: Ended,
-    /// True if it ended because its controller gave no sign of life for the length of the lease.
+    /// Why the agent itself ended the load early; `None` if it did not.
     #[serde(default)]
-    pub forsaken: bool,
+    pub cut_short: Option<String>,
     /// The kernel interface.
     pub driver: String,
     /// Doubtful timestamps.
@@ -86,10 +90,9 @@ pub struct EndRecord {
     pub vitals: Option<(Vitals, Vec<Warning>)>,
 }
 
-impl AgentRecord {
-    /// Returns the identity of the record: two records with the same identity are the same.
-    pub fn id(&self) -> String {
-        let AgentRecord { load, agent, incarnation, number, .. } = self;
-        format!("{load}/{agent}/{incarnation}/{number}")
-    }
+/// The part of a record that states its place among those of its load and incarnation.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct RecordPlace {
+    /// The number of the record, from 0.
+    pub number: u64,
 }

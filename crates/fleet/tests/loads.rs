@@ -9,7 +9,7 @@ use sixmark_document::provenance::Ended;
 use sixmark_fleet::engine::controller::{FleetController, Unwatched, Wanted};
 use sixmark_fleet::engine::in_process::{InProcess, InProcessController};
 use sixmark_fleet::engine::transport::{ControllerSide, RecordSource, TransportError};
-use sixmark_fleet::messages::{AskedOfAgent, CarriedLoad, ShareOrder};
+use sixmark_fleet::messages::{AskedOfAgent, CarriedLoad, FromAgent, ShareOrder};
 use sixmark_fleet::names::{AgentName, LoadName};
 use sixmark_fleet::records::{AgentRecord, RecordContent};
 use sixmark_record::plan::carried::CarriedPlan;
@@ -19,7 +19,7 @@ use sixmark_testkit::{DEADLINE, Origin};
 #[test]
 fn a_fleet_in_one_process_counts_what_one_process_counts() {
     let board = InProcess::new();
-    conform(&|| Arc::new(board.controller()), &|| Arc::new(board.agent()));
+    conform(&|| Arc::new(board.controller()), &|_| Arc::new(board.agent()));
 }
 
 /// How far the agents' clocks are ahead, in nanoseconds.
@@ -28,7 +28,7 @@ const AHEAD_NS: [i64; 3] = [3_000_000_000, -7_000_000_000, 0];
 #[test]
 fn agents_whose_clocks_are_wrong_begin_together_behind_an_uneven_delay() {
     let (board, folder, origin) = (InProcess::new(), tempfile::tempdir().unwrap(), Origin::start());
-    let _agents = AgentThreads::start(folder.path(), &AHEAD_NS, || Arc::new(board.agent()));
+    let _agents = AgentThreads::start(folder.path(), &AHEAD_NS, |_| Arc::new(board.agent()));
     let (there, back) = (Duration::from_millis(12), Duration::from_millis(2));
     let side = Delayed { side: board.controller(), there, back };
     let wanted = Wanted::Number(AHEAD_NS.len());
@@ -51,7 +51,7 @@ fn agents_whose_clocks_are_wrong_begin_together_behind_an_uneven_delay() {
 #[test]
 fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
     let (board, folder, origin) = (InProcess::new(), tempfile::tempdir().unwrap(), Origin::start());
-    let _agents = AgentThreads::start(folder.path(), &[0], || Arc::new(board.agent()));
+    let _agents = AgentThreads::start(folder.path(), &[0], |_| Arc::new(board.agent()));
     let (side, load) = (board.controller(), LoadName::from_str("left").unwrap());
     let plan = timed(&origin, 100.0, Duration::from_secs(3_600));
     let order = ShareOrder {
@@ -70,14 +70,15 @@ fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
     // Nobody says that the controller is alive: the last record comes by itself.
     let mut source = side.records(&load).unwrap();
     let end = loop {
-        let content = source.next(DEADLINE).unwrap().unwrap();
+        let content = source.next(DEADLINE).unwrap().unwrap().content;
         let record: AgentRecord = serde_json::from_slice(&content).unwrap();
         if let RecordContent::End(end) = record.content {
             break end;
         }
     };
     assert_eq!(end.ended, Ended::Interrupted);
-    assert!(end.forsaken);
+    let why = "its controller gave no sign of life for 1 s, so it ended the load";
+    assert_eq!(end.cut_short.as_deref(), Some(why));
     assert!(end.tally.ipv6.sent > 0);
     assert_eq!(kept(folder.path()).len(), 1, "nobody has confirmed it");
     assert_answer(&side, &AskedOfAgent::Seal(load), "done");
@@ -104,7 +105,7 @@ impl ControllerSide for Delayed {
         question: &[u8],
         expected: Option<usize>,
         patience: Duration,
-    ) -> Result<Vec<Vec<u8>>, TransportError> {
+    ) -> Result<Vec<FromAgent>, TransportError> {
         self.side.ask_all(question, expected, patience)
     }
 

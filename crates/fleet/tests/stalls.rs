@@ -79,10 +79,8 @@ impl Scene {
     fn set() -> Scene {
         let (board, folder) = (InProcess::new(), tempfile::tempdir().unwrap());
         let refuses: Arc<AtomicBool> = Arc::new(AtomicBool::new(true));
-        let number = AtomicBool::new(false);
-        let side = || {
-            let second = number.swap(true, Ordering::Relaxed);
-            let refuses = if second { Arc::clone(&refuses) } else { Arc::default() };
+        let side = |name: &str| {
+            let refuses = if name == "a1" { Arc::clone(&refuses) } else { Arc::default() };
             Arc::new(Refusing { side: board.agent(), refuses }) as Arc<dyn AgentSide>
         };
         let agents = AgentThreads::start(folder.path(), &[0, 0], side);
@@ -148,10 +146,13 @@ fn records_that_were_given_up_can_be_collected_or_forgotten_later() {
     scene.refuses.store(false, Ordering::Relaxed);
     let load = "stalls-1".parse().unwrap();
     let result = collect_kept(Arc::new(scene.board.controller()), &load, &AtomicBool::default());
-    let fleet = result.unwrap().fleet.unwrap();
+    let collected = result.unwrap();
+    let fleet = collected.result.fleet.as_ref().unwrap();
     assert_eq!((fleet.complete(), fleet.agents.len()), (2, 2));
+    assert_eq!(kept(scene.folder.path()).len(), 1, "until the result is written");
+    drop(collected);
     let forgot = forget_kept(&scene.board.controller(), &load).unwrap();
-    assert!(forgot.is_empty(), "collecting confirmed them: {forgot:?}");
+    assert_eq!(forgot.len(), 1, "{forgot:?}");
     assert!(kept(scene.folder.path()).is_empty());
     let side = scene.board.controller();
     let again = collect_kept(Arc::new(side), &load, &AtomicBool::default());

@@ -7,7 +7,7 @@ use sixmark_testkit::transport::{agent_name, conform, echo};
 #[test]
 fn a_transport_within_a_process_does_what_every_transport_must() {
     let transport = InProcess::new();
-    conform(&transport.controller(), &|| Box::new(transport.agent()));
+    conform(&transport.controller(), &|_| Box::new(transport.agent()));
 }
 
 #[test]

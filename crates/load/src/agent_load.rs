@@ -19,6 +19,8 @@ pub struct FleetLoad {
     pub server_restarts: u32,
     /// Records that arrived more than once and were counted once.
     pub duplicates: u64,
+    /// Records of agents that took no part, which were not counted.
+    pub foreign: u64,
 }
 
 /// The share of a load that one agent generated, with what is known about the agent.
@@ -40,6 +42,10 @@ pub struct AgentLoad {
     pub lost_because: Option<String>,
     /// Whether the sum of its seconds is what it counted in all.
     pub adds_up: bool,
+    /// Records that disagree with one that was counted, or name another agent.
+    pub conflicts: u64,
+    /// Why records could not be kept on its disk, if that happened.
+    pub spool_failed: Option<String>,
     /// The difference of its clock from the controller's, and the most by which that may be wrong,
     /// in nanoseconds.
     pub clock: ClockOffset,

@@ -99,6 +99,7 @@ fn joined_fleet(
     let Some(mut fleet) = before else { return Some(Box::new(later.clone())) };
     fleet.server_restarts += later.server_restarts;
     fleet.duplicates += later.duplicates;
+    fleet.foreign += later.foreign;
     for agent in &later.agents {
         match fleet.agents.iter_mut().find(|known| known.name == agent.name) {
             Some(known) => add_later_share(known, agent),
@@ -116,6 +117,10 @@ fn add_later_share(agent: &mut AgentLoad, later: &AgentLoad) {
         agent.lost_because.clone_from(&later.lost_because);
     }
     agent.adds_up &= later.adds_up;
+    agent.conflicts += later.conflicts;
+    if agent.spool_failed.is_none() {
+        agent.spool_failed.clone_from(&later.spool_failed);
+    }
     // The sides of a comparison have different targets.
     let known = agent.environment.routes.clone();
     let is_new = |route: &&RouteTaken| known.iter().all(|known| known.to != route.to);

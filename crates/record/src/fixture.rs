@@ -197,6 +197,8 @@ pub fn agent(name: &str, requests_per_s: f64) -> AgentResult {
         incomplete_from: None,
         lost_because: None,
         adds_up: true,
+        conflicts: 0,
+        spool_failed: None,
         clock_offset_s: 0.001,
         clock_bound_s: 0.0002,
         start_late_s: 0.000_05,

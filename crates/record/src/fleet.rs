@@ -23,12 +23,33 @@ pub struct FleetSection {
     pub server_restarts: u32,
     /// Records that arrived more than once and were counted once.
     pub duplicates: u64,
+    /// Records of this load that agents sent which took no part in it; they were not counted.
+    #[serde(default)]
+    pub foreign: u64,
 }
 
 impl FleetSection {
     /// Returns the number of agents whose load is counted to its end.
     pub fn complete(&self) -> usize {
         self.agents.iter().filter(|agent| agent.incomplete_from.is_none()).count()
+    }
+
+    /// Returns one line about a load of which no counts arrived, with the reasons; `None` if some
+    /// did.
+    pub fn describe_no_counts(&self) -> Option<String> {
+        let nothing = |agent: &AgentResult| agent.incomplete_from == Some(0);
+        if self.agents.is_empty() || !self.agents.iter().all(nothing) {
+            return None;
+        }
+        let mut reasons: Vec<&str> =
+            self.agents.iter().filter_map(|agent| agent.lost_because.as_deref()).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        let why = match reasons.is_empty() {
+            true => String::new(),
+            false => format!(": {}", reasons.join("; ")),
+        };
+        Some(format!("no counts of any agent arrived{why}"))
     }
 }
 
@@ -58,6 +79,14 @@ pub struct AgentResult {
     pub lost_because: Option<String>,
     /// Whether the sum of its seconds, as collected, is what it counted in all.
     pub adds_up: bool,
+    /// Records that disagree with one that was counted, or that name another agent than the one whose
+    /// key sent them; they were not counted. Zero in documents older than this field.
+    #[serde(default)]
+    pub conflicts: u64,
+    /// Why it could not keep records on its disk until they were collected; null if it could.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[serde(default)]
+    pub spool_failed: Option<String>,
     /// The difference of its clock from the controller's, in seconds: above zero if it is ahead.
     #[cfg_attr(feature = "schema", schemars(with = "sixmark_document::schema_type::Signed"))]
     pub clock_offset_s: f64,

@@ -8,6 +8,7 @@ use sixmark_units::family::{Family, spoken};
 use sixmark_units::quantity::counted;
 
 use crate::family_result::{FailureCount, FamilyResult};
+use crate::fleet::FleetSection;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::result::RunResult;
@@ -123,6 +124,9 @@ impl RunResult {
     /// Returns one line about the families without any response of an accepted status: what
     /// happened most often over each, and what to do. `None` if there is no such family.
     pub fn describe_no_answers(&self) -> Option<String> {
+        if let Some(line) = self.fleet.as_ref().and_then(FleetSection::describe_no_counts) {
+            return Some(line);
+        }
         let (plan, ended, kind) = (&self.plan, self.ended, LoadKind::Run);
         let side = |(family, figures): (Family, _)| LoadedSide {
             name: family.word(),
@@ -258,6 +262,7 @@ fn tls_cause(figures: &FamilyResult) -> Option<Cause> {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::fleet::AgentResult;
     use crate::outcome::{Failure, FailurePhase};
 
     /// Returns a run over both families whose exchanges over IPv6 failed so.
@@ -299,6 +304,22 @@ mod tests {
             one.replace("connect;", "connect, nor over IPv4 ([::1]:80): REFUSED in connect;");
         assert_eq!(said(&run, LoadKind::Run), Some(both));
         assert_eq!(said(&fixture::run(), LoadKind::Run), None);
+    }
+
+    #[test]
+    fn a_load_of_which_no_counts_arrived_is_explained_by_the_agents() {
+        let mut run = failing(&[]);
+        let lost = |name: &str, why: &str| AgentResult {
+            incomplete_from: Some(0),
+            lost_because: Some(why.to_owned()),
+            ..fixture::agent(name, 0.0)
+        };
+        let agents = vec![lost("a", "the disk is full"), lost("b", "the disk is full")];
+        run.fleet = Some(FleetSection { agents, ..FleetSection::default() });
+        let line = "no counts of any agent arrived: the disk is full";
+        assert_eq!(run.describe_no_answers().as_deref(), Some(line));
+        run.fleet.as_mut().unwrap().agents[1].incomplete_from = None;
+        assert_ne!(run.describe_no_answers().as_deref(), Some(line));
     }
 
     #[test]

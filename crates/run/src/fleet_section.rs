@@ -28,6 +28,7 @@ pub fn fleet_section(plan: &Plan, fleet: &FleetLoad, elapsed_s: PerFamily<f64>) 
             .collect(),
         server_restarts: fleet.server_restarts,
         duplicates: fleet.duplicates,
+        foreign: fleet.foreign,
     }
 }
 
@@ -75,6 +76,8 @@ fn agent_result(
         incomplete_from: agent.incomplete_from,
         lost_because: agent.lost_because.clone(),
         adds_up: agent.adds_up,
+        conflicts: agent.conflicts,
+        spool_failed: agent.spool_failed.clone(),
         clock_offset_s: agent.clock.offset_ns as f64 / 1e9,
         clock_bound_s: agent.clock.bound_ns as f64 / 1e9,
         start_late_s: agent.late_ns as f64 / 1e9,

@@ -39,18 +39,20 @@ impl AgentThreads {
     pub fn start(
         folder: &Path,
         ahead_ns: &[i64],
-        side: impl Fn() -> Arc<dyn AgentSide>,
+        side: impl Fn(&str) -> Arc<dyn AgentSide>,
     ) -> AgentThreads {
         let stop: Arc<AtomicBool> = Arc::default();
         let start = |(number, ahead): (usize, &i64)| {
+            let name = format!("a{number}");
             let settings = AgentSettings {
-                name: format!("a{number}").parse().unwrap(),
+                name: name.parse().unwrap(),
                 allowed: AllowedTargets::EVERYTHING.into(),
+                longest: None,
                 cores: Some(1),
                 clock_ahead_ns: *ahead,
             };
-            let folder = folder.join(format!("a{number}"));
-            let agent = Agent::start(settings, &folder, side(), Arc::clone(&stop)).unwrap();
+            let (folder, side) = (folder.join(&name), side(&name));
+            let agent = Agent::start(settings, &folder, side, Arc::clone(&stop)).unwrap();
             std::thread::spawn(move || agent.serve())
         };
         let threads = ahead_ns.iter().enumerate().map(start).collect();
@@ -70,7 +72,7 @@ impl Drop for AgentThreads {
 /// Runs the whole suite. No other agents may be connected.
 pub fn conform(
     controller: &dyn Fn() -> Arc<dyn ControllerSide>,
-    agent: &dyn Fn() -> Arc<dyn AgentSide>,
+    agent: &dyn Fn(&str) -> Arc<dyn AgentSide>,
 ) {
     let folder = tempfile::tempdir().unwrap();
     let agents = AgentThreads::start(folder.path(), &[0; AGENTS as usize], agent);

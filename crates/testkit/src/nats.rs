@@ -3,7 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
+use sixmark_fleet::engine::nats::agent::NatsAgent;
 use sixmark_fleet::engine::nats::server::NatsServer;
+
+use crate::transport::agent_name;
 
 /// The name that skips tests of NATS in `SIXMARK_SKIP`.
 pub const SKIP: &str = "nats-server";
@@ -25,7 +28,18 @@ pub fn nats_server_folder() -> PathBuf {
     })
 }
 
+/// The agents that a server of [`start_nats`] knows.
+const AGENTS: [&str; 10] = ["a", "b", "c", "late", "mute", "long", "a0", "a1", "a2", "a3"];
+
 /// Starts a server on a loopback address.
 pub fn start_nats(loopback: IpAddr) -> NatsServer {
-    NatsServer::start(Some(&nats_server_folder()), loopback).unwrap()
+    let agents = AGENTS.map(agent_name);
+    NatsServer::start(Some(&nats_server_folder()), loopback, &agents).unwrap()
+}
+
+/// Connects as an agent of a server of [`start_nats`].
+pub fn connect_agent(server: &NatsServer, name: &str) -> NatsAgent {
+    let name = agent_name(name);
+    let credentials = server.agent_credentials(&name).expect("the server knows this agent");
+    NatsAgent::connect(server.address(), credentials, &name).unwrap()
 }

@@ -44,6 +44,11 @@ impl Process {
         Process { child, said }
     }
 
+    /// Returns its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Polls until `ready` returns true. Returns false if the program ended before.
     pub fn wait_until(&mut self, ready: impl FnMut() -> bool) -> bool {
         Process::wait_for_all(std::slice::from_mut(self), ready)

@@ -18,8 +18,8 @@ const SHORT: Duration = Duration::from_millis(200);
 /// The interval between two checks of a condition that cannot be waited for.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Makes the side of another agent.
-pub type AgentMaker<'a> = &'a (dyn Fn() -> Box<dyn AgentSide> + Sync);
+/// Makes the side of an agent of this name.
+pub type AgentMaker<'a> = &'a (dyn Fn(&str) -> Box<dyn AgentSide> + Sync);
 
 /// Runs the whole suite. No other agents may be connected.
 pub fn conform(controller: &dyn ControllerSide, make: AgentMaker<'_>) {
@@ -60,7 +60,11 @@ pub fn drain(source: &mut dyn RecordSource, count: usize) -> Vec<String> {
     let mut records = Vec::new();
     while records.len() < count {
         match source.next(DEADLINE).unwrap() {
-            Some(content) => records.push(String::from_utf8(content).unwrap()),
+            Some(record) => {
+                let text = String::from_utf8(record.content).unwrap();
+                assert!(text.starts_with(record.agent.as_str()), "{text} of {}", record.agent);
+                records.push(text);
+            }
             None => panic!("{} of {count} records came: {records:?}", records.len()),
         }
     }
@@ -86,7 +90,7 @@ fn listener() -> (Handler, Receiver<Vec<u8>>) {
 }
 
 fn serve(make: AgentMaker<'_>, name: &str) -> Box<dyn AgentSide> {
-    let agent = make();
+    let agent = make(name);
     agent.serve(&agent_name(name), echo(name)).unwrap();
     agent
 }
@@ -108,7 +112,7 @@ fn one_agent_is_asked(controller: &dyn ControllerSide, make: AgentMaker<'_>) {
     drop(a);
     assert!(is_silent(controller.ask(&agent_name("a"), b"who", SHORT)));
     let (handler, heard) = listener();
-    let mute = make();
+    let mute = make("mute");
     mute.serve(&agent_name("mute"), handler).unwrap();
     assert!(is_silent(controller.ask(&agent_name("mute"), b"who", SHORT)));
     assert_eq!(heard.recv_timeout(DEADLINE).unwrap(), b"who");
@@ -118,9 +122,15 @@ fn all_agents_are_asked(controller: &dyn ControllerSide, make: AgentMaker<'_>) {
     assert_eq!(controller.ask_all(b"?", None, SHORT), Ok(Vec::new()));
     let _agents = ["a", "b", "c"].map(|name| serve(make, name));
     let sorted = |expected: Option<usize>, patience: Duration| {
-        let mut answers = controller.ask_all(b"?", expected, patience).unwrap();
-        answers.sort();
-        answers
+        let answers = controller.ask_all(b"?", expected, patience).unwrap().into_iter();
+        let mut contents: Vec<Vec<u8>> = answers
+            .map(|answer| {
+                assert!(answer.content.starts_with(answer.agent.as_str().as_bytes()));
+                answer.content
+            })
+            .collect();
+        contents.sort();
+        contents
     };
     let all: Vec<Vec<u8>> = [b"a ?", b"b ?", b"c ?"].iter().map(|text| text.to_vec()).collect();
     assert_eq!(sorted(Some(3), DEADLINE), all);
@@ -137,7 +147,7 @@ fn announcements_arrive_in_order(controller: &dyn ControllerSide, make: AgentMak
     let heard: Vec<_> = ["a", "b"]
         .map(|name| {
             let (handler, heard) = listener();
-            let agent = make();
+            let agent = make(name);
             agent.serve(&agent_name(name), handler).unwrap();
             (agent, heard)
         })
@@ -167,7 +177,7 @@ fn records_are_kept(controller: &dyn ControllerSide, make: AgentMaker<'_>) {
     scope(|scope| {
         for name in ["a", "b"] {
             scope.spawn(move || {
-                let agent = make();
+                let agent = make(name);
                 for number in 0..COUNT {
                     agent.publish(&record("kept", name, number), DEADLINE).unwrap();
                     // The same once more, as after an acknowledgement that was lost.
@@ -194,14 +204,14 @@ fn records_are_kept(controller: &dyn ControllerSide, make: AgentMaker<'_>) {
 }
 
 fn a_source_waits_for_records(controller: &dyn ControllerSide, make: AgentMaker<'_>) {
-    let agent = make();
+    let agent = make("a");
     let mut source = controller.records(&load_name("later")).unwrap();
     assert_eq!(source.next(Duration::ZERO), Ok(None));
     for number in 0..3 {
         scope(|scope| {
             let waiting = scope.spawn(|| source.next(DEADLINE));
             agent.publish(&record("later", "a", number), DEADLINE).unwrap();
-            let content = waiting.join().unwrap().unwrap().unwrap();
+            let content = waiting.join().unwrap().unwrap().unwrap().content;
             assert_eq!(content, record("later", "a", number).content);
         });
     }
@@ -266,7 +276,7 @@ fn notes_are_kept(controller: &dyn ControllerSide) {
 }
 
 fn a_load_is_forgotten(controller: &dyn ControllerSide, make: AgentMaker<'_>) {
-    let agent = make();
+    let agent = make("a");
     for load in ["gone", "stays"] {
         agent.publish(&record(load, "a", 0), DEADLINE).unwrap();
     }
@@ -284,7 +294,10 @@ fn long_messages_are_refused(controller: &dyn ControllerSide, make: AgentMaker<'
     let long = vec![b'x'; LONGEST_MESSAGE + 1];
     let agent = serve(make, "long");
     refused(
-        agent.publish(&PublishedRecord { content: long.clone(), ..record("l", "a", 0) }, DEADLINE),
+        agent.publish(
+            &PublishedRecord { content: long.clone(), ..record("l", "long", 0) },
+            DEADLINE,
+        ),
     );
     refused(controller.ask(&agent_name("long"), &long, DEADLINE).map(drop));
     refused(controller.ask_all(&long, None, DEADLINE).map(drop));
@@ -298,8 +311,8 @@ fn long_messages_are_refused(controller: &dyn ControllerSide, make: AgentMaker<'
         all_but.len() + 5
     );
     let content = all_but.to_owned();
-    agent.publish(&PublishedRecord { content, ..record("l", "a", 1) }, DEADLINE).unwrap();
+    agent.publish(&PublishedRecord { content, ..record("l", "long", 1) }, DEADLINE).unwrap();
     let mut source = controller.records(&load_name("l")).unwrap();
-    assert_eq!(source.next(DEADLINE).unwrap().unwrap().len(), all_but.len());
+    assert_eq!(source.next(DEADLINE).unwrap().unwrap().content.len(), all_but.len());
     controller.forget(&load_name("l")).unwrap();
 }

@@ -506,6 +506,8 @@ mod tests {
                 incomplete_from: None,
                 lost_because: None,
                 adds_up: true,
+                conflicts: 0,
+                spool_failed: None,
                 clock: ClockOffset::default(),
                 late_ns: 0,
                 truth: None,

@@ -13,6 +13,7 @@ use sixmark_sys::command_error::CommandError;
 use super::controller::{FleetController, FleetWatch, ReportSink, Wanted};
 use super::nats::address::{NatsAddress, ServerHost};
 use super::nats::controller::NatsController;
+use super::nats::credentials::Credentials;
 use super::nats::server::NatsServer;
 use super::placed_agent::PlacedOrder;
 use super::placement::ssh::SshCommand;
@@ -76,10 +77,11 @@ pub fn take_hosts(
 ) -> Result<FleetController, CommandError> {
     let ssh = SshCommand::from_environment()?;
     let (beside, loopback) = (beside(), loopback());
+    let names: Vec<AgentName> = hosts.hosts().iter().map(|(_, name)| name.clone()).collect();
     let server = match order.own_lab {
         // Whatever ends the lab also ends what guards a folder elsewhere.
-        Some(lab) => NatsServer::start_in(beside.as_deref(), loopback, lab.temporary),
-        None => NatsServer::start(beside.as_deref(), loopback),
+        Some(lab) => NatsServer::start_in(beside.as_deref(), loopback, &names, lab.temporary),
+        None => NatsServer::start(beside.as_deref(), loopback, &names),
     };
     let server = server.map_err(CommandError::Measure)?;
     let terms = PlacementTerms {
@@ -90,15 +92,17 @@ pub fn take_hosts(
         patience: PATIENCE,
         lines: Arc::clone(&order.lines),
     };
-    let credentials = server.agent_credentials().to_text();
-    let hello = |name: &AgentName| PlacedOrder::new(name.clone(), credentials.clone()).to_bytes();
+    let hello = |name: &AgentName| {
+        // The server was started for all of them.
+        let credentials = server.agent_credentials(name).map(Credentials::to_text);
+        PlacedOrder::new(name.clone(), credentials.unwrap_or_default()).to_bytes()
+    };
     let placed = place_all(hosts, hello, &terms, stop)?;
     let reports = Arc::clone(&order.reports);
     let agents = PlacedAgents { reports, placed: Mutex::new(placed), server };
     let server = &agents.server;
     let side = NatsController::connect(server.address(), server.controller_credentials());
     let side = side.map_err(|error| CommandError::Measure(error.to_string()))?;
-    let names = hosts.hosts().iter().map(|(_, name)| name.clone()).collect();
     FleetController::take(
         Arc::new(side),
         &controller_name(),

@@ -14,6 +14,7 @@ use super::transport::{
     AgentSide, ControllerSide, Handler, LONGEST_MESSAGE, PublishedRecord, RecordSource,
     TransportError,
 };
+use crate::messages::FromAgent;
 use crate::names::{AgentName, LoadName};
 
 /// A transport in memory. Clones are the same transport.
@@ -67,7 +68,7 @@ struct Request {
 }
 
 /// What a handler said, or why it can't be sent.
-type Answer = Result<Vec<u8>, TransportError>;
+type Answer = (AgentName, Result<Vec<u8>, TransportError>);
 
 struct Lease {
     holder: String,
@@ -161,7 +162,7 @@ impl ControllerSide for InProcessController {
         question: &[u8],
         expected: Option<usize>,
         patience: Duration,
-    ) -> Result<Vec<Vec<u8>>, TransportError> {
+    ) -> Result<Vec<FromAgent>, TransportError> {
         check_length(question)?;
         let end = Instant::now() + patience;
         let (sender, receiver) = channel();
@@ -171,7 +172,9 @@ impl ControllerSide for InProcessController {
         while expected.is_none_or(|expected| answers.len() < expected) {
             let left = end.saturating_duration_since(Instant::now());
             match receiver.recv_timeout(left) {
-                Ok(answer) => answers.extend(answer.ok()),
+                Ok((agent, answer)) => {
+                    answers.extend(answer.ok().map(|content| FromAgent { agent, content }));
+                }
                 Err(_) => break,
             }
         }
@@ -194,7 +197,7 @@ impl ControllerSide for InProcessController {
         self.0.wait_for(end, send)?.ok_or_else(silent)?;
         drop(sender);
         let left = end.saturating_duration_since(Instant::now());
-        receiver.recv_timeout(left).unwrap_or_else(|_| Err(silent()))
+        receiver.recv_timeout(left).map_or_else(|_| Err(silent()), |(_, answer)| answer)
     }
 
     fn announce(&self, message: &[u8]) -> Result<(), TransportError> {
@@ -285,16 +288,17 @@ struct KeptRecords {
 }
 
 impl RecordSource for KeptRecords {
-    fn next(&mut self, patience: Duration) -> Result<Option<Vec<u8>>, TransportError> {
+    fn next(&mut self, patience: Duration) -> Result<Option<FromAgent>, TransportError> {
         let look = |content: &Content| {
             let records = content.records.get(&self.load)?;
             let at = records.partition_point(|(sequence, _)| *sequence <= self.last);
-            records.get(at).map(|(sequence, record)| (*sequence, record.content.clone()))
+            let (sequence, PublishedRecord { agent, content, .. }) = records.get(at)?;
+            Some((*sequence, FromAgent { agent: agent.clone(), content: content.clone() }))
         };
         let found = self.board.wait_for(Instant::now() + patience, look)?;
-        Ok(found.map(|(sequence, content)| {
+        Ok(found.map(|(sequence, record)| {
             self.last = sequence;
-            content
+            record
         }))
     }
 }
@@ -305,7 +309,8 @@ impl AgentSide for InProcessAgent {
         let (requests, receiver) = sync_channel(WAITING);
         // It ends when the board drops the sender.
         let thread = Builder::new().name(format!("agent {agent}"));
-        thread.spawn(move || answer_all(&receiver, &handler)).map_err(|error| {
+        let name = agent.clone();
+        thread.spawn(move || answer_all(&name, &receiver, &handler)).map_err(|error| {
             TransportError::Refused(format!("can't serve: {}", no_thread(&error)))
         })?;
         content.agents.push(Served { id: self.id, agent: agent.clone(), requests });
@@ -336,12 +341,12 @@ impl Drop for InProcessAgent {
     }
 }
 
-fn answer_all(requests: &Receiver<Request>, handler: &Handler) {
+fn answer_all(agent: &AgentName, requests: &Receiver<Request>, handler: &Handler) {
     for Request { content, answer } in requests {
         let said = handler(&content);
         if let (Some(said), Some(answer)) = (said, answer) {
             // Who asked may have stopped waiting.
-            let _ = answer.send(check_length(&said).map(|()| said));
+            let _ = answer.send((agent.clone(), check_length(&said).map(|()| said)));
         }
     }
 }

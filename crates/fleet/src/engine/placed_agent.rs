@@ -62,13 +62,14 @@ pub fn serve(stop: &Arc<AtomicBool>) -> Result<(), CommandError> {
     let to_stop = Arc::clone(stop);
     let tunnel = greeted.open(own.as_bytes(), move |_| to_stop.store(true, Ordering::Relaxed));
     let tunnel = tunnel.map_err(|error| cannot(&error))?;
-    let side = NatsAgent::connect(&address_of(tunnel.address()), &credentials);
+    let side = NatsAgent::connect(&address_of(tunnel.address()), &credentials, &order.name);
     let side = side.map_err(|error| cannot(&error))?;
     let folder = GuardedFolder::create("sixmark-agent-").map_err(|error| cannot(&error))?;
     let settings = AgentSettings {
         name: order.name,
         // The user who placed it could load any target from here without it.
         allowed: AllowedTargets::EVERYTHING.into(),
+        longest: None,
         cores: None,
         clock_ahead_ns: 0,
     };

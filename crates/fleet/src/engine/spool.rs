@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::names::LoadName;
+use crate::records::RecordPlace;
 
 /// How the file of a share's records is called after its load and incarnation.
 const ENDING: &str = "records";
@@ -62,7 +63,7 @@ impl SpoolFolder {
         let incarnation = self.incarnation;
         let path = self.path.join(format!("{load}.{incarnation}.{ENDING}"));
         let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(&path)?;
-        Ok((SpoolFile { path, load: load.clone(), incarnation }, SpoolWriter { file }))
+        Ok((SpoolFile { path, load: load.clone(), incarnation }, SpoolWriter { file, length: 0 }))
     }
 
     /// Returns the shares whose records are kept, in no particular order.
@@ -81,24 +82,27 @@ fn spool_file(path: PathBuf) -> Option<SpoolFile> {
 }
 
 impl SpoolFile {
-    /// Returns the records, from number `from` on. What a killed agent wrote in part is no record.
+    /// Returns the records with their numbers, from number `from` on. A number may be missing: that
+    /// record could not be written. What a killed agent wrote in part is no record.
     ///
     /// # Errors
     /// The file can't be read.
-    pub fn records_from(&self, from: u64) -> io::Result<Vec<Vec<u8>>> {
+    pub fn records_from(&self, from: u64) -> io::Result<Vec<(u64, Vec<u8>)>> {
         let mut reader = BufReader::new(File::open(&self.path)?);
         let mut records = Vec::new();
-        let mut number = 0;
         loop {
             let mut line = Vec::new();
             reader.read_until(b'\n', &mut line)?;
             if line.pop() != Some(b'\n') {
                 return Ok(records);
             }
-            if number >= from {
-                records.push(line);
+            let place = crate::messages::read_json::<RecordPlace>(&line);
+            // A line that can't be read is damaged: its number is not known.
+            if let Ok(RecordPlace { number }) = place
+                && number >= from
+            {
+                records.push((number, line));
             }
-            number += 1;
         }
     }
 
@@ -115,6 +119,8 @@ impl SpoolFile {
 #[derive(Debug)]
 pub struct SpoolWriter {
     file: File,
+    /// The length of the whole records, in bytes.
+    length: u64,
 }
 
 impl SpoolWriter {
@@ -124,8 +130,13 @@ impl SpoolWriter {
     /// The disk is full, or fails.
     pub fn write(&mut self, record: &[u8]) -> io::Result<()> {
         let line = [record, b"\n"].concat();
-        self.file.write_all(&line)?;
-        self.file.sync_data()
+        let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
+        match written {
+            Ok(()) => self.length += line.len() as u64,
+            // A later record must not continue half a line.
+            Err(_) => drop(self.file.set_len(self.length)),
+        }
+        written
     }
 }
 
@@ -140,22 +151,22 @@ mod tests {
         let load: LoadName = "l-1".parse().unwrap();
         let first = SpoolFolder::open(&path).unwrap();
         let (file, mut writer) = first.begin(&load).unwrap();
-        for record in ["a", "b", "c"] {
-            writer.write(record.as_bytes()).unwrap();
+        // The record with number 1 could not be written.
+        for number in [0, 2, 3] {
+            writer.write(format!(r#"{{"number":{number}}}"#).as_bytes()).unwrap();
         }
+        writer.file.write_all(b"damaged\n").unwrap();
         writer.file.write_all(b"half").unwrap();
         assert!(first.begin(&load).is_err());
         let second = SpoolFolder::open(&path).unwrap();
         assert_eq!((first.incarnation(), second.incarnation()), (0, 1));
         assert_eq!(second.kept(), std::slice::from_ref(&file));
-        let text = |from| {
+        let numbers = |from| {
             let records = file.records_from(from).unwrap();
-            records.into_iter().map(|r| String::from_utf8(r).unwrap()).collect::<Vec<_>>()
+            records.into_iter().map(|(number, _)| number).collect::<Vec<_>>()
         };
-        assert_eq!(
-            (text(0), text(2), text(3)),
-            (vec!["a".into(), "b".into(), "c".into()], vec!["c".into()], vec![])
-        );
+        assert_eq!((numbers(0), numbers(3), numbers(4)), (vec![0, 2, 3], vec![3], vec![]));
+        assert_eq!(file.records_from(3).unwrap()[0].1, br#"{"number":3}"#);
         file.remove().unwrap();
         assert_eq!(second.kept(), []);
     }

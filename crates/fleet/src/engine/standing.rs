@@ -86,7 +86,7 @@ pub fn serve_agent(
     stop: &Arc<AtomicBool>,
     ready: impl FnOnce(),
 ) -> Result<(), CommandError> {
-    let side = NatsAgent::connect(server, credentials);
+    let side = NatsAgent::connect(server, credentials, &settings.name);
     let side = side.map_err(|error| CommandError::Measure(error.to_string()))?;
     let agent = Agent::start(settings, folder, Arc::new(side), Arc::clone(stop))?;
     ready();

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::messages::FromAgent;
 use crate::names::{AgentName, LoadName};
 
 /// The longest message that a transport must carry, in bytes. A longer one is refused.
@@ -41,7 +42,8 @@ pub struct PublishedRecord {
     pub load: LoadName,
     /// The agent that published it.
     pub agent: AgentName,
-    /// The identity of the record: two publications with the same identity are the same record.
+    /// The identity of the record: two publications with the same identity are the same record. Others
+    /// must not be able to guess it, or they could have a record taken for one that is kept already.
     pub id: String,
     /// The content.
     pub content: Vec<u8>,
@@ -49,8 +51,8 @@ pub struct PublishedRecord {
 
 /// The controller's side.
 pub trait ControllerSide: fmt::Debug + Send + Sync {
-    /// Asks every agent and returns what they answer. It ends when `expected` agents have answered,
-    /// if a number is given, and after `patience` otherwise.
+    /// Asks every agent and returns what they answer. It ends when `expected` agents have answered, if a
+    /// number is given, and after `patience` otherwise.
     ///
     /// # Errors
     /// The transport can't be used.
@@ -59,7 +61,7 @@ pub trait ControllerSide: fmt::Debug + Send + Sync {
         question: &[u8],
         expected: Option<usize>,
         patience: Duration,
-    ) -> Result<Vec<Vec<u8>>, TransportError>;
+    ) -> Result<Vec<FromAgent>, TransportError>;
 
     /// Sends a request to one agent and returns its answer.
     ///
@@ -142,7 +144,7 @@ pub trait RecordSource: fmt::Debug + Send {
     ///
     /// # Errors
     /// The transport can't be used.
-    fn next(&mut self, patience: Duration) -> Result<Option<Vec<u8>>, TransportError>;
+    fn next(&mut self, patience: Duration) -> Result<Option<FromAgent>, TransportError>;
 }
 
 /// What an agent does with a request: it returns the answer, or `None` to a message that needs

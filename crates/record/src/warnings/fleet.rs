@@ -13,8 +13,11 @@ const SLOW: f64 = 0.8;
 /// Returns the warnings about the agents.
 pub fn of_fleet(fleet: &FleetSection) -> Vec<Warning> {
     let lost = fleet.agents.iter().filter_map(lost);
-    let each = lost.chain(fleet.agents.iter().filter_map(disagree));
-    let all = [apart(fleet), slow(fleet), restarted(fleet)];
+    let each = lost
+        .chain(fleet.agents.iter().filter_map(disagree))
+        .chain(fleet.agents.iter().filter_map(conflict))
+        .chain(fleet.agents.iter().filter_map(unspooled));
+    let all = [foreign(fleet), apart(fleet), slow(fleet), restarted(fleet)];
     each.chain(all.into_iter().flatten()).collect()
 }
 
@@ -36,6 +39,38 @@ fn disagree(agent: &AgentResult) -> Option<Warning> {
         agent.name
     );
     (!agent.adds_up).then(|| warning("agent_disagrees", message))
+}
+
+/// Warns if records show that someone else may have the key of an agent.
+fn conflict(agent: &AgentResult) -> Option<Warning> {
+    let number = Some(agent.conflicts).filter(|number| *number > 0)?;
+    let disagree = if number == 1 { "disagrees" } else { "disagree" };
+    let message = format!(
+        "{} of agent {} {disagree} with what was counted of it: someone else may have its key, or its          clone runs; records of this load were not removed",
+        counted(number, "record", "records"),
+        agent.name
+    );
+    Some(warning("agent_conflict", message))
+}
+
+/// Warns if the records of an agent would have been lost with it.
+fn unspooled(agent: &AgentResult) -> Option<Warning> {
+    let why = agent.spool_failed.as_ref()?;
+    let message = format!(
+        "agent {} could not keep its records on its disk ({why}); they were published all the same",
+        agent.name
+    );
+    Some(warning("agent_spool_failed", message))
+}
+
+fn foreign(fleet: &FleetSection) -> Option<Warning> {
+    let number = Some(fleet.foreign).filter(|number| *number > 0)?;
+    let message = format!(
+        "{} of this load came from agents that took no part in it, and {} not counted",
+        counted(number, "record", "records"),
+        if number == 1 { "was" } else { "were" }
+    );
+    Some(warning("agent_conflict", message))
 }
 
 /// Warns if it is not certain that all agents began together.
@@ -119,6 +154,8 @@ mod tests {
             codes(vec![agent("a", 1_000.0), changed, agent("c", 1_000.0)])
         };
         assert_eq!(with(|b| b.incomplete_from = Some(7)), ["agent_lost"]);
+        assert_eq!(with(|b| b.conflicts = 1), ["agent_conflict"]);
+        assert_eq!(with(|b| b.spool_failed = Some("full".to_owned())), ["agent_spool_failed"]);
         assert_eq!(with(|b| b.adds_up = false), ["agent_disagrees"]);
         assert_eq!(with(|b| b.clock_bound_s = 0.02), ["agents_apart"]);
         assert_eq!(with(|b| b.start_late_s = 0.02), ["agents_apart"]);

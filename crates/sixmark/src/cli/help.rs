@@ -142,15 +142,18 @@ const EXAMPLES: [CommandExamples; 15] = [
         options: &[
             (
                 "allow",
-                "sixmark agent --nats tls://nats.example.net --creds agent.creds --allow \
+                "sixmark agent --nats tls://nats.example.net --creds paris.creds --allow \
                  2001:db8::/32",
             ),
-            ("name", "sixmark agent --name paris --nats nats://[::1] --creds agent.creds"),
+            ("cores", "sixmark agent --cores 2 --nats nats://[::1] --creds paris.creds"),
         ],
     },
     CommandExamples {
         command: &["fleet", "init"],
-        options: &[("names", "sixmark fleet init fleet --server nats.example.net")],
+        options: &[
+            ("names", "sixmark fleet init fleet --server nats.example.net --agents paris,tokyo"),
+            ("agents", "sixmark fleet init fleet --server ::1 --agents paris"),
+        ],
     },
     CommandExamples { command: &["demo"], options: &[("duration", "sixmark demo -d 10s")] },
 ];

@@ -80,6 +80,7 @@ fn fleet_sample() -> Value {
         agents: agents.into(),
         server_restarts: 0,
         duplicates: 0,
+        foreign: 0,
     };
     let mut document = sample();
     put(&mut document, "/fleet", serde_json::to_value(fleet).unwrap());

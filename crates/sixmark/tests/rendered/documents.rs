@@ -75,6 +75,7 @@ pub(crate) fn of_a_fleet() -> Document {
         agents: agents.into(),
         server_restarts: 1,
         duplicates: 2,
+        foreign: 0,
     };
     let warnings = warnings::of_fleet(&fleet);
     let before = run["warnings"].as_array_mut().unwrap();

@@ -3,28 +3,24 @@
 use std::collections::HashSet;
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Barrier, Mutex};
+use std::sync::Barrier;
 use std::thread::{scope, spawn};
 use std::time::Duration;
 
-use async_nats::{Client, ConnectOptions, Event};
 use sixmark_fleet::engine::nats::address::NatsAddress;
 use sixmark_fleet::engine::nats::agent::NatsAgent;
 use sixmark_fleet::engine::nats::controller::NatsController;
 use sixmark_fleet::engine::nats::credentials::Credentials;
 use sixmark_fleet::engine::nats::server::NatsServer;
-use sixmark_fleet::engine::transport::{AgentSide, ControllerSide, RecordSource, TransportError};
-use sixmark_testkit::nats::{LOOPBACKS, SKIP, start_nats};
+use sixmark_fleet::engine::transport::{
+    AgentSide as _, ControllerSide as _, RecordSource, TransportError,
+};
+use sixmark_testkit::nats::{LOOPBACKS, SKIP, connect_agent, start_nats};
 use sixmark_testkit::transport::{agent_name, conform, echo, load_name, record};
 use sixmark_testkit::{DEADLINE, signal, skipped};
 
 fn controller(server: &NatsServer) -> NatsController {
     NatsController::connect(server.address(), server.controller_credentials()).unwrap()
-}
-
-fn agent(server: &NatsServer) -> NatsAgent {
-    NatsAgent::connect(server.address(), server.agent_credentials()).unwrap()
 }
 
 #[test]
@@ -34,7 +30,7 @@ fn a_transport_over_nats_does_what_every_transport_must() {
     }
     for loopback in LOOPBACKS {
         let server = start_nats(loopback);
-        conform(&controller(&server), &|| Box::new(agent(&server)));
+        conform(&controller(&server), &|name| Box::new(connect_agent(&server, name)));
         assert_eq!(server.restarts(), 0);
     }
 }
@@ -50,7 +46,7 @@ fn nothing_is_lost_or_doubled_when_the_server_is_killed_in_the_middle() {
         let controller = controller(&server);
         let load = load_name("killed");
         let mut source = controller.records(&load).unwrap();
-        let agents = [("a", agent(&server)), ("b", agent(&server))];
+        let agents = ["a", "b"].map(|name| (name, connect_agent(&server, name)));
         for (name, agent) in &agents {
             agent.serve(&agent_name(name), echo(name)).unwrap();
         }
@@ -96,11 +92,11 @@ fn nothing_is_lost_or_doubled_when_the_server_is_killed_in_the_middle() {
 /// Reads records until there are so many, and then for a moment longer.
 fn read_all(source: &mut dyn RecordSource, count: usize) -> Vec<String> {
     let mut records = Vec::new();
-    while let Some(content) = source
+    while let Some(record) = source
         .next(if records.len() < count { DEADLINE } else { Duration::from_millis(300) })
         .unwrap()
     {
-        records.push(String::from_utf8(content).unwrap());
+        records.push(String::from_utf8(record.content).unwrap());
     }
     records
 }
@@ -137,7 +133,7 @@ fn what_can_not_be_used_is_refused_in_one_line() {
 fn refused(server: &NatsAddress, credentials: &Credentials, said: &str) {
     for result in [
         NatsController::connect(server, credentials).map(drop),
-        NatsAgent::connect(server, credentials).map(drop),
+        NatsAgent::connect(server, credentials, &agent_name("a")).map(drop),
     ] {
         let Err(TransportError::Refused(line)) = result else { panic!("{said}: {result:?}") };
         assert!(line.contains(said) && !line.contains('\n'), "{line}");
@@ -145,7 +141,7 @@ fn refused(server: &NatsAddress, credentials: &Credentials, said: &str) {
 }
 
 fn silent(server: &NatsAddress, credentials: &Credentials, said: &str) {
-    let result = NatsAgent::connect(server, credentials).map(drop);
+    let result = NatsAgent::connect(server, credentials, &agent_name("a")).map(drop);
     let Err(TransportError::Silent(line)) = result else { panic!("{said}: {result:?}") };
     assert!(line.contains(said) && !line.contains('\n'), "{line}");
 }
@@ -161,76 +157,4 @@ fn greeting(loopback: std::net::IpAddr, greeting: &'static str) -> NatsAddress {
         }
     });
     format!("nats://{address}").parse().unwrap()
-}
-
-#[test]
-fn an_agent_reads_nothing_that_is_not_for_agents() {
-    if skipped(SKIP) {
-        return;
-    }
-    let [loopback, _] = LOOPBACKS;
-    let server = start_nats(loopback);
-    let controller = controller(&server);
-    controller.keep_note(&load_name("l"), b"plan").unwrap();
-    controller.take_lease("holder", DEADLINE).unwrap().unwrap();
-    agent(&server).publish(&record("l", "a", 0), DEADLINE).unwrap();
-
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let (client, events) = connect_as_agent(&server).await;
-        for subject in [
-            ">",
-            "sixmark.>",
-            "sixmark.record.l.a",
-            "sixmark.note.l",
-            "sixmark.lease",
-            "_INBOX.>",
-            "$JS.>",
-        ] {
-            let _subscription = client.subscribe(subject).await.unwrap();
-            denied(&client, &events, subject).await;
-        }
-        for subject in [
-            "$JS.API.STREAM.INFO.sixmark",
-            "$JS.API.STREAM.MSG.GET.sixmark",
-            "$JS.API.STREAM.MSG.GET.sixmark-lease",
-            "$JS.API.DIRECT.GET.sixmark",
-            "$JS.API.CONSUMER.CREATE.sixmark",
-            "$JS.API.STREAM.PURGE.sixmark",
-            "$JS.API.STREAM.DELETE.sixmark-notes",
-            "sixmark.lease",
-            "sixmark.note.l",
-            "sixmark.all",
-            "sixmark.agent.a",
-            "_INBOX.anything",
-        ] {
-            client.publish(subject, "{}".into()).await.unwrap();
-            denied(&client, &events, subject).await;
-        }
-    });
-    assert_eq!(controller.note(&load_name("l")), Ok(Some(b"plan".to_vec())));
-    assert_eq!(controller.take_lease("other", DEADLINE), Ok(Err("holder".to_owned())));
-}
-
-async fn connect_as_agent(server: &NatsServer) -> (Client, Receiver<String>) {
-    let text = server.agent_credentials().to_text();
-    let seed = text.lines().nth(1).unwrap().to_owned();
-    let (sender, receiver) = channel();
-    let sender = Mutex::new(sender);
-    let options = ConnectOptions::with_nkey(seed).event_callback(move |event| {
-        if let Event::ServerError(error) = event {
-            // The test may have ended.
-            let _ = sender.lock().unwrap().send(error.to_string().to_lowercase());
-        }
-        std::future::ready(())
-    });
-    (options.connect(server.address().to_string()).await.unwrap(), receiver)
-}
-
-/// Waits until the server says that this subject is not allowed.
-async fn denied(client: &Client, events: &Receiver<String>, subject: &str) {
-    client.flush().await.unwrap();
-    let said = tokio::task::block_in_place(|| events.recv_timeout(DEADLINE)).unwrap();
-    let quoted = format!("\"{}\"", subject.to_lowercase());
-    assert!(said.contains("permissions violation") && said.contains(&quoted), "{subject}: {said}");
 }

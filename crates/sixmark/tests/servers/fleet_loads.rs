@@ -9,13 +9,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use sixmark_fleet::engine::controller::list_agents;
-use sixmark_fleet::engine::nats::agent::NatsAgent;
 use sixmark_fleet::engine::nats::controller::NatsController;
 use sixmark_fleet::engine::nats::server::NatsServer;
 use sixmark_fleet::records::{AgentRecord, RecordContent};
 use sixmark_record::tally::Tally;
 use sixmark_testkit::fleet_loads;
-use sixmark_testkit::nats::{LOOPBACKS, SKIP, start_nats};
+use sixmark_testkit::nats::{LOOPBACKS, SKIP, connect_agent, start_nats};
 use sixmark_testkit::{DEADLINE, Origin, command, finish, signal, skipped};
 use sixmark_units::family::Family;
 use tempfile::TempDir;
@@ -38,7 +37,11 @@ impl Standing {
             let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
             std::fs::set_permissions(&path, private).unwrap();
         };
-        write("agent.creds", server.agent_credentials().to_text());
+        for number in 0..agents {
+            let name = format!("a{number}");
+            let credentials = server.agent_credentials(&name.parse().unwrap()).unwrap();
+            write(&format!("{name}.creds"), credentials.to_text());
+        }
         write("controller.creds", server.controller_credentials().to_text());
         let mut standing = Standing { server, folder, agents: Vec::new() };
         (0..agents).for_each(|number| standing.start_agent(number));
@@ -47,9 +50,9 @@ impl Standing {
     }
 
     fn start_agent(&mut self, number: usize) {
-        let (url, creds) = (self.url(), self.path("agent.creds"));
         let name = format!("a{number}");
-        let words = ["agent", "--nats", &url, "--creds", &creds, "--name", &name, "--cores", "1"];
+        let (url, creds) = (self.url(), self.path(&format!("{name}.creds")));
+        let words = ["agent", "--nats", &url, "--creds", &creds, "--cores", "1"];
         let spool = self.path(&name);
         let own = ["--spool", &spool, "--allow", "::1", "--allow", "127.0.0.1", "-q"];
         let child = command(&[&words[..], &own[..]].concat()).stdin(Stdio::null()).spawn();
@@ -87,7 +90,9 @@ impl Standing {
         let files = std::fs::read_dir(self.path(agent)).unwrap().map(|file| file.unwrap().path());
         let records = files.filter(|path| path.extension().is_some_and(|end| end == "records"));
         let text: String = records.map(|path| std::fs::read_to_string(path).unwrap()).collect();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        // An agent may be writing the last one.
+        let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        whole.map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
@@ -156,10 +161,7 @@ fn a_fleet_over_nats_counts_what_one_process_counts() {
                 let creds = server.controller_credentials();
                 Arc::new(NatsController::connect(server.address(), creds).unwrap())
             },
-            &|| {
-                let creds = server.agent_credentials();
-                Arc::new(NatsAgent::connect(server.address(), creds).unwrap())
-            },
+            &|name| Arc::new(connect_agent(&server, name)),
         );
     }
 }
@@ -309,7 +311,7 @@ fn a_plan_that_an_agent_must_not_carry_out_is_refused_in_one_line() {
         "--source names addresses of this machine",
     );
     refused(&["fleet", "collect", "nothing"], "no records of load nothing are kept");
-    let creds = standing.path("agent.creds");
+    let creds = standing.path("a0.creds");
     let url = standing.url();
     let words = ["run", "-n", "9", "http://[::1]/", "--fleet", &url, "--creds", &creds];
     let output = command(&words).output().unwrap();

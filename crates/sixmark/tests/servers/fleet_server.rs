@@ -13,11 +13,13 @@ use sixmark_fleet::engine::nats::agent::NatsAgent;
 use sixmark_fleet::engine::nats::controller::NatsController;
 use sixmark_fleet::engine::nats::credentials::Credentials;
 use sixmark_fleet::engine::nats::init::write_fleet;
+use sixmark_fleet::engine::nats::roster::{add_agents, revoke_agents};
 use sixmark_fleet::engine::transport::{AgentSide as _, ControllerSide as _, TransportError};
+use sixmark_fleet::names::AgentName;
 use sixmark_testkit::nats::{LOOPBACKS, SKIP, nats_server_folder, start_nats};
 use sixmark_testkit::process::Process;
 use sixmark_testkit::transport::{agent_name, echo, load_name, record};
-use sixmark_testkit::{DEADLINE, skipped};
+use sixmark_testkit::{DEADLINE, signal, skipped};
 
 /// The interval between two checks of a condition that cannot be waited for.
 const LOOK: Duration = Duration::from_millis(10);
@@ -128,24 +130,59 @@ fn a_standing_server_runs_with_the_files_that_were_written_for_it() {
     let folder = folder.path();
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     // With port 0 it listens on one that is free.
-    write_fleet(folder, &names, 0).unwrap();
+    write_fleet(folder, &names, 0, &[agent_name("a")]).unwrap();
     let (_server, port) = run_standing(folder);
     let [for_controller, for_agents] =
-        ["controller.creds", "agent.creds"].map(|name| read(folder, name));
+        ["controller.creds", "agents/a.creds"].map(|name| read(folder, name));
     // TLS is used under either scheme, since the credentials have a certificate.
     for scheme in ["tls", "nats"] {
         for host in ["[::1]", "127.0.0.1", "localhost"] {
             let address: NatsAddress = format!("{scheme}://{host}:{port}").parse().unwrap();
             let controller = NatsController::connect(&address, &for_controller).unwrap();
-            let agent = NatsAgent::connect(&address, &for_agents).unwrap();
+            let agent = NatsAgent::connect(&address, &for_agents, &agent_name("a")).unwrap();
             agent.serve(&agent_name("a"), echo("a")).unwrap();
             assert_eq!(controller.ask(&agent_name("a"), b"?", DEADLINE).unwrap(), b"a ?");
             let load = load_name("l");
             agent.publish(&record("l", "a", 0), DEADLINE).unwrap();
             let content = controller.records(&load).unwrap().next(DEADLINE).unwrap();
-            assert_eq!(content, Some(record("l", "a", 0).content));
+            assert_eq!(content.unwrap().content, record("l", "a", 0).content);
         }
     }
+}
+
+/// Agents come and go without an interruption of the others.
+#[test]
+fn a_revoked_key_is_refused_and_an_added_one_is_good_once_the_server_has_read_them() {
+    if skipped(SKIP) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let [a, b, c] = ["a", "b", "c"].map(agent_name);
+    write_fleet(folder, &["::1".to_owned()], 0, &[a.clone(), b.clone()]).unwrap();
+    let (server, port) = run_standing(folder);
+    let address: NatsAddress = format!("tls://[::1]:{port}").parse().unwrap();
+    let controller = NatsController::connect(&address, &read(folder, "controller.creds")).unwrap();
+    let connect = |name: &AgentName| {
+        let credentials = read(folder, &format!("agents/{name}.creds"));
+        let agent = NatsAgent::connect(&address, &credentials, name)?;
+        agent.serve(name, echo(name.as_str())).map(|()| agent)
+    };
+    let revoked = read(folder, "agents/a.creds");
+    let (of_a, of_b) = (connect(&a).unwrap(), connect(&b).unwrap());
+    revoke_agents(folder, std::slice::from_ref(&a)).unwrap();
+    add_agents(folder, std::slice::from_ref(&c)).unwrap();
+    signal(server.id(), "HUP");
+    wait_until("the revoked agent is told", || !of_a.is_open());
+    let again = NatsAgent::connect(&address, &revoked, &a).map(drop);
+    let Err(TransportError::Refused(line)) = again else { panic!("{again:?}") };
+    assert!(line.contains("refuses these credentials"), "{line}");
+    let _of_c = connect(&c).unwrap();
+    for name in [&b, &c] {
+        let answer = controller.ask(name, b"?", DEADLINE).unwrap();
+        assert_eq!(answer, format!("{name} ?").into_bytes());
+    }
+    assert!(of_b.is_open());
 }
 
 #[test]
@@ -155,12 +192,13 @@ fn a_certificate_must_be_for_the_name_that_the_user_wrote() {
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    write_fleet(folder, &["fleet.example".to_owned(), "127.0.0.1".to_owned()], 0).unwrap();
+    let names = ["fleet.example", "127.0.0.1"].map(str::to_owned);
+    write_fleet(folder, &names, 0, &[agent_name("a")]).unwrap();
     let (_server, port) = run_standing(folder);
-    let credentials = read(folder, "agent.creds");
+    let credentials = read(folder, "agents/a.creds");
     let connect = |host: &str, credentials: &Credentials| {
         let address = format!("tls://{host}:{port}").parse().unwrap();
-        NatsAgent::connect(&address, credentials).map(drop)
+        NatsAgent::connect(&address, credentials, &agent_name("a")).map(drop)
     };
     connect("127.0.0.1", &credentials).unwrap();
     // Nobody knows the authority but the credentials.

@@ -11,6 +11,7 @@ mod caddy;
 mod clients;
 mod everyday;
 mod fleet;
+mod fleet_keys;
 mod fleet_loads;
 mod fleet_server;
 mod matrix;

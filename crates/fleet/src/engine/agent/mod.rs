@@ -27,6 +27,10 @@ use carried::CarriedFiles;
 use publisher::Publisher;
 use share::Share;
 
+/// The longest lease that an agent accepts: it goes on for so long without a controller.
+const LONGEST_LEASE: Duration = Duration::from_secs(300);
+/// How long an agent that ends waits until what it counted is published.
+const LAST_RECORDS: Duration = Duration::from_secs(3);
 /// How often an agent looks whether it is to end, or its controller is gone.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -37,6 +41,8 @@ pub struct AgentSettings {
     pub name: AgentName,
     /// The targets that it may load. Without any, it refuses every plan.
     pub allowed: Vec<AllowedTargets>,
+    /// The longest load that it carries out, with its warm-up; `None`: any.
+    pub longest: Option<Duration>,
     /// The number of cores that it offers; `None`: all of the machine.
     pub cores: Option<usize>,
     /// Nanoseconds by which its clock is ahead of the machine's: only tests, which want clocks
@@ -128,7 +134,12 @@ impl Agent {
         }
         let share = shared.work().share.take();
         if let Some(share) = share {
-            share.end_and_wait();
+            share.cut_short("the agent was told to end");
+            share.wait();
+        }
+        let end = Instant::now() + LAST_RECORDS;
+        while shared.side.is_open() && !shared.publisher.is_idle() && Instant::now() < end {
+            std::thread::sleep(LOOK);
         }
     }
 }
@@ -238,6 +249,12 @@ impl AgentShared {
                 false => format!("its --allow does not include {target}"),
             });
         }
+        if let (Some(longest), Some(duration)) = (self.settings.longest, plan.load.duration)
+            && duration + plan.load.warmup > longest
+        {
+            let longest = humantime::format_duration(longest);
+            return Err(format!("it carries out no load longer than {longest} (--longest)"));
+        }
         let (search, dns, warnings) = Default::default();
         Ok((Draft { plan, search, dns, warnings }, files))
     }
@@ -250,6 +267,10 @@ impl AgentShared {
     }
 
     fn prepare(&self, order: ShareOrder) -> Result<(), String> {
+        let longest = LONGEST_LEASE.as_secs();
+        if order.lease_s > longest {
+            return Err(format!("the lease of {} s is longer than {longest} s", order.lease_s));
+        }
         let mut work = self.work();
         if let Some(share) = work.share.as_ref().filter(|share| share.is_running()) {
             return Err(format!("it is busy with load {} of {}", share.load(), share.controller()));
@@ -260,14 +281,7 @@ impl AgentShared {
             .spool
             .begin(&order.load)
             .map_err(|error| format!("can't keep records: {error}"))?;
-        let share = Share::start(
-            self.settings.name.clone(),
-            order,
-            runnable,
-            files,
-            spool,
-            &self.publisher,
-        )?;
+        let share = Share::start(&self.settings, order, runnable, files, spool, &self.publisher)?;
         (work.share, work.heard) = (Some(share), Some(Instant::now()));
         Ok(())
     }
@@ -322,14 +336,23 @@ impl AgentShared {
         self.spool.kept().into_iter().filter(move |file| file.load == load)
     }
 
-    /// Ends the load if its controller has given no sign of life for the length of the lease.
+    /// Ends the load if its controller has given no sign of life for the length of the lease, or if it
+    /// has lasted for longer than any may.
     fn end_without_controller(&self) {
         let work = self.work();
         if let (Some(share), Some(heard)) = (&work.share, work.heard)
             && share.is_running()
-            && heard.elapsed() > share.lease()
         {
-            share.forsake();
+            let (lease, longest) = (share.lease(), self.settings.longest);
+            if heard.elapsed() > lease {
+                share.cut_short(&format!(
+                    "its controller gave no sign of life for {} s, so it ended the load",
+                    lease.as_secs()
+                ));
+            } else if let Some(longest) = longest.filter(|longest| share.age() > *longest) {
+                let longest = humantime::format_duration(longest);
+                share.cut_short(&format!("it ends loads after {longest} (--longest)"));
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output::unguessable;
 
 use crate::engine::spool::SpoolFile;
 use crate::engine::transport::{AgentSide, PublishedRecord, TransportError};
@@ -20,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub(super) struct Publisher {
     queue: Arc<RecordQueue>,
+    /// The first part of the identities of records. Nobody else knows it, so that nobody can have a
+    /// record taken for one that is kept already.
+    secret: Arc<str>,
 }
 
 impl fmt::Debug for Publisher {
@@ -68,11 +72,13 @@ impl Publisher {
         let thread = std::thread::Builder::new().name("publisher".into()).spawn(publish);
         let cannot = |error| CommandError::Measure(format!("can't start a thread: {error}"));
         thread.map_err(cannot)?;
-        Ok(Publisher { queue })
+        let secret = format!("{}{}", unguessable(), unguessable()).into();
+        Ok(Publisher { queue, secret })
     }
 
     /// Adds a record of a share that is still under way.
-    pub(super) fn add(&self, load: &LoadName, id: String, content: Vec<u8>) {
+    pub(super) fn add(&self, load: &LoadName, id: &str, content: Vec<u8>) {
+        let id = format!("{}/{id}", self.secret);
         let mut state = self.queue.lock();
         state.complete.entry(load.clone()).or_insert(false);
         state.waiting.push_back(WaitingRecord { load: load.clone(), id, content });
@@ -94,11 +100,8 @@ impl Publisher {
     /// Publishes the records of a file again, from this number on.
     pub(super) fn publish_again(&self, file: SpoolFile, from: u64) {
         // A file that can't be read has no records to publish.
-        let records = file.records_from(from).unwrap_or_default();
-        for (content, number) in records.into_iter().zip(from..) {
-            // The identity is that of the record in the file: agent and load are in its content.
-            let id = format!("{}/{}/{number}", file.load, file.incarnation);
-            self.add(&file.load, id, content);
+        for (number, content) in file.records_from(from).unwrap_or_default() {
+            self.add(&file.load, &id_of(&file.load, file.incarnation, number), content);
         }
     }
 
@@ -135,6 +138,11 @@ impl Publisher {
     }
 }
 
+/// Returns the identity of a record among those of its agent.
+pub(super) fn id_of(load: &LoadName, incarnation: u64, number: u64) -> String {
+    format!("{load}/{incarnation}/{number}")
+}
+
 impl RecordQueue {
     fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -158,7 +166,6 @@ impl RecordQueue {
     /// Publishes a record, however long that takes, unless its load is forgotten meanwhile.
     fn publish(&self, agent: &AgentName, side: &dyn AgentSide, record: WaitingRecord) {
         let WaitingRecord { load, id, content } = record;
-        let id = format!("{agent}/{id}");
         let published = PublishedRecord { load: load.clone(), agent: agent.clone(), id, content };
         while side.is_open() {
             let done = side.publish(&published, PATIENCE);

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use sixmark_document::provenance::Warning;
+use sixmark_document::provenance::{Ended, Warning};
 use sixmark_load::{LoadShare, Loaded, run_share};
 use sixmark_record::plan::Plan;
 use sixmark_record::result::families_of;
@@ -16,19 +16,22 @@ use sixmark_record::truth::Truth;
 use sixmark_record::work::work_of_run;
 use sixmark_run::Runnable;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::heap::return_freed_memory;
 use sixmark_vitals::cost::Work;
 use sixmark_vitals::engine::{Meter, Metered, VitalsFrom};
 use sixmark_vitals::section::{MachineRole, Vitals};
 use sixmark_watch::truth::Witness;
 
+use crate::allow::{AllowedTargets, first_refused};
 use crate::engine::spool::{SpoolFile, SpoolWriter};
 use crate::messages::{LoadWork, ShareOrder, ShareState};
 use crate::names::{AgentName, LoadName};
 use crate::records::{AgentRecord, EndRecord, RecordContent};
 use crate::second_gatherer::SecondGatherer;
 
+use super::AgentSettings;
 use super::carried::CarriedFiles;
-use super::publisher::Publisher;
+use super::publisher::{Publisher, id_of};
 
 /// The least time between the order to begin and the beginning, in nanoseconds. With less, the
 /// workers might begin late.
@@ -40,8 +43,9 @@ pub(super) struct Share {
     controller: String,
     lease: Duration,
     stop: Arc<AtomicBool>,
-    /// True if it was ended because its controller gave no sign of life.
-    forsaken: Arc<AtomicBool>,
+    /// Why the agent ended it early, if it did.
+    cut_short: Arc<OnceLock<String>>,
+    began: Instant,
     begin: Mutex<Option<Sender<u64>>>,
     ready: Mutex<Receiver<()>>,
     state: Arc<Mutex<ShareState>>,
@@ -58,7 +62,7 @@ impl fmt::Debug for Share {
 impl Share {
     /// Starts the workers of a share, which wait for the time to begin.
     pub(super) fn start(
-        agent: AgentName,
+        settings: &AgentSettings,
         order: ShareOrder,
         runnable: Runnable,
         files: CarriedFiles,
@@ -77,7 +81,7 @@ impl Share {
         };
         let writing = ShareWriter {
             load: order.load.clone(),
-            agent,
+            agent: settings.name.clone(),
             incarnation: file.incarnation,
             number: 0,
             writer,
@@ -89,8 +93,9 @@ impl Share {
         let (to_stop, to_state) = (Arc::clone(&stop), Arc::clone(&state));
         let metered: Arc<Mutex<Option<Metered>>> = Arc::default();
         let to_meter = Arc::clone(&metered);
-        let forsaken: Arc<AtomicBool> = Arc::default();
-        let ends = ShareEnds { stop: to_stop, forsaken: Arc::clone(&forsaken) };
+        let cut_short: Arc<OnceLock<String>> = Arc::default();
+        let allowed = settings.allowed.clone();
+        let ends = ShareEnds { allowed, stop: to_stop, cut_short: Arc::clone(&cut_short) };
         let work = move || {
             let ended = carry_out(&order, runnable, share, writing, &ends, &to_meter);
             drop(files);
@@ -99,11 +104,25 @@ impl Share {
                 Err(why) => ShareState::Failed(why),
             };
             *to_state.lock().unwrap_or_else(PoisonError::into_inner) = next;
+            return_freed_memory();
         };
         let thread = std::thread::Builder::new().name("share".into()).spawn(work);
         let thread = thread.map_err(|error| format!("can't start a thread: {error}"))?;
         let (begin, ready) = (Mutex::new(Some(begin)), Mutex::new(is_ready));
-        Ok(Share { load, controller, lease, stop, forsaken, begin, ready, state, metered, thread })
+        let began = Instant::now();
+        Ok(Share {
+            load,
+            controller,
+            lease,
+            stop,
+            cut_short,
+            began,
+            begin,
+            ready,
+            state,
+            metered,
+            thread,
+        })
     }
 
     /// Returns the load.
@@ -174,24 +193,32 @@ impl Share {
         drop(self.begin.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// Ends it early because its controller has given no sign of life for the length of the lease.
-    pub(super) fn forsake(&self) {
-        self.forsaken.store(true, Ordering::Relaxed);
+    /// Returns how long ago it was ordered.
+    pub(super) fn age(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Ends it early for a reason of the agent's own, which its last record states.
+    pub(super) fn cut_short(&self, why: &str) {
+        if self.is_running() && !self.stop.load(Ordering::Relaxed) {
+            // The first reason stays.
+            let _ = self.cut_short.set(why.to_owned());
+        }
         self.end();
     }
 
-    /// Ends it early and waits until its last record is written.
-    pub(super) fn end_and_wait(self) {
-        self.end();
+    /// Waits until its last record is written.
+    pub(super) fn wait(self) {
         // A thread that panicked has written what it could.
         let _ = self.thread.join();
     }
 }
 
-/// What may end a share early.
+/// What bounds a share: what may end it early, and what it may connect to.
 struct ShareEnds {
+    allowed: Vec<AllowedTargets>,
     stop: Arc<AtomicBool>,
-    forsaken: Arc<AtomicBool>,
+    cut_short: Arc<OnceLock<String>>,
 }
 
 /// Carries out a share and writes its records.
@@ -210,7 +237,8 @@ fn carry_out(
         false => None,
     };
     let server = order.vitals_from.as_deref();
-    let server = server.map(|text| VitalsFrom::find(text, |_| Err(no_lab())).map_err(one_line));
+    let permits = |to| first_refused(&ends.allowed, std::iter::once(to)).is_none();
+    let server = server.map(|text| VitalsFrom::find_page(text, permits).map_err(one_line));
     let meter = Meter::start(server.transpose()?.as_ref(), plan.load.warmup).map_err(one_line)?;
     let prepared = runnable.into_prepared();
     let prepared = if witness.is_some() { prepared.telling() } else { prepared };
@@ -232,15 +260,13 @@ fn carry_out(
     if let Some(last) = gatherer.end(&loaded.tally) {
         writing.write(RecordContent::Second(Box::new(last)));
     }
-    let forsaken = ends.forsaken.load(Ordering::Relaxed);
-    let end = EndRecord { vitals, forsaken, ..end_record(loaded, truth) };
+    // If the load was over by then, the agent did not cut it short.
+    let cut_short = ends.cut_short.get().filter(|_| loaded.ended != Ended::Complete).cloned();
+    let spool_failed = writing.failed.clone();
+    let end = EndRecord { vitals, cut_short, spool_failed, ..end_record(loaded, truth) };
     writing.write(RecordContent::End(Box::new(end)));
     writing.publisher.complete(&order.load);
-    writing.failed.map_or(Ok(()), Err)
-}
-
-fn no_lab() -> CommandError {
-    CommandError::Usage("an agent can't read the vitals of a lab's host; give a URL".to_owned())
+    Ok(())
 }
 
 /// Returns what the share cost this machine. Warnings about the server come with its cost, which
@@ -273,7 +299,8 @@ fn end_record(loaded: Loaded, truth: Option<Truth>) -> EndRecord {
         cpu_user_s: loaded.usage.user_s,
         cpu_sys_s: loaded.usage.system_s,
         peak_rss_bytes: loaded.usage.peak_rss_bytes,
-        forsaken: false,
+        cut_short: None,
+        spool_failed: None,
         truth,
         vitals: None,
         tally: loaded.tally,
@@ -288,7 +315,7 @@ struct ShareWriter {
     number: u64,
     writer: SpoolWriter,
     publisher: Publisher,
-    /// Why a record could not be kept.
+    /// Why a record could not be kept on the disk.
     failed: Option<String>,
 }
 
@@ -304,14 +331,14 @@ impl ShareWriter {
         };
         let bytes = match serde_json::to_vec(&record) {
             Ok(bytes) => bytes,
-            Err(error) => return self.fail(format!("can't write a record: {error}")),
+            Err(error) => return self.fail(format!("a record can't be written: {error}")),
         };
         if let Err(error) = self.writer.write(&bytes) {
             // It is published all the same: a full disk here need not lose what was counted.
-            self.fail(format!("can't keep a record on the disk: {error}"));
+            self.fail(error.to_string());
         }
-        let id = format!("{}/{}/{}", self.load, self.incarnation, self.number);
-        self.publisher.add(&self.load, id, bytes);
+        let id = id_of(&self.load, self.incarnation, self.number);
+        self.publisher.add(&self.load, &id, bytes);
         self.number += 1;
     }
 

@@ -16,14 +16,15 @@ use sixmark_units::family::PerFamily;
 use sixmark_vitals::section::MachineRole;
 
 use super::members::{Member, ask, ask_each};
-use super::stall::{Stall, reason};
-use super::{FleetController, LEASE};
-use crate::collector::RecordCollector;
+use super::stall::Stall;
+use super::{CollectedLoad, FleetController, LEASE};
+use crate::collector::{RecordCollector, RecordSeries};
 use crate::engine::transport::{RecordSource, TransportError};
 use crate::load_note::{LoadNote, NotedAgent};
 use crate::loaded::{Collected, loaded_of};
-use crate::messages::{AgentAnswer, AskedOfAgent, LoadWork, ShareState};
+use crate::messages::{AgentAnswer, AskedOfAgent, FromAgent, LoadWork, ShareState};
 use crate::names::AgentName;
+use crate::reason::reason;
 use crate::records::SecondRecord;
 
 /// How long to wait for a record before other things are looked at.
@@ -55,7 +56,7 @@ pub(super) fn collect(
             source = None;
         }
         match next_record(fleet, note, &mut source) {
-            Some(content) => collecting.add(&content, watch),
+            Some(record) => collecting.add(&record, watch),
             None => {
                 collecting.drained = Instant::now();
                 collecting.look_after_agents();
@@ -66,7 +67,7 @@ pub(super) fn collect(
         }
     }
     let restarts = fleet.watch.server_restarts() - restarts;
-    let complete = collecting.complete_members();
+    let collected = collecting.collected_load();
     collecting.withhold();
     let interrupted = collecting.ended.is_some();
     let mut loaded = loaded_of(plan, note, collecting.collected, restarts);
@@ -78,7 +79,7 @@ pub(super) fn collect(
     if let Some(fleet) = &mut loaded.fleet {
         fleet.server = server;
     }
-    fleet.confirm_later(note.load.clone(), complete);
+    fleet.confirm_later(collected);
     Ok(loaded)
 }
 
@@ -116,7 +117,7 @@ fn next_record(
     fleet: &FleetController,
     note: &LoadNote,
     source: &mut Option<Box<dyn RecordSource>>,
-) -> Option<Vec<u8>> {
+) -> Option<FromAgent> {
     if source.is_none() {
         *source = fleet.side.records(&note.load).ok();
     }
@@ -214,8 +215,8 @@ impl<'a> Collecting<'a> {
         })
     }
 
-    fn add(&mut self, content: &[u8], watch: &mut dyn FnMut(&Slice)) {
-        for (name, second) in self.collected.records.add(content) {
+    fn add(&mut self, record: &FromAgent, watch: &mut dyn FnMut(&Slice)) {
+        for (name, second) in self.collected.records.add(record) {
             if let Some(agent) = self.agents.get_mut(&name) {
                 (agent.heard, agent.over, agent.stalled) = (Instant::now(), None, None);
             }
@@ -330,13 +331,8 @@ impl<'a> Collecting<'a> {
         drop(ask_each(self.fleet.side.as_ref(), &members, withhold, PATIENCE));
     }
 
-    /// Returns the agents all of whose records have arrived.
-    fn complete_members(&self) -> Vec<Member> {
-        let complete = |member: &&Member| {
-            let series = self.collected.records.of(&member.card.name);
-            series.is_some_and(|series| series.is_complete())
-        };
-        self.fleet.members.iter().filter(complete).cloned().collect()
+    fn collected_load(&self) -> CollectedLoad {
+        self.collected.as_collected(self.note, &self.fleet.members)
     }
 }
 
@@ -370,6 +366,19 @@ impl Collected {
             records: RecordCollector::new(note.load.clone(), agents),
             seconds: SliceGatherer::new(plan.load.threads.get()),
             lost: BTreeMap::new(),
+        }
+    }
+
+    /// Returns which of these agents need not keep their records.
+    pub(super) fn as_collected(&self, note: &LoadNote, members: &[Member]) -> CollectedLoad {
+        let is_certain = |member: &&Member| {
+            let series = self.records.of(&member.card.name);
+            series.is_some_and(RecordSeries::is_beyond_doubt)
+        };
+        CollectedLoad {
+            load: note.load.clone(),
+            certain: members.iter().filter(is_certain).cloned().collect(),
+            is_certain: self.records.is_beyond_doubt(),
         }
     }
 }

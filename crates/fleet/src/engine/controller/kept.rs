@@ -10,6 +10,7 @@ use sixmark_record::result::RunResult;
 use sixmark_run::{Circumstances, Measured, assemble};
 use sixmark_sys::command_error::CommandError;
 
+use super::CollectedLoad;
 use super::collect::slices;
 use super::members::{Member, ask, ask_each, ask_for_cards};
 use crate::engine::transport::{ControllerSide, TransportError};
@@ -45,9 +46,25 @@ pub fn abort_all(side: &dyn ControllerSide) -> Result<(), CommandError> {
     side.announce(&message).map_err(|error| cannot(&error))
 }
 
+/// The result of a load that was made from kept records.
+#[derive(Debug)]
+pub struct KeptLoad {
+    /// The result.
+    pub result: RunResult,
+    collected: CollectedLoad,
+    side: Arc<dyn ControllerSide>,
+}
+
+impl KeptLoad {
+    /// Has the records removed, once the result is written: those that are complete and disagree
+    /// with nothing.
+    pub fn confirm(self) {
+        self.collected.confirm(self.side.as_ref());
+    }
+}
+
 /// Makes the result of a load from the records that are kept of it. Agents that still have records
-/// of it publish them again; those whose records have all arrived need not keep them any longer.
-/// Setting `stop` ends it with what has arrived.
+/// of it publish them again. Setting `stop` ends it with what has arrived.
 ///
 /// # Errors
 /// There is no such load, its controller is still at work, or the transport can't be used.
@@ -55,10 +72,9 @@ pub fn collect_kept(
     side: Arc<dyn ControllerSide>,
     load: &LoadName,
     stop: &AtomicBool,
-) -> Result<RunResult, CommandError> {
-    let side = side.as_ref();
-    let note = note_of(side, load)?;
-    let agents = list_agents(side, GATHERING)?;
+) -> Result<KeptLoad, CommandError> {
+    let note = note_of(side.as_ref(), load)?;
+    let agents = list_agents(side.as_ref(), GATHERING)?;
     refuse_busy(&agents, load)?;
     let plan = note.plan.clone();
     let keeping: Vec<Member> = agents
@@ -66,17 +82,13 @@ pub fn collect_kept(
         .filter(|card| card.kept.contains(load))
         .map(|card| Member { card })
         .collect();
-    let collected = gather(side, &plan, &note, &keeping, stop)?;
-    let complete = |member: &&Member| {
-        collected.records.of(&member.card.name).is_some_and(|series| series.is_complete())
-    };
-    let whole: Vec<Member> = keeping.iter().filter(complete).cloned().collect();
-    // Records that stay do no harm.
-    drop(ask_each(side, &whole, |_| AskedOfAgent::Seal(load.clone()), QUIET));
-    let loaded = loaded_of(&plan, &note, collected, 0);
+    let gathered = gather(side.as_ref(), &plan, &note, &keeping, stop)?;
+    let collected = gathered.as_collected(&note, &keeping);
+    let loaded = loaded_of(&plan, &note, gathered, 0);
     let environment = environment::environment(Vec::new());
     let known = Circumstances { started: note.started, environment, ..Circumstances::default() };
-    Ok(assemble(known, Measured::of(plan, loaded)))
+    let result = assemble(known, Measured::of(plan, loaded));
+    Ok(KeptLoad { result, collected, side })
 }
 
 /// Removes the records of a load from the transport and from the agents that keep some. Returns the
@@ -143,9 +155,9 @@ fn gather(
     let mut source = side.records(&note.load).map_err(|error| cannot(&error))?;
     let (mut news, mut asked) = (Instant::now(), false);
     while !collected.records.is_complete() && !stop.load(Ordering::Relaxed) {
-        if let Some(content) = source.next(WAIT).map_err(|error| cannot(&error))? {
+        if let Some(record) = source.next(WAIT).map_err(|error| cannot(&error))? {
             news = Instant::now();
-            for (name, second) in collected.records.add(&content) {
+            for (name, second) in collected.records.add(&record) {
                 let agent = note.agents.iter().find(|agent| agent.name == name);
                 for slice in agent.iter().flat_map(|agent| slices(agent, &second)) {
                     collected.seconds.add(&slice);

@@ -6,8 +6,9 @@ use sixmark_document::provenance::Warning;
 use sixmark_sys::command_error::CommandError;
 
 use crate::engine::transport::ControllerSide;
-use crate::messages::{AgentAnswer, AgentCard, AskedOfAgent, AskedOfAll, PROTOCOL};
+use crate::messages::{AgentAnswer, AgentCard, AskedOfAgent, AskedOfAll, FromAgent, PROTOCOL};
 use crate::names::AgentName;
+use crate::reason::reason;
 
 /// How long to wait for the answers of agents whose number is not known.
 const GATHERING: Duration = Duration::from_secs(2);
@@ -65,9 +66,12 @@ pub fn find_members(
         None => ask_for_cards(side, None, GATHERING)?,
         Some(number) => gather_cards(side, number)?,
     };
-    if let Some([one, _]) = cards.windows(2).find(|two| two[0].name == two[1].name) {
-        let name = &one.name;
-        let line = format!("two agents are called '{name}'; give one another --name");
+    if let Some([one, other]) = cards.windows(2).find(|two| two[0].name == two[1].name) {
+        let (name, hosts) = (&one.name, [&one.host, &other.host].map(|host| reason(host)));
+        let line = format!(
+            "two agents are called '{name}', on {} and {}; give each credentials of its own",
+            hosts[0], hosts[1]
+        );
         return Err(CommandError::Measure(line));
     }
     let chosen = choose(cards, wanted)?;
@@ -83,8 +87,12 @@ pub(super) fn ask_for_cards(
 ) -> Result<Vec<AgentCard>, CommandError> {
     let question = serde_json::to_vec(&AskedOfAll::Who).map_err(cannot)?;
     let answers = side.ask_all(&question, expected, patience).map_err(cannot)?;
-    let cards = answers.iter().filter_map(|answer| crate::messages::read_json(answer).ok());
-    let mut cards: Vec<AgentCard> = cards.collect();
+    // Whoever has the key of an agent can claim to be another one.
+    let is_own = |answer: &FromAgent| {
+        let card = crate::messages::read_json::<AgentCard>(&answer.content).ok()?;
+        (card.name == answer.agent).then_some(card)
+    };
+    let mut cards: Vec<AgentCard> = answers.iter().filter_map(is_own).collect();
     cards.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(cards)
 }

@@ -27,7 +27,7 @@ use sixmark_sys::command_error::CommandError;
 use crate::engine::transport::ControllerSide;
 use crate::messages::{AgentAnswer, AskedOfAgent};
 use crate::names::{AgentName, LoadName};
-pub use kept::{abort_all, collect_kept, forget_kept, list_agents};
+pub use kept::{KeptLoad, abort_all, collect_kept, forget_kept, list_agents};
 use lease::LeaseKeeper;
 pub use members::{Member, Wanted, find_members};
 
@@ -98,6 +98,29 @@ impl Default for CollectPatience {
     }
 }
 
+/// A load whose records have arrived, and who still keeps them.
+#[derive(Debug)]
+struct CollectedLoad {
+    load: LoadName,
+    /// The agents whose records are complete and beyond doubt.
+    certain: Vec<Member>,
+    /// Whether the transport need not keep them either: none is missing, and none is in doubt.
+    is_certain: bool,
+}
+
+impl CollectedLoad {
+    /// Has the records removed that are beyond doubt. What an agent lacks may still come, and what
+    /// disagrees is evidence: it stays, and `fleet status` lists it.
+    fn confirm(self, side: &dyn ControllerSide) {
+        let seal = |_| AskedOfAgent::Seal(self.load.clone());
+        // An agent that does not answer keeps its records, which does no harm.
+        drop(members::ask_each(side, &self.certain, seal, PATIENCE));
+        if self.is_certain {
+            let _ = side.forget(&self.load);
+        }
+    }
+}
+
 /// A fleet that this process controls.
 pub struct FleetController {
     // It is dropped first: the lease is given up while there is still a server.
@@ -112,8 +135,8 @@ pub struct FleetController {
     /// comparison have different ones.
     routes: Mutex<Vec<Vec<RouteTaken>>>,
     clocks: Mutex<clocks::FleetClocks>,
-    /// The loads that have been collected, with the agents whose records are complete.
-    collected: Mutex<Vec<(LoadName, Vec<Member>)>>,
+    /// The loads that have been collected.
+    collected: Mutex<Vec<CollectedLoad>>,
     watch: Box<dyn FleetWatch>,
     patience: CollectPatience,
 }
@@ -195,23 +218,14 @@ impl FleetController {
 
     /// Notes that a load has been collected. Agents keep its records until whoever asked for the
     /// load had the time to write its result: until the next load, or the end of this controller.
-    fn confirm_later(&self, load: LoadName, complete: Vec<Member>) {
-        self.collected.lock().unwrap_or_else(PoisonError::into_inner).push((load, complete));
+    fn confirm_later(&self, load: CollectedLoad) {
+        self.collected.lock().unwrap_or_else(PoisonError::into_inner).push(load);
     }
 
     /// Tells the agents that they need not keep the records of the loads that have been collected.
-    /// What the transport keeps of a load is removed too, unless an agent's records are incomplete,
-    /// which may still come.
     fn confirm_collected(&self) {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        for (load, complete) in collected.drain(..) {
-            let seal = |_| AskedOfAgent::Seal(load.clone());
-            // Records that stay do no harm: `fleet status` lists them.
-            drop(members::ask_each(self.side.as_ref(), &complete, seal, PATIENCE));
-            if complete.len() == self.members.len() {
-                let _ = self.side.forget(&load);
-            }
-        }
+        collected.drain(..).for_each(|load| load.confirm(self.side.as_ref()));
     }
 
     fn next_load(&self) -> Result<LoadName, CommandError> {

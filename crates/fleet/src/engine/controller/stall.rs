@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-/// The most characters of a reason that an agent gives.
-const LONGEST_REASON: usize = 300;
+use crate::reason::reason;
 
 /// A time without records, although an agent publishes.
 #[derive(Clone, Debug)]
@@ -29,22 +28,9 @@ impl Stall {
     }
 }
 
-/// Returns a reason that an agent gave, bounded and without control characters.
-pub(super) fn reason(text: &str) -> String {
-    let bounded: String = text.chars().take(LONGEST_REASON).collect();
-    bounded.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\"")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reasons_of_agents_are_bounded_and_harmless() {
-        assert_eq!(reason("the disk is full: can't write"), "the disk is full: can't write");
-        assert_eq!(reason("a\u{1b}[31m\nb"), "a\\u{1b}[31m\\nb");
-        assert_eq!(reason(&"x".repeat(10_000)).len(), LONGEST_REASON);
-    }
 
     #[test]
     fn the_last_known_reason_stays() {

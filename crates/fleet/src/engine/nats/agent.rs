@@ -1,22 +1,24 @@
 //! An agent's side.
 
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 use async_nats::client::Request;
 use async_nats::{Client, HeaderMap, Message, Subscriber};
 use futures_util::StreamExt as _;
 use futures_util::stream::{Select, select};
+use sixmark_sys::threads::no_thread;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, oneshot};
-use tokio::task::block_in_place;
 use tokio::time::timeout;
 
 use super::address::NatsAddress;
 use super::client::{PATIENCE, Session, Sessions, Target, Threads, connect, end_of};
 use super::credentials::Credentials;
 use super::failure::{Failure, check_length};
-use super::subjects::{AGENT_INBOX, ALL, NOBODY, REFUSED};
+use super::subjects::{ALL, NOBODY, REFUSED};
 use super::{kept, subjects};
 use crate::engine::transport::{AgentSide, Handler, PublishedRecord, TransportError};
 use crate::names::AgentName;
@@ -34,7 +36,7 @@ pub struct NatsAgent {
 }
 
 impl NatsAgent {
-    /// Connects.
+    /// Connects as the agent of this name, whose credentials they must be.
     ///
     /// # Errors
     /// One line: the server can't be reached, refuses the credentials, is too old, or has no
@@ -42,12 +44,14 @@ impl NatsAgent {
     pub fn connect(
         server: &NatsAddress,
         credentials: &Credentials,
+        agent: &AgentName,
     ) -> Result<NatsAgent, TransportError> {
         let (threads, sessions) = connect(Target {
             server: server.clone(),
             credentials: credentials.clone(),
             name: "sixmark agent",
-            inbox: AGENT_INBOX,
+            role: format!("agent {agent}"),
+            inbox: subjects::agent_inbox(agent),
         })?;
         Ok(NatsAgent { threads, sessions, answering: Arc::default() })
     }
@@ -57,10 +61,10 @@ impl AgentSide for NatsAgent {
     fn serve(&self, agent: &AgentName, handler: Handler) -> Result<(), TransportError> {
         let (begun, begins) = oneshot::channel();
         let service = Service {
+            answers: answer_in_a_thread(handler)?,
             sessions: self.sessions.clone(),
             answering: Arc::clone(&self.answering),
-            subject: subjects::agent(agent),
-            handler,
+            agent: agent.clone(),
         };
         self.threads.spawn(service.go_on(begun));
         // If it takes longer, for instance since the connection is down, it begins later.
@@ -110,8 +114,27 @@ impl Drop for NatsAgent {
 struct Service {
     sessions: Sessions,
     answering: Arc<Mutex<()>>,
-    subject: String,
-    handler: Handler,
+    agent: AgentName,
+    answers: Sender<Asked>,
+}
+
+/// A message for the handler, and where its answer goes.
+type Asked = (Vec<u8>, oneshot::Sender<Option<Vec<u8>>>);
+
+/// Calls the handler in one thread, until the sender is dropped. Those of the runtime must not wait,
+/// and each that the runtime would start in their place has a heap of its own.
+fn answer_in_a_thread(handler: Handler) -> Result<Sender<Asked>, TransportError> {
+    let (asked, asks) = channel::<Asked>();
+    let answer = move || {
+        for (message, answer) in asks {
+            // Who asked may have ended.
+            let _ = answer.send(handler(&message));
+        }
+    };
+    let thread = Builder::new().name("answers".to_owned()).spawn(answer);
+    let refused = |error| TransportError::Refused(format!("can't serve: {}", no_thread(&error)));
+    thread.map_err(refused)?;
+    Ok(asked)
 }
 
 impl Service {
@@ -147,15 +170,21 @@ impl Service {
     /// Subscribes, and returns once the server knows.
     async fn subscribe(&self, nats: &Client) -> Result<Select<Subscriber, Subscriber>, Failure> {
         let all = nats.subscribe(ALL).await.map_err(Failure::passing)?;
-        let own = nats.subscribe(self.subject.clone()).await.map_err(Failure::passing)?;
+        let own = nats.subscribe(subjects::agent(&self.agent)).await.map_err(Failure::passing)?;
         round_trip(nats).await;
         Ok(select(own, all))
     }
 
     async fn answer(&self, nats: &Client, message: &Message) {
         let _answering = self.answering.lock().await;
-        let said = block_in_place(|| (self.handler)(&message.payload));
+        let (answer, said) = oneshot::channel();
+        if self.answers.send((message.payload.to_vec(), answer)).is_err() {
+            return;
+        }
+        let said = said.await.unwrap_or_default();
         let (Some(said), Some(reply)) = (said, message.reply.clone()) else { return };
+        // Only this agent may publish there. Other replies go to the controller that asked.
+        let reply = subjects::answer(&self.agent, &reply).map_or(reply, Into::into);
         // An answer that can't be sent is lost; who asked is told why if it is too long.
         let _ = match check_length(nats, &said, 0) {
             Ok(()) => nats.publish(reply, said.into()).await,

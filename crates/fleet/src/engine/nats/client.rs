@@ -33,6 +33,9 @@ const PING: Duration = Duration::from_secs(5);
 /// The time in which a server must do its part of a new connection.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
+/// How a server says that a client must not read a subject.
+const NOT_MINE: &str = "permissions violation for subscription";
+
 /// To what is connected, and as whom.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
@@ -40,8 +43,10 @@ pub(super) struct Target {
     pub(super) credentials: Credentials,
     /// What the server's operator sees.
     pub(super) name: &'static str,
+    /// Who it is, as part of a sentence.
+    pub(super) role: String,
     /// Below this subject answers arrive.
-    pub(super) inbox: &'static str,
+    pub(super) inbox: String,
 }
 
 /// One connection.
@@ -121,7 +126,13 @@ pub(super) fn connect(target: Target) -> Result<(Arc<Threads>, Sessions), Transp
 /// Connects anew each time that a connection has ended, until the server refuses.
 async fn keep_connected(target: Target, mut events: Events, link: watch::Sender<Link>) {
     for number in 1.. {
-        events.wait_for_end().await;
+        if let Some(line) = events.wait_for_end().await {
+            link.send_replace(Link::Gone(format!(
+                "the NATS server at {} does not let these credentials be {}: {line}",
+                target.server, target.role
+            )));
+            return;
+        }
         link.send_replace(Link::Down(format!(
             "the connection to the NATS server at {} is lost",
             target.server
@@ -150,8 +161,17 @@ async fn keep_connected(target: Target, mut events: Events, link: watch::Sender<
 struct Events(mpsc::UnboundedReceiver<Event>);
 
 impl Events {
-    async fn wait_for_end(&mut self) {
-        while self.0.recv().await.is_some() {}
+    /// Returns what the server said if it is of no use to go on: it forbids what the other side would
+    /// send.
+    async fn wait_for_end(&mut self) -> Option<String> {
+        while let Some(event) = self.0.recv().await {
+            if let Event::ServerError(error) = event
+                && error.to_string().to_lowercase().contains(NOT_MINE)
+            {
+                return Some(error.to_string().escape_debug().to_string());
+            }
+        }
+        None
     }
 }
 
@@ -180,7 +200,7 @@ impl Target {
     ) -> Result<ConnectOptions, TransportError> {
         let options = ConnectOptions::new()
             .name(self.name)
-            .custom_inbox_prefix(self.inbox)
+            .custom_inbox_prefix(self.inbox.clone())
             .connection_timeout(HANDSHAKE)
             .ping_interval(PING)
             // Each operation has a patience of its own.

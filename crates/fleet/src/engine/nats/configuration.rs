@@ -1,10 +1,14 @@
 //! The configuration of a server for a fleet.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::subjects::{AGENT_INBOX, ALL, ALL_AGENTS, ALL_RECORDS, NOBODY};
+use serde::{Deserialize, Serialize};
+
+use super::subjects::{self, ALL, NOBODY};
 use crate::engine::transport::LONGEST_MESSAGE;
+use crate::names::AgentName;
 
 /// The room for headers beside the longest message, in bytes.
 const HEADERS: usize = 64 << 10;
@@ -18,12 +22,30 @@ pub(super) struct Settings<'a> {
     pub(super) listen: SocketAddr,
     /// The folder of what it keeps.
     pub(super) store: &'a Path,
-    /// The public nkeys of the controller and of all agents.
-    pub(super) users: [&'a str; 2],
+    /// Who may use it.
+    pub(super) users: UsersPart<'a>,
     /// The files of its certificate and of the certificate's key.
     pub(super) tls: Option<[&'a Path; 2]>,
     /// The folder in which it writes its port.
     pub(super) ports: Option<&'a Path>,
+}
+
+/// Where a configuration states who may use the server.
+#[derive(Debug)]
+pub(super) enum UsersPart<'a> {
+    /// In itself.
+    Within(&'a FleetUsers),
+    /// In this file beside it.
+    File(&'a str),
+}
+
+/// The public nkeys of those who may use a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FleetUsers {
+    /// The controller's.
+    pub(super) controller: String,
+    /// Each agent's.
+    pub(super) agents: BTreeMap<AgentName, String>,
 }
 
 /// Returns the text of a configuration.
@@ -32,7 +54,10 @@ pub(super) fn configure(settings: &Settings<'_>) -> String {
         0 => -1,
         port => i32::from(port),
     };
-    let [controller, agents] = settings.users;
+    let users = match &settings.users {
+        UsersPart::Within(users) => users.to_text(),
+        UsersPart::File(name) => format!("include \"{name}\"\n"),
+    };
     let tls = settings.tls.map_or(String::new(), |[certificate, key]| {
         let (certificate, key) = (quote(certificate), quote(key));
         format!("tls {{\n    cert_file: {certificate}\n    key_file: {key}\n    timeout: 5\n}}\n")
@@ -47,26 +72,51 @@ jetstream {{
     max_memory_store: 64MB
     max_file_store: {STORE}
 }}
-{tls}{ports}authorization {{
-    users: [
-        # The controller.
-        {{ nkey: {controller} }}
-        # Agents: they answer, and publish records. They can't read any, nor what the controller keeps.
-        {{
-            nkey: {agents}
-            permissions: {{
-                publish: {{ allow: [\"{ALL_RECORDS}\", \"{NOBODY}\"] }}
-                subscribe: {{ allow: [\"{ALL}\", \"{ALL_AGENTS}\", \"{AGENT_INBOX}.>\"] }}
-                allow_responses: true
-            }}
-        }}
-    ]
-}}
-",
+{tls}{ports}{users}",
         host = settings.listen.ip(),
         payload = LONGEST_MESSAGE + HEADERS,
         store = quote(settings.store),
         ports = ports.unwrap_or_default(),
+    )
+}
+
+impl FleetUsers {
+    /// Returns the part of a configuration that states them.
+    pub(super) fn to_text(&self) -> String {
+        let agents: String = self.agents.iter().map(|(name, key)| agent_user(name, key)).collect();
+        format!(
+            "authorization {{
+    users: [
+        # The controller.
+        {{ nkey: {} }}
+{agents}    ]
+}}
+",
+            self.controller
+        )
+    }
+}
+
+/// An agent reads what is sent to it and to all, answers, and publishes its own records. It can't
+/// read any record, nor what is sent to another agent, nor what the controller keeps.
+fn agent_user(name: &AgentName, key: &str) -> String {
+    let publish = [subjects::records_by(name), subjects::answers_of(name), NOBODY.to_owned()];
+    let inbox = format!("{}.>", subjects::agent_inbox(name));
+    let subscribe = [ALL.to_owned(), subjects::agent(name), inbox];
+    let list = |subjects: [String; 3]| subjects.map(|of| format!("\"{of}\"")).join(", ");
+    format!(
+        "        # Agent {name}.
+        {{
+            nkey: {key}
+            permissions: {{
+                publish: {{ allow: [{}] }}
+                subscribe: {{ allow: [{}] }}
+                allow_responses: true
+            }}
+        }}
+",
+        list(publish),
+        list(subscribe)
     )
 }
 

@@ -1,13 +1,15 @@
 //! The controller's side.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::client::{Request, RequestErrorKind};
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
-use async_nats::{HeaderMap, Message, StatusCode};
+use async_nats::{HeaderMap, Message};
 use futures_util::{StreamExt as _, TryStreamExt as _};
+use sixmark_sys::output::unguessable;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::address::NatsAddress;
@@ -19,10 +21,14 @@ use super::records::NatsRecords;
 use super::subjects::{ALL, ALL_NOTES, CONTROLLER_INBOX, NOTES, RECORDS, REFUSED};
 use super::{lease, subjects};
 use crate::engine::transport::{ControllerSide, RecordSource, TransportError};
+use crate::messages::FromAgent;
 use crate::names::{AgentName, LoadName};
 
 /// The time between two attempts to reach an agent that is not there.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// The most answers to one question that count of a name: two show that two agents have it.
+const ANSWERS: usize = 2;
 
 /// A controller at a NATS server.
 #[derive(Clone, Debug)]
@@ -45,7 +51,8 @@ impl NatsController {
             server: server.clone(),
             credentials: credentials.clone(),
             name: "sixmark controller",
-            inbox: CONTROLLER_INBOX,
+            role: "the controller".to_owned(),
+            inbox: CONTROLLER_INBOX.to_owned(),
         })?;
         threads.run(sessions.attempt(end_of(PATIENCE), make_streams))?;
         Ok(NatsController { threads, sessions })
@@ -66,7 +73,7 @@ impl ControllerSide for NatsController {
         question: &[u8],
         expected: Option<usize>,
         patience: Duration,
-    ) -> Result<Vec<Vec<u8>>, TransportError> {
+    ) -> Result<Vec<FromAgent>, TransportError> {
         let end = end_of(patience);
         self.threads.run(async {
             let session = self.sessions.current(end).await?;
@@ -148,19 +155,27 @@ async fn ask_all(
     question: &[u8],
     expected: Option<usize>,
     end: Instant,
-) -> Result<Vec<Vec<u8>>, TransportError> {
+) -> Result<Vec<FromAgent>, TransportError> {
     let nats = &session.nats;
     check_length(nats, question, 0)?;
-    let inbox = nats.new_inbox();
-    let mut messages = nats.subscribe(inbox.clone()).await.map_err(silent)?;
-    let sent = nats.publish_with_reply(ALL, inbox, question.to_vec().into());
+    // Answers to other questions have other subjects.
+    let number = unguessable();
+    let mut messages = nats.subscribe(subjects::answers_to(&number)).await.map_err(silent)?;
+    let reply = subjects::question(&number);
+    let sent = nats.publish_with_reply(ALL, reply, question.to_vec().into());
     sent.await.map_err(silent)?;
-    let mut answers = Vec::new();
-    while expected.is_none_or(|expected| answers.len() < expected) {
+    let (mut answers, mut from) = (Vec::new(), BTreeMap::<AgentName, usize>::new());
+    while expected.is_none_or(|expected| from.len() < expected) {
         match timeout_at(end, messages.next()).await {
-            // Who answers that nobody listens is the server.
-            Ok(Some(message)) if message.status == Some(StatusCode::NO_RESPONDERS) => {}
-            Ok(Some(message)) => answers.extend(read_answer(message).ok()),
+            Ok(Some(message)) => {
+                let agent = subjects::agent_of_answer(&message.subject);
+                let Some((agent, content)) = agent.zip(read_answer(message).ok()) else { continue };
+                let answered = from.entry(agent.clone()).or_default();
+                *answered += 1;
+                if *answered <= ANSWERS {
+                    answers.push(FromAgent { agent, content });
+                }
+            }
             Ok(None) => return Err(silent("the connection is lost")),
             Err(_) => break,
         }

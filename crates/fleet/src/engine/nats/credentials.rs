@@ -1,4 +1,5 @@
-//! Who a client of a NATS server is: a file with the seed of an nkey.
+//! Who a client of a NATS server is: a file with the seed of an nkey, and the name of the agent whose
+//! it is.
 
 use std::fmt;
 use std::fs;
@@ -10,16 +11,21 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use sixmark_sys::text_file;
 
+use crate::names::AgentName;
+
 const SEED: [&str; 2] = ["-----BEGIN USER NKEY SEED-----", "------END USER NKEY SEED------"];
 const JWT: [&str; 2] = ["-----BEGIN NATS USER JWT-----", "------END NATS USER JWT------"];
+const AGENT: [&str; 2] = ["-----BEGIN SIXMARK AGENT-----", "------END SIXMARK AGENT------"];
 const CERTIFICATE: [&str; 2] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"];
 
 /// The credentials of a client: the seed of an nkey, perhaps with the JWT that a NATS operator gave
-/// it, and perhaps with the certificate of the authority that signed the server's.
+/// it, perhaps with the name of the agent to which they were given, and perhaps with the certificate
+/// of the authority that signed the server's.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     seed: String,
     jwt: Option<String>,
+    agent: Option<AgentName>,
     /// Certificates in PEM.
     authority: Option<String>,
 }
@@ -32,7 +38,14 @@ impl Credentials {
         let public = key.public_key();
         // A key that was made with its seed has it.
         let seed = key.seed().unwrap_or_default();
-        (Credentials { seed, jwt: None, authority: authority.map(str::to_owned) }, public)
+        let authority = authority.map(str::to_owned);
+        (Credentials { seed, jwt: None, agent: None, authority }, public)
+    }
+
+    /// Returns these credentials as those of an agent.
+    #[must_use]
+    pub fn for_agent(self, name: &AgentName) -> Credentials {
+        Credentials { agent: Some(name.clone()), ..self }
     }
 
     /// Reads a file of credentials, or a `.creds` file of NATS.
@@ -69,7 +82,10 @@ impl Credentials {
         if let Some(pem) = &authority {
             check_certificates(pem)?;
         }
-        Ok(Credentials { seed, jwt: find_block(text, JWT[0]), authority })
+        let agent = find_block(text, AGENT[0]).map(|name| name.parse()).transpose();
+        let agent =
+            agent.map_err(|why: String| format!("the agent in these credentials: {why}"))?;
+        Ok(Credentials { seed, jwt: find_block(text, JWT[0]), agent, authority })
     }
 
     /// Returns these credentials as the text of a file.
@@ -77,7 +93,15 @@ impl Credentials {
         let block = |[begin, end]: [&str; 2], body: &str| format!("{begin}\n{body}\n{end}\n");
         let jwt = self.jwt.as_ref().map(|jwt| block(JWT, jwt));
         let seed = block(SEED, &self.seed);
-        [jwt.unwrap_or_default(), seed, self.authority.clone().unwrap_or_default()].concat()
+        let agent = self.agent.as_ref().map(|name| block(AGENT, name.as_str()));
+        let authority = self.authority.clone();
+        [jwt.unwrap_or_default(), seed, agent.unwrap_or_default(), authority.unwrap_or_default()]
+            .concat()
+    }
+
+    /// Returns the agent to which they were given; `None` if they don't name one.
+    pub fn agent(&self) -> Option<&AgentName> {
+        self.agent.as_ref()
     }
 
     /// Returns the certificates of authorities that may have signed the server's, in PEM.
@@ -150,6 +174,9 @@ mod tests {
         assert!(with.authority().unwrap().starts_with(CERTIFICATE[0]));
         let jwt = Credentials { jwt: Some("ey.J0".to_owned()), ..plain };
         assert_eq!(Credentials::parse(&jwt.to_text()), Ok(jwt.clone()));
+        let named = jwt.clone().for_agent(&"a-1".parse().unwrap());
+        assert_eq!(Credentials::parse(&named.to_text()), Ok(named.clone()));
+        assert_eq!(named.agent().unwrap().as_str(), "a-1");
         assert!(jwt.has_jwt() && !format!("{jwt:?}").contains(jwt.seed()));
     }
 
@@ -162,6 +189,10 @@ mod tests {
             (SEED.join("\n"), "with a seed below it"),
             (format!("{}\nSUAB\n", SEED[0]), "not that of a user's nkey"),
             (format!("{}\n{account}\n", SEED[0]), "not that of a user's nkey"),
+            (
+                format!("{}{}\na.b\n", Credentials::generate(None).0.to_text(), AGENT[0]),
+                "'a.b' is not a name",
+            ),
             (
                 Credentials::generate(Some("-----BEGIN CERTIFICATE-----\n*\n")).0.to_text(),
                 "not PEM",

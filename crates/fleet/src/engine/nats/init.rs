@@ -1,9 +1,8 @@
 //! The files of a standing server: its configuration, its certificate, and who may use it.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write as _};
+use std::collections::BTreeMap;
+use std::fs;
 use std::net::{Ipv6Addr, SocketAddr};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rcgen::{
@@ -11,8 +10,10 @@ use rcgen::{
     Issuer, KeyPair, KeyUsagePurpose,
 };
 
-use super::configuration::{Settings, configure};
+use super::configuration::{FleetUsers, Settings, UsersPart, configure};
 use super::credentials::Credentials;
+use super::roster::{self, failed, is_there, write_agents, write_first_users, write_new};
+use crate::names::AgentName;
 
 /// The server's configuration: `nats-server --config server.conf`.
 const CONFIGURATION: &str = "server.conf";
@@ -22,61 +23,50 @@ const CERTIFICATE: &str = "server.pem";
 const KEY: &str = "server.key";
 /// The credentials of the controller.
 const CONTROLLER: &str = "controller.creds";
-/// The credentials of all agents.
-const AGENT: &str = "agent.creds";
 
 /// Writes the files of a standing server into `folder`, which is created if it is not there:
-/// `server.conf`, `server.pem`, `server.key`, `controller.creds` and `agent.creds`. The server
-/// listens on `port` of all addresses of both families. `names` are the DNS names and the addresses
-/// by which agents and the controller reach it. Credentials contain the certificate by which
-/// they know it.
+/// `server.conf`, `users.conf`, `fleet.json`, `authority.pem`, `server.pem`, `server.key`,
+/// `controller.creds`, and `agents/NAME.creds` of each agent. The server listens on `port` of all
+/// addresses of both families. `names` are the DNS names and the addresses by which agents and the
+/// controller reach it. Credentials contain the certificate by which they know it.
 ///
 /// # Errors
 /// One line: a name can't be in a certificate, or a file is there already or can't be written.
-pub fn write_fleet(folder: &Path, names: &[String], port: u16) -> Result<(), String> {
-    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+pub fn write_fleet(
+    folder: &Path,
+    names: &[String],
+    port: u16,
+    agents: &[AgentName],
+) -> Result<(), String> {
     let Certified { authority, certificate, key } = certify(names)?;
-    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
     // nats-server reads relative paths from its working folder, which differs when a service
     // manager starts it.
-    let folder = fs::canonicalize(folder).map_err(|error| failed(folder, error))?;
-    let [(controller, first), (agent, second)] =
-        [(); 2].map(|()| Credentials::generate(Some(&authority)));
+    let folder = fs::canonicalize(folder).map_err(|error| failed(folder, &error))?;
+    let (controller, public) = Credentials::generate(Some(&authority));
     let paths = [CERTIFICATE, KEY].map(|name| folder.join(name));
     let configuration = configure(&Settings {
         listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)),
         store: &folder.join("store"),
-        users: [&first, &second],
+        users: UsersPart::File(roster::CONFIGURATION),
         tls: Some(paths.each_ref().map(|path| path.as_path())),
         ports: None,
     });
     let files = [
         (CONFIGURATION, configuration, 0o644),
+        (roster::AUTHORITY, authority.clone(), 0o644),
         (CERTIFICATE, certificate, 0o644),
         (KEY, key, 0o600),
         (CONTROLLER, controller.to_text(), 0o600),
-        (AGENT, agent.to_text(), 0o600),
     ]
     .map(|(name, text, mode)| (folder.join(name), text, mode));
     if let Some((path, ..)) = files.iter().find(|(path, ..)| path.exists()) {
         return Err(is_there(path));
     }
-    for (path, text, mode) in &files {
-        let file = OpenOptions::new().write(true).create_new(true).mode(*mode).open(path);
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => is_there(path),
-            _ => failed(path, error),
-        })?;
-    }
-    Ok(())
-}
-
-fn is_there(path: &Path) -> String {
-    format!(
-        "{} already exists: name another folder, or remove the files of the earlier fleet",
-        path.display()
-    )
+    files.iter().try_for_each(|(path, text, mode)| write_new(path, text, *mode))?;
+    let mut users = FleetUsers { controller: public, agents: BTreeMap::new() };
+    write_agents(&folder, &mut users, agents, &authority)?;
+    write_first_users(&folder, &users)
 }
 
 /// PEM texts.
@@ -128,7 +118,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("fleet");
         let names = ["fleet.example".to_owned(), "[2001:db8::1]".to_owned()];
-        write_fleet(&folder, &names, 4222).unwrap();
+        let agents = ["a".parse().unwrap()];
+        write_fleet(&folder, &names, 4222, &agents).unwrap();
+        const AGENT: &str = "agents/a.creds";
         for (name, mode) in [(KEY, 0o600), (CONTROLLER, 0o600), (AGENT, 0o600)] {
             let found = fs::metadata(folder.join(name)).unwrap().permissions().mode();
             assert_eq!(found & 0o777, mode, "{name}");
@@ -137,10 +129,10 @@ mod tests {
             assert!(Credentials::read(&folder.join(name)).unwrap().authority().is_some());
         }
         let before = fs::read(folder.join(AGENT)).unwrap();
-        let line = write_fleet(&folder, &names, 4222).unwrap_err();
+        let line = write_fleet(&folder, &names, 4222, &agents).unwrap_err();
         assert!(line.contains("server.conf already exists"), "{line}");
         fs::remove_file(folder.join(CONFIGURATION)).unwrap();
-        assert!(write_fleet(&folder, &names, 4222).is_err());
+        assert!(write_fleet(&folder, &names, 4222, &agents).is_err());
         assert_eq!(fs::read(folder.join(AGENT)).unwrap(), before);
         assert!(!folder.join(CONFIGURATION).exists());
     }
@@ -148,7 +140,7 @@ mod tests {
     #[test]
     fn a_name_that_no_certificate_can_have_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(write_fleet(folder.path(), &[], 4222).is_err());
-        assert!(write_fleet(folder.path(), &["ü.example".to_owned()], 4222).is_err());
+        assert!(write_fleet(folder.path(), &[], 4222, &[]).is_err());
+        assert!(write_fleet(folder.path(), &["ü.example".to_owned()], 4222, &[]).is_err());
     }
 }

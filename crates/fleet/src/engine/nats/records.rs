@@ -11,8 +11,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::client::{Session, Sessions, Threads, end_of};
 use super::failure::Failure;
 use super::kept::context;
-use super::subjects::{RECORDS, records_of};
+use super::subjects::{RECORDS, agent_of_record, records_of};
 use crate::engine::transport::{RecordSource, TransportError};
+use crate::messages::FromAgent;
 use crate::names::LoadName;
 
 /// The server removes a consumer after this time without requests.
@@ -60,13 +61,13 @@ impl std::fmt::Debug for NatsRecords {
 }
 
 impl RecordSource for NatsRecords {
-    fn next(&mut self, patience: Duration) -> Result<Option<Vec<u8>>, TransportError> {
+    fn next(&mut self, patience: Duration) -> Result<Option<FromAgent>, TransportError> {
         self.threads.run(self.reader.next(end_of(patience)))
     }
 }
 
 impl Reader {
-    async fn next(&mut self, end: Instant) -> Result<Option<Vec<u8>>, TransportError> {
+    async fn next(&mut self, end: Instant) -> Result<Option<FromAgent>, TransportError> {
         loop {
             let session = match self.sessions.current(end).await {
                 Ok(session) => session,
@@ -86,7 +87,11 @@ impl Reader {
         }
     }
 
-    async fn read(&mut self, session: &Session, end: Instant) -> Result<Option<Vec<u8>>, Failure> {
+    async fn read(
+        &mut self,
+        session: &Session,
+        end: Instant,
+    ) -> Result<Option<FromAgent>, Failure> {
         let number = session.number;
         let mut reading = match self.reading.take_if(|reading| reading.session == number) {
             Some(reading) => reading,
@@ -106,7 +111,11 @@ impl Reader {
         let message = message.map_err(Failure::passing)?;
         self.last = message.info().map_err(Failure::passing)?.stream_sequence;
         self.reading = Some(reading);
-        Ok(Some(message.message.payload.to_vec()))
+        let message = &message.message;
+        // Who may publish on a subject without an agent is not an agent: its record is no one's.
+        let agent = agent_of_record(&message.subject)
+            .ok_or_else(|| Failure::passing(format!("'{}' names no agent", message.subject)))?;
+        Ok(Some(FromAgent { agent, content: message.payload.to_vec() }))
     }
 
     async fn create(&self, session: &Session) -> Result<Reading, Failure> {

@@ -1,5 +1,6 @@
 //! A server for one command: it is started, watched, started again if it dies, and leaves nothing.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -15,10 +16,11 @@ use sixmark_sys::process::Running;
 use sixmark_sys::threads::no_thread;
 
 use super::address::{NatsAddress, ServerHost};
-use super::configuration::{Settings, configure};
+use super::configuration::{FleetUsers, Settings, UsersPart, configure};
 use super::credentials::Credentials;
 use super::program::find_program;
 use crate::engine::guard::GuardedFolder;
+use crate::names::AgentName;
 
 /// How long a server may take until it listens, and to end.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -34,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct NatsServer {
     address: NatsAddress,
     controller: Credentials,
-    agents: Credentials,
+    agents: BTreeMap<AgentName, Credentials>,
     state: Arc<State>,
     commands: Option<Sender<Sender<Result<(), String>>>>,
     thread: Option<JoinHandle<()>>,
@@ -52,7 +54,7 @@ struct Recipe {
     program: PathBuf,
     folder: GuardedFolder,
     listen: SocketAddr,
-    users: [String; 2],
+    users: FleetUsers,
 }
 
 /// The file in which a server writes where it listens.
@@ -76,12 +78,17 @@ impl NatsServer {
     }
 
     /// Starts the program nats-server on `loopback`, a loopback address of either family, with a
-    /// port that is free. The program is looked for in `folder` first, then in PATH.
+    /// port that is free, for a controller and these agents. The program is looked for in `folder`
+    /// first, then in PATH.
     ///
     /// # Errors
     /// One line: there is no such program, it is too old, or it does not start.
-    pub fn start(folder: Option<&Path>, loopback: IpAddr) -> Result<NatsServer, String> {
-        NatsServer::start_in(folder, loopback, &std::env::temp_dir())
+    pub fn start(
+        folder: Option<&Path>,
+        loopback: IpAddr,
+        agents: &[AgentName],
+    ) -> Result<NatsServer, String> {
+        NatsServer::start_in(folder, loopback, agents, &std::env::temp_dir())
     }
 
     /// As [`start`](NatsServer::start), with its files below the folder `temporary`.
@@ -91,18 +98,21 @@ impl NatsServer {
     pub fn start_in(
         folder: Option<&Path>,
         loopback: IpAddr,
+        agents: &[AgentName],
         temporary: &Path,
     ) -> Result<NatsServer, String> {
         let program = NatsServer::find(folder)?;
         let folder = GuardedFolder::create_in(temporary, "sixmark-nats-");
         let folder = folder.map_err(|error| format!("no folder for a NATS server: {error}"))?;
-        let [(controller, first), (agents, second)] = [(); 2].map(|()| Credentials::generate(None));
-        let recipe = Recipe {
-            program,
-            folder,
-            listen: SocketAddr::new(loopback, 0),
-            users: [first, second],
+        let (controller, key) = Credentials::generate(None);
+        let mut users = FleetUsers { controller: key, agents: BTreeMap::new() };
+        let generate = |name: &AgentName| {
+            let (credentials, key) = Credentials::generate(None);
+            users.agents.insert(name.clone(), key);
+            (name.clone(), credentials.for_agent(name))
         };
+        let agents = agents.iter().map(generate).collect();
+        let recipe = Recipe { program, folder, listen: SocketAddr::new(loopback, 0), users };
         let state = Arc::new(State::default());
         let (commands, receiver) = channel();
         let (sender, started) = channel();
@@ -129,9 +139,10 @@ impl NatsServer {
         &self.controller
     }
 
-    /// Returns the credentials of all agents, who may answer and publish records.
-    pub fn agent_credentials(&self) -> &Credentials {
-        &self.agents
+    /// Returns the credentials of an agent, which may answer and publish its own records. `None` if
+    /// the server was not started for it.
+    pub fn agent_credentials(&self, agent: &AgentName) -> Option<&Credentials> {
+        self.agents.get(agent)
     }
 
     /// Returns the process id of the server.
@@ -242,7 +253,7 @@ impl Recipe {
         configure(&Settings {
             listen: self.listen,
             store: &self.folder.path().join("store"),
-            users: self.users.each_ref().map(String::as_str),
+            users: UsersPart::Within(&self.users),
             tls: None,
             ports: Some(self.folder.path()),
         })

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use sixmark_fleet::allow::AllowedTargets;
 use sixmark_fleet::engine::agent::AgentSettings;
@@ -14,6 +15,7 @@ use sixmark_sys::command_error::CommandError;
 use crate::cli::inside::InsideArgs;
 use crate::cli::out::complain;
 use crate::cli::stop_flag;
+use crate::cli::times::positive_time;
 use crate::store::agent_folder;
 
 /// Make this machine an agent of a fleet: it generates shares of loads for a controller.
@@ -37,7 +39,11 @@ pub(in crate::cli) struct AgentArgs {
     #[arg(long, value_name = "CIDR[:PORT]")]
     allow: Vec<AllowedTargets>,
 
-    /// Name within the fleet [default: the host's name]
+    /// Longest load that is carried out, with its warm-up
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = positive_time)]
+    longest: Duration,
+
+    /// Name within the fleet [default: that of the credentials, else the host's name]
     #[arg(long, value_name = "NAME")]
     name: Option<AgentName>,
 
@@ -50,7 +56,7 @@ pub(in crate::cli) struct AgentArgs {
     spool: Option<PathBuf>,
 
     /// Speak with the controller over the standard streams, as --hosts starts it
-    #[arg(long, conflicts_with_all = ["nats", "creds", "allow", "name", "spool", "cores"])]
+    #[arg(long, conflicts_with_all = ["nats", "creds", "allow", "name", "spool", "cores", "longest"])]
     stdio: bool,
 
     #[command(flatten)]
@@ -69,7 +75,7 @@ pub(in crate::cli) fn main(args: &AgentArgs) -> Result<u8, CommandError> {
         return placed_agent::serve(&stop).map(|()| 0);
     };
     let credentials = Credentials::read(creds).map_err(CommandError::Usage)?;
-    let name = args.name.clone().unwrap_or_else(standing::host_as_name);
+    let name = name_of(args.name.as_ref(), &credentials)?;
     let folder = match &args.spool {
         Some(folder) => folder.clone(),
         None => agent_folder(|name| std::env::var_os(name))?.join(name.as_str()),
@@ -77,6 +83,7 @@ pub(in crate::cli) fn main(args: &AgentArgs) -> Result<u8, CommandError> {
     let settings = AgentSettings {
         name,
         allowed: args.allow.clone(),
+        longest: Some(args.longest),
         cores: args.cores.map(NonZeroUsize::get),
         clock_ahead_ns: 0,
     };
@@ -91,4 +98,19 @@ pub(in crate::cli) fn main(args: &AgentArgs) -> Result<u8, CommandError> {
     };
     standing::serve_agent(server, &credentials, settings, &folder, &stop, ready)?;
     Ok(0)
+}
+
+/// Returns the name of the agent: the server knows its credentials by it.
+fn name_of(
+    given: Option<&AgentName>,
+    credentials: &Credentials,
+) -> Result<AgentName, CommandError> {
+    match (given, credentials.agent()) {
+        (Some(given), Some(own)) if given != own => Err(CommandError::Usage(format!(
+            "these credentials are those of agent {own}: omit --name, or make some for {given} with \
+             `sixmark fleet add`"
+        ))),
+        (Some(name), _) | (None, Some(name)) => Ok(name.clone()),
+        (None, None) => Ok(standing::host_as_name()),
+    }
 }

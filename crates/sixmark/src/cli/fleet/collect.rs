@@ -16,13 +16,16 @@ pub(super) fn collect_load(args: &CollectArgs) -> Result<u8, CommandError> {
     let stop = stop_flag()?;
     let side = args.server.connect()?;
     let mut keeper = Keeper::open(&args.keep)?;
-    let result = collect_kept(std::sync::Arc::new(side), &args.load, &stop)?;
+    let kept_load = collect_kept(std::sync::Arc::new(side), &args.load, &stop)?;
+    let result = &kept_load.result;
     let shown = !args.quiet && args.json != Some(OutputPlace::Standard);
-    let printed = if shown { print(&shown::run_text(&result, Detail::Answer)) } else { Ok(()) };
+    let printed = if shown { print(&shown::run_text(result, Detail::Answer)) } else { Ok(()) };
     warn(result.warnings.iter());
-    let text = encoded(&result)?;
+    let text = encoded(result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&text));
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
-    let kept = keeper.finish(&ListHeadline::of_run(&result), &text, elsewhere, args.quiet);
-    out::do_all([printed, written, kept]).map(|()| 0)
+    let kept = keeper.finish(&ListHeadline::of_run(result), &text, elsewhere, args.quiet);
+    out::do_all([printed, written, kept])?;
+    kept_load.confirm();
+    Ok(0)
 }

@@ -13,8 +13,9 @@ use sixmark_fleet::engine::nats::address::NatsAddress;
 use sixmark_fleet::engine::nats::controller::NatsController;
 use sixmark_fleet::engine::nats::credentials::Credentials;
 use sixmark_fleet::engine::nats::init::write_fleet;
+use sixmark_fleet::engine::nats::roster::{add_agents, revoke_agents};
 use sixmark_fleet::engine::standing;
-use sixmark_fleet::names::LoadName;
+use sixmark_fleet::names::{AgentName, LoadName};
 use sixmark_sys::command_error::CommandError;
 use sixmark_units::quantity::counted;
 
@@ -35,6 +36,10 @@ pub(super) struct FleetCommandArgs {
 enum FleetCommand {
     /// Write the configuration of a NATS server, its certificate, and the credentials of its users
     Init(InitArgs),
+    /// Add agents to a fleet: each gets a key of its own
+    Add(RosterArgs),
+    /// Revoke the keys of agents
+    Revoke(RosterArgs),
     /// List the agents, what they do, and the loads whose records are kept
     Status(StatusArgs),
     /// End every load that the agents are generating; what they counted is kept
@@ -67,9 +72,25 @@ struct InitArgs {
     #[arg(long = "server", value_name = "NAME", required = true)]
     names: Vec<String>,
 
+    /// Agents: each gets a key of its own, in FOLDER/agents/NAME.creds
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    agents: Vec<AgentName>,
+
     /// Port of the server
     #[arg(long, value_name = "PORT", default_value = "4222")]
     port: u16,
+}
+
+/// Agents of a fleet.
+#[derive(Debug, clap::Args)]
+struct RosterArgs {
+    /// Folder that `sixmark fleet init` wrote
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    /// Name of an agent
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<AgentName>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -120,6 +141,8 @@ impl ServerArgs {
 pub(super) fn main(args: FleetCommandArgs) -> Result<u8, CommandError> {
     match args.command {
         FleetCommand::Init(args) => init(&args),
+        FleetCommand::Add(args) => add(&args),
+        FleetCommand::Revoke(args) => revoke(&args),
         FleetCommand::Status(args) => status::show_status(&args.server.connect()?),
         FleetCommand::Abort(args) => {
             abort_all(&args.connect()?)?;
@@ -139,17 +162,40 @@ fn forget(args: &ForgetArgs) -> Result<u8, CommandError> {
 }
 
 fn init(args: &InitArgs) -> Result<u8, CommandError> {
-    write_fleet(&args.folder, &args.names, args.port).map_err(CommandError::Usage)?;
-    let folder = args.folder.display();
-    let (name, port) = (&args.names[0], args.port);
+    let InitArgs { folder, names, agents, port } = args;
+    write_fleet(folder, names, *port, agents).map_err(CommandError::Usage)?;
+    let folder = folder.display();
+    let name = &names[0];
     let name = if name.contains(':') { format!("[{name}]") } else { name.clone() };
+    let add = match agents.is_empty() {
+        true => format!("add agents:          sixmark fleet add {folder} NAME...\n"),
+        false => String::new(),
+    };
     print(&format!(
         "start the server:    nats-server -c {folder}/server.conf\n\
-         start each agent:    sixmark agent --nats tls://{name}:{port} --creds agent.creds --allow \
-         CIDR\n\
+         {add}start each agent:    sixmark agent --nats tls://{name}:{port} --creds NAME.creds \
+         --allow CIDR\n\
          generate a load:     sixmark run --fleet tls://{name}:{port} --creds controller.creds URL\n\
-         Copy {folder}/agent.creds to the agents alone, controller.creds to nobody who may not load \
-         what they allow.\n"
+         Move {folder}/agents/NAME.creds to the machine of that agent alone; give \
+         {folder}/controller.creds to nobody who may not load what agents allow.\n"
     ))
     .map(|()| 0)
 }
+
+fn add(args: &RosterArgs) -> Result<u8, CommandError> {
+    let paths = add_agents(&args.folder, &args.names).map_err(CommandError::Usage)?;
+    let paths: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
+    print(&paths)?;
+    complain(RELOAD);
+    Ok(0)
+}
+
+fn revoke(args: &RosterArgs) -> Result<u8, CommandError> {
+    revoke_agents(&args.folder, &args.names).map_err(CommandError::Usage)?;
+    complain(RELOAD);
+    Ok(0)
+}
+
+/// What must be done after the users of a server have changed.
+const RELOAD: &str =
+    "the server must read its configuration again: nats-server --signal reload=PID, or SIGHUP";

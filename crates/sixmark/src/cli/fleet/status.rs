@@ -1,10 +1,12 @@
 //! `sixmark fleet status`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sixmark_fleet::engine::controller::list_agents;
 use sixmark_fleet::engine::transport::ControllerSide;
 use sixmark_fleet::messages::AgentCard;
+use sixmark_fleet::names::LoadName;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, terminal};
 use sixmark_sys::command_error::CommandError;
@@ -18,19 +20,38 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) fn show_status(side: &dyn ControllerSide) -> Result<u8, CommandError> {
     let agents = list_agents(side, PATIENCE)?;
     let cannot = |error: &dyn std::fmt::Display| CommandError::Measure(error.to_string());
-    let mut loads = side.loads().map_err(|error| cannot(&error))?;
-    loads.sort();
+    let noted = side.loads().map_err(|error| cannot(&error))?;
+    let loads = loads_with_records(&agents, noted);
     let mut text = String::new();
     let blocks = vec![match agents.is_empty() {
         true => Block::Text("No agent answered.".to_owned()),
         false => Block::Table(table_of(&agents)),
     }];
     Part::new("Agents", blocks).iter().for_each(|part| terminal::write_part(&mut text, part));
-    let names = loads.iter().map(|load| Block::Text(load.to_string())).collect();
-    Part::new("Loads with records", names)
+    let lines = loads.into_iter().map(Block::Text).collect();
+    Part::new("Loads with records", lines)
         .iter()
         .for_each(|part| terminal::write_part(&mut text, part));
     print(&text).map(|()| 0)
+}
+
+/// Returns a line for each load of which someone keeps records. The server may have lost, or never
+/// had, what agents keep.
+fn loads_with_records(agents: &[AgentCard], noted: Vec<LoadName>) -> Vec<String> {
+    let mut loads: BTreeMap<LoadName, (bool, Vec<String>)> = BTreeMap::new();
+    for load in noted {
+        loads.entry(load).or_default().0 = true;
+    }
+    for agent in agents {
+        for load in &agent.kept {
+            loads.entry(load.clone()).or_default().1.push(agent.name.to_string());
+        }
+    }
+    let line = |(load, (noted, agents)): (LoadName, (bool, Vec<String>))| {
+        let places = [noted.then(|| "the server".to_owned())].into_iter().flatten().chain(agents);
+        format!("{load}: {}", places.collect::<Vec<_>>().join(", "))
+    };
+    loads.into_iter().map(line).collect()
 }
 
 fn table_of(agents: &[AgentCard]) -> Table {
