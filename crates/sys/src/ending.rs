@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::clock;
@@ -14,12 +14,16 @@ const MOMENT_NS: u64 = 1_000_000_000;
 
 /// The flag that the handler sets.
 static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// How many [`LastWords`] are held.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+/// The second signal, which waits for them, or 0.
+static DUE: AtomicI32 = AtomicI32::new(0);
 /// The time of the first signal, nanoseconds of CLOCK_MONOTONIC, or 0 before it.
 static FIRST_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the flag of this process that SIGINT, SIGTERM and SIGHUP set, unless the process was
 /// started with SIGINT or SIGHUP ignored. A SIGINT or SIGTERM more than a second after the first
-/// signal ends the process at once.
+/// signal ends the process at once, or once its [`LastWords`] are said.
 ///
 /// # Errors
 /// Returns an error if a handler cannot be installed.
@@ -68,7 +72,42 @@ extern "C" fn on_signal(signal: libc::c_int) {
         Err(first) if now.saturating_sub(first) < MOMENT_NS => {}
         // The loss of a terminal may be reported twice, by the kernel and by a shell.
         Err(_) if signal == libc::SIGHUP => {}
+        Err(_) if waits_for_last_words(signal) => {}
         Err(_) => die_by(signal),
+    }
+}
+
+/// Notes that a signal is to end the process. Returns false if nobody holds last words, or if it is
+/// noted already.
+fn waits_for_last_words(signal: libc::c_int) -> bool {
+    HELD.load(Ordering::Relaxed) > 0
+        && DUE.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+}
+
+/// Something that must be done before a second signal ends the process, and takes a moment. While it
+/// is held, the second signal waits for it; a third one ends the process at once.
+#[derive(Debug)]
+pub struct LastWords(());
+
+impl LastWords {
+    /// Makes the second signal wait until this value is dropped.
+    pub fn hold() -> LastWords {
+        HELD.fetch_add(1, Ordering::Relaxed);
+        LastWords(())
+    }
+
+    /// Returns true if the second signal has come: this value should be dropped soon.
+    pub fn are_due(&self) -> bool {
+        DUE.load(Ordering::Relaxed) != 0
+    }
+}
+
+impl Drop for LastWords {
+    fn drop(&mut self) {
+        let due = DUE.load(Ordering::Relaxed);
+        if HELD.fetch_sub(1, Ordering::Relaxed) == 1 && due != 0 {
+            die_by(due);
+        }
     }
 }
 

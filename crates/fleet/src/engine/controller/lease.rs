@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::ending::LastWords;
 
 use super::LEASE;
 use crate::engine::transport::{ControllerSide, TransportError};
@@ -15,6 +16,11 @@ use crate::messages::AskedOfAll;
 
 /// How often the lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(3);
+
+/// How often a signal is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long giving up the lease may delay the end of this process.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Renews the lease until it is dropped, and then gives it up.
 #[derive(Debug)]
@@ -24,6 +30,8 @@ pub(super) struct LeaseKeeper {
     lost: Arc<AtomicBool>,
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// Set when the lease is given up.
+    over: Arc<AtomicBool>,
 }
 
 impl LeaseKeeper {
@@ -51,8 +59,9 @@ impl LeaseKeeper {
         let thread = std::thread::Builder::new().name("lease".into()).spawn(renew);
         let thread = thread
             .map_err(|error| CommandError::Measure(format!("can't start a thread: {error}")))?;
+        let over = give_up_before_death(Arc::clone(&side), holder.to_owned())?;
         let (holder, end, thread) = (holder.to_owned(), Some(end), Some(thread));
-        Ok(LeaseKeeper { side, holder, lost, end, thread })
+        Ok(LeaseKeeper { side, holder, lost, end, thread, over })
     }
 
     /// Tells the agents now that this controller is alive.
@@ -77,7 +86,38 @@ impl Drop for LeaseKeeper {
             // It ends by itself soon.
             let _ = self.side.give_up_lease(&self.holder);
         }
+        self.over.store(true, Ordering::Relaxed);
     }
+}
+
+/// Has the lease given up before a second signal ends this process: the next controller need not wait
+/// until it has expired. Returns what is to be set when it has been given up otherwise.
+fn give_up_before_death(
+    side: Arc<dyn ControllerSide>,
+    holder: String,
+) -> Result<Arc<AtomicBool>, CommandError> {
+    let over: Arc<AtomicBool> = Arc::default();
+    let to_end = Arc::clone(&over);
+    let words = LastWords::hold();
+    let wait = move || {
+        while !to_end.load(Ordering::Relaxed) && !words.are_due() {
+            std::thread::sleep(LOOK);
+        }
+        if words.are_due() && !to_end.load(Ordering::Relaxed) {
+            let (done, is_done) = channel();
+            let give_up = move || {
+                // A server that can't be reached removes it by itself.
+                let _ = side.give_up_lease(&holder);
+                let _ = done.send(());
+            };
+            if std::thread::Builder::new().spawn(give_up).is_ok() {
+                let _ = is_done.recv_timeout(LAST_WORDS);
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("last words".into()).spawn(wait);
+    let cannot = |error| CommandError::Measure(format!("can't start a thread: {error}"));
+    thread.map(|_| over).map_err(cannot)
 }
 
 fn renew(side: &dyn ControllerSide, holder: &str, lost: &AtomicBool) {
