@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use sixmark_testkit::skipped;
 
+use crate::nats_server::found_in;
+
 use crate::files::{find_file, output_of, run_command, target_folder, text_of};
 
 /// The exposure of a service, tenths of what systemd-analyze(1) prints: 0 is the least, 100 the most.
@@ -26,6 +28,8 @@ mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 files() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./dev -o -path ./tmp -o -path './var/lib/dpkg/*' -o -path './var/log/*' \) -prune -o -print | sort); }
+# A system has this file. This one has none, and a lab, which `doctor` tries, makes it to mount its own there.
+: >>"$root/etc/hosts"
 files >"$root/tmp/before"
 
 echo "== install"
@@ -39,6 +43,8 @@ inside sixmark vitals --duration 300ms
 test -s "$root/usr/share/man/man1/sixmark-run.1.gz"
 inside bash -c '. /usr/share/bash-completion/completions/sixmark && complete -p sixmark'
 inside sixmark study check /usr/share/sixmark/studies/towson/study.toml
+inside sixmark doctor --json /tmp/doctor.json >/dev/null || true
+cat "$root/tmp/doctor.json"
 echo "== services"
 for unit in vitals agent; do
     test -s "$root/lib/systemd/system/sixmark-$unit.service" || test -s "$root/usr/lib/systemd/system/sixmark-$unit.service"
@@ -69,6 +75,8 @@ fn the_package_is_installed_used_and_purged_in_a_clean_debian() {
         ["--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-c", LIFE, "sh", root];
     let text = run_command("unshare", &namespaces);
     println!("{text}");
+    // Not in PATH, which is the place of Debian's own.
+    assert_eq!(found_in(&text).as_deref(), Some("/usr/lib/sixmark/nats-server"), "{text}");
     for step in ["== use", "no request failed", "towson", "== nothing is left"] {
         assert!(text.contains(step), "{step}: {text}");
     }

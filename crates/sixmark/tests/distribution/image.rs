@@ -5,6 +5,7 @@ use std::path::Path;
 use sixmark_testkit::skipped;
 
 use crate::files::{find_file, run_command};
+use crate::nats_server::found_in;
 
 /// Runs podman with a storage of its own. This host may not let the container raise limits, and runc works
 /// with control groups of both versions.
@@ -61,4 +62,7 @@ fn the_saved_image_is_loaded_and_run() {
     let id = podman(storage.path(), &["pull", "--quiet", &archive]);
     let text = podman(storage.path(), &[&RUN[..], &[id.trim(), "--version"]].concat());
     assert!(text.starts_with("sixmark "), "{text}");
+    let doctor = ["--tmpfs=/tmp", id.trim(), "doctor", "--require", "nats-server", "--json", "-"];
+    let text = podman(storage.path(), &[&RUN[..], &doctor].concat());
+    assert_eq!(found_in(&text).as_deref(), Some("/usr/lib/sixmark/nats-server"), "{text}");
 }

@@ -8,4 +8,5 @@
 mod debian;
 mod files;
 mod image;
+mod nats_server;
 mod static_binary;

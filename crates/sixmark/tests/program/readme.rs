@@ -21,6 +21,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("cargo ", ".ci/run"),
     ("tar xf sixmark", "crates/sixmark/tests/distribution/static_binary.rs"),
     ("install -m 755 sixmark", "crates/sixmark/tests/distribution/static_binary.rs"),
+    ("install -D -m 755 sixmark", "crates/sixmark/tests/distribution/nats_server.rs"),
+    ("scripts/install-nats-server", "Makefile"),
     ("apt install ./sixmark", "crates/sixmark/tests/distribution/debian.rs"),
     ("man sixmark", "crates/sixmark/tests/distribution/debian.rs"),
     ("sixmark study run /usr/share", "crates/sixmark/tests/distribution/debian.rs"),

@@ -54,6 +54,68 @@ fn licences_and_the_inventory_name_each_crate_of_the_program_and_the_code_in_c()
 }
 
 #[test]
+fn lists_of_packages_have_what_nats_server_consists_of_and_others_do_not() {
+    let target = ["--target", "x86_64-unknown-linux-musl"];
+    let packaged = |what: &str| list(&[&[what], &target[..]].concat());
+    let kept = fs::read_to_string(root().join("packaging/nats-server.json")).unwrap();
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    let (licences, sbom) = (packaged("licences"), packaged("sbom"));
+    assert!(!list(&["licences"]).contains("nats-server"));
+    let sbom: Value = serde_json::from_str(&sbom).unwrap();
+    let modules = kept["modules"].as_array().unwrap();
+    assert!(modules.len() >= 5, "{modules:?}");
+    for module in modules {
+        let word = |name: &str| module[name].as_str().unwrap();
+        let listed = format!("\n{} {} ", word("path"), word("version"));
+        assert_eq!(licences.matches(&listed).count(), 1, "{listed}");
+        let purl = format!("pkg:golang/{}@{}", word("path"), word("version"));
+        let mut components = sbom["components"].as_array().unwrap().iter();
+        let found = components.find(|of| of["purl"] == *purl).unwrap_or_else(|| panic!("{purl}"));
+        assert_eq!(found["licenses"][0]["expression"], module["licence"]);
+        assert_eq!(found["hashes"][0]["content"].as_str().unwrap().len(), 64, "{found}");
+    }
+    let references = sbom["components"].as_array().unwrap().iter().map(|of| &of["bom-ref"]);
+    let references: Vec<&str> = references.map(|of| of.as_str().unwrap()).collect();
+    let once: BTreeSet<&str> = references.iter().copied().collect();
+    assert_eq!(once.len(), references.len(), "each once");
+    assert!(licences.contains("Apache License") && licences.contains("The Go Authors"));
+}
+
+/// What Go writes into a program, with other modules than those of the list.
+#[test]
+fn a_nats_server_of_other_modules_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |modules: &[(&str, &str, &str)]| {
+        let line = |(at, (path, version, sum)): (usize, &(&str, &str, &str))| {
+            let kind = if at == 0 { "mod" } else { "dep" };
+            format!("{kind}\t{path}\t{version}\t{sum}\n")
+        };
+        let file = folder.path().join("nats-server");
+        let text: String = modules.iter().enumerate().map(line).collect();
+        fs::write(&file, format!("\u{7f}ELF\n{text}build\tGOOS=linux\n")).unwrap();
+        let mut script = command(root().join("scripts/third-party"), &root());
+        script.arg("check-server").arg(file).output().unwrap()
+    };
+    let kept = fs::read_to_string(root().join("packaging/nats-server.json")).unwrap();
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    let listed: Vec<(&str, &str, &str)> =
+        kept["modules"].as_array().unwrap().iter().map(triple).collect();
+    let output = check(&listed);
+    assert!(output.status.success(), "{}", complaint(&output));
+    let more = ("example.net/more", "v1.0.0", "h1:AAAA");
+    for wrong in [&listed[..2], &[&listed[..], &[more]].concat()[..], &[more], &[]] {
+        let output = check(wrong);
+        assert_eq!(output.status.code(), Some(1), "{wrong:?}");
+        assert_eq!(complaint(&output).lines().count(), 1, "{}", complaint(&output));
+    }
+}
+
+fn triple(module: &Value) -> (&str, &str, &str) {
+    let word = |name: &str| module[name].as_str().unwrap();
+    (word("path"), word("version"), word("sum"))
+}
+
+#[test]
 fn what_is_in_the_binary_and_in_no_list_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

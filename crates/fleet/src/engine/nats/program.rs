@@ -11,7 +11,11 @@ pub(super) const PROGRAM: &str = "nats-server";
 /// The command that builds a version that is new enough.
 pub(super) const INSTALL: &str = "go install github.com/nats-io/nats-server/v2@v2.15.2";
 
-/// Returns the first nats-server that is new enough, from `folder` or the folders of `path`.
+/// Where packages put it, from the folder above that of sixmark: Debian's own, which is too old, has a place in PATH.
+const PACKAGED: [&str; 2] = ["lib/sixmark", "libexec/sixmark"];
+
+/// Returns the first nats-server that is new enough, from `folder`, where packages put it beside that, or the folders
+/// of `path`.
 pub(super) fn find_program(folder: Option<&Path>, path: Option<&str>) -> Result<PathBuf, String> {
     find_by(folder, path, run_for_version)
 }
@@ -23,8 +27,8 @@ fn find_by(
     ask: impl Fn(&Path) -> Result<String, String>,
 ) -> Result<PathBuf, String> {
     let [major, minor] = OLDEST;
-    let folders = folder.map(Path::to_owned).into_iter();
-    let all = folders.chain(path.into_iter().flat_map(env::split_paths));
+    let all = folder.map(near).into_iter().flatten();
+    let all = all.chain(path.into_iter().flat_map(env::split_paths));
     let mut old = None;
     for candidate in all.map(|folder| folder.join(PROGRAM)).filter(|file| file.is_file()) {
         match ask(&candidate).and_then(|text| read_version(&text)) {
@@ -38,6 +42,13 @@ fn find_by(
         None => "there is no nats-server in PATH".to_owned(),
     };
     Err(format!("{what}; sixmark needs {major}.{minor} or later: {INSTALL}"))
+}
+
+/// Returns the folder of sixmark and those in which a package puts what belongs to it.
+fn near(folder: &Path) -> Vec<PathBuf> {
+    let above = folder.parent().into_iter();
+    let packaged = above.flat_map(|above| PACKAGED.map(|name| above.join(name)));
+    [folder.to_owned()].into_iter().chain(packaged).collect()
 }
 
 fn run_for_version(program: &Path) -> Result<String, String> {
@@ -89,6 +100,18 @@ mod tests {
         }
         // A file that can't be executed.
         assert!(find_program(Some(old.path()), None).unwrap_err().contains("can't be used"));
+    }
+
+    #[test]
+    fn one_that_a_package_has_put_beside_sixmark_comes_before_those_of_path() {
+        for name in PACKAGED {
+            let (prefix, other) = (tempfile::tempdir().unwrap(), folder("nats-server: v2.15.0"));
+            let packaged = prefix.path().join(name);
+            fs::create_dir_all(&packaged).unwrap();
+            fs::write(packaged.join(PROGRAM), "nats-server: v2.15.2").unwrap();
+            let found = find_by(Some(&prefix.path().join("bin")), other.path().to_str(), ask);
+            assert_eq!(found.unwrap(), packaged.join(PROGRAM));
+        }
     }
 
     #[test]
