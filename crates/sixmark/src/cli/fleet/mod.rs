@@ -9,14 +9,17 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use sixmark_fleet::engine::controller::{abort_all, forget_kept};
+use sixmark_fleet::engine::hosts_fleet::find_hosts_programs;
 use sixmark_fleet::engine::nats::address::NatsAddress;
 use sixmark_fleet::engine::nats::controller::NatsController;
 use sixmark_fleet::engine::nats::credentials::Credentials;
 use sixmark_fleet::engine::nats::init::write_fleet;
 use sixmark_fleet::engine::nats::roster::{add_agents, revoke_agents};
+use sixmark_fleet::engine::nats::server::NatsServer;
 use sixmark_fleet::engine::standing;
 use sixmark_fleet::names::{AgentName, LoadName};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::program::find_program;
 use sixmark_units::quantity::counted;
 
 use super::keep::KeepArgs;
@@ -161,6 +164,18 @@ fn forget(args: &ForgetArgs) -> Result<u8, CommandError> {
     Ok(0)
 }
 
+/// Returns what a shell needs to start a nats-server that is new enough: its path where the shell would find another
+/// one or none.
+fn server_program() -> String {
+    let found = find_hosts_programs().ok().and_then(|programs| programs.nats_server.ok());
+    match found {
+        Some(path) if find_program(NatsServer::PROGRAM).as_ref() != Some(&path) => {
+            path.display().to_string()
+        }
+        _ => NatsServer::PROGRAM.to_owned(),
+    }
+}
+
 fn init(args: &InitArgs) -> Result<u8, CommandError> {
     let InitArgs { folder, names, agents, port } = args;
     write_fleet(folder, names, *port, agents).map_err(CommandError::Usage)?;
@@ -171,8 +186,9 @@ fn init(args: &InitArgs) -> Result<u8, CommandError> {
         true => format!("add agents:          sixmark fleet add {folder} NAME...\n"),
         false => String::new(),
     };
+    let server = server_program();
     print(&format!(
-        "start the server:    nats-server -c {folder}/server.conf\n\
+        "start the server:    {server} -c {folder}/server.conf\n\
          {add}start each agent:    sixmark agent --nats tls://{name}:{port} --creds NAME.creds \
          --allow CIDR\n\
          generate a load:     sixmark run --fleet tls://{name}:{port} --creds controller.creds URL\n\
