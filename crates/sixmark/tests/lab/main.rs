@@ -34,6 +34,7 @@ mod nat64;
 mod netem;
 mod ordinary;
 mod placement;
+mod quickstart;
 mod refusals;
 mod signals;
 mod slow_loopback;
