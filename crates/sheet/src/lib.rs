@@ -1,6 +1,6 @@
 //! Reports: their content independent of the format, that is words, tables and charts ([`Sheet`]),
-//! and their formats: [`terminal`] text, [`markdown`], [`html`], and quoted lines of CSV
-//! ([`csv_lines`]).
+//! and their formats: [`terminal`] text, [`markdown`], [`html`], quoted lines of CSV
+//! ([`csv_lines`]), and Prometheus's text format ([`exposition`]).
 //!
 //! This crate does not depend on the subject of a report: it measures and judges nothing, reads no
 //! document and writes no file. Other crates put their results into a sheet.
@@ -12,6 +12,7 @@
 pub mod board;
 pub mod chart;
 pub mod csv_lines;
+pub mod exposition;
 pub mod html;
 pub mod markdown;
 pub mod setting;

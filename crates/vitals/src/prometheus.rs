@@ -1,6 +1,6 @@
 //! Writes a sample in Prometheus's text format, version 0.0.4.
 
-use std::fmt::Write as _;
+use sixmark_sheet::exposition::{ExpositionKind, ExpositionPage, prometheus_label};
 
 use super::counter::{Counter, Counters};
 use super::host::CpuTimes;
@@ -13,12 +13,12 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Returns the whole page. Times are in seconds; other values are in the unit with which their name
 /// ends.
 pub fn prometheus_page(sample: &VitalsSample) -> String {
-    let mut page = Page::default();
+    let mut page = Page(ExpositionPage::new("sixmark_vitals_"));
     let host = &sample.host;
     let modes = "CPU time of all CPUs by mode.";
-    page.head("cpu_seconds_total", "counter", modes);
+    page.0.head("cpu_seconds_total", ExpositionKind::Counter, modes);
     cpu(&mut page, "cpu_seconds_total", "", &host.cpu);
-    page.head("core_seconds_total", "counter", "CPU time of each CPU by mode.");
+    page.0.head("core_seconds_total", ExpositionKind::Counter, "CPU time of each CPU by mode.");
     for (number, core) in host.cores.iter().enumerate() {
         cpu(&mut page, "core_seconds_total", &format!("core=\"{number}\","), core);
     }
@@ -27,7 +27,7 @@ pub fn prometheus_page(sample: &VitalsSample) -> String {
         "Interrupts, context switches and similar events.",
         [("", &host.events)],
     );
-    page.gauge(
+    page.0.gauge(
         "threads",
         "Threads that are running or blocked.",
         &[("state=\"running\"", host.running as f64), ("state=\"blocked\"", host.blocked as f64)],
@@ -46,15 +46,15 @@ pub fn prometheus_page(sample: &VitalsSample) -> String {
     page.counters("softnet", "Packets processed by the CPUs (softnet).", [("", &host.softnet)]);
     network(&mut page, &sample.network);
     groups(&mut page, sample);
-    page.head("own_cpu_seconds_total", "counter", "CPU time of this program.");
-    page.line("own_cpu_seconds_total", "", sample.own_cpu_us.0 as f64 / 1e6);
-    page.0
+    page.0.head("own_cpu_seconds_total", ExpositionKind::Counter, "CPU time of this program.");
+    page.0.line("own_cpu_seconds_total", "", sample.own_cpu_us.0 as f64 / 1e6);
+    page.0.take()
 }
 
 fn cpu(page: &mut Page, name: &str, before: &str, times: &CpuTimes) {
     times.each(&mut |mode, Counter(us)| {
         let mode = mode.trim_end_matches("_us");
-        page.line(name, &format!("{before}mode=\"{mode}\""), us as f64 / 1e6);
+        page.0.line(name, &format!("{before}mode=\"{mode}\""), us as f64 / 1e6);
     });
 }
 
@@ -70,7 +70,7 @@ fn memory(page: &mut Page, sample: &VitalsSample) {
         ("kind=\"swap_free\"", memory.swap_free_bytes as f64),
     ];
     of.extend(memory.available_bytes.map(|bytes| ("kind=\"available\"", bytes as f64)));
-    page.gauge("memory_bytes", "Memory by use.", &of);
+    page.0.gauge("memory_bytes", "Memory by use.", &of);
 }
 
 fn network(page: &mut Page, network: &Network) {
@@ -82,7 +82,11 @@ fn network(page: &mut Page, network: &Network) {
     page.labelled("ip", "IP, ICMP and UDP counters of a family.", &families);
     page.counters("tcp", "TCP counters, both families together.", [("", &network.tcp)]);
     if let Some(sockets) = &network.sockets {
-        page.head("sockets", "gauge", "Sockets of a family: TCP by state, and UDP.");
+        page.0.head(
+            "sockets",
+            ExpositionKind::Gauge,
+            "Sockets of a family: TCP by state, and UDP.",
+        );
         for (family, sockets) in sockets.iter() {
             states(page, family.word(), sockets);
         }
@@ -95,8 +99,12 @@ fn network(page: &mut Page, network: &Network) {
     let interfaces: Vec<_> = network.interfaces.iter().map(by_name).collect();
     page.labelled("interface", "Counters of an interface.", &interfaces);
     if let Some(conntrack) = &network.conntrack {
-        page.gauge("conntrack_entries", "Tracked connections.", &[("", conntrack.entries as f64)]);
-        page.gauge(
+        page.0.gauge(
+            "conntrack_entries",
+            "Tracked connections.",
+            &[("", conntrack.entries as f64)],
+        );
+        page.0.gauge(
             "conntrack_limit",
             "Maximum number of tracked connections.",
             &[("", conntrack.limit as f64)],
@@ -110,7 +118,7 @@ fn network(page: &mut Page, network: &Network) {
         })
         .collect();
     let known: Vec<_> = known.iter().map(|(label, known)| (label.as_str(), *known)).collect();
-    page.gauge("neighbours", "Entries in the neighbour table.", &known);
+    page.0.gauge("neighbours", "Entries in the neighbour table.", &known);
 }
 
 fn by_name(interface: &Interface) -> (String, &super::network::InterfaceCounters) {
@@ -120,7 +128,7 @@ fn by_name(interface: &Interface) -> (String, &super::network::InterfaceCounters
 fn states(page: &mut Page, family: &str, sockets: &Sockets) {
     for (state, number) in sockets.states() {
         let labels = format!("family=\"{family}\",state=\"{state}\"");
-        page.line("sockets", &labels, number as f64);
+        page.0.line("sockets", &labels, number as f64);
     }
 }
 
@@ -133,48 +141,21 @@ fn groups(page: &mut Page, sample: &VitalsSample) {
         let numbers = sample.groups.iter().map(|group| number(group) as f64);
         of.iter().map(String::as_str).zip(numbers).collect::<Vec<_>>()
     };
-    page.gauge(
+    page.0.gauge(
         "group_processes",
         "Number of processes in a group.",
         &gauge(|group| group.processes),
     );
-    page.gauge(
+    page.0.gauge(
         "group_memory_bytes",
         "Memory of a group of processes.",
         &gauge(|group| group.memory_bytes),
     );
 }
 
-/// Returns a label with its value escaped.
-fn prometheus_label(name: &str, value: &str) -> String {
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    format!("{name}=\"{value}\"")
-}
-
-#[derive(Default)]
-struct Page(String);
+struct Page(ExpositionPage);
 
 impl Page {
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
-        // Writing to a string does not fail.
-        let _ = writeln!(self.0, "# HELP sixmark_vitals_{name} {help}");
-        let _ = writeln!(self.0, "# TYPE sixmark_vitals_{name} {kind}");
-    }
-
-    fn line(&mut self, name: &str, labels: &str, value: f64) {
-        let _ = match labels {
-            "" => writeln!(self.0, "sixmark_vitals_{name} {value}"),
-            _ => writeln!(self.0, "sixmark_vitals_{name}{{{labels}}} {value}"),
-        };
-    }
-
-    fn gauge(&mut self, name: &str, help: &str, of: &[(&str, f64)]) {
-        if !of.is_empty() {
-            self.head(name, "gauge", help);
-            of.iter().for_each(|(labels, value)| self.line(name, labels, *value));
-        }
-    }
-
     fn counters<C: Counters, const N: usize>(
         &mut self,
         what: &str,
@@ -195,11 +176,11 @@ impl Page {
                 Some(time) => (format!("{what}_{time}_seconds_total"), 1e-6),
                 None => (format!("{what}_{name}_total"), 1.0),
             };
-            self.head(&metric, "counter", help);
+            self.0.head(&metric, ExpositionKind::Counter, help);
             for (labels, counters) in of {
                 counters.each(&mut |known, Counter(value)| {
                     if known == name {
-                        self.line(&metric, labels, value as f64 * scale);
+                        self.0.line(&metric, labels, value as f64 * scale);
                     }
                 });
             }

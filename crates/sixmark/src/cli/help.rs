@@ -135,6 +135,7 @@ const EXAMPLES: [CommandExamples; 15] = [
             ("verdicts", "sixmark report --verdicts ipv6.json ipv4.json"),
             ("text", "sixmark report --text 17"),
             ("csv", "sixmark report --csv before.json after.json"),
+            ("prometheus", "sixmark report last --prometheus sixmark.prom"),
         ],
     },
     CommandExamples {

@@ -4,6 +4,7 @@ use sixmark_record::text::Detail;
 use std::path::{Path, PathBuf};
 
 use crate::report::documents::Document;
+use crate::report::prometheus::prometheus_page_of;
 use crate::report::sheet::Named;
 use crate::report::{document_text, html_page, long, markdown_page, verdicts_page};
 
@@ -17,7 +18,7 @@ use sixmark_sys::text_file;
 
 /// Show results again: as an HTML page, tables, Markdown or CSV.
 ///
-/// Without --html, --md, --verdicts or --csv, prints the tables that `run`, `compare` and `study` print.
+/// Without --html, --prometheus, --md, --verdicts or --csv, prints the tables that `run`, `compare` and `study` print.
 #[derive(Debug, clap::Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct ReportArgs {
@@ -40,6 +41,11 @@ pub(super) struct ReportArgs {
     /// Print CSV, one line per figure: document,kind,started,part,number,side,metric,value
     #[arg(long, group = "printed")]
     csv: bool,
+
+    /// Write the figures as a page for Prometheus, such as a file of node_exporter's textfile collector (NAME.prom); `-`
+    /// for standard output
+    #[arg(long, value_name = "FILE")]
+    prometheus: Option<OutputPlace>,
 
     #[command(flatten)]
     detail: DetailArgs,
@@ -69,8 +75,13 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
     let both = args.results.iter().zip(&documents);
     let named: Vec<Named<'_>> = both.map(|(name, document)| Named { name, document }).collect();
     let verdicts = if args.verdicts { Some(verdicts(&named)?) } else { None };
+    let figures = args.prometheus.as_ref().map(|place| Ok((place, prometheus(&named)?)));
+    let figures = figures.transpose()?;
     if let Some(place) = &args.html {
         place.write(&html_page(&named))?;
+    }
+    if let Some((place, text)) = figures {
+        place.write(&text)?;
     }
     match verdicts {
         Some(text) => print(&text)?,
@@ -80,16 +91,23 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
 }
 
 fn check_places(args: &ReportArgs) -> Result<(), CommandError> {
-    let standard = args.html == Some(OutputPlace::Standard);
-    if standard && (args.md || args.verdicts || args.text || args.csv) {
-        let line = "--html - and --md, --verdicts, --text or --csv can't both go to standard output; give \
-                    --html a file";
-        return Err(CommandError::Usage(line.into()));
+    let printed = args.md || args.verdicts || args.text || args.csv;
+    let places = [("--html", &args.html), ("--prometheus", &args.prometheus)];
+    let standard = places.iter().filter(|(_, of)| **of == Some(OutputPlace::Standard));
+    let standard: Vec<&str> = standard.map(|(option, _)| *option).collect();
+    if let [option, others @ ..] = &standard[..]
+        && (printed || !others.is_empty())
+    {
+        return Err(CommandError::Usage(format!(
+            "{option} - and --md, --verdicts, --text, --csv or another - can't both go to standard output; give \
+             {option} a file"
+        )));
     }
     if args.results.iter().filter(|word| *word == "-").count() > 1 {
         return Err(CommandError::Usage("standard input (-) can be read only once".into()));
     }
     let files = CommandFiles::default().document("--html", args.html.as_ref());
+    let files = files.document("--prometheus", args.prometheus.as_ref());
     let read = |files: CommandFiles, word: &String| {
         files.needed(Some(&document_path(word)), "it is a document to report")
     };
@@ -100,9 +118,16 @@ fn printed(args: &ReportArgs, named: &[Named<'_>]) -> Result<(), CommandError> {
     match (args.md, args.csv) {
         (true, _) => print(&markdown_page(named)),
         (_, true) => print_document(&long::csv_of_figures(named)),
-        _ if args.text || args.html.is_none() => tables(named, args.detail.detail()),
+        _ if args.text || (args.html.is_none() && args.prometheus.is_none()) => {
+            tables(named, args.detail.detail())
+        }
         _ => Ok(()),
     }
+}
+
+/// Returns the page for Prometheus.
+fn prometheus(named: &[Named<'_>]) -> Result<String, CommandError> {
+    prometheus_page_of(named).map_err(CommandError::Usage)
 }
 
 /// Returns the verdicts of all documents, which must be comparisons.

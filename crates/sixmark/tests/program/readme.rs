@@ -142,7 +142,8 @@ const HERE: &[(&str, &str)] = &[
 /// Commands that may end with status 1 or 3, as their pages say: a gate failed, or nothing could be compared.
 const FAIL_ON_PURPOSE: [&str; 2] = ["--fail-if", "/status/503"];
 /// Commands that print nothing on standard output.
-const SILENT: [&str; 6] = ["--html ", "--quiet", "--svg ", " --out ", " delete ", " check "];
+const SILENT: [&str; 7] =
+    ["--prometheus ", "--html ", "--quiet", "--svg ", " --out ", " delete ", " check "];
 
 #[test]
 fn every_command_of_every_page_works_or_is_carried_out_elsewhere() {

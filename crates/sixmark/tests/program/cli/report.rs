@@ -73,6 +73,28 @@ fn figures_have_the_names_and_values_that_they_have_in_the_document() {
 }
 
 #[test]
+fn a_page_for_prometheus_has_them_in_base_units_and_takes_the_place_of_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = real_run();
+    let file = folder.path().join("sixmark.prom");
+    let printed = shown(folder.path(), run, &["--prometheus", file.to_str().unwrap()]);
+    assert_eq!(printed, "");
+    let page = std::fs::read_to_string(&file).unwrap();
+    let sent = &run["families"]["ipv6"]["requests"]["sent"];
+    let seconds = run["families"]["ipv4"]["response_us"]["p99"].as_f64().unwrap() / 1e6;
+    for end in
+        [format!("side=\"ipv6\"}} {sent}"), format!("side=\"ipv4\",quantile=\"0.99\"}} {seconds}")]
+    {
+        assert!(page.lines().any(|line| line.ends_with(&end)), "{end}: {page}");
+    }
+    let text = shown(folder.path(), run, &["--prometheus", file.to_str().unwrap(), "--text"]);
+    assert!(text.contains("Median response time"), "{text}");
+    let page = shown(folder.path(), &comparison(), &["--prometheus", "-"]);
+    let worse = "metric=\"response.p50\",verdict=\"worse\"} 1\n";
+    assert!(page.contains(worse), "{page}");
+}
+
+#[test]
 fn a_verdict_is_told_in_plain_words() {
     let folder = tempfile::tempdir().unwrap();
     let markdown = shown(folder.path(), &comparison(), &["--md"]).replace('\u{a0}', " ");
@@ -126,6 +148,7 @@ fn what_can_t_be_shown_is_told_in_one_line() {
     std::fs::write(path("binary"), [0xff, 0xff]).unwrap();
     let lines = "{\"schema\":\"sixmark.vitals/1\"}\n{\"at_us\":1}\n";
     std::fs::write(path("lines"), lines).unwrap();
+    kept(folder.path(), "study", &study());
     let fine = kept(folder.path(), "fine", real_run()).to_str().unwrap().to_owned();
     for (arguments, why) in [
         (vec![path("none")], "can't read"),
@@ -140,6 +163,20 @@ fn what_can_t_be_shown_is_told_in_one_line() {
         (vec!["-".into(), "-".into()], "only once"),
         (vec![fine.clone(), "--html".into(), "-".into(), "--md".into()], "standard output"),
         (vec![fine.clone(), "--csv".into(), "--md".into()], "cannot be used with"),
+        (
+            vec![fine.clone(), "--prometheus".into(), "-".into(), "--csv".into()],
+            "--prometheus a file",
+        ),
+        (
+            ["--prometheus", "-", "--html", "-"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain([fine.clone()])
+                .collect(),
+            "standard output",
+        ),
+        (vec![fine.clone(), fine.clone(), "--prometheus".into(), "-".into()], "have the labels"),
+        (vec![path("study"), "--prometheus".into(), "-".into()], "needs documents of"),
         (vec![fine, "--html".into(), path("no/such/page.html")], "can't write"),
     ] {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
