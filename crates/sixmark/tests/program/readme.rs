@@ -23,6 +23,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("install -m 755 sixmark", "crates/sixmark/tests/distribution/static_binary.rs"),
     ("install -D -m 755 sixmark", "crates/sixmark/tests/distribution/nats_server.rs"),
     ("scripts/install-nats-server", "Makefile"),
+    ("sixmark run --cert ", "crates/sixmark/tests/program/cli/tls/clients.rs"),
     ("apt install ./sixmark", "crates/sixmark/tests/distribution/debian.rs"),
     ("man sixmark", "crates/sixmark/tests/distribution/debian.rs"),
     ("sixmark study run /usr/share", "crates/sixmark/tests/distribution/debian.rs"),
@@ -67,6 +68,10 @@ const AS_IT_STANDS: &str = "docs/quickstart.md";
 /// The README of the package, which lies in no folder with the others.
 const OF_PACKAGE: &str = "crates/sixmark/README.md";
 
+/// Pages that are read for their links alone, beside those of docs/reproductions/, which scripts/reproductions writes.
+const OTHERS_WITH_LINKS: [&str; 4] =
+    ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "crates/README.md"];
+
 /// Pages that don't begin with a command, and why.
 const WITHOUT_A_COMMAND: [(&str, &str); 5] = [
     (OF_PACKAGE, "says first what it is"),
@@ -110,6 +115,8 @@ const HERE: &[(&str, &str)] = &[
     ("http://www.example.net/status/503", "{v6}/status/503"),
     ("http://www.example.net/status/200", "{v6}/status/200"),
     ("http://www.example.net/", "{v6}/bytes/100 {v4}/bytes/100"),
+    ("--rate 2/s", "--rate 2k"),
+    ("--blocks 10 --block 5s ", ""),
     ("--find-max 'response.p99 < 10ms'", "-d 100ms --find-max 'response.p99 < 1ns'"),
     ("body~Welcome", "size=100"),
     (":1m ", ":100ms "),
@@ -320,7 +327,9 @@ fn every_page_begins_with_a_command_and_its_output() {
 #[test]
 fn every_link_leads_to_a_page_and_to_a_heading() {
     let mut broken = Vec::new();
-    for page in pages() {
+    let others =
+        OTHERS_WITH_LINKS.map(str::to_owned).into_iter().chain(pages_of("docs/reproductions"));
+    for page in pages().into_iter().chain(others.map(read_page)) {
         let folder = root().join(&page.name).parent().unwrap().to_owned();
         for link in page.links().filter(|link| !link.contains("://")) {
             let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
@@ -379,16 +388,20 @@ struct Block {
 /// The README, that of the package, and all pages of docs/.
 fn pages() -> Vec<Page> {
     let mut names = vec!["README.md".to_owned(), OF_PACKAGE.to_owned()];
-    for folder in ["docs", "docs/tutorials"] {
-        let entries = fs::read_dir(root().join(folder)).unwrap();
-        let files = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.extend(
-            files.filter(|file| file.ends_with(".md")).map(|file| format!("{folder}/{file}")),
-        );
-    }
+    names.extend(["docs", "docs/tutorials"].into_iter().flat_map(pages_of));
     names.sort();
-    let read = |name: String| Page { text: fs::read_to_string(root().join(&name)).unwrap(), name };
-    names.into_iter().map(read).collect()
+    names.into_iter().map(read_page).collect()
+}
+
+/// The names of the pages in a folder.
+fn pages_of(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    let files = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    files.filter(|file| file.ends_with(".md")).map(|file| format!("{folder}/{file}")).collect()
+}
+
+fn read_page(name: String) -> Page {
+    Page { text: fs::read_to_string(root().join(&name)).unwrap(), name }
 }
 
 fn first_block(page: &str, language: &str) -> String {
