@@ -561,6 +561,60 @@ fn a_comment_that_can_not_be_written_is_a_warning() {
     }
 }
 
+/// A cargo that leaves a program where the real one does, and says how it was called.
+const CARGO: &str = r#"#!/bin/sh
+echo "::warning::cargo $*"
+[ -z "$FAIL" ] || exit 101
+while [ "$1" != --target-dir ]; do shift; done
+mkdir -p "$2/release"
+cp "$HOME/sixmark" "$2/release/sixmark"
+"#;
+
+#[test]
+fn the_program_is_built_from_a_checkout_of_its_source() {
+    if skipped("setpriv") {
+        return;
+    }
+    let mut runner = Runner::new([0, 0]);
+    let path = runner.dir.path().to_owned();
+    fs::create_dir_all(path.join("source/crates/sixmark")).unwrap();
+    fs::write(path.join("source/crates/sixmark/Cargo.toml"), "").unwrap();
+    fs::create_dir(path.join("bin")).unwrap();
+    runner.set("INPUT_BINARY", "");
+    runner.set("INPUT_BUILD_FROM", path.join("source").to_str().unwrap());
+    runner.own();
+    let refused = |runner: &Runner, status: i32, why: &str| {
+        let output = runner.run("install");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.contains(why), "{said}");
+    };
+    refused(&runner, 3, "build-from needs Rust");
+    let cargo = path.join("bin/cargo");
+    fs::write(&cargo, CARGO).unwrap();
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+    runner.own();
+    let bin = format!("{}:/usr/local/bin:/usr/bin:/bin", path.join("bin").display());
+    runner.set("PATH", &bin);
+    let output = runner.run("install");
+    let [out, said] = [output.stdout, output.stderr].map(|of| String::from_utf8(of).unwrap());
+    assert!(output.status.success(), "{said}");
+    let built = path.join("source/target/release/sixmark");
+    assert_eq!(runner.output("binary").as_deref(), built.to_str());
+    assert_eq!(out.lines().last(), built.to_str(), "{out}");
+    assert!(said.contains("cargo build --locked --release --package sixmark"), "{said}");
+    // The runner takes nothing that Cargo prints for a command.
+    let before = said.split("::warning::cargo").next().unwrap();
+    assert!(before.contains("::stop-commands::"), "{said}");
+    runner.set("FAIL", "1");
+    refused(&runner, 3, "could not be built from");
+    runner.set("INPUT_BINARY", "sixmark");
+    refused(&runner, 2, "give `binary` or `build-from`, not both");
+    runner.set("INPUT_BINARY", "");
+    runner.set("INPUT_BUILD_FROM", path.join("head").to_str().unwrap());
+    refused(&runner, 2, "is not the source of sixmark");
+}
+
 #[test]
 fn a_release_that_is_not_what_was_published_is_not_run() {
     if ["setpriv", "curl"].into_iter().any(skipped) {
