@@ -6,7 +6,7 @@ ARCHITECTURES ?= x86_64
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 SIXMARK = $(TARGET_DIR)/release/sixmark
 SCRIPTS = .ci/run .ci/weekly action/comment action/common action/install action/measure action/services \
-	action/summary benches/action-verdicts scripts/check-same-bytes scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
+	action/summary benches/action-verdicts packaging/install.sh packaging/arch/PKGBUILD scripts/check-same-bytes scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
 	scripts/install-debian scripts/install-fio scripts/install-nats-server scripts/install-oha \
 	scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check scripts/release \
 	scripts/reproductions scripts/run-tests scripts/static-binary

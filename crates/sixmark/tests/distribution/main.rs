@@ -8,5 +8,7 @@
 mod debian;
 mod files;
 mod image;
+mod installer;
 mod nats_server;
+mod repacked;
 mod static_binary;

@@ -9,6 +9,7 @@ mod doctor;
 mod kept;
 mod lab;
 mod origin;
+mod packaging;
 mod readme;
 mod result;
 mod sameness;

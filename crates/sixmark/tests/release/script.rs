@@ -144,16 +144,21 @@ fn check_artifacts(folder: &Path, commit: Option<&str>) {
     names.sort();
     let of_version = |end: &str| format!("sixmark-{NEXT}.{end}");
     let (sbom, provenance) = (of_version("cdx.json"), of_version("provenance.json"));
-    assert_eq!(names, ["SHA256SUMS", "THIRD-PARTY-LICENSES", &sbom, &provenance, "sixmark.tar.gz"]);
+    let expected =
+        ["SHA256SUMS", "THIRD-PARTY-LICENSES", "install.sh", &sbom, &provenance, "sixmark.tar.gz"];
+    assert_eq!(names, expected);
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!(read("SHA256SUMS").lines().count(), names.len() - 1);
     let sbom: Value = serde_json::from_str(&read(&sbom)).unwrap();
     assert_eq!(sbom["metadata"]["component"]["version"], NEXT);
     assert!(read("THIRD-PARTY-LICENSES").contains("\nmusl  "));
+    let installer = read("install.sh");
+    assert!(installer.contains(&format!("\nversion={NEXT}\n")), "{installer}");
+    assert!(installer.contains("/releases/download\n"), "{installer}");
     let provenance: Value = serde_json::from_str(&read(&provenance)).unwrap();
     assert_eq!(provenance["_type"], "https://in-toto.io/Statement/v1");
     let subjects = provenance["subject"].as_array().unwrap();
-    assert_eq!(subjects.len(), 3, "all but the provenance itself and the checksums");
+    assert_eq!(subjects.len(), 4, "all but the provenance itself and the checksums");
     for subject in subjects {
         let content = fs::read(folder.join(subject["name"].as_str().unwrap())).unwrap();
         let digest: String =
