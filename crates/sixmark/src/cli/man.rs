@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, roman};
+use clap_mangen::roff::{Roff, bold, roman};
 
 use super::help::{self, HelpLength};
 use super::out::print;
@@ -66,7 +66,7 @@ fn page_of(command: &Command, name: &str, path: &[&str]) -> std::io::Result<Stri
     let mut text = Vec::new();
     page.render_title(&mut text)?;
     page.render_name_section(&mut text)?;
-    page.render_synopsis_section(&mut text)?;
+    synopsis_of(command).to_writer(&mut text)?;
     page.render_description_section(&mut text)?;
     let examples = help::examples_of(path);
     if !examples.is_empty() {
@@ -90,6 +90,24 @@ fn page_of(command: &Command, name: &str, path: &[&str]) -> std::io::Result<Stri
     String::from_utf8(text).map_err(std::io::Error::other)
 }
 
+/// Returns the usage as the help has it. That of the crate names each option, of which some commands have a hundred.
+fn synopsis_of(command: &Command) -> Roff {
+    let usage = command.clone().render_usage().to_string();
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    let mut section = Roff::new();
+    section.control("SH", ["SYNOPSIS"]);
+    for (at, line) in usage.trim_start_matches("Usage:").lines().map(str::trim).enumerate() {
+        if at > 0 {
+            section.control("br", []);
+        }
+        match line.strip_prefix(name) {
+            Some(rest) => section.text([bold(name), roman(rest)]),
+            None => section.text([roman(line)]),
+        };
+    }
+    section
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +122,17 @@ mod tests {
             assert!(run.contains(section), "{section}: {run}");
         }
         assert!(run.contains("sixmark run"), "{run}");
+        // Each section begins, for roff, with what an apostrophe is.
+        let between = |text: &str| {
+            let section = text.split(".SH SYNOPSIS\n").nth(1)?.split("\n.SH").next()?;
+            section.split("\n.ie ").next().map(str::to_owned)
+        };
+        let synopsis = |name: &str| between(of(name)).unwrap();
+        assert_eq!(synopsis("sixmark-run.1"), "\\fBsixmark run\\fR [OPTIONS] [URL]...");
+        for (name, _) in &pages {
+            let length = synopsis(name).len();
+            assert!(length < 200, "{name}: {}", synopsis(name));
+        }
         assert!(of("sixmark-study-import.1").contains(".SH EXAMPLES"));
         assert!(pages.iter().all(|(name, text)| name.ends_with(".1") && text.contains(".TH")));
     }

@@ -194,7 +194,7 @@ impl FileArgs {
 }
 
 /// Returns the lab of the built-in study of this name, if there is one.
-fn built_in(name: &str) -> Option<&'static str> {
+pub(super) fn built_in(name: &str) -> Option<&'static str> {
     let known = builtin_names().contains(&name);
     let (_, text) = known.then(|| Source::find(name).ok())??.lab()?;
     Some(text)

@@ -11,14 +11,28 @@ fn bash_reads_its_completions_and_finds_an_option() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sixmark");
     std::fs::write(&file, output.stdout).unwrap();
-    // What bash would offer for `sixmark run --find-m`.
-    let line = format!(
-        "source '{}'; COMP_WORDS=(sixmark run --find-m); COMP_CWORD=2; \
-         _sixmark sixmark --find-m run; echo \"${{COMPREPLY[@]}}\"",
-        file.display()
-    );
-    let output = Command::new("bash").args(["-c", &line]).stdin(Stdio::null()).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "--find-max\n", "{output:?}");
+    for (typed, offered) in [
+        ("sixmark run --find-m", "--find-max"),
+        ("sixmark study run reg", "regensburg"),
+        ("sixmark study show tow", "towson"),
+        ("sixmark lab up nat", "nat64"),
+        ("sixmark compare --metric response.p99", "response.p99 response.p999"),
+        // A file: bash completes it by itself.
+        ("sixmark lab up ./mine", ""),
+    ] {
+        let words: Vec<&str> = typed.split(' ').collect();
+        let [.., before, last] = words[..] else { panic!("{typed}") };
+        let line = format!(
+            "source '{}'; COMP_WORDS=({typed}); COMP_CWORD={}; _sixmark sixmark {last} {before}; \
+             echo \"${{COMPREPLY[@]}}\"",
+            file.display(),
+            words.len() - 1
+        );
+        let output =
+            Command::new("bash").args(["-c", &line]).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(said.trim_end(), offered, "{typed}: {output:?}");
+    }
 }
 
 #[test]
