@@ -1,9 +1,9 @@
 //! Files for results.
 //!
-//! A result may include credentials, because it contains the requests with their fields. A new file
-//! is readable by its owner only. An existing file keeps its mode and its owner, and a symbolic
-//! link of the user's own stays a link. A draft has an unpredictable name and is never an existing
-//! file.
+//! A new file is readable by whom the umask lets read it, as files of other programs are, or by its
+//! owner only where its contents may include credentials ([`Readers`]). An existing file keeps its
+//! mode and its owner, and a symbolic link of the user's own stays a link. A draft has an
+//! unpredictable name and is never an existing file.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
@@ -15,10 +15,30 @@ use std::path::{Path, PathBuf};
 
 /// The mode of a file that only its owner may read and write.
 const PRIVATE: u32 = 0o600;
+/// The mode of which the kernel removes what the umask forbids.
+const USUAL: u32 = 0o666;
 /// The most symbolic links that are followed in a chain, the kernel's limit (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// Opens a file for writing and truncates it.
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner only: it may include credentials, or contents of others' traffic.
+    Owner,
+    /// Whom the umask lets read it.
+    Umask,
+}
+
+impl Readers {
+    fn mode(self) -> u32 {
+        match self {
+            Readers::Owner => PRIVATE,
+            Readers::Umask => USUAL,
+        }
+    }
+}
+
+/// Opens a file for writing and truncates it. A new one is its owner's only.
 ///
 /// # Errors
 /// Returns the error of open(2).
@@ -36,7 +56,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     let draft = draft_of(&followed(path)?);
-    create_new(&draft)?;
+    create_new(&draft, Readers::Owner)?;
     // A draft that stays behind does no harm.
     let _ = fs::remove_file(&draft);
     Ok(())
@@ -47,13 +67,13 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Returns an error if the file can't be written. Its previous contents are then unchanged.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub fn replace(path: &Path, text: &str, readers: Readers) -> io::Result<()> {
     if is_stream(path) {
         return fs::write(path, text);
     }
     let path = followed(path)?;
     let draft = draft_of(&path);
-    let written = write_draft(&draft, fs::metadata(&path).ok().as_ref(), text)
+    let written = write_draft(&draft, fs::metadata(&path).ok().as_ref(), text, readers)
         .and_then(|()| fs::rename(&draft, &path))
         .and_then(|()| File::open(folder_of(&path))?.sync_all());
     if written.is_err() {
@@ -70,7 +90,7 @@ pub fn keep_aside(path: &Path, text: &str) -> String {
     let here = std::env::current_dir().ok();
     let folders = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()].into_iter().chain(here);
     let saved = folders.map(|folder| folder.join(&name)).find(|kept| {
-        let written = write_draft(kept, None, text);
+        let written = write_draft(kept, None, text, Readers::Owner);
         if written.is_err() {
             let _ = fs::remove_file(kept);
         }
@@ -148,12 +168,18 @@ pub fn unguessable() -> String {
     format!("{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 
-fn create_new(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)
+fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(readers.mode()).open(path)
 }
 
-fn write_draft(path: &Path, before: Option<&Metadata>, text: &str) -> io::Result<()> {
-    let mut file = create_new(path)?;
+fn write_draft(
+    path: &Path,
+    before: Option<&Metadata>,
+    text: &str,
+    readers: Readers,
+) -> io::Result<()> {
+    // A file that replaces a private one is private from the beginning.
+    let mut file = create_new(path, if before.is_some() { Readers::Owner } else { readers })?;
     if let Some(before) = before {
         // Only root can give a file away. For anyone else the file belongs to the writer.
         let _ = fchown(&file, Some(before.uid()), Some(before.gid()));
@@ -174,14 +200,19 @@ mod tests {
     }
 
     #[test]
-    fn new_files_are_private_and_others_keep_their_mode() {
+    fn new_files_have_the_readers_asked_for_and_others_keep_their_mode() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("new");
-        replace(&file, "a").unwrap();
+        replace(&file, "a", Readers::Owner).unwrap();
         assert_eq!(mode(&file), 0o600);
+        let [shared, usual] = ["shared", "usual"].map(|name| folder.path().join(name));
+        replace(&shared, "a", Readers::Umask).unwrap();
+        fs::write(&usual, "a").unwrap();
+        assert_eq!(mode(&shared), mode(&usual), "the umask decides");
+        [shared, usual].iter().for_each(|file| fs::remove_file(file).unwrap());
         for kept in [0o640, 0o600, 0o644] {
             fs::set_permissions(&file, fs::Permissions::from_mode(kept)).unwrap();
-            replace(&file, "b").unwrap();
+            replace(&file, "b", Readers::Umask).unwrap();
             drop(create(&file).unwrap());
             assert_eq!(mode(&file), kept);
         }
@@ -203,12 +234,15 @@ mod tests {
         symlink("there/file", at("second")).unwrap();
         for text in ["new", "replaced"] {
             check_writable(&at("link")).unwrap();
-            replace(&at("link"), text).unwrap();
+            replace(&at("link"), text, Readers::Owner).unwrap();
             assert!(at("link").is_symlink() && at("second").is_symlink());
             assert_eq!(fs::read_to_string(at("there/file")).unwrap(), text);
         }
         symlink("loop", at("loop")).unwrap();
-        assert_eq!(replace(&at("loop"), "").unwrap_err().raw_os_error(), Some(libc::ELOOP));
+        assert_eq!(
+            replace(&at("loop"), "", Readers::Owner).unwrap_err().raw_os_error(),
+            Some(libc::ELOOP)
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 
 /// The text that replaces a credential.
 pub const REDACTED: &str = "[redacted]";
@@ -33,6 +34,23 @@ pub fn redact(word: &str) -> String {
         }
     }
     text
+}
+
+/// Returns true if a document contains a credential that is not redacted: a field and its value as
+/// plans have them, or a word of a command line.
+pub fn document_holds_secrets(document: &Value) -> bool {
+    match document {
+        Value::String(word) => redact(word) != *word,
+        Value::Array(all) => {
+            let field = match all.as_slice() {
+                [Value::String(name), Value::String(value)] => is_secret(name) && value != REDACTED,
+                _ => false,
+            };
+            field || all.iter().any(document_holds_secrets)
+        }
+        Value::Object(fields) => fields.values().any(document_holds_secrets),
+        _ => false,
+    }
 }
 
 /// Options without a value that may stand before `u` in one word, as in `-6u`.
@@ -145,6 +163,20 @@ mod tests {
             (":", "Basic Og=="),
         ] {
             assert_eq!(basic_authorization(credentials), ("Authorization", value.to_owned()));
+        }
+    }
+
+    #[test]
+    fn credentials_are_found_in_documents() {
+        for (text, holds) in [
+            (r#"{"plan":{"headers":[["Authorization","Basic x"]]}}"#, true),
+            (r#"{"plan":{"headers":[["authorization","[redacted]"],["X","y"]]}}"#, false),
+            (r#"{"options":"-H 'Cookie: a=b'"}"#, true),
+            (r#"{"options":"-H 'Cookie: [redacted]'"}"#, false),
+            (r#"{"warnings":["the cookie is not kept"]}"#, false),
+        ] {
+            let document = serde_json::from_str(text).unwrap();
+            assert_eq!(document_holds_secrets(&document), holds, "{text}");
         }
     }
 }

@@ -10,7 +10,7 @@ use sixmark_record::plan::secrets::redact_words;
 use super::out::{self, complain};
 use crate::store::{self, Id, NewEntry, Store};
 use sixmark_sys::command_error::CommandError;
-use sixmark_sys::output;
+use sixmark_sys::output::{self, Readers};
 
 /// Where the store is, for commands that read it and commands that write it.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -34,7 +34,8 @@ pub(super) struct KeepArgs {
     label: Option<String>,
 
     /// Store credentials in documents, command lines and pages: Authorization, Proxy-Authorization
-    /// and Cookie fields, and those that a request file marks as secret [default: redacted]
+    /// and Cookie fields, and those that a request file marks as secret; the files are their owner's
+    /// only [default: redacted]
     #[arg(long, help_heading = "Output")]
     keep_secrets: bool,
 }
@@ -48,6 +49,11 @@ impl KeepArgs {
     /// Returns true if credentials may be written.
     pub(super) fn keeps_secrets(&self) -> bool {
         self.keep_secrets
+    }
+
+    /// Returns who may read a document or a page: its owner only, if it may have credentials.
+    pub(super) fn readers(&self) -> Readers {
+        if self.keep_secrets { Readers::Owner } else { Readers::Umask }
     }
 
     /// Returns words of the command line as they may be written: redacted unless secrets are kept.

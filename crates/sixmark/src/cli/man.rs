@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use super::help::{self, HelpLength};
 use super::out::print;
 use sixmark_sys::command_error::CommandError;
-use sixmark_sys::output;
+use sixmark_sys::output::{self, Readers};
 
 /// Write manual pages, one for each command: sixmark.1, sixmark-run.1 …
 ///
@@ -31,7 +31,7 @@ pub(super) fn main(args: &ManArgs) -> Result<u8, CommandError> {
         .map_err(|error| CommandError::Measure(format!("can't make manual pages: {error}")))?;
     for (name, text) in &pages {
         let path = args.folder.join(name);
-        output::replace(&path, text).map_err(|error| cannot(&path, &error))?;
+        output::replace(&path, text, Readers::Umask).map_err(|error| cannot(&path, &error))?;
     }
     print(&format!("{} manual pages in {}\n", pages.len(), args.folder.display()))?;
     Ok(0)

@@ -14,7 +14,7 @@ use sixmark_units::visible::{visible, visible_json};
 use super::colour::coloured;
 use sixmark_document::provenance::FILE_INCOMPLETE;
 use sixmark_sys::command_error::CommandError;
-use sixmark_sys::output;
+use sixmark_sys::output::{self, Readers};
 
 /// The exit status if the result is complete but an additional file is not.
 pub(super) const INCOMPLETE: u8 = 3;
@@ -178,15 +178,21 @@ impl OutputPlace {
         }
     }
 
-    /// Writes `text`. If that fails, saves it elsewhere, and the error says where.
+    /// Writes `text`, which holds no secret. If that fails, saves it elsewhere, and the error says
+    /// where.
     pub(super) fn write(&self, text: &str) -> Result<(), CommandError> {
+        self.write_for(Readers::Umask, text)
+    }
+
+    /// Writes `text` as [`OutputPlace::write`] does, for these readers.
+    pub(super) fn write_for(&self, readers: Readers, text: &str) -> Result<(), CommandError> {
         let rescued = |what: String, path: &Path| {
             CommandError::Measure(format!("{what}; {}", output::keep_aside(path, text)))
         };
         match self {
             OutputPlace::Standard => print_document(text)
                 .map_err(|error| rescued(error.to_string(), Path::new("standard-output"))),
-            OutputPlace::File(path) => output::replace(path, text).map_err(|error| {
+            OutputPlace::File(path) => output::replace(path, text, readers).map_err(|error| {
                 rescued(format!("can't write '{}': {error}", path.display()), path)
             }),
         }

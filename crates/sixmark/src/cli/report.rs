@@ -14,6 +14,7 @@ use super::history;
 use super::keep::StoreArgs;
 use super::out::{OutputPlace, print, print_document, warn};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output::Readers;
 use sixmark_sys::text_file;
 
 /// Show results again: as an HTML page, tables, Markdown or CSV.
@@ -54,13 +55,15 @@ pub(super) struct ReportArgs {
     store: StoreArgs,
 }
 
-/// Writes a document as an HTML page, if one was asked for.
+/// Writes a document as an HTML page for these readers, if one was asked for.
 pub(super) fn write_page(
     place: Option<&OutputPlace>,
+    readers: Readers,
     document: impl FnOnce() -> Document,
 ) -> Result<(), CommandError> {
-    let write =
-        |place: &OutputPlace| place.write(&html_page(&[Named { name: "", document: &document() }]));
+    let write = |place: &OutputPlace| {
+        place.write_for(readers, &html_page(&[Named { name: "", document: &document() }]))
+    };
     place.map_or(Ok(()), write)
 }
 
@@ -78,7 +81,9 @@ pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
     let figures = args.prometheus.as_ref().map(|place| Ok((place, prometheus(&named)?)));
     let figures = figures.transpose()?;
     if let Some(place) = &args.html {
-        place.write(&html_page(&named))?;
+        let secret = documents.iter().any(Document::holds_secrets);
+        let readers = if secret { Readers::Owner } else { Readers::Umask };
+        place.write_for(readers, &html_page(&named))?;
     }
     if let Some((place, text)) = figures {
         place.write(&text)?;

@@ -8,6 +8,7 @@ use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_doctor::doctor_result as doctor;
 use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_document::provenance::Warning;
+use sixmark_record::plan::secrets::document_holds_secrets;
 use sixmark_record::result;
 use sixmark_record::result::RunResult;
 use sixmark_study::study_result as study;
@@ -90,6 +91,22 @@ impl Document {
             )),
             other => Err(format!("is a '{other}', not one of sixmark's documents")),
         }
+    }
+
+    /// Returns true if it contains credentials that are not redacted (`--keep-secrets`).
+    pub fn holds_secrets(&self) -> bool {
+        let value = match self {
+            Document::Run(result) => serde_json::to_value(result),
+            Document::Comparison(result) => serde_json::to_value(result),
+            Document::Study(result) => serde_json::to_value(result),
+            // These have no requests.
+            Document::Watch(_)
+            | Document::Vitals(_)
+            | Document::Traffic(_)
+            | Document::Doctor(_) => return false,
+        };
+        // What can't be examined may hold some.
+        value.map_or(true, |value| document_holds_secrets(&value))
     }
 
     /// Returns the name and version of the document's format.

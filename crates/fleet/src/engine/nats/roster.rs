@@ -6,7 +6,8 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use sixmark_sys::{output, text_file};
+use sixmark_sys::output::{self, Readers};
+use sixmark_sys::text_file;
 
 use super::configuration::FleetUsers;
 use super::credentials::Credentials;
@@ -144,7 +145,7 @@ fn read_users(folder: &Path) -> Result<FleetUsers, String> {
 fn write_users(folder: &Path, users: &FleetUsers) -> Result<(), String> {
     for (name, text) in [(USERS, text_of(users)?), (CONFIGURATION, users.to_text())] {
         let path = folder.join(name);
-        output::replace(&path, &text).map_err(|error| failed(&path, &error))?;
+        output::replace(&path, &text, Readers::Umask).map_err(|error| failed(&path, &error))?;
     }
     Ok(())
 }

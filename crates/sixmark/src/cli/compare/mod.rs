@@ -160,12 +160,13 @@ fn write_outputs(
     keeper: &mut Keeper,
 ) -> Result<(), CommandError> {
     let (text, json) = (encoded(result)?, args.session.json.as_ref());
-    let written = json.map_or(Ok(()), |place| place.write(&text));
+    let readers = args.session.keep.readers();
+    let written = json.map_or(Ok(()), |place| place.write_for(readers, &text));
     let elsewhere = json.filter(|_| written.is_ok());
     let headline = ListHeadline::of_comparison(result);
     let kept = keeper.finish(&headline, &text, elsewhere, args.session.quiet);
     let also = args.session.gates.write(|| junit::of_comparison(result));
-    let page = report::write_page(args.session.html.as_ref(), || {
+    let page = report::write_page(args.session.html.as_ref(), readers, || {
         Document::Comparison(Box::new(result.clone()))
     });
     out::do_all([written, kept, also, page])

@@ -4,6 +4,7 @@ use sixmark_fleet::engine::controller::collect_kept;
 use sixmark_record::text as shown;
 use sixmark_record::text::Detail;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output::Readers;
 
 use super::CollectArgs;
 use crate::cli::keep::Keeper;
@@ -22,7 +23,7 @@ pub(super) fn collect_load(args: &CollectArgs) -> Result<u8, CommandError> {
     let printed = if shown { print(&shown::run_text(result, Detail::Answer)) } else { Ok(()) };
     warn(result.warnings.iter());
     let text = encoded(result)?;
-    let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&text));
+    let written = args.json.as_ref().map_or(Ok(()), |place| place.write_for(Readers::Owner, &text));
     let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
     let kept = keeper.finish(&ListHeadline::of_run(result), &text, elsewhere, args.quiet);
     out::do_all([printed, written, kept])?;

@@ -8,6 +8,7 @@ use super::super::out::OutputPlace;
 use super::{WhichEntry, numbers, open_for};
 use crate::store::Id;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output::Readers;
 
 /// Write stored documents, byte for byte.
 #[derive(Debug, clap::Args)]
@@ -38,7 +39,10 @@ pub(super) fn main(args: &HistoryExportArgs) -> Result<(), CommandError> {
     let files =
         files.fold(CommandFiles::default(), |all, place| all.document("--out", Some(place)));
     files.store(&args.store).check()?;
-    places.iter().zip(&documents).try_for_each(|(place, document)| place.write(document))
+    places.iter().zip(&documents).try_for_each(|(place, document)| {
+        // As private as the store that they are from.
+        place.write_for(Readers::Owner, document)
+    })
 }
 
 fn places(out: &str, ids: &[Id]) -> Result<Vec<OutputPlace>, CommandError> {

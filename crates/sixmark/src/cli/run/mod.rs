@@ -41,6 +41,7 @@ use super::{gates, report, signals, stop_flag};
 use run_progress::LiveRun;
 use sixmark_run::{Draft, Extras, FleetSize, Runnable};
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output::Readers;
 use sixmark_vitals::engine::VitalsFrom;
 
 /// Plans, executes and shows a run. Returns the exit status: 130 if a signal ended the run; else 3
@@ -81,11 +82,14 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
         warn(result.warnings.iter().filter(|warning| is_remark(&warning.code)));
         Ok(())
     };
-    let written = write_outputs(&result, json.as_ref(), csv.as_ref(), |document, elsewhere| {
-        keeper.finish(&ListHeadline::of_run(&result), document, elsewhere, quiet)
-    });
+    let readers = keep.readers();
+    let written =
+        write_outputs(&result, [json.as_ref(), csv.as_ref()], readers, |document, elsewhere| {
+            keeper.finish(&ListHeadline::of_run(&result), document, elsewhere, quiet)
+        });
     let also = demanded.write(|| junit::of_run(&result, &result.gates));
-    let page = report::write_page(html.as_ref(), || Document::Run(Box::new(result.clone())));
+    let page =
+        report::write_page(html.as_ref(), readers, || Document::Run(Box::new(result.clone())));
     out::do_all([printed, written, also, page])?;
     // A family that was asked for and gave no response in time could not be measured.
     let could_not = [
@@ -165,12 +169,12 @@ fn show(
 /// prevent the others.
 fn write_outputs(
     result: &RunResult,
-    json: Option<&OutputPlace>,
-    csv: Option<&OutputPlace>,
+    [json, csv]: [Option<&OutputPlace>; 2],
+    readers: Readers,
     keep: impl FnOnce(&str, Option<&OutputPlace>) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
     let text = encoded(result)?;
-    let written = json.map_or(Ok(()), |place| place.write(&text));
+    let written = json.map_or(Ok(()), |place| place.write_for(readers, &text));
     let kept = keep(&text, json.filter(|_| written.is_ok()));
     let also = csv.map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
     out::do_all([written, kept, also])

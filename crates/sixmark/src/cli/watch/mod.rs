@@ -23,6 +23,7 @@ use super::out::{self, OutputPlace, encoded, print, warn};
 use super::{gates, report, signals, stop_flag};
 use sixmark_document::provenance::file_incomplete;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output::Readers;
 use sixmark_watch::engine as watch;
 use sixmark_watch::engine::WatchProgress;
 use watch_progress::LiveWatch;
@@ -97,7 +98,9 @@ fn also(args: &WatchArgs, result: &WatchResult) -> Result<(), CommandError> {
     let lines =
         args.csv.as_ref().map_or(Ok(()), |place| place.write(&csv::csv_of_families(result)));
     let gates = args.gates.write(|| junit::of_watch(result, &result.gates));
-    let page = report::write_page(args.html.as_ref(), || Document::Watch(Box::new(result.clone())));
+    let page = report::write_page(args.html.as_ref(), Readers::Umask, || {
+        Document::Watch(Box::new(result.clone()))
+    });
     out::do_all([lines, gates, page])
 }
 

@@ -159,7 +159,7 @@ fn text_of_status(stdout: &[u8]) -> (String, serde_json::Value) {
 }
 
 #[test]
-fn documents_are_their_owners_alone_and_files_that_were_there_stay_as_they_were() {
+fn reports_obey_the_umask_unless_they_have_secrets_and_files_that_were_there_stay_as_they_were() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let origin = Origin::start();
     let folder = tempfile::tempdir().unwrap();
@@ -170,7 +170,19 @@ fn documents_are_their_owners_alone_and_files_that_were_there_stay_as_they_were(
     let output = run(&origin, &["--json", &json, "--csv", &csv, "--html", &html]);
     assert_eq!(output.status.code(), Some(0));
     let modes = [&json, &csv, &html].map(|path| std::fs::metadata(path).unwrap().mode() & 0o777);
-    assert_eq!(modes, [0o600, 0o604, 0o600]);
+    // As any other new file, by this process's umask.
+    let usual = at("usual");
+    std::fs::write(&usual, "").unwrap();
+    let usual = std::fs::metadata(&usual).unwrap().mode() & 0o777;
+    assert_eq!(modes, [usual, 0o604, usual]);
+    let (kept, page, copy) = (at("kept.json"), at("kept.html"), at("copy.html"));
+    let secret = ["-H", "Authorization: Basic eA==", "--keep-secrets"];
+    run(&origin, &[&secret[..], &["--json", &kept, "--html", &page]].concat());
+    let report = sixmark(&["report", "--html", &copy, &kept]);
+    assert_eq!(report.status.code(), Some(0));
+    for path in [&kept, &page, &copy] {
+        assert_eq!(std::fs::metadata(path).unwrap().mode() & 0o777, 0o600, "{path}");
+    }
 }
 
 #[test]
