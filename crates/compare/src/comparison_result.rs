@@ -185,7 +185,7 @@ pub struct Block {
     pub cpu: BlockCpu,
 }
 
-/// Processor time in a block, in seconds.
+/// Processor time in a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockCpu {
@@ -194,6 +194,15 @@ pub struct BlockCpu {
     /// Of the server's processes, or of its whole machine if processes are not reported
     /// (`--vitals-from`), in seconds; null if neither is reported.
     pub server_s: Option<f64>,
+    /// The share (0 to 1) of the time, warm-up included, that all processors of this machine
+    /// together were busy, by any process; null if it is not known or agents generated the load.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
+    #[serde(default)]
+    pub machine_busy: Option<f64>,
+    /// The share of that time that the hypervisor of this virtual machine took (steal).
+    #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
+    #[serde(default)]
+    pub machine_stolen: Option<f64>,
 }
 
 /// A or B.

@@ -20,6 +20,7 @@ pub mod engine;
 pub mod fixture;
 pub mod gate;
 pub mod judge;
+mod noisy;
 pub mod pilot;
 pub mod reasons;
 pub mod schedule;

@@ -106,10 +106,12 @@ fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
         Some(Verdict::NotComparable) => failed_gates(&result.gates),
         _ => failed_altogether(&sides_of(result), &result.gates),
     };
-    headline.notes.splice(0..0, next_step::primary_step(result));
+    let saturated = result.generator.saturated || result.blocks.iter().any(|block| block.saturated);
+    let cause = next_step::noise_sentence(result).filter(|_| !saturated);
+    headline.notes.splice(0..0, next_step::primary_step(result).into_iter().chain(cause));
     headline.notes.splice(0..0, describe_redirected(&sides_of(result)));
     headline.notes.extend(noise_floor(result));
-    if result.generator.saturated || result.blocks.iter().any(|block| block.saturated) {
+    if saturated {
         headline.notes.push(families::SATURATED.to_owned());
     }
     headline

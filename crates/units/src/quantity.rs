@@ -47,6 +47,18 @@ pub fn write_percent(share: f64) -> String {
     }
 }
 
+/// Formats a duration of which only the size is known, in whole seconds, minutes, hours or days:
+/// `20 minutes`.
+pub fn write_about(seconds: f64) -> String {
+    let rounded = |number: f64| number.round().max(1.0) as u64;
+    match seconds {
+        s if s < 119.5 => format!("{} s", rounded(s)),
+        s if s < 119.5 * 60.0 => format!("{} minutes", rounded(s / 60.0)),
+        s if s < 47.5 * 3_600.0 => format!("{} hours", rounded(s / 3_600.0)),
+        s => format!("{} days", write_count(rounded(s / 86_400.0))),
+    }
+}
+
 /// Formats a number with three significant digits; integer digits are never rounded away.
 fn three(value: f64) -> String {
     match value {
@@ -77,5 +89,7 @@ mod tests {
         let shares = [0.0, 0.05, 0.034, 0.0004, 0.5].map(write_percent);
         assert_eq!(shares, ["0 %", "5 %", "3.4 %", "0.04 %", "50 %"]);
         assert_eq!([12.34, 1_234.5].map(write_per_s), ["12.3", "1,235"]);
+        let about = [0.2, 27.4, 119.6, 1_210.0, 9_000.0, 1.8e5].map(write_about);
+        assert_eq!(about, ["1 s", "27 s", "2 minutes", "20 minutes", "3 hours", "2 days"]);
     }
 }

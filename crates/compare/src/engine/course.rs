@@ -143,7 +143,13 @@ impl<'a> ComparisonCourse<'a> {
             // On a fleet the agents are the clients, not this process.
             let of_agents = self.generators.as_ref().map(|_| loaded.usage.cpu_s());
             let client_s = of_agents.or(client.map(seconds));
-            block.cpu = BlockCpu { client_s, server_s: server.map(seconds) };
+            let machine = of_agents.is_none().then(|| metered.client_processors()).flatten();
+            block.cpu = BlockCpu {
+                client_s,
+                server_s: server.map(seconds),
+                machine_busy: machine.map(|of| of.busy),
+                machine_stolen: machine.map(|of| of.stolen),
+            };
         }
         self.blocks.push(block);
         self.loads.push(loaded);

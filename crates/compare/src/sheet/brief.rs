@@ -5,15 +5,17 @@ use crate::Compared;
 use crate::comparison_result::{BlockOrder, ComparedSide, ComparisonResult};
 use sixmark_document::provenance::Warning;
 use sixmark_document::verdict::Verdict;
+use sixmark_record::metric::Metric;
 use sixmark_record::sheet::failed::{failed_altogether, name_failed_gates};
 use sixmark_record::sheet::families::SATURATED;
 use sixmark_record::sheet::redirected::describe_redirected;
 use sixmark_record::sheet::side::shown;
+use sixmark_record::timed_phase::TimePoint;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, write};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::counted;
 
-use super::next_step::{names_of_metrics, primary_step};
+use super::next_step::{names_of_metrics, noise_sentence, primary_step};
 use super::repeated::Repeated;
 use super::silent::{is_given_up, name_silent_sides};
 use super::{comparison_title, effects, sides_of, verdict};
@@ -80,6 +82,7 @@ fn brief_headline(result: &ComparisonResult) -> SheetHeadline {
     let saturated = result.generator.saturated || result.blocks.iter().any(|block| block.saturated);
     let redirected = describe_redirected(&sides_of(result)).into_iter();
     let notes = redirected.chain(primary_step(result));
+    let notes = notes.chain(noise_sentence(result).filter(|_| !saturated));
     let notes = notes.chain(saturated.then(|| SATURATED.to_owned()));
     let headline =
         SheetHeadline { notes: notes.collect(), ..verdict::comparison_verdict(&result.comparison) };
@@ -91,21 +94,22 @@ fn brief_headline(result: &ComparisonResult) -> SheetHeadline {
     headline
 }
 
-/// Returns the table of the metrics with a verdict, and one line for those without.
+/// Returns the table of the metrics with a verdict and of those whose figures need none to be read:
+/// medians and rates of both sides. One line names those of both without a verdict.
 fn verdicts_part(result: &ComparisonResult) -> Option<Part> {
     let comparison = &result.comparison;
     let repeated = Repeated::of(comparison);
-    let decided = |of: &Compared| !repeated.has(of.metric) && is_decided(of.verdict);
+    let listed = |of: &Compared| !repeated.has(of.metric) && is_listed(of);
     let mut blocks = Vec::new();
-    if comparison.metrics.iter().any(decided) {
-        let mut table = effects::verdicts(comparison, &decided);
+    if comparison.metrics.iter().any(listed) {
+        let mut table = effects::verdicts(comparison, &listed);
         table.columns.truncate(COLUMNS);
         let rows = table.groups.iter_mut().flat_map(|group| &mut group.rows);
         rows.for_each(|row| row.cells.truncate(COLUMNS - 1));
         blocks.push(Block::Table(table));
     }
     let line = |verdict: Verdict, begin: &str| {
-        let of = comparison.metrics.iter().filter(|of| of.verdict == verdict);
+        let of = comparison.metrics.iter().filter(|of| of.verdict == verdict && !is_listed(of));
         let names =
             names_of_metrics(of.map(|of| of.metric).filter(|metric| !repeated.has(*metric)));
         (!names.is_empty()).then(|| Block::Text(format!("{begin}: {names}.")))
@@ -115,8 +119,13 @@ fn verdicts_part(result: &ComparisonResult) -> Option<Part> {
     Part::new("Verdicts", blocks).map(Part::open)
 }
 
-fn is_decided(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Better | Verdict::Worse | Verdict::Equivalent)
+fn is_listed(of: &Compared) -> bool {
+    let is_tail = matches!(of.metric, Metric::Time(_, point) if point != TimePoint::P50);
+    match of.verdict {
+        Verdict::Better | Verdict::Worse | Verdict::Equivalent => true,
+        Verdict::Inconclusive => !is_tail && of.a.is_some() && of.b.is_some(),
+        Verdict::NotComparable => false,
+    }
 }
 
 /// Returns a sentence about how often reports on as many comparisons are wrong about equal sides.
@@ -155,6 +164,7 @@ fn one_in(rate: f64) -> String {
 mod tests {
     use super::*;
     use crate::fixture::comparison_result;
+    use sixmark_sheet::table::SheetCell;
 
     fn random(false_alarms: f64) -> ComparisonResult {
         let mut result = comparison_result();
@@ -178,6 +188,20 @@ mod tests {
         let many = said(&[random(0.9)]);
         assert!(many.contains("at most 90 % of such reports"), "{many}");
         assert!(said(&[random(0.06), comparison_result()]).contains("is not known"));
+    }
+
+    #[test]
+    fn a_brief_report_keeps_the_medians_without_a_verdict() {
+        let mut result = comparison_result();
+        let metrics = &mut result.comparison.metrics;
+        (metrics[0].verdict, metrics[0].a, metrics[0].b) =
+            (Verdict::Inconclusive, Some(1_200.0), Some(1_000.0));
+        let sheet = brief_sheet(&result);
+        let Block::Table(table) = &sheet.parts[0].blocks[0] else { panic!("{:?}", sheet.parts) };
+        let median = &table.groups[0].rows[0];
+        assert_eq!(median.label.text(), "response median");
+        let cells: Vec<&str> = median.cells[1..4].iter().map(SheetCell::text).collect();
+        assert_eq!(cells.join("|").replace('\u{a0}', " "), "+20.0 %|1.20 ms|1.00 ms");
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! What would decide the metrics that have no verdict.
 
 use super::repeated::Repeated;
+use crate::Compared;
 use crate::blocks_needed::BlocksNeeded;
 use crate::comparison_result::ComparisonResult;
+use crate::noisy::{NoiseCause, largest_cause};
 use crate::undecided::UndecidedCause;
-use crate::{Compared, Comparison};
 use sixmark_document::verdict::Verdict;
 use sixmark_record::metric::Metric;
 use sixmark_record::sheet::families::short;
 use sixmark_record::timed_phase::{Quantile, TimePoint};
 use sixmark_sheet::write;
 use sixmark_stats::TAIL_SAMPLES;
+use sixmark_units::quantity::write_about;
 
 /// The causes in the order in which they are shown.
 const ORDER: [UndecidedCause; 9] = [
@@ -49,7 +51,7 @@ pub(super) fn primary_step(result: &ComparisonResult) -> Option<String> {
     }
     let primary = comparison.metrics.first().filter(|of| of.verdict == Verdict::Inconclusive)?;
     let step = match primary.cause {
-        None | Some(UndecidedCause::Noise) => return needed_sentence(comparison, primary),
+        None | Some(UndecidedCause::Noise) => return needed_sentence(result, primary),
         Some(cause) => step_of(result, cause, &[primary])?,
     };
     Some(format!("{}.", write::capitalised(&step)))
@@ -84,18 +86,21 @@ fn sentence_of(result: &ComparisonResult, cause: UndecidedCause, of: &[&Compared
 fn step_of(result: &ComparisonResult, cause: UndecidedCause, of: &[&Compared]) -> Option<String> {
     let comparison = &result.comparison;
     let pairs = comparison.pairs;
+    let lasting = |blocks| in_brackets(time_of_blocks(result, blocks));
     Some(match cause {
         UndecidedCause::FewSamples => samples_step(result, of)?,
         UndecidedCause::FewPairs | UndecidedCause::NotTested => {
             let all = cause == UndecidedCause::NotTested;
             let family = if all { family(&comparison.metrics) } else { 1 };
             let needed = crate::judge::pairs_needed(family, &comparison.settings);
-            format!("`--blocks {needed}` would do")
+            format!("`--blocks {needed}`{} would do", lasting(needed as u64))
         }
         UndecidedCause::NoFigure => "longer blocks (`--block`) would have one".to_owned(),
         UndecidedCause::Noise => {
             let needed = |of: &&Compared| match comparison.blocks_needed_by(of)? {
-                BlocksNeeded::About(n) => Some(format!("{n} blocks for {}", short(of.metric))),
+                BlocksNeeded::About(n) => {
+                    Some(format!("{n} blocks{} for {}", lasting(n), short(of.metric)))
+                }
                 BlocksNeeded::MoreThan(_) => None,
             };
             let needed: Vec<String> = of.iter().filter_map(needed).collect();
@@ -106,7 +111,10 @@ fn step_of(result: &ComparisonResult, cause: UndecidedCause, of: &[&Compared]) -
             format!("a difference of {margin} needs {} (`--blocks`)", needed.join(", "))
         }
         UndecidedCause::Chance => {
-            format!("more blocks would confirm a difference (`--blocks {}`)", 2 * pairs)
+            let needed = 2 * pairs;
+            let time = time_of_blocks(result, needed as u64);
+            let time = time.map_or(String::new(), |time| format!(", {time}"));
+            format!("more blocks would confirm a difference (`--blocks {needed}`{time})")
         }
         UndecidedCause::NoiseFloor | UndecidedCause::OwnDelay => {
             "leave the machine alone, or give sixmark cores of its own".to_owned()
@@ -146,13 +154,16 @@ fn samples_step(result: &ComparisonResult, of: &[&Compared]) -> Option<String> {
         (Some(s), None) => Some(write::write_time(rounded_up(s * times) * 1e6)),
         (None, None) => None,
     };
+    let longest = needed.iter().map(|(_, times)| *times).fold(0.0, f64::max);
+    let all_s = Some(result.elapsed_s * longest * 1.1).filter(|all_s| *all_s > 0.0);
+    let time = in_brackets(all_s.map(|all_s| format!("about {} in all", write_about(all_s))));
     let blocks = needed.into_iter().map(|(quantile, times)| {
         // A margin, since not every block has as many responses.
         Some(format!("{} for {}", block(times * 1.1)?, TimePoint::from(quantile).title()))
     });
     let blocks: Vec<String> = blocks.collect::<Option<_>>()?;
     let option = if schedule.block_requests.is_some() { "-n" } else { "--block" };
-    Some(format!("longer blocks (`{option}`) would have them: {}", blocks.join(", ")))
+    Some(format!("longer blocks (`{option}`) would have them: {}{time}", blocks.join(", ")))
 }
 
 /// Rounds up to two digits.
@@ -163,17 +174,69 @@ fn rounded_up(value: f64) -> f64 {
 }
 
 /// Returns a sentence about the number of blocks that would decide a metric that is too noisy.
-fn needed_sentence(comparison: &Comparison, of: &Compared) -> Option<String> {
+fn needed_sentence(result: &ComparisonResult, of: &Compared) -> Option<String> {
+    let comparison = &result.comparison;
     let margin = write::write_percent(comparison.settings.margin);
     Some(match comparison.blocks_needed_by(of)? {
         BlocksNeeded::About(n) => {
+            let time = time_of_blocks(result, n).map_or(String::new(), |time| format!(", {time}"));
             format!(
-                "About {n} blocks of each side (`--blocks {n}`) would decide a difference of {margin}."
+                "About {n} blocks of each side (`--blocks {n}`{time}) would decide a difference of {margin}."
             )
         }
         BlocksNeeded::MoreThan(n) => format!(
-            "More than {} blocks of each side would be needed to decide a difference of {margin}.",
-            write::write_count(n)
+            "More than {} blocks of each side{} would be needed to decide a difference of {margin}.",
+            write::write_count(n),
+            in_brackets(time_of_blocks(result, n))
+        ),
+    })
+}
+
+/// Returns how long a comparison of so many blocks of each side would take, by the time that a block
+/// took in this one: `about 20 minutes`. `None` if that is not known.
+fn time_of_blocks(result: &ComparisonResult, blocks: u64) -> Option<String> {
+    let schedule = &result.schedule;
+    let warm_up = u64::from(schedule.warm_up_blocks);
+    let measured = match result.blocks.len() as u64 {
+        0 => 2 * (u64::from(schedule.pairs) + warm_up),
+        measured => measured,
+    };
+    let block_s = result.elapsed_s / measured.max(1) as f64;
+    let all_s = block_s * (2 * (blocks + warm_up)) as f64;
+    (all_s > 0.0).then(|| format!("about {}", write_about(all_s)))
+}
+
+/// Returns ` (about 20 minutes)`, or nothing.
+fn in_brackets(time: Option<String>) -> String {
+    time.map_or(String::new(), |time| format!(" ({time})"))
+}
+
+/// Returns the largest cause of the noise that was measured, and what helps first. `None` if the
+/// primary metric is decided, or no cause was measured.
+pub(super) fn noise_sentence(result: &ComparisonResult) -> Option<String> {
+    let percent = write::write_percent;
+    Some(match largest_cause(result)? {
+        NoiseCause::Busy(share) => format!(
+            "The largest cause that was measured: this machine’s processors, which were busy for {} \
+             of the time. What helps first: a machine of its own for the server and for other \
+             programs, or less load (`-c`, `--rate`).",
+            percent(share)
+        ),
+        NoiseCause::Stolen(share) => format!(
+            "The largest cause that was measured: the host of this virtual machine, which took {} \
+             of its CPU time (steal). What helps first: a machine with processors of its own.",
+            percent(share)
+        ),
+        NoiseCause::OwnDelay(share) => format!(
+            "The largest cause that was measured: this machine’s own delay, which is {} of the \
+             median wait. What helps first: leave the machine alone, or give sixmark cores of its \
+             own.",
+            percent(share)
+        ),
+        NoiseCause::Stalled(share) => format!(
+            "The largest cause that was measured: sixmark had no processor for {} of the time. What \
+             helps first: leave the machine alone, or give sixmark cores of its own.",
+            percent(share)
         ),
     })
 }
@@ -233,10 +296,13 @@ mod tests {
         let said = undecided_sentences(&result, &Repeated::default());
         let wanted = "Inconclusive for response p90, p99, wait p90, p99: too few responses (100 \
                       beyond the quantile are needed on each side); longer blocks (`--block`) would \
-                      have them: 5.50 s for p90, 55.0 s for p99.";
+                      have them: 5.50 s for p90, 55.0 s for p99 (about 48 minutes in all).";
         assert_eq!(said.join("|").replace('\u{a0}', " "), wanted);
         let step = primary_step(&result).unwrap().replace('\u{a0}', " ");
-        assert_eq!(step, "Longer blocks (`--block`) would have them: 4.60 s for p90.");
+        assert_eq!(
+            step,
+            "Longer blocks (`--block`) would have them: 4.60 s for p90 (about 4 minutes in all)."
+        );
     }
 
     #[test]
@@ -244,14 +310,17 @@ mod tests {
         let mut result = undecided(&[("response.p90", UndecidedCause::FewSamples)]);
         result.schedule.block_requests = Some(10);
         let said = primary_step(&result).unwrap();
-        assert_eq!(said, "Longer blocks (`-n`) would have them: 92 requests for p90.");
+        assert_eq!(
+            said,
+            "Longer blocks (`-n`) would have them: 92 requests for p90 (about 4 minutes in all)."
+        );
     }
 
     #[test]
     fn what_too_few_pairs_leave_open_is_decided_by_more() {
         for (cause, advice) in [
-            (UndecidedCause::FewPairs, "to show a difference; `--blocks 6` would do."),
-            (UndecidedCause::Chance, "(`--blocks 24`)"),
+            (UndecidedCause::FewPairs, "to show a difference; `--blocks 6` (about 14 s) would do."),
+            (UndecidedCause::Chance, "(`--blocks 24`, about 50 s)"),
             (UndecidedCause::NoiseFloor, "cores of its own."),
             (UndecidedCause::OwnDelay, "cores of its own."),
         ] {

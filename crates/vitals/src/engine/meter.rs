@@ -9,7 +9,7 @@ use crate::cost::{Cost, CpuScope, Work, cost};
 use crate::exposition::{Exporter, processor_time};
 use crate::section::{MachineRole, Vitals, VitalsSource};
 use crate::series::{Point, PointSeries};
-use crate::{Total, VitalsSample};
+use crate::{Counters as _, Total, VitalsSample};
 use sixmark_document::provenance::Warning;
 use sixmark_sys::clock;
 use sixmark_sys::usage::processor_us;
@@ -61,6 +61,16 @@ pub struct Metered {
     server: Option<MeterReading>,
     /// The end by this machine's wall clock, microseconds since 1970.
     ended_us: u64,
+}
+
+/// What this machine's processors did during a measurement, its warm-up included: shares (0 to 1)
+/// of the time of all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProcessorsUse {
+    /// Busy, by any process.
+    pub busy: f64,
+    /// Taken by the hypervisor (steal).
+    pub stolen: f64,
 }
 
 /// The readings of one source.
@@ -139,6 +149,15 @@ impl Metered {
         let server = self.server.as_ref().map(|server| server.place(work, CpuScope::Processes));
         let of = |place: &MachineRole| place.cost().and_then(all);
         (of(&client), server.as_ref().and_then(of))
+    }
+
+    /// Returns what this machine's processors did; `None` if it is not known.
+    pub fn client_processors(&self) -> Option<ProcessorsUse> {
+        let mut resets = 0;
+        let [first, .., last] = self.client.samples.as_slice() else { return None };
+        let cpu = last.host.cpu.since(&first.host.cpu, &mut resets);
+        let (busy, stolen) = (cpu.busy_share()?, cpu.steal_share()?);
+        (resets == 0).then_some(ProcessorsUse { busy, stolen })
     }
 
     /// Returns the cost of the work, and warnings about it.
