@@ -8,6 +8,7 @@ use sixmark_sheet::board::{Board, BoardPage, BoardProgress, BoardRow};
 use sixmark_units::quantity::write_count;
 
 use crate::Comparison;
+use crate::block_begin::{BlockBegin, left_text};
 use crate::comparison_result::{ComparedSides, SideName};
 
 /// The number of effects on a line.
@@ -31,9 +32,8 @@ pub struct ComparisonBoard {
     sides: [SideMinute; 2],
     /// The side under load: 0 for A, 1 for B.
     side: usize,
-    block: usize,
-    blocks: usize,
-    noise: bool,
+    /// The block under load.
+    begun: Option<BlockBegin>,
     second: u64,
     told: u32,
     counts: SliceTally,
@@ -53,9 +53,7 @@ impl ComparisonBoard {
             workers,
             sides: Default::default(),
             side: 0,
-            block: 0,
-            blocks: 0,
-            noise: false,
+            begun: None,
             second: 0,
             told: 0,
             counts: SliceTally::default(),
@@ -66,10 +64,10 @@ impl ComparisonBoard {
     }
 
     /// Processes the beginning of a block.
-    pub fn begin(&mut self, block: usize, of: usize, side: SideName, noise: bool) -> Board {
-        (self.block, self.blocks, self.noise) = (block, of, noise);
-        self.side = usize::from(side == SideName::B && !noise);
-        self.second = u64::MAX;
+    pub fn begin(&mut self, begun: BlockBegin) -> Board {
+        self.begun = Some(begun);
+        self.side = usize::from(begun.turn.side == SideName::B && !begun.noise);
+        (self.second, self.told) = (u64::MAX, 0);
         self.board()
     }
 
@@ -107,17 +105,22 @@ impl ComparisonBoard {
     }
 
     fn board(&self) -> Board {
-        let done = self.block.saturating_sub(1);
-        let what = if self.noise { "A against itself, block" } else { "block" };
-        let now = &self.names[self.side];
         Board {
             title: self.title.clone(),
             doubts: self.doubts(),
-            progress: BoardProgress {
-                share: Some(done as f64 / self.blocks.max(1) as f64),
-                text: format!("{what} {} of {}: {now}", self.block, self.blocks),
-            },
+            progress: self.begun.map_or_else(BoardProgress::default, |begun| self.progress(begun)),
             pages: vec![self.page()],
+        }
+    }
+
+    fn progress(&self, begun: BlockBegin) -> BoardProgress {
+        let now = &self.names[self.side];
+        // The seconds of this block that have ended.
+        let passed_s = self.second.checked_add(1).map_or(0.0, |seconds| seconds as f64);
+        let left = begun.left_s.map(|left_s| format!(", {}", left_text(left_s - passed_s)));
+        BoardProgress {
+            share: Some(begun.done as f64 / begun.of.max(1) as f64),
+            text: format!("{}: {now}{}", begun.place(), left.unwrap_or_default()),
         }
     }
 
@@ -173,6 +176,7 @@ fn effect_text(log: f64) -> String {
 mod tests {
     use super::*;
     use crate::fixture::comparison;
+    use crate::schedule::BlockTurn;
 
     fn slice(second: u64) -> Slice {
         let mut slice = Slice { second, length_ns: 1_000_000_000, ..Slice::default() };
@@ -185,9 +189,11 @@ mod tests {
     fn a_block_adds_to_the_minute_of_its_side() {
         let sides = ComparedSides { a: "ipv6".to_owned(), b: "ipv4".to_owned() };
         let mut board = ComparisonBoard::new("t".to_owned(), &sides, 1);
-        board.begin(3, 26, SideName::B, false);
+        let turn = BlockTurn { side: SideName::B, pair: Some(0) };
+        let left_s = Some(24.0);
+        board.begin(BlockBegin { turn, done: 2, of: 26, pairs: 12, noise: false, left_s });
         let shown = board.see(&slice(0)).unwrap();
-        assert_eq!(shown.progress.text, "block 3 of 26: ipv4");
+        assert_eq!(shown.progress.text, "pair 1 of 12: ipv4, about 23 s left");
         let latest = |column: usize| shown.pages[0].columns[column].traces[0].latest.clone();
         assert_eq!((latest(0), latest(1)), ("-".to_owned(), "30".to_owned()));
         assert!(shown.doubts.is_empty());

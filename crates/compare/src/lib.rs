@@ -10,6 +10,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod block_begin;
 pub mod blocks_needed;
 pub mod board;
 pub mod comparison_result;

@@ -18,7 +18,7 @@ pub fn comparison_text(result: &ComparisonResult) -> String {
 }
 
 /// Describes the estimate of the primary metric from the pairs so far, as text for a terminal:
-/// `response.p50 +2.1 %, 95 % interval +0.3 % to +4.1 %, 12 pairs`.
+/// `response.p50 +2.1 %, 95 % interval +0.3 % to +4.1 %`.
 pub fn estimate_text(comparison: &Comparison) -> String {
     terminal::plain(&describe_estimate(comparison))
 }

@@ -23,6 +23,7 @@ use sixmark_vitals::cost::Work;
 
 use super::ComparisonEvent;
 use super::dead_side::gives_nothing;
+use crate::block_begin::{BlockBegin, planned_block_s};
 use sixmark_load::Loaded;
 use sixmark_run::{self, Generators, run_load_on};
 use sixmark_sys::command_error::CommandError;
@@ -115,8 +116,26 @@ impl<'a> ComparisonCourse<'a> {
 
     /// Returns the event of a block's beginning.
     pub(super) fn begin(&self, turn: BlockTurn, noise: bool) -> ComparisonEvent<'static> {
-        let (block, of) = (self.blocks.len() + 1, self.turns.len());
-        ComparisonEvent::Begin { block, of, side: turn.side, noise }
+        let (done, of) = (self.blocks.len(), self.turns.len());
+        // After the comparison of A with itself, as many blocks follow.
+        let left = of - done + if noise { of } else { 0 };
+        let left_s = self.block_takes_s().map(|block_s| block_s * left as f64);
+        let pairs = self.schedule.pairs;
+        ComparisonEvent::Begin(BlockBegin { turn, done, of, pairs, noise, left_s })
+    }
+
+    /// Returns how long a block takes, from its beginning to that of the next, in seconds: by the
+    /// blocks so far that are compared, else as planned, else by the warm-up blocks.
+    fn block_takes_s(&self) -> Option<f64> {
+        let compared = self.blocks.iter().filter(|block| block.pair.is_some());
+        let taken_s = |from_s: f64, count: usize| {
+            (count > 0).then(|| (self.elapsed_s() - from_s) / count as f64)
+        };
+        let first_s = compared.clone().next().map(|first| first.started_s);
+        let by_blocks = first_s.and_then(|first_s| taken_s(first_s, compared.count()));
+        by_blocks
+            .or_else(|| planned_block_s(&self.plans))
+            .or_else(|| taken_s(0.0, self.blocks.len()))
     }
 
     /// Measures a block. Each block has its own connections and TLS sessions, so that none begins

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use crate::block_begin::{BlockBegin, describe_schedule, planned_block_s};
 use crate::board::ComparisonBoard;
 use crate::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
 use crate::{Comparison, Settings};
@@ -53,16 +54,7 @@ pub struct Comparing {
 #[derive(Debug)]
 pub enum ComparisonEvent<'a> {
     /// A block begins.
-    Begin {
-        /// Its number, from 1.
-        block: usize,
-        /// The number of blocks in all.
-        of: usize,
-        /// The side that it measures.
-        side: SideName,
-        /// Whether it belongs to the comparison of A with itself.
-        noise: bool,
-    },
+    Begin(BlockBegin),
     /// A second of one worker in the block has ended.
     Second(&'a Slice),
     /// The blocks to come are longer than requested.
@@ -92,6 +84,13 @@ impl Comparing {
         let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.runnable.doubts().to_vec());
         let few = too_few_blocks(self.schedule.pairs as usize, &self.settings);
         without_repeats([a, b, few.into_iter().collect()].concat())
+    }
+
+    /// Describes what is going to be measured, and how long that takes at least.
+    pub fn describe(&self) -> String {
+        let ComparedSides { a, b } = self.plans();
+        let block_s = planned_block_s(&ComparedSides { a: a.clone(), b: b.clone() });
+        describe_schedule(&self.schedule, self.calibrate, block_s)
     }
 
     /// Returns the names of the sides.

@@ -153,14 +153,14 @@ pub(super) fn measured_change(of: &Compared, settings: &Settings) -> Option<Stri
 }
 
 /// Describes the estimate of the primary metric from the pairs so far: `response.p50 +2.1 %, 95 %
-/// interval +0.3 % to +4.1 %, 12 pairs`.
+/// interval +0.3 % to +4.1 %`.
 pub fn describe_estimate(comparison: &Comparison) -> String {
     if let Some(said) = comparison.not_same() {
         return format!("not comparable: {said}");
     }
     let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
     match measured_change(primary, &comparison.settings) {
-        Some(said) => format!("{} {said}, {} pairs", primary.metric, comparison.pairs),
+        Some(said) => format!("{} {said}", primary.metric),
         None => format!("{} not yet known", primary.metric),
     }
 }

@@ -184,7 +184,7 @@ fn too_few_threads_are_said_in_one_line() {
         (1, "origin --turbo"),
         (2, "run -n 20 -c 20 -t 4 http://[::1]:1/ http://127.0.0.1:1/"),
         (1, "run -n 10 -t 1 http://[::1]:1/"),
-        (1, "compare -n 10 http://[::1]:1/ http://127.0.0.1:1/"),
+        (1, "compare -q -n 10 http://[::1]:1/ http://127.0.0.1:1/"),
         (1, "vitals -d 1h --prometheus 0"),
         (2, "demo"),
     ] {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sixmark_compare::Comparison;
+use sixmark_compare::block_begin::{BlockBegin, left_text};
 use sixmark_compare::board::ComparisonBoard;
 use sixmark_compare::comparison_result::SideName;
 use sixmark_compare::text::estimate_text;
@@ -28,8 +29,10 @@ pub(super) struct LiveComparison {
     /// Set while the view's user wants a pause.
     pause: Arc<AtomicBool>,
     workers: u32,
-    /// The current block: `block 3 of 26`.
+    /// The current place: `pair 3 of 12`.
     place: String,
+    /// When the comparison is going to end, as far as it is known.
+    ends: Option<Instant>,
     side: &'static str,
     /// The result of the pairs so far.
     estimate: String,
@@ -55,6 +58,7 @@ impl LiveComparison {
             pause,
             workers,
             place: String::new(),
+            ends: None,
             side: "",
             estimate: String::new(),
             second: 0,
@@ -74,9 +78,7 @@ impl LiveComparison {
 
     fn see_in_lines(&mut self, event: &ComparisonEvent<'_>) {
         match event {
-            ComparisonEvent::Begin { block, of, side, noise } => {
-                self.begin(*block, *of, *side, *noise)
-            }
+            ComparisonEvent::Begin(begun) => self.begin(*begun),
             ComparisonEvent::Lengthened(_) => {}
             ComparisonEvent::Second(slice) => self.second(slice),
             ComparisonEvent::Noise(comparison) => self.pair(comparison),
@@ -86,13 +88,13 @@ impl LiveComparison {
 
     fn see_on_view(&mut self, event: &ComparisonEvent<'_>) {
         let board = match event {
-            ComparisonEvent::Begin { block, of, side, noise } => {
+            ComparisonEvent::Begin(begun) => {
                 // The blocks of a pair are not separated: what changes in a pause would become a
                 // difference between the sides.
-                if block % 2 == 1 {
+                if begun.done % 2 == 0 {
                     self.wait_for_pause();
                 }
-                Some(self.board.begin(*block, *of, *side, *noise))
+                Some(self.board.begin(*begun))
             }
             ComparisonEvent::Lengthened(_) => None,
             ComparisonEvent::Second(slice) => self.board.see(slice),
@@ -123,10 +125,11 @@ impl LiveComparison {
         }
     }
 
-    fn begin(&mut self, block: usize, of: usize, side: SideName, noise: bool) {
-        let what = if noise { "A against itself, block" } else { "block" };
-        self.place = format!("{what} {block} of {of}");
-        self.side = if side == SideName::A || noise { "A" } else { "B" };
+    fn begin(&mut self, begun: BlockBegin) {
+        self.place = begun.place();
+        let left = begun.left_s.and_then(|left_s| Duration::try_from_secs_f64(left_s).ok());
+        self.ends = left.and_then(|left| Instant::now().checked_add(left));
+        self.side = if begun.turn.side == SideName::A || begun.noise { "A" } else { "B" };
         (self.second, self.told, self.counts) = (0, 0, SliceTally::default());
         self.show();
     }
@@ -152,8 +155,15 @@ impl LiveComparison {
         self.estimate = estimate_text(comparison);
         match self.form == ProgressForm::Line {
             true => self.show(),
-            false => complain(&format!("{}: {}", self.place, self.estimate)),
+            false => complain(&format!("{}: {}{}", self.place, self.estimate, self.left(", "))),
         }
+    }
+
+    /// Returns the time that is left, after `apart`; nothing if that is not known, or none is.
+    fn left(&self, apart: &str) -> String {
+        let left = self.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
+        let left = left.map(|left| left.as_secs_f64()).filter(|left_s| *left_s >= 0.5);
+        left.map_or(String::new(), |left_s| format!("{apart}{}", left_text(left_s)))
     }
 
     fn show(&self) {
@@ -165,6 +175,7 @@ impl LiveComparison {
             _ => figures_of_slice(self.side, &self.counts),
         };
         let estimate = if self.estimate.is_empty() { "" } else { "   so far " };
-        repaint(&format!("{}{rate}{estimate}{}", self.place, self.estimate));
+        let left = self.left(", ");
+        repaint(&format!("{}{left}{rate}{estimate}{}", self.place, self.estimate));
     }
 }

@@ -82,6 +82,9 @@ fn measure(
     keeper: &mut Keeper,
 ) -> Result<(ComparisonResult, usize), CommandError> {
     let stop = stop_flag()?;
+    if matches!(form, ProgressForm::Line | ProgressForm::Plain) {
+        complain(&comparing.describe());
+    }
     let board = comparing.board();
     let mut live = LiveComparison::new(form, board, comparing.threads(), &stop);
     let (mut kept, mut lengthened) = (Ok(()), false);
