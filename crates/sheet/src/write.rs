@@ -32,7 +32,33 @@ pub fn write_bytes(bytes: f64) -> String {
 }
 
 /// The factor from which a change is written as a factor rather than in percent.
-const FACTOR: f64 = 3.0;
+const FACTOR: f64 = 2.0;
+
+/// How changes are written. Those that belong together, such as an estimate and the ends of its
+/// interval, have one form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeForm {
+    /// In percent with a sign: `+3.4 %`.
+    Percent,
+    /// As a factor: `× 962`, `÷ 2,500`.
+    Factor,
+}
+
+impl ChangeForm {
+    /// Returns the form for changes of which `share` is the most important.
+    pub fn of(share: f64) -> ChangeForm {
+        if factor_of(share).is_some() { ChangeForm::Factor } else { ChangeForm::Percent }
+    }
+
+    /// Formats a relative change in this form.
+    pub fn write(self, share: f64) -> String {
+        match (self, 1.0 + share) {
+            (ChangeForm::Factor, of) if of >= 1.0 => together(format!("× {}", times(of))),
+            (ChangeForm::Factor, of) if of > 0.0 => together(format!("÷ {}", times(of.recip()))),
+            _ => share_difference(share),
+        }
+    }
+}
 
 /// Formats a number of events per second: with one decimal below 100, as an integer above.
 pub fn per_s(value: f64) -> String {
@@ -59,18 +85,14 @@ pub fn write_percent(share: f64) -> String {
 }
 
 /// Formats a relative change: in percent with its sign (0.034 becomes `+3.4 %`), or as a factor if
-/// it is threefold or more (961.3 becomes `× 962`, -0.9996 becomes `÷ 2,500`).
+/// it is twofold or more (961.3 becomes `× 962`, -0.9996 becomes `÷ 2,500`).
 pub fn change(share: f64) -> String {
-    match factor_of(share) {
-        Some(factor) if share > 0.0 => together(format!("× {factor}")),
-        Some(factor) => together(format!("÷ {factor}")),
-        None => share_difference(share),
-    }
+    ChangeForm::of(share).write(share)
 }
 
-/// Formats a relative change without its direction as a factor, if it is threefold or more: 961.3
+/// Formats a relative change without its direction as a factor, if it is twofold or more: 961.3
 /// and -0.99896 become `962`. Returns `None` for a smaller change.
-pub fn factor_of(share: f64) -> Option<String> {
+fn factor_of(share: f64) -> Option<String> {
     match 1.0 + share {
         of if of >= FACTOR => Some(times(of)),
         of if of > 0.0 && of <= 1.0 / FACTOR => Some(times(of.recip())),
@@ -175,8 +197,12 @@ mod tests {
         assert_eq!([12.3, 12_300.0].map(write_time).map(plain), ["12.3 µs", "12.3 ms"]);
         let changes = [0.034, -0.0001, -0.12].map(change).map(plain);
         assert_eq!(changes, ["+3.4 %", "+0.0 %", "−12.0 %"]);
-        assert_eq!([1.234, 42.69].map(change).map(plain), ["+123 %", "× 43.7"]);
-        assert_eq!([961.0, -0.5, 0.2].map(factor_of), [Some("962".to_owned()), None, None]);
+        assert_eq!([0.934, 42.69].map(change).map(plain), ["+93.4 %", "× 43.7"]);
+        assert_eq!([961.0, -0.4, 0.2].map(factor_of), [Some("962".to_owned()), None, None]);
+        let ends = [1.7, 2.3, -0.2].map(|end| ChangeForm::of(2.0).write(end)).map(plain);
+        assert_eq!(ends, ["× 2.7", "× 3.3", "÷ 1.2"]);
+        let ends = [-0.81, 2.2].map(|end| ChangeForm::of(0.015).write(end)).map(plain);
+        assert_eq!(ends, ["−81.0 %", "+220 %"]);
         let far = [961.32, -0.9996, -0.999_999_9, -1.0].map(change).map(plain);
         assert_eq!(far, ["× 962", "÷ 2,500", "÷ 10,000,000", "−100 %"]);
         assert_eq!([0.034, 7.5].map(share_difference).map(plain), ["+3.4 %", "+750 %"]);

@@ -134,9 +134,10 @@ pub fn ratio_finding(ratio: Option<MeanRatio>, margin: Option<f64>) -> RatioFind
 /// Describes how far a ratio is from 1, in percent or, from threefold or a third on, as a factor:
 /// `12 %`, `a factor of 2,115`.
 pub(super) fn distance(ratio: f64) -> String {
-    match write::factor_of(ratio - 1.0) {
-        Some(factor) => format!("a factor of {factor}"),
-        None => match (ratio - 1.0).abs() * 100.0 {
+    match ratio {
+        of if of >= 3.0 => format!("a factor of {}", write::times(of)),
+        of if of > 0.0 && of <= 1.0 / 3.0 => format!("a factor of {}", write::times(of.recip())),
+        _ => match (ratio - 1.0).abs() * 100.0 {
             percent if percent < 10.0 => format!("{percent:.1} %"),
             percent => format!("{percent:.0} %"),
         },

@@ -14,6 +14,7 @@ use sixmark_record::sheet::metric_text::metric_value;
 use sixmark_record::sheet::side::shown;
 use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use sixmark_sheet::table::{Column, EffectScale, Row, SheetCell, Table};
+use sixmark_sheet::write::ChangeForm;
 use sixmark_sheet::{Block, Part, write};
 
 /// The scale reaches no further than this many margins, unless the interval of the primary metric
@@ -230,14 +231,16 @@ fn effects_about(of: &Compared, ys: &[f64], bands: &[Band]) -> String {
     let (low, high) =
         (ys.iter().copied().fold(f64::MAX, f64::min), ys.iter().copied().fold(f64::MIN, f64::max));
     let drawn = bands.iter().map(|band| {
-        let at = band.at.map_or(String::new(), |at| format!(" around {}", write::change(at)));
-        format!("{} {} to {}{at}.", band.name, write::change(band.from), write::change(band.to))
+        let form = ChangeForm::of(band.at.unwrap_or(0.0));
+        let at = band.at.map_or(String::new(), |at| format!(" around {}", form.write(at)));
+        format!("{} {} to {}{at}.", band.name, form.write(band.from), form.write(band.to))
     });
     let drawn = drawn.collect::<Vec<_>>().join(" ");
     let again = of.autocorrelation.map_or(String::new(), |r| {
         format!(" Correlation of each with the one before: {r:.2}.").replace('-', "−")
     });
-    let [low, high] = [low, high].map(write::change);
+    let form = ChangeForm::of(f64::midpoint(low, high));
+    let [low, high] = [low, high].map(|end| form.write(end));
     format!("{} pairs from {low} to {high}; {drawn}{again}", ys.len())
 }
 

@@ -5,7 +5,7 @@ use crate::{Compared, Settings};
 use sixmark_document::verdict::Estimate;
 use sixmark_record::metric::{Metric, Quantity};
 use sixmark_record::sheet::families::change_of;
-use sixmark_sheet::write;
+use sixmark_sheet::write::{self, ChangeForm};
 
 /// Returns the heading of a column of intervals, which names the level of those whose cells name
 /// none.
@@ -54,8 +54,11 @@ pub(super) fn write_change(metric: Metric, change: f64) -> String {
     if is_share(metric) { write::share_difference(change) } else { write::change(change) }
 }
 
-fn write_range(metric: Metric, Estimate { low, high, .. }: Estimate) -> String {
-    format!("{} to {}", write_change(metric, low), write_change(metric, high))
+/// Formats an interval. Its ends have the form of the estimate.
+fn write_range(metric: Metric, Estimate { value, low, high }: Estimate) -> String {
+    let form = ChangeForm::of(value);
+    let end = |end| if is_share(metric) { write::share_difference(end) } else { form.write(end) };
+    format!("{} to {}", end(low), end(high))
 }
 
 fn is_share(metric: Metric) -> bool {

@@ -111,8 +111,8 @@ fn shares_table(caption: &str, all: &[PublishedShare]) -> Block {
         let cells = vec![
             share(of.a),
             share(of.b),
-            SheetCell::Number(write::change(value), value),
-            format!("{} to {}", write::change(low), write::change(high)).into(),
+            SheetCell::Number(write::share_difference(value), value),
+            format!("{} to {}", write::share_difference(low), write::share_difference(high)).into(),
             if of.differs { "different" } else { "? inconclusive" }.into(),
         ];
         Row::new(of.label.as_str(), cells)
