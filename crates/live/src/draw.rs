@@ -22,7 +22,8 @@ const KEYS: [(&str, &str); 4] =
 /// and the keys. A screen that is too small for that shows the first lines alone.
 pub fn draw_board(frame: &mut Frame<'_>, board: &Board, state: &ViewState) {
     let area = frame.area();
-    let heights = [1, 1, 1].map(Constraint::Length);
+    let doubted = u16::from(!board.doubts.is_empty());
+    let heights = [doubted, 1, 1].map(Constraint::Length);
     let [doubt, title, progress, body, keys] = Layout::vertical([
         heights[0],
         heights[1],
@@ -53,7 +54,7 @@ fn page_of<'a>(board: &'a Board, state: &ViewState) -> Option<&'a BoardPage> {
 }
 
 fn doubt_line(doubts: &[String], colour: ViewColour) -> Line<'_> {
-    let Some(first) = doubts.first() else { return Line::from("no doubts about the figures") };
+    let Some(first) = doubts.first() else { return Line::default() };
     let more = match doubts.len() {
         1 => String::new(),
         count => format!(" (and {} more)", count - 1),

@@ -194,15 +194,13 @@ impl AddressResult {
         self.ended.saturating_sub(self.completed) + self.unaccepted
     }
 
-    /// Returns the most frequent kind of failure, or `None` if nothing failed other than by the end
+    /// Returns the most frequent kind of failure in words, or `None` if nothing failed other than by the end
     /// of the run.
     pub fn usual_failure(&self) -> Option<String> {
         let others = self.failures.iter().filter(|of| of.failure.outcome != Outcome::Abandoned);
         let most = others.max_by_key(|failed| failed.count);
         match most {
-            Some(most) if most.count >= self.unaccepted => {
-                Some(format!("{} in {}", most.failure.outcome, most.failure.phase))
-            }
+            Some(most) if most.count >= self.unaccepted => Some(most.failure.spoken(None)),
             _ if self.unaccepted > 0 => Some("errors".to_owned()),
             _ => None,
         }

@@ -52,6 +52,7 @@ pub mod search;
 pub mod seconds;
 pub mod sheet;
 pub mod sizes;
+mod spoken_failure;
 pub mod tally;
 pub mod tcp;
 pub mod template;

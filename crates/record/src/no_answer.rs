@@ -65,7 +65,7 @@ enum Form {
 }
 
 impl NoAnswer {
-    /// Returns what happened, as a clause: `no answer over IPv6 ([::1]:80): REFUSED in connect`.
+    /// Returns what happened, as a clause: `no answer over IPv6 ([::1]:80): connection refused`.
     pub fn what(&self) -> String {
         let before = if self.form == Form::Nothing { "no answer " } else { "" };
         format!("{before}{}", self.what)
@@ -187,21 +187,26 @@ fn nothing(side: &LoadedSide<'_>) -> NoAnswer {
     let cause = cause.filter(|cause| cause.reason != Reason::Alert);
     let breach = figures.breaches.iter().max_by_key(|breach| breach.count);
     let breach = breach.map(|breach| breach.what.as_str());
-    let named = match cause {
-        Some(cause) => Some(cause.reason.to_string()),
-        None => failure.cause.map(|cause| cause.text().to_owned()),
-    };
-    let named = match named {
-        None => failure.spoken_code(plan.http.version),
-        named => named,
-    };
-    let named = named.map_or(String::new(), |named| format!(" ({named})"));
     let (http, tls) = (plan.http, plan.tls.as_ref());
     let (interrupted, longer) = (side.ended == Ended::Interrupted, side.longer());
     let case = Case { failure, cause, breach, http, tls, interrupted, longer };
-    let (outcome, phase) = (failure.outcome, failure.phase);
-    let what = format!("{of}: {outcome} in {phase}{named}");
-    NoAnswer { form: Form::Nothing, what, advice: case.advice() }
+    let (how, advice) = match case.certificate() {
+        Some((why, way)) => (format!("the certificate is not accepted: {why}"), way.to_owned()),
+        // What is advised is what happened.
+        None if failure.outcome == Outcome::Protocol => (case.advice(), String::new()),
+        None => {
+            // The peer's own code tells more than any words: it is what its log has.
+            let code = failure.spoken_code(plan.http.version);
+            let code = code.map_or(String::new(), |code| format!(" ({code})"));
+            (failure.spoken(Some(plan.load.timeout)) + &code, case.advice())
+        }
+    };
+    let what = match how.strip_prefix("no answer ") {
+        // "No answer" is said before it.
+        Some(when) => format!("{of} {when}"),
+        None => format!("{of}: {how}"),
+    };
+    NoAnswer { form: Form::Nothing, what, advice }
 }
 
 /// Explains that no exchange ended, and none began that was measured.
@@ -296,12 +301,12 @@ mod tests {
     fn a_family_without_an_answer_is_named_with_its_usual_failure_and_what_to_do() {
         let refused = (Outcome::Refused, FailurePhase::Connect, 50);
         let mut run = failing(&[refused, (Outcome::Abandoned, FailurePhase::Connect, 70)]);
-        let one = "no answer over IPv6 ([::1]:80): REFUSED in connect; nothing listens there: start \
+        let one = "no answer over IPv6 ([::1]:80): connection refused; nothing listens there: start \
                    the server, or check address and port";
         assert_eq!(said(&run, LoadKind::Run).as_deref(), Some(one));
         run.families.ipv4 = run.families.ipv6.clone();
         let both =
-            one.replace("connect;", "connect, nor over IPv4 ([::1]:80): REFUSED in connect;");
+            one.replace("refused;", "refused, nor over IPv4 ([::1]:80): connection refused;");
         assert_eq!(said(&run, LoadKind::Run), Some(both));
         assert_eq!(said(&fixture::run(), LoadKind::Run), None);
     }
@@ -327,7 +332,10 @@ mod tests {
         let run = failing(&[(Outcome::Unanswered, FailurePhase::Wait, 50)]);
         for (kind, option) in [(LoadKind::Run, "use a longer -d"), (LoadKind::Blocks, "--block")] {
             let said = said(&run, kind).unwrap();
-            assert!(said.contains("UNANSWERED in wait") && said.ends_with(option), "{said}");
+            assert!(
+                said.contains(" by the end of the load; use a longer ") && said.ends_with(option),
+                "{said}"
+            );
         }
         let mut run = failing(&[]);
         run.families.ipv6.as_mut().unwrap().requests.warm_up = 2;

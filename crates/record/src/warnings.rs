@@ -90,9 +90,9 @@ fn begun_late(result: &RunResult) -> Option<Warning> {
     let p99 = slips().filter_map(|slip| slip.p99).reduce(f64::max)?;
     (late * 100 > free).then(|| {
         let message = format!(
-            "{} of {} began over 1 ms late (slip p99 {}) although a connection was free and \
-             workers had time: workers woke up late; response times include that, service times do \
-             not; give sixmark cores of its own",
+            "this machine was too busy to send on time: {} of {} began over 1 ms late (p99 {}) \
+             although a connection was free; response times include that, service times do not; \
+             give sixmark cores of its own",
             write_count(late),
             counted(free, "exchange", "exchanges"),
             duration_us(p99)

@@ -30,7 +30,7 @@ pub fn sheet_text(of: &Sheet) -> String {
         text.push_str("\nWHAT MAKES THE FIGURES DOUBTFUL\n");
     }
     for doubt in doubts::condensed(&of.warnings) {
-        let line = format!("- {} [{}]", doubt.message, doubt.code);
+        let line = format!("- {}", doubt.message);
         let _ = writeln!(text, "{}", plain(&hanging(&line, WIDTH)));
     }
     text

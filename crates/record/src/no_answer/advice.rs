@@ -10,7 +10,7 @@ use sixmark_http::HttpVersion;
 use sixmark_http::http1::Http1Violation;
 use sixmark_http::http2::Http2Violation;
 
-use certificates::{NOT_TLS, of_dates, of_reason};
+use certificates::{NOT_TLS, fault_of_certificate, of_reason};
 
 /// The process has too many open files (Linux, all architectures).
 const EMFILE: i32 = 24;
@@ -46,7 +46,7 @@ impl Case<'_> {
             Outcome::Unreachable => "check the route".into(),
             Outcome::NoPort => "give more local addresses with --source".into(),
             Outcome::Local => self.failed_here(),
-            Outcome::Content => "the response failed a check".into(),
+            Outcome::Content => String::new(),
             Outcome::Reset | Outcome::Truncated => self.broken_off().to_owned(),
             Outcome::Unanswered | Outcome::Abandoned | Outcome::Normal if self.interrupted => {
                 "a signal ended the run first".into()
@@ -62,9 +62,9 @@ impl Case<'_> {
                 "a firewall may drop UDP, or the server may not support HTTP/3"
             }
             FailurePhase::Connect => "check for a firewall in between",
-            _ => return format!("the run ended first: use a longer {}", self.longer),
+            _ => return format!("use a longer {}", self.longer),
         };
-        format!("{way}; or the run ended first: use a longer {}", self.longer)
+        format!("{way}; or use a longer {}", self.longer)
     }
 
     fn over_quic(self) -> bool {
@@ -86,23 +86,21 @@ impl Case<'_> {
 
     /// Returns the error of this host's kernel, and what to do about it.
     fn refused_here(self) -> String {
-        let Some(errno) = self.failure.errno else { return "this host refused".to_owned() };
+        let Some(errno) = self.failure.errno else { return "no reason is known".to_owned() };
         let why = std::io::Error::from_raw_os_error(errno);
         let way = match errno {
             EMFILE => "; raise the limit on open files (ulimit -n), or lower -c",
             ENFILE => "; raise this host's limit on open files (fs.file-max), or lower -c",
             _ => "",
         };
-        format!("this host refused: {why}{way}")
+        format!("{why}{way}")
     }
 
     fn broken_off(self) -> &'static str {
         match self.failure.code_name(self.http.version) {
             Some("HTTP_1_1_REQUIRED") => "the server requires HTTP/1.1: omit --http2",
             Some("H3_VERSION_FALLBACK") => "the server requires HTTP/1.1: omit --http3",
-            _ if self.failure.phase == FailurePhase::Transfer => "the server ends responses early",
-            Some(_) => "the server resets requests: its log may say why",
-            None => "the server closes connections without answering",
+            _ => "the server's log may say why",
         }
     }
 
@@ -112,19 +110,11 @@ impl Case<'_> {
                 "a firewall may drop UDP, or the server may not support HTTP/3"
             }
             FailurePhase::Connect => "check for a firewall in between, or raise --timeout",
-            FailurePhase::Tls => {
-                "the server accepted the connection, but did not finish the TLS handshake within \
-                 --timeout"
+            FailurePhase::Tls | FailurePhase::Send => {
+                "the server accepted the connection: see its log, or raise --timeout"
             }
-            FailurePhase::Send => "the server did not accept the whole request within --timeout",
-            FailurePhase::Wait => {
-                "the server accepted the request, but did not answer within \
-                 --timeout"
-            }
-            FailurePhase::Transfer => {
-                "the response did not end within --timeout: raise it, or use \
-                 a smaller response"
-            }
+            FailurePhase::Wait => "the request was sent: see the server's log, or raise --timeout",
+            FailurePhase::Transfer => "raise --timeout, or use a smaller response",
         }
     }
 
@@ -157,14 +147,23 @@ impl Case<'_> {
                 None => NOT_TLS.to_owned(),
             };
         };
-        let insecure = self.tls.is_some_and(|tls| tls.insecure);
-        match cause.reason {
-            Reason::CertificateDate => of_dates(cause),
-            Reason::Certificate | Reason::CertificateSignature if insecure => {
-                "the server does not prove possession of the certificate's key".to_owned()
-            }
-            reason => of_reason(reason).to_owned(),
+        match self.is_unproven(cause) {
+            true => "the server does not prove possession of the certificate's key".to_owned(),
+            false => of_reason(cause.reason).to_owned(),
         }
+    }
+
+    /// Returns true if any certificate is accepted, but the server did not prove that it has its key.
+    fn is_unproven(self, cause: Cause) -> bool {
+        let of_key = matches!(cause.reason, Reason::Certificate | Reason::CertificateSignature);
+        of_key && self.tls.is_some_and(|tls| tls.insecure)
+    }
+
+    /// Returns what is wrong with the server's certificate, and what to do. `None` unless that is
+    /// why it failed.
+    pub(super) fn certificate(self) -> Option<(String, &'static str)> {
+        let cause = self.cause.filter(|cause| !self.is_unproven(*cause))?;
+        fault_of_certificate(cause)
     }
 
     /// Returns the advice for an alert of the server.
@@ -279,7 +278,11 @@ mod tests {
         let said = |reason, insecure| {
             let tls = PlanTls { insecure, ..tls(HttpVersion::Http1) };
             let (http, tls) = (http(HttpVersion::Http1), Some(&tls));
-            case(&failure, Some(Cause::new(reason, None)), http, tls).advice()
+            let case = case(&failure, Some(Cause::new(reason, None)), http, tls);
+            match case.certificate() {
+                Some((why, way)) => format!("{why}; {way}"),
+                None => case.advice(),
+            }
         };
         for (reason, part) in [
             (Reason::CertificateIssuer, "--cacert"),
@@ -355,9 +358,9 @@ mod tests {
             let failure = Failure { code, ..Failure::new(Outcome::Reset, phase) };
             advice(failure, HttpVersion::Http2, &tls(HttpVersion::Http2))
         };
-        assert!(said(FailurePhase::Wait, None).contains("closes connections"));
-        assert!(said(FailurePhase::Transfer, Some(2)).contains("ends responses early"));
-        assert!(said(FailurePhase::Wait, Some(7)).contains("resets requests"));
+        for (phase, code) in [(FailurePhase::Wait, None), (FailurePhase::Transfer, Some(2))] {
+            assert!(said(phase, code).contains("log"));
+        }
         assert!(said(FailurePhase::Wait, Some(13)).contains("omit --http2"));
     }
 
@@ -381,13 +384,14 @@ mod tests {
         let failure = Failure::new(Outcome::Tls, FailurePhase::Tls);
         let said = |cause: Cause| {
             let tls = tls(HttpVersion::Http1);
-            case(&failure, Some(cause), http(HttpVersion::Http1), Some(&tls)).advice()
+            let case = case(&failure, Some(cause), http(HttpVersion::Http1), Some(&tls));
+            case.certificate().unwrap().0
         };
         let date = Cause::new(Reason::CertificateDate, Some(45));
         let expired = said(Cause { expired_s: Some(978_307_200), ..date });
-        assert!(expired.starts_with("a certificate expired at 2001-01-01T00:00:00Z"), "{expired}");
+        assert!(expired.starts_with("one expired at 2001-01-01T00:00:00Z"), "{expired}");
         let early = said(Cause { valid_from_s: Some(4_102_444_800), ..date });
-        assert!(early.starts_with("a certificate is not valid before 2100-01-01T00:"), "{early}");
+        assert!(early.starts_with("one is not valid before 2100-01-01T00:"), "{early}");
     }
 
     #[test]
@@ -421,6 +425,6 @@ mod tests {
         let files = said(Some(EMFILE));
         assert!(files.contains("Too many open files") && files.contains("ulimit -n"), "{files}");
         assert!(said(Some(13)).contains("Permission denied"));
-        assert_eq!(said(None), "this host refused");
+        assert_eq!(said(None), "no reason is known");
     }
 }

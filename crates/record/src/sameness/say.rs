@@ -42,7 +42,7 @@ impl TargetAnswers {
     }
 }
 
-/// Returns text such as `does not answer: 0 of 96, REFUSED in connect`.
+/// Returns text such as `does not answer: 0 of 96, connection refused`.
 fn gives_nothing(given: &TargetAnswers) -> String {
     let sent = write_count(given.without_response());
     let Some(most) = most_failed(given) else { return format!("does not answer: 0 of {sent}") };
@@ -51,7 +51,7 @@ fn gives_nothing(given: &TargetAnswers) -> String {
         (_, FailurePhase::Transfer) => "returns no complete response",
         _ => "does not answer",
     };
-    format!("{how}: 0 of {sent}, {} in {}", most.outcome, most.phase)
+    format!("{how}: 0 of {sent}, {}", most.spoken(None))
 }
 
 fn most_failed(given: &TargetAnswers) -> Option<Failure> {
@@ -103,15 +103,15 @@ fn sizes([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
     format!("{} sends {of_a} bytes per response; {} {of_b}", a.name, b.name)
 }
 
-/// Returns text such as `IPv6 gave no response in 20.0 % of the time of its connections (TIMEOUT in
-/// wait); IPv4 in none`. The side with less response comes first.
+/// Returns text such as `IPv6 gave no response in 20.0 % of the time of its connections (no answer
+/// in time); IPv4 in none`. The side with less response comes first.
 fn describe_silence([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
     let (sick, share, fine, other) = match unlike.a > unlike.b {
         true => (a, unlike.a, b, unlike.b),
         false => (b, unlike.b, a, unlike.a),
     };
-    let how = most_failed(sick.given)
-        .map_or(String::new(), |most| format!(" ({} in {})", most.outcome, most.phase));
+    let how =
+        most_failed(sick.given).map_or(String::new(), |most| format!(" ({})", most.spoken(None)));
     let rest = if other > 0.0 { describe_percent(other) } else { "none".to_owned() };
     let share = describe_percent(share);
     format!(
@@ -163,9 +163,9 @@ fn does(what: Trait, share: f64, given: &TargetAnswers) -> String {
         Trait::Outcome(outcome) => {
             let failures = given.failures.sorted().into_iter();
             let of_it = failures.filter(|(failure, _)| failure.outcome == outcome);
-            let phase = of_it.min_by_key(|&(_, times)| Reverse(times)).map(|(of, _)| of.phase);
-            let phase = phase.map_or(String::new(), |phase| format!(" in {phase}"));
-            format!("fails {of} ({outcome}{phase})")
+            let most = of_it.min_by_key(|&(_, times)| Reverse(times));
+            let how = most.map_or(String::new(), |(most, _)| format!(" ({})", most.spoken(None)));
+            format!("fails {of}{how}")
         }
         Trait::Silence => "gave no response".to_owned(),
         Trait::Size => "sends content of another size".to_owned(),

@@ -97,17 +97,17 @@ const SICK: [(&str, Manner, &str); 11] = [
     (
         "nothing listens",
         |_, _| Failed(Outcome::Refused, FailurePhase::Connect),
-        "IPv6 does not answer: 0 of 6,000, REFUSED in connect",
+        "IPv6 does not answer: 0 of 6,000, connection refused",
     ),
     (
         "packets are dropped",
         |_, _| Failed(Outcome::Timeout, FailurePhase::Connect),
-        "IPv6 does not answer: 0 of 6,000, TIMEOUT in connect",
+        "IPv6 does not answer: 0 of 6,000, no connection in time",
     ),
     (
         "responses are cut off",
         |_, _| Failed(Outcome::Truncated, FailurePhase::Transfer),
-        "IPv6 returns no complete response: 0 of 6,000, TRUNCATED in transfer",
+        "IPv6 returns no complete response: 0 of 6,000, the answer ended too early",
     ),
     (
         "one of three addresses is dead",
@@ -115,7 +115,7 @@ const SICK: [(&str, Manner, &str); 11] = [
             0 => Failed(Outcome::Refused, FailurePhase::Connect),
             _ => Complete(200, 20_480),
         },
-        "IPv6 fails 33.4 % of requests (REFUSED in connect); IPv4 none",
+        "IPv6 fails 33.4 % of requests (connection refused); IPv4 none",
     ),
     (
         "slow to time out for some",
@@ -246,7 +246,7 @@ fn a_few_dead_connections_are_a_difference_though_few_exchanges_fail() {
         let pairs = vec![(&block[0], &block[1]); BLOCKS];
         let here = look(("ipv6", "ipv4"), &pairs, 0.05).unwrap();
         let said = format!(
-            "IPv6 gave no response in {dead}0.0 % of the time of its connections (TIMEOUT in wait); \
+            "IPv6 gave no response in {dead}0.0 % of the time of its connections (no answer in time); \
              IPv4 in none"
         );
         assert_eq!((here.said, here.same), (Some(said), false));

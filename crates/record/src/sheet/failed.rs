@@ -56,11 +56,10 @@ fn failed_sides(sides: &Sides<'_>) -> Vec<String> {
     sides.all.iter().filter(all_failed).map(said).collect()
 }
 
-/// Returns the most frequent failure of figures: an outcome and its phase, or a status.
+/// Returns the most frequent failure of figures in words, or a status.
 fn usual_failure(of: &FamilyResult) -> Option<String> {
     let others = of.failures.iter().filter(|of| of.failure.outcome != Outcome::Abandoned);
-    let kinds =
-        others.map(|of| (of.count, format!("{} in {}", of.failure.outcome, of.failure.phase)));
+    let kinds = others.map(|of| (of.count, of.failure.spoken(None)));
     let status = of.status.iter().max_by_key(|(_, count)| **count);
     let status = status.map(|(code, count)| (*count, format!("status {code}")));
     kinds.chain(status).max_by_key(|(count, _)| *count).map(|(_, how)| how)

@@ -344,7 +344,7 @@ requests/s.
         run.find_max = Some(FindMax::new(Vec::new(), 2.0, families));
         let headline = super::super::run::run_sheet("", &run).headline;
         assert!(headline.sentence.contains("no usable answer over IPv6"), "{headline:?}");
-        let why = "No answer over IPv6: REFUSED in connect; nothing listens there: start the \
+        let why = "No answer over IPv6: connection refused; nothing listens there: start the \
                    server, or check address and port.";
         assert_eq!(headline.notes, [why]);
     }

@@ -154,7 +154,7 @@ fn addresses_that_failed_have_a_line_each_the_first_of_them() {
     let mut text = String::new();
     columns.addresses(&mut text);
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines[0], "IPv4: 127.0.0.1:1 failed 20 of 20, REFUSED in connect");
+    assert_eq!(lines[0], "IPv4: 127.0.0.1:1 failed 20 of 20, connection refused");
     assert_eq!((lines.len(), lines[8]), (9, "IPv4: other addresses that failed: 2"));
 }
 

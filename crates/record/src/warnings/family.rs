@@ -321,7 +321,7 @@ fn dead_addresses(family: Family, figures: &FamilyResult) -> Option<Warning> {
     let (first, others) = (dead.first()?, dead.len() - 1);
     let most = first.failures.iter().max_by_key(|failed| failed.count);
     let how = match (first.completed, most) {
-        (0, Some(most)) => format!(", {} in {}", most.failure.outcome, most.failure.phase),
+        (0, Some(most)) => format!(", {}", most.failure.spoken(None)),
         (0, None) => String::new(),
         _ => ", errors only".to_owned(),
     };

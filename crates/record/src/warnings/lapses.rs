@@ -19,7 +19,7 @@ pub(super) fn stood_still(result: &RunResult) -> Option<Warning> {
     let times = counted(generator.stalls, "time", "times");
     let message = format!(
         "sixmark was stalled {times}, for {} in total (stopped, paused, or without a CPU): {} due \
-         or in flight then; their times are not counted, their failures are LOCAL, and rates \
+         or in flight then; their times are not counted, their failures are this machine's, and rates \
          include the stalls",
         duration_us(generator.stalled_s * 1e6),
         counted(exchanges, "exchange was", "exchanges were"),

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use sixmark_document::provenance::Warning;
@@ -55,9 +56,21 @@ fn screen_width() -> Option<usize> {
 }
 
 /// Prints the warnings, the most serious first.
+/// Whether warnings are printed with their codes.
+static WITH_CODES: AtomicBool = AtomicBool::new(false);
+
+/// Prints warnings with their codes from now on (`--full`). Documents and pages have them always.
+pub(super) fn show_codes() {
+    WITH_CODES.store(true, Ordering::Relaxed);
+}
+
 pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
     for Warning { code, message } in condensed(warnings) {
-        complain(&format!("{}: {message} [{code}]", word_of(&code)));
+        let shown = match WITH_CODES.load(Ordering::Relaxed) {
+            true => format!(" [{code}]"),
+            false => String::new(),
+        };
+        complain(&format!("{}: {message}{shown}", word_of(&code)));
     }
 }
 

@@ -70,6 +70,7 @@ pub(super) fn write_page(
 /// Reads all documents, then writes the output.
 pub(super) fn main(args: &ReportArgs) -> Result<u8, CommandError> {
     check_places(args)?;
+    args.detail.show_codes();
     let documents: Vec<Document> = args
         .results
         .iter()

@@ -35,8 +35,10 @@ fn both_families_are_side_by_side_at_every_size_and_q_keeps_what_was_measured() 
             text.contains("connections open") && text.contains("q end")
         });
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "no doubts about the figures", "{text}");
-        assert!(lines[2].contains("of 500 s"), "{text}");
+        // A busy machine has a doubt above the title.
+        let top = usize::from(lines[0].starts_with("DOUBTFUL: "));
+        assert!(lines[top].starts_with("http://"), "{text}");
+        assert!(lines[top + 1].contains("of 500 s"), "{text}");
         for part in ["IPv6", "IPv4", "requests/s", "response p50", "response p99", "NORMAL"] {
             assert!(text.contains(part), "{part}: {text}");
         }

@@ -43,7 +43,7 @@ fn a_family_whose_packets_are_dropped_does_not_answer() {
     for (load, sameness, gates) in
         [("run -n 48 -c 4".to_owned(), "/sameness", 1), (compared, "/comparison/sameness", 2)]
     {
-        let headline = "IPv6 does not answer: 0 of 24, TIMEOUT in connect";
+        let headline = "IPv6 does not answer: 0 of 24, no connection in time";
         let (status, document, page) = dropping(&load);
         let found = document.pointer(sameness).unwrap_or_else(|| panic!("{document:#}"));
         assert_eq!((&found["same"], &found["said"]), (&false.into(), &headline.into()), "{load}");
@@ -51,7 +51,7 @@ fn a_family_whose_packets_are_dropped_does_not_answer() {
         let judged = document["gates"].as_array().unwrap();
         assert_eq!(judged.len(), gates);
         assert!(judged.iter().all(|gate| gate["failed"] == true), "{load}: {judged:?}");
-        assert!(page.contains("TIMEOUT in connect"), "{load}");
+        assert!(page.contains("no connection in time"), "{load}");
         if gates == 2 {
             assert!(nothing_of_speed(&document), "{load}");
         }

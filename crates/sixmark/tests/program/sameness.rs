@@ -20,12 +20,12 @@ fn a_family_that_does_not_answer_is_said_not_to() {
         (
             format!("http://{deaf}/"),
             short.to_vec(),
-            "IPv6 does not answer: 0 of 8, TIMEOUT in connect",
+            "IPv6 does not answer: 0 of 8, no connection in time",
         ),
         (
             origin.url(Family::Ipv6, "/truncate/4096"),
             BLOCKS.to_vec(),
-            "IPv6 returns no complete response: 0 of 60, TRUNCATED in transfer",
+            "IPv6 returns no complete response: 0 of 60, the answer ended too early",
         ),
     ] {
         must_say(&[url, fine.clone()], &load, headline, 3, true);

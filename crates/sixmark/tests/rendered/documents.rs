@@ -217,7 +217,7 @@ fn judged(comparison: &mut Comparison, verdict: Verdict, [value, low, high]: [f6
 }
 
 fn unlike(comparison: &mut Comparison) {
-    let said = "IPv6 fails 33.0 % of requests (CONTENT in transfer); IPv4 none";
+    let said = "IPv6 fails 33.0 % of requests (the content failed a check); IPv4 none";
     comparison.sameness = serde_json::from_value(json!({
         "same": false, "said": said, "level": 0.001, "pairs": 12, "tests": 3, "differences": []
     }))

@@ -218,7 +218,7 @@ fn one_of_three_addresses_that_is_dead_is_found_and_named() {
     let output = sixmark(&[&["run", "-q", "--json", "-"], &load[..], &[&url]].concat());
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     let said = result["sameness"]["said"].as_str().unwrap();
-    let expected = "IPv4 fails 33.3 % of requests (REFUSED in connect); IPv6 none";
+    let expected = "IPv4 fails 33.3 % of requests (connection refused); IPv6 none";
     assert_eq!(said, expected);
     let addresses = result["families"]["ipv4"]["by_address"].as_array().unwrap();
     let dead = format!("127.0.0.3:{port}");
@@ -229,7 +229,7 @@ fn one_of_three_addresses_that_is_dead_is_found_and_named() {
     assert_eq!(result["families"]["ipv6"]["by_address"], Value::Array(Vec::new()));
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
     let told = format!(
-        "{dead} over IPv4 does not answer (0 of 40, REFUSED in connect); 2 other addresses do"
+        "{dead} over IPv4 does not answer (0 of 40, connection refused); 2 other addresses do"
     );
     assert!(warned.contains(&told), "{warned}");
     let both = ["--blocks", "6", "-n", "60", "-c", "2", "--resolve", &resolve, &url];

@@ -1,4 +1,5 @@
-//! Advice about failures of TLS, mostly about certificates that were refused.
+//! What is wrong with a certificate that was refused, and what to do about it; and advice about other
+//! failures of TLS.
 
 use crate::tls::{Cause, Reason};
 
@@ -6,79 +7,84 @@ use crate::tls::{Cause, Reason};
 pub(super) const NOT_TLS: &str =
     "see tls.failures in the result: perhaps that port does not use TLS";
 
-/// Returns the advice about a certificate that is not valid now.
-pub(super) fn of_dates(cause: Cause) -> String {
-    const WAY: &str = "or accept any with --insecure";
+/// The advice where nothing but the certificate's owner could mend it.
+const REISSUE: &str = "reissue it, or accept any with --insecure";
+
+/// Returns what is wrong with a certificate, in words that follow a colon, and what to do. `None` if
+/// something else than a certificate failed.
+pub(super) fn fault_of_certificate(cause: Cause) -> Option<(String, &'static str)> {
+    let (why, way) = match cause.reason {
+        Reason::CertificateDate => return Some(fault_of_dates(cause)),
+        Reason::CertificateIssuer => (
+            "its issuer is not trusted",
+            "give the issuer's certificate with --cacert, or accept any with --insecure",
+        ),
+        Reason::CertificateName => ("it is for another name", "set that name with --sni"),
+        Reason::CertificateNameless => {
+            ("it has no subjectAltName, the only name that counts", REISSUE)
+        }
+        Reason::CertificateVersion => {
+            ("it is older than X.509 version 3, so it can't name a server", REISSUE)
+        }
+        Reason::CertificateAuthority => (
+            "it names itself as a CA (CA:TRUE)",
+            "give it with --cacert, or accept any with --insecure",
+        ),
+        Reason::CertificatePurpose => {
+            ("it is not for servers (extended key usage)", "accept any certificate with --insecure")
+        }
+        Reason::CertificateNameConstraint => {
+            ("an issuer may not issue certificates for this name (name constraints)", REISSUE)
+        }
+        Reason::CertificatePathLength => {
+            ("an issuer may not have that many issuers below it (path length)", REISSUE)
+        }
+        Reason::CertificateNotAuthority => {
+            ("one that is not a CA certificate (CA:FALSE) issued one of the chain", REISSUE)
+        }
+        Reason::CertificateChain => (
+            "too many certificates lie between it and a trusted one",
+            "shorten the chain, or accept any with --insecure",
+        ),
+        Reason::CertificateAlgorithm => {
+            ("one is signed with an algorithm that is not accepted, such as SHA-1", REISSUE)
+        }
+        Reason::CertificateKeySize => (
+            "an RSA key is shorter than 2048 bits",
+            "replace it, or accept any certificate with --insecure",
+        ),
+        Reason::CertificateSignature => (
+            "the signature, or the server's proof that it has the key, is wrong",
+            "accept any certificate with --insecure",
+        ),
+        Reason::CertificateExtension => ("one has a critical extension that is not known", REISSUE),
+        Reason::CertificateEncoding => ("it is malformed", "reissue it, or use --insecure"),
+        Reason::Certificate => ("it is bad", "accept any certificate with --insecure"),
+        Reason::Alert | Reason::Protocol | Reason::Incompatible => return None,
+    };
+    Some((why.to_owned(), way))
+}
+
+fn fault_of_dates(cause: Cause) -> (String, &'static str) {
     match (cause.expired(), cause.valid_from()) {
-        (Some(at), _) => {
-            format!("a certificate expired at {at}: renew it, check this host's clock, {WAY}")
-        }
-        (None, Some(at)) => {
-            format!("a certificate is not valid before {at}: check this host's clock, {WAY}")
-        }
-        (None, None) => "check the certificate's dates and this host's clock".to_owned(),
+        (Some(at), _) => (
+            format!("one expired at {at}"),
+            "renew it, check this host's clock, or accept any with --insecure",
+        ),
+        (None, Some(at)) => (
+            format!("one is not valid before {at}"),
+            "check this host's clock, or accept any with --insecure",
+        ),
+        (None, None) => ("it is not valid now".to_owned(), "check its dates and this host's clock"),
     }
 }
 
-/// Returns the advice about any other failure of TLS.
+/// Returns the advice about another failure of TLS.
 pub(super) fn of_reason(reason: Reason) -> &'static str {
     match reason {
-        Reason::CertificateIssuer => {
-            "give the issuer's certificate with --cacert, or accept any with --insecure"
-        }
-        Reason::CertificateName => "the certificate is for another name: set it with --sni",
-        Reason::CertificateNameless => {
-            "the certificate has no subjectAltName, the only name that counts: reissue it with \
-             one, or accept any with --insecure"
-        }
-        Reason::CertificateVersion => {
-            "the certificate is older than X.509 version 3, so it can't name a server: reissue \
-             it, or accept any with --insecure"
-        }
-        Reason::CertificateAuthority => {
-            "the server presents a CA certificate (CA:TRUE) as its own: give that certificate \
-             with --cacert, or accept any with --insecure"
-        }
-        Reason::CertificatePurpose => {
-            "the certificate is not for servers (extended key usage): accept any with --insecure"
-        }
-        Reason::CertificateNameConstraint => {
-            "an issuer may not issue certificates for this name (name constraints): reissue it, \
-             or accept any with --insecure"
-        }
-        Reason::CertificatePathLength => {
-            "an issuer may not have that many issuers below it (path length): reissue the \
-             certificate, or accept any with --insecure"
-        }
-        Reason::CertificateNotAuthority => {
-            "a certificate was issued by one that is not a CA certificate (CA:FALSE): reissue it, \
-             or accept any with --insecure"
-        }
-        Reason::CertificateChain => {
-            "too many certificates lie between the server's and a trusted one: shorten the \
-             chain, or accept any with --insecure"
-        }
-        Reason::CertificateAlgorithm => {
-            "a certificate is signed with an algorithm that is not accepted, such as SHA-1: \
-             reissue it, or accept any with --insecure"
-        }
-        Reason::CertificateKeySize => {
-            "an RSA key of the certificates is shorter than 2048 bits: replace it, or accept any \
-             with --insecure"
-        }
-        Reason::CertificateSignature => {
-            "the signature of a certificate, or the server's proof that it has the key, is \
-             wrong: accept any certificate with --insecure"
-        }
-        Reason::CertificateExtension => {
-            "a certificate has a critical extension that is not known: reissue it, or accept any \
-             with --insecure"
-        }
-        Reason::CertificateEncoding => "a certificate is malformed: reissue it, or use --insecure",
-        Reason::Certificate => "the certificate is bad: accept any with --insecure",
         Reason::Incompatible => {
             "the server supports nothing that --tls, --ciphers, --groups and --alpn allow"
         }
-        Reason::CertificateDate | Reason::Alert | Reason::Protocol => NOT_TLS,
+        _ => NOT_TLS,
     }
 }

@@ -32,6 +32,7 @@ pub(super) struct HistoryShowArgs {
 
 /// Prints the entry.
 pub(super) fn main(args: &HistoryShowArgs) -> Result<(), CommandError> {
+    args.detail.show_codes();
     let store = open_for(&args.store)?;
     for id in numbers(&store, &[args.id])? {
         let document = store.document(id)?;

@@ -50,6 +50,7 @@ use sixmark_vitals::engine::VitalsFrom;
 pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     let SessionArgs { json, html, gates: demanded, keep, quiet, .. } = &args.session;
     let (csv, quiet) = (&args.csv, *quiet);
+    args.detail.show_codes();
     let files = args.session.files().document("--csv", csv.as_ref());
     files.inputs(args.workload.inputs()).check()?;
     fleet_options::check_options(args)?;

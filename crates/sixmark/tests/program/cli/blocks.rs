@@ -43,7 +43,7 @@ fn blocks_shorter_than_responses_become_longer_and_no_exchange_is_lost() {
     assert_eq!(schedule["requested_block_s"], 0.05);
     assert!(schedule["block_s"].as_f64().unwrap() >= 0.8, "{schedule}");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(said.matches("[blocks_lengthened]").count(), 1, "{said}");
+    assert_eq!(said.matches("blocks last ").count(), 1, "{said}");
     let mut booked = 0;
     for block in document["blocks"].as_array().unwrap() {
         let counts = &block["figures"]["requests"];
@@ -78,8 +78,8 @@ fn too_few_blocks_are_told_before_the_load() {
         let output = sixmark(&[&load[..], &[&v6, &v4]].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let first = said.lines().next().unwrap_or_default();
-        assert!(first.contains(part) && first.contains("[too_few_blocks]"), "{said}");
-        assert_eq!(said.matches("[too_few_blocks]").count(), 1, "{said}");
+        assert!(first.contains(part), "{said}");
+        assert_eq!(said.matches(part).count(), 1, "{said}");
     }
 }
 

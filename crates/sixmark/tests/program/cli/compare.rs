@@ -268,7 +268,7 @@ fn a_side_that_does_not_answer_could_not_be_measured() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(
-        said.contains("no answer from http://127.0.0.1:1/ (127.0.0.1:1): REFUSED in connect"),
+        said.contains("no answer from http://127.0.0.1:1/ (127.0.0.1:1): connection refused"),
         "{said}"
     );
 }

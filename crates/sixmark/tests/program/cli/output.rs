@@ -247,11 +247,13 @@ fn csv_has_a_line_for_each_family_and_one_for_both() {
 #[test]
 fn a_quiet_run_says_its_warnings_alone() {
     let origin = Origin::start();
-    let output = run(&origin, &["--quiet"]);
+    let output = run(&origin, &["--quiet", "--full"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), String::new()));
     let said = text(&output.stderr);
     assert!(said.lines().all(|line| line.starts_with("sixmark: warning: ")), "{said}");
     assert!(said.contains("[few_samples]"), "{said}");
+    let brief = text(&run(&origin, &["--quiet"]).stderr);
+    assert!(brief.contains("10 responses over each family") && !brief.contains('['), "{brief}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn what_a_dead_family_does_is_one_warning_of_a_cell() {
     fine(&bench.run(&["--quiet"]));
     let document = bench.document();
     assert_complete(&document);
-    let why = format!("no answer over IPv6 ({closed}): REFUSED in connect; nothing listens there");
+    let why = format!("no answer over IPv6 ({closed}): connection refused; nothing listens there");
     for cell in document["cells"].as_array().unwrap() {
         let level = cell["levels"][0]["level"].as_str().unwrap();
         let warnings = cell["warnings"].as_array().unwrap();
