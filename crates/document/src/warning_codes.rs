@@ -95,11 +95,12 @@ pub const WARNING_CODES: &[&str] = &[
     "requests_changed",
     "no_io_uring",
     "scheme_assumed",
+    "threads_limited",
     "insecure_unused",
 ];
 
 /// Codes of remarks: they are about how options were read, and don't put the figures in doubt.
-const REMARKS: [&str; 3] = ["no_io_uring", "scheme_assumed", "insecure_unused"];
+const REMARKS: [&str; 4] = ["no_io_uring", "scheme_assumed", "threads_limited", "insecure_unused"];
 
 /// Returns true if a warning with this code is a remark.
 pub fn is_remark(code: &str) -> bool {

@@ -21,7 +21,7 @@ mod truth;
 
 pub use before::{
     few_ports, insecure_unused, left_out, lookup_failed, no_io_uring, scheme_assumed,
-    single_family, unroutable,
+    single_family, threads_limited, unroutable,
 };
 use certificates::of_certificates;
 pub use family::most_failed;

@@ -51,7 +51,9 @@ impl GateNames {
 
     /// Returns a side's name for examples.
     pub fn example(&self) -> &str {
-        self.sides.first().map_or("total", |(name, _)| name)
+        let has = |name: &&str| self.side(name).is_some();
+        let first = self.sides.first().map_or("total", |(name, _)| name);
+        ["ipv6", "ipv4"].into_iter().find(has).unwrap_or(first)
     }
 
     /// Returns the names of all sides.
@@ -82,6 +84,9 @@ impl GateNames {
     }
 
     fn no_side(&self, name: &str, word: &str) -> String {
+        if TimePoint::named(name).is_some() && name == word {
+            return format!("{name} of what? Write {}.response.{name}", self.example());
+        }
         if TimedPhase::named(name).is_some() || quantity(name).is_some() {
             return format!("which side? Write {}.{word}", self.example());
         }
@@ -133,6 +138,10 @@ fn figure_of(side: &str, figure: &str) -> String {
 fn no_figure(side: &str, word: &str) -> String {
     if word.is_empty() {
         return format!("expected a figure of {side}, as in {side}.response.p99");
+    }
+    if TimePoint::named(word).is_some() {
+        let figure = format!("response.{word}");
+        return format!("{word} of what? Write {}", figure_of(side, &figure));
     }
     let quantities = Quantity::all().map(|quantity| quantity.entry());
     let quantities = quantities.filter(|entry| entry.read.is_some()).map(|entry| entry.name);

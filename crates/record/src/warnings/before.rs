@@ -73,6 +73,16 @@ pub fn lookup_failed(failed: &[FailedLookup]) -> Option<Warning> {
     Some(warning("lookup_failed", message))
 }
 
+/// Remarks that fewer threads are used than were asked for.
+pub fn threads_limited(asked: u32, used: u32, connections: u32) -> Warning {
+    let threads = counted(u64::from(used), "thread is", "threads are");
+    let message = format!(
+        "-t {asked} is more than -c {connections} allows: {threads} used, so that each has a \
+         connection of each family"
+    );
+    warning("threads_limited", message)
+}
+
 /// Remarks that a target was written without a scheme.
 pub fn scheme_assumed(target: &str, url: &Url) -> Warning {
     warning("scheme_assumed", format!("'{target}' has no scheme; {url} is used"))

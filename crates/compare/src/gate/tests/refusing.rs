@@ -59,6 +59,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("a.response.p99 > 1ms", "column 1: there is no side 'a' here: ipv6, ipv4, total"),
     ("response.p99 > 1ms", "column 1: which side? Write ipv6.response.p99"),
     ("goodput > 1MB/s", "column 1: which side? Write ipv6.goodput"),
+    ("p99 > 10ms", "column 1: p99 of what? Write ipv6.response.p99"),
+    ("ipv6.p99 > 10ms", "column 6: p99 of what? Write ipv6.response.p99"),
     ("ipv6 > 1ms", "column 5: expected a figure of ipv6, as in ipv6.response.p99"),
     (
         "ipv6.respnose.p99 > 1ms",

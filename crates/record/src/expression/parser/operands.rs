@@ -8,6 +8,7 @@ use crate::expression::write::verdict_word;
 use crate::expression::wrong::{GateMistake, instead};
 use crate::metric::compared::{compared_metrics, parse_compared_metric};
 use crate::metric::{Metric, Quantity};
+use crate::timed_phase::TimePoint;
 
 impl<'a> Parser<'a> {
     pub(crate) fn word(&mut self, at: usize, word: &str) -> Result<ParsedPart, GateMistake> {
@@ -21,7 +22,9 @@ impl<'a> Parser<'a> {
         }
         let known = self.names.alone.is_some() || self.names.sides().contains(&word);
         let alone = !word.contains('.') && !known;
-        if alone && parse_compared_metric(word).is_err() {
+        // A quantile alone has a message of its own.
+        let is_figure = parse_compared_metric(word).is_ok() || TimePoint::named(word).is_some();
+        if alone && !is_figure {
             return Err(self.wrong(at, self.no_word(word)));
         }
         let figure = self.names.figure(self.text, at, word)?;

@@ -57,7 +57,7 @@ pub(in crate::cli) struct CompareArgs {
           help_heading = "Comparison")]
     pub(super) order: BlockOrder,
 
-    /// Differences smaller than this count as equivalent; choose it before you measure
+    /// Differences smaller than this count as equivalent (5 is 5%); choose it before you measure
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percentage,
           help_heading = "Comparison")]
     pub(super) margin: f64,
@@ -124,14 +124,39 @@ fn order(text: &str) -> Result<BlockOrder, String> {
     }
 }
 
-/// Parses a percentage into a share (0 to 1).
+/// Parses a percentage into a share (0 to 1). A number without a unit is in percent, as one of a time
+/// is in seconds; below 1 it might be meant as a share, so it needs the unit.
 fn percentage(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').map(str::trim_end).and_then(|text| text.parse().ok());
-    let percent = number.filter(|percent: &f64| *percent > 0.0 && *percent < 100.0);
-    let wrong = || format!("'{text}' is not a percentage above 0 and below 100, as in 5%");
-    percent.map(|percent| percent / 100.0).ok_or_else(wrong)
+    let with_unit = text.strip_suffix('%').map(str::trim_end);
+    let number: Option<f64> = with_unit.unwrap_or(text).parse().ok();
+    let percent = number.filter(|percent| *percent > 0.0 && *percent < 100.0);
+    match percent {
+        Some(below) if with_unit.is_none() && below < 1.0 => {
+            let share = below * 100.0;
+            Err(format!("'{text}' may mean {below}% or {share}%: write it with %"))
+        }
+        Some(percent) => Ok(percent / 100.0),
+        None => Err(format!("'{text}' is not a percentage above 0 and below 100, as in 5%")),
+    }
 }
 
 /// Default of `--warmup`: the load before each block is measured, so that opening connections is
 /// not part of what is compared.
 pub(super) const WARM_UP: &str = "100ms";
+
+#[cfg(test)]
+mod tests {
+    use super::percentage;
+
+    #[test]
+    fn a_percentage_needs_its_unit_only_where_it_could_be_a_share() {
+        for (text, share) in [("5%", 0.05), ("5", 0.05), ("0.5%", 0.005), ("1", 0.01)] {
+            assert_eq!(percentage(text).unwrap(), share, "{text}");
+        }
+        let said = percentage("0.05").unwrap_err();
+        assert_eq!(said, "'0.05' may mean 0.05% or 5%: write it with %");
+        for wrong in ["0", "100", "-1%", "five", "5 s", ""] {
+            assert!(percentage(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -65,6 +65,7 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
     let left_out = warning::left_out(keep_used(&mut targets, ratio), ratio);
     let Sent { requests, timetable, warnings } = requests::sent(options, &targets)?;
     let before = alone(target, ratio, &failed).into_iter().chain(left_out);
+    let remarks = remarks.into_iter().chain(threads_limited(options, ratio));
     let warnings = before.chain(warnings).chain(remarks).collect();
     let plan = Plan {
         http,
@@ -330,6 +331,15 @@ fn threads(
     let usual = NonZeroU32::new(usual).unwrap_or(NonZeroU32::MIN);
     let asked = options.workload.load.threads.unwrap_or(usual);
     Ok(asked.min(most_threads(of_each, ratio)).saturating_mul(machines))
+}
+
+/// Returns a remark if more threads were asked for than there are connections for.
+fn threads_limited(options: &PlanOptions<'_>, ratio: PlanRatio) -> Option<Warning> {
+    let asked = options.workload.load.threads?;
+    let (connections, machines) = (connections(options), options.fleet.map(|of| of.agents));
+    let of_each = NonZeroU32::new(connections.get() / machines.unwrap_or(NonZeroU32::MIN))?;
+    let most = most_threads(of_each, ratio);
+    (asked > most).then(|| warning::threads_limited(asked.get(), most.get(), connections.get()))
 }
 
 /// Returns the maximum number of threads, so that each has at least one connection of each family,

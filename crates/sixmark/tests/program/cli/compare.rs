@@ -289,7 +289,7 @@ fn what_makes_no_comparison_is_refused_in_one_line() {
         (&["--a", "-6 --seed 3", url], "--seed applies to the whole comparison"),
         (&["--a", "-6 --label x", url], "--store, --label or --keep-secrets applies to the whole"),
         (&["--a", "ipv6"], "no URL: give one"),
-        (&["--margin", "5", url], "is not a percentage"),
+        (&["--margin", "0.05", url], "may mean 0.05% or 5%"),
         (&["--metric", "response.p98", url], "no metric is called 'response.p98'"),
         (&["--blocks", "0", url], "not a whole number of 1 or more"),
         (&["-4", url], "over IPv4 alone has no second side; give a second URL"),
