@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sixmark_sheet::terminal::{WIDTH, hanging, plain, wrapped};
+use sixmark_sheet::terminal::{hanging, plain, width, wrapped};
 use sixmark_sheet::write::{capitalised, write_sentence};
 use sixmark_units::quantity::counted;
 
@@ -143,28 +143,28 @@ pub(crate) fn describe_place(result: &DoctorResult, place: MendPlace) -> &'stati
 
 /// Writes a line for each check, cut to the width.
 fn write_short(text: &mut String, checks: &[&Finding]) {
-    let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0) + 2;
+    let name_width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0) + 2;
     for check in checks {
         let words = plain(&check.found);
-        let room = WIDTH.saturating_sub(width);
+        let room = width().saturating_sub(name_width);
         let shown: String = match words.chars().count() > room {
             true => words.chars().take(room.saturating_sub(3)).chain("...".chars()).collect(),
             false => words,
         };
-        let _ = writeln!(text, "{:<width$}{shown}", check.name);
+        let _ = writeln!(text, "{:<name_width$}{shown}", check.name);
     }
 }
 
 /// Writes a sentence whose continuation lines are indented by two.
 fn line(text: &mut String, sentence: &str) {
-    let _ = writeln!(text, "{}", plain(&hanging(sentence, WIDTH)));
+    let _ = writeln!(text, "{}", plain(&hanging(sentence, width())));
 }
 
 /// Writes words behind `begin`, with continuation lines below the first word.
 fn indented(text: &mut String, begin: &str, words: &str) {
-    let width = begin.chars().count();
-    let lines = plain(&wrapped(words, WIDTH - width));
-    let space = format!("\n{}", " ".repeat(width));
+    let indent = begin.chars().count();
+    let lines = plain(&wrapped(words, width().saturating_sub(indent)));
+    let space = format!("\n{}", " ".repeat(indent));
     let _ = writeln!(text, "{begin}{}", lines.replace('\n', &space));
 }
 

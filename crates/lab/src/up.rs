@@ -92,13 +92,16 @@ impl Up {
         for (number, host) in self.lab.hosts.iter().enumerate() {
             let all = self.lab.ends(number).flat_map(|end| &end.addresses);
             let all: Vec<String> = all.map(|net| net.address.to_string()).collect();
-            text += &format!("  {:<15} {}\n", host.name, all.join(" "));
+            text += &lines_of_words(&format!("  {:<15}", host.name), &all);
         }
         for service in &self.lab.services {
-            let urls = self.urls(&service.name).unwrap_or_default().join(" ");
+            let urls = self.urls(&service.name).unwrap_or_default();
             let ended = self.services.ended().find(|(name, _)| *name == service.name);
             let how = ended.map(|(_, status)| format!("; ended by itself ({status})"));
-            text += &format!("  service {}: {urls}{}\n", service.name, how.unwrap_or_default());
+            text += &lines_of_words(&format!("  service {}:", service.name), &urls);
+            if let Some(how) = how {
+                text.insert_str(text.len() - 1, &how);
+            }
         }
         for (name, status) in self.duties.programs.ended() {
             text += &format!("  {name}: ended by itself ({status})\n");
@@ -151,5 +154,40 @@ impl Up {
     pub fn check(&mut self) -> Result<(), CommandError> {
         self.duties.programs.check()?;
         self.services.check()
+    }
+}
+
+/// Writes words behind a name on as many lines of 80 characters as they need, below the first word.
+fn lines_of_words(name: &str, words: &[String]) -> String {
+    let indent = name.chars().count();
+    let mut lines = vec![name.to_owned()];
+    for word in words {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(line) if last + 1 + word.chars().count() <= 80 || last <= indent => {
+                *line += &format!(" {word}");
+            }
+            _ => lines.push(format!("{:indent$} {word}", "")),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines_of_words;
+
+    #[test]
+    fn many_addresses_take_several_lines_of_a_terminal() {
+        let addresses: Vec<String> =
+            (1..=7).map(|at| format!("fd00:0:0:{at}::1234:5678:9abc")).collect();
+        let text = lines_of_words("  router         ", &addresses);
+        assert!(text.lines().count() > 1, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(text.split_whitespace().skip(1).collect::<Vec<_>>(), addresses);
+        let column = text.find("fd00").unwrap();
+        let below = |line: &str| line.find("fd00") == Some(column);
+        assert!(text.lines().all(below), "{text}");
+        assert_eq!(lines_of_words("  host", &[]), "  host\n");
     }
 }

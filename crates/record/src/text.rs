@@ -29,12 +29,9 @@ use sixmark_units::family::Family;
 use crate::timed_phase::TimedPhase;
 use sixmark_sheet::Figure;
 use sixmark_sheet::terminal;
-use sixmark_sheet::terminal::wrapped;
+use sixmark_sheet::terminal::{width, wrapped};
 use sixmark_sheet::write::write_bound;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
-
-/// The width of a terminal, in columns.
-const WIDTH: usize = 80;
 
 /// Rates, which are shown even if they are 0.
 const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
@@ -161,7 +158,7 @@ pub fn write_agreement(text: &mut String, of: &dyn Measurement) {
     let sides = Family::BOTH.map(|family| of.families().of(family));
     text.push_str(&agreed::agreed_lines(sides, of.version()));
     if let Some(said) = of.not_same() {
-        let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), WIDTH));
+        let _ = writeln!(text, "\n{}", wrapped(&format!("NOT COMPARABLE: {said}."), width()));
     }
 }
 
@@ -539,9 +536,22 @@ fn write_whole(value: f64) -> String {
     write_count(value as u64)
 }
 
-/// Writes a row of the table: the label, a cell for each family, and the last column `more`.
+/// The width of the labels of a table of both families.
+const LABEL: usize = 22;
+
+/// The width of its other columns, where there is room.
+const FIGURE: usize = 16;
+
+/// Writes a row of the table: the label, a cell for each family, and the last column `more`, for which
+/// a narrow terminal has no room.
 pub fn write_line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str) {
-    let row = format!("{label:<22}{v6:>16}{v4:>16}{more:>16}");
+    let (column, has_more) = match width().saturating_sub(LABEL) {
+        room if room >= 3 * FIGURE => (FIGURE, true),
+        // Of a narrow terminal, both families have what there is.
+        room => ((room / 2).min(FIGURE), false),
+    };
+    let more = if has_more { more } else { "" };
+    let row = format!("{label:<LABEL$}{v6:>column$}{v4:>column$}{more:>column$}");
     let _ = writeln!(text, "{}", row.trim_end());
 }
 

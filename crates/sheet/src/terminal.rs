@@ -1,6 +1,7 @@
 //! A sheet as text for a terminal.
 
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 mod columns;
 
@@ -10,14 +11,30 @@ use crate::table::{Column, ColumnKind, Group, Row, SheetCell, Table};
 use crate::warnings as doubts;
 use crate::{Block, Part, Sheet, SheetHeadline};
 
-/// The default width of a terminal in characters.
+/// The width in characters of what is printed, unless the terminal is narrower.
 pub const WIDTH: usize = 80;
+
+/// The least width for which lines are made: words would not fit into fewer columns.
+const LEAST_WIDTH: usize = 30;
+
+/// The width for which lines are made. It is one for the process, as its terminal is.
+static FITTED: AtomicUsize = AtomicUsize::new(WIDTH);
+
+/// Makes lines from now on for a terminal of so many columns, if it is narrower than [`WIDTH`].
+pub fn fit_width(columns: usize) {
+    FITTED.store(columns.clamp(LEAST_WIDTH, WIDTH), Ordering::Relaxed);
+}
+
+/// Returns the width in characters for which lines are made.
+pub fn width() -> usize {
+    FITTED.load(Ordering::Relaxed)
+}
 
 /// The most columns of numbers beside a column of joined keys, which has long words.
 const MOST_BESIDE_JOINED: usize = 2;
 
-/// Returns a sheet as text for a terminal, which ends with a line feed. Lines have at most 80
-/// characters, except for URLs and tables. The summary comes last, where it remains visible on the
+/// Returns a sheet as text for a terminal, which ends with a line feed. Lines have at most
+/// [`width`] characters, except for URLs and single words. The summary comes last, where it remains visible on the
 /// screen, followed by the warnings.
 pub fn sheet_text(of: &Sheet) -> String {
     let mut text = String::new();
@@ -31,7 +48,7 @@ pub fn sheet_text(of: &Sheet) -> String {
     }
     for doubt in doubts::condensed(&of.warnings) {
         let line = format!("- {}", doubt.message);
-        let _ = writeln!(text, "{}", plain(&hanging(&line, WIDTH)));
+        let _ = writeln!(text, "{}", plain(&hanging(&line, width())));
     }
     text
 }
@@ -52,7 +69,7 @@ pub const INDENT: &str = "  ";
 pub fn write_failed(text: &mut String, of: &SheetHeadline) {
     for failed in &of.failed {
         let line = format!("{FAILED}{failed}.").replace('`', "");
-        let _ = writeln!(text, "{}", plain(&hanging(&line, WIDTH)));
+        let _ = writeln!(text, "{}", plain(&hanging(&line, width())));
     }
 }
 
@@ -89,7 +106,7 @@ fn write_block(text: &mut String, of: &Block, under: &str) {
 /// Writes a paragraph, wrapped at the width of a terminal, without back quotes.
 pub fn paragraph(text: &mut String, words: &str) {
     // No-break spaces are replaced only after wrapping.
-    let lines = plain(&wrapped(&words.replace('`', ""), WIDTH));
+    let lines = plain(&wrapped(&words.replace('`', ""), width()));
     if !lines.is_empty() {
         let _ = writeln!(text, "{lines}");
     }
@@ -120,7 +137,7 @@ fn write_rows(text: &mut String, of: &Table, most: usize) {
     let is_key = |at: &usize| of.columns[*at].kind != ColumnKind::Number;
     let keys = shown.iter().take_while(|at| is_key(at)).count();
     let is_too_wide = |number: &usize| {
-        Grid::new(of, [&shown[..keys], &[*number]].concat()).columns.width() > WIDTH
+        Grid::new(of, [&shown[..keys], &[*number]].concat()).columns.width() > width()
     };
     if keys > 1 && shown[keys..].iter().any(is_too_wide) {
         return write_rows(text, &with_joined_keys(of, &shown, keys), MOST_BESIDE_JOINED);
@@ -128,7 +145,7 @@ fn write_rows(text: &mut String, of: &Table, most: usize) {
     let mut first = keys;
     while first == keys || first < shown.len() {
         let part = |end: usize| [&shown[..keys], &shown[first..end]].concat();
-        let fits = |end: &usize| Grid::new(of, part(*end)).columns.width() <= WIDTH;
+        let fits = |end: &usize| Grid::new(of, part(*end)).columns.width() <= width();
         let least = (first + 1).min(shown.len());
         let furthest = first.saturating_add(most).min(shown.len()).max(least);
         let end = (least..=furthest).rev().find(fits).unwrap_or(least);
@@ -197,7 +214,7 @@ impl Grid {
             of.groups.iter().map(|group| (group.name.as_deref().map(plain), rows(group))).collect();
         let all: Vec<&[String]> =
             groups.iter().flat_map(|(_, rows)| rows).map(Vec::as_slice).collect();
-        let columns = GridColumns::fit(&columns, &head, &all, WIDTH);
+        let columns = GridColumns::fit(&columns, &head, &all, width());
         Grid { head, groups, columns }
     }
 

@@ -7,7 +7,7 @@ use crate::host::{CpuTimes, MachineVitals};
 use crate::sheet::{IP_COUNTERS, group_name};
 use crate::vitals_result::VitalsResult;
 use sixmark_document::provenance::Ended;
-use sixmark_sheet::terminal::WIDTH;
+use sixmark_sheet::terminal::width;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::{bytes, write_count};
 
@@ -186,7 +186,7 @@ fn write_row(text: &mut String, name: &str, cells: &[(&str, String)]) {
     let mut line = format!("{name:<9}");
     for (what, value) in cells {
         let cell = format!(" {what} {value}");
-        if line.chars().count() + cell.chars().count() > WIDTH {
+        if line.chars().count() + cell.chars().count() > width() {
             let _ = writeln!(text, "{line}");
             line = " ".repeat(9);
         }
@@ -198,7 +198,8 @@ fn write_row(text: &mut String, name: &str, cells: &[(&str, String)]) {
 fn write_families(text: &mut String, change: &VitalsSample) {
     let line = |text: &mut String, name: &str, of: [String; 2]| {
         let [six, four] = of;
-        let _ = writeln!(text, "{name:<18}{six:>18}{four:>18}");
+        let column = (width().saturating_sub(18) / 2).min(18);
+        let _ = writeln!(text, "{name:<18}{six:>column$}{four:>column$}");
     };
     text.push('\n');
     line(text, "", ["IPv6".to_owned(), "IPv4".to_owned()]);

@@ -11,13 +11,10 @@ use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
 
 use sixmark_record::text::{FamilyColumns, write_agreement, write_amount, write_gates, write_line};
-use sixmark_sheet::terminal;
+use sixmark_sheet::terminal::{self, width};
 
 /// The most server names, protocols and tunnels that are listed.
 const SHOWN: usize = 4;
-/// The columns of a line.
-const WIDTH: usize = 80;
-
 /// Formats a figure of one family, if the family has it.
 type Written = fn(&WatchedFamily) -> Option<String>;
 
@@ -129,7 +126,7 @@ fn write_not_followed(text: &mut String, watched: &Watched) {
     let kinds = describe_not_followed(watched);
     for (number, kind) in kinds.iter().enumerate() {
         let end = if number + 1 < kinds.len() { "," } else { "" };
-        if line.len() + kind.len() + end.len() >= WIDTH {
+        if line.len() + kind.len() + end.len() >= width() {
             let _ = writeln!(text, "{line}");
             line = " ".to_owned();
         }
@@ -237,18 +234,20 @@ fn servers(text: &mut String, watched: &Watched) {
     if watched.servers.len() <= watched.families.iter().count() {
         return;
     }
-    let _ = writeln!(
-        text,
-        "\n{:<38}{:>14}{:>14}{:>14}",
-        "server", "connections", "exchanges", "wait p50"
-    );
+    // A narrow terminal has the figures that fit beside an address.
+    let columns = (width().saturating_sub(38) / 14).max(1);
+    let line = |address: &str, figures: [&str; 3]| {
+        let shown = figures.iter().rev().take(columns).rev();
+        let cells: String = shown.map(|figure| format!("{figure:>14}")).collect();
+        format!("{address:<38}{cells}").trim_end().to_owned()
+    };
+    let _ = writeln!(text, "\n{}", line("server", ["connections", "exchanges", "wait p50"]));
     for server in &watched.servers {
         let wait = server.wait_us.p50.map_or(String::new(), duration_us);
         let (connections, exchanges) =
             (write_count(server.figures.connections), write_count(server.figures.exchanges));
         let address = server.address.to_string();
-        let row = format!("{address:<38}{connections:>14}{exchanges:>14}{wait:>14}");
-        let _ = writeln!(text, "{}", row.trim_end());
+        let _ = writeln!(text, "{}", line(&address, [&connections, &exchanges, &wait]));
     }
     if watched.servers_left_out > 0 {
         let _ = writeln!(text, "and {} more", write_count(watched.servers_left_out));

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use crate::family_result::FamilyResult;
 use crate::tls::{CertificateCount, TlsResult};
 use sixmark_http::HttpVersion;
+use sixmark_sheet::terminal::width;
 use sixmark_units::family::Family;
 
-/// The most columns of a line.
-const WIDTH: usize = 80;
 /// The number of digits of a certificate's hash that are shown: enough to distinguish a few.
 const DIGITS: usize = 8;
 
@@ -59,7 +58,7 @@ fn wrapped(begin: &str, parts: &[String]) -> String {
     for (at, part) in parts.iter().enumerate() {
         let comma = if at + 1 < parts.len() { "," } else { "" };
         let before = if at == 0 { begin } else { " " };
-        if line.len() + before.len() + part.len() + comma.len() > WIDTH {
+        if line.len() + before.len() + part.len() + comma.len() > width() {
             text += &format!("{line}\n");
             " ".clone_into(&mut line);
         }

@@ -92,6 +92,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, &arguments),
     };
+    out::fit_terminal();
     let done = match cli.command {
         SixmarkCommand::Run(args) => run::main(&args),
         SixmarkCommand::Compare(args) => compare::main(&args),

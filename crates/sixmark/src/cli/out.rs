@@ -1,14 +1,15 @@
 //! Standard output, standard error, and the files to which results are written.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use sixmark_document::provenance::Warning;
 use sixmark_document::warning_codes::word_of;
-use sixmark_sheet::terminal::hanging;
+use sixmark_sheet::terminal::{self, hanging};
 use sixmark_sheet::warnings::condensed;
 use sixmark_units::visible::{visible, visible_json};
 
@@ -55,7 +56,6 @@ fn screen_width() -> Option<usize> {
     Some(usize::from(width.0).max(20))
 }
 
-/// Prints the warnings, the most serious first.
 /// Whether warnings are printed with their codes.
 static WITH_CODES: AtomicBool = AtomicBool::new(false);
 
@@ -64,6 +64,7 @@ pub(super) fn show_codes() {
     WITH_CODES.store(true, Ordering::Relaxed);
 }
 
+/// Prints the warnings, the most serious first.
 pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
     for Warning { code, message } in condensed(warnings) {
         let shown = match WITH_CODES.load(Ordering::Relaxed) {
@@ -86,9 +87,34 @@ pub(super) fn encoded(document: &impl Serialize) -> Result<String, CommandError>
         .map_err(|error| CommandError::Measure(format!("can't encode the document: {error}")))
 }
 
+/// Makes the lines that are printed fit the terminal on standard output, if it is narrower than usual.
+pub(super) fn fit_terminal() {
+    if let Some((columns, _)) = terminal_size::terminal_size_of(io::stdout()) {
+        terminal::fit_width(usize::from(columns.0));
+    }
+}
+
+/// Wraps the lines of a text that are wider than the terminal, where they can be broken.
+fn fitted(text: &str) -> Cow<'_, str> {
+    let width = terminal::width();
+    if width >= terminal::WIDTH {
+        return Cow::Borrowed(text);
+    }
+    let line = |line: &str| {
+        // A command to paste stays on one line.
+        let stays = line.starts_with("$ ") || line.chars().count() <= width;
+        let indent = line.len() - line.trim_start().len();
+        match stays {
+            true => line.to_owned(),
+            false => format!("{}{}", &line[..indent], hanging(line.trim_start(), width - indent)),
+        }
+    };
+    Cow::Owned(text.split('\n').map(line).collect::<Vec<_>>().join("\n"))
+}
+
 /// Prints text for people to standard output. It is no error if the reader has gone (`| head`).
 pub(super) fn print(text: &str) -> Result<(), CommandError> {
-    match put_out(&coloured(visible(text))) {
+    match put_out(&coloured(visible(&fitted(text)))) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(cannot_print(&error)),
         _ => Ok(()),
     }

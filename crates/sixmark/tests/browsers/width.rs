@@ -69,7 +69,6 @@ fn lines([v6, v4]: &[String; 2]) -> Vec<String> {
         "sixmark history show last".to_owned(),
         "sixmark study list".to_owned(),
         "sixmark study claims".to_owned(),
-        "sixmark lab status".to_owned(),
         "sixmark vitals -d 300ms".to_owned(),
         "sixmark doctor".to_owned(),
         "sixmark doctor --full".to_owned(),

@@ -2,12 +2,11 @@
 
 use crate::report::headline::{DocumentKind, ListHeadline, SideFigures};
 use sixmark_document::provenance::Ended;
+use sixmark_sheet::terminal::width;
 use sixmark_units::quantity::{duration_us, write_count, write_per_s};
 
 use crate::store::Listed;
 
-/// Maximum width of a line, in columns.
-const WIDTH: usize = 80;
 /// Maximum width of a label, in columns, which leaves space for the targets.
 const LABEL: usize = 30;
 /// Width of a side's name, in columns.
@@ -22,9 +21,9 @@ pub(super) fn entry_line(entry: &Listed) -> String {
     let head =
         format!("{id:>5}  {}  {}  {label}", short_time(&headline.started), headline.kind.name());
     let end = format!("{}{}", ended_mark(headline), short_verdict(headline));
-    let room = WIDTH.saturating_sub(head.chars().count() + end.chars().count());
+    let room = width().saturating_sub(head.chars().count() + end.chars().count());
     let line = format!("{head}{}{end}", shortened(&targets(&headline.targets), room));
-    shortened(&line, WIDTH)
+    shortened(&line, width())
 }
 
 /// Returns one line of figures per side.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use sixmark_sheet::terminal::{WIDTH, hanging, wrapped};
+use sixmark_sheet::terminal::{hanging, width, wrapped};
 use sixmark_study::client::Client;
 use sixmark_study::form::Form;
 use sixmark_study::setting::SettingValue;
@@ -26,7 +26,7 @@ pub(super) fn list(commands: &Commands<'_>) -> Result<u8, CommandError> {
     for name in builtin_names() {
         let (study, _) = super::checked_study(&Source::find(name)?, Form::default(), commands)?;
         let line = format!("{name:<12}{}", study.title);
-        let _ = writeln!(text, "{}", hanging(&line, WIDTH));
+        let _ = writeln!(text, "{}", hanging(&line, width()));
     }
     text.push_str(
         "\nsixmark study show NAME describes one; sixmark study run --quick NAME runs\nits short form, in about a minute.\n",
@@ -51,18 +51,18 @@ pub(super) fn amount(study: &Study) -> String {
 /// Returns the complete description. `omitted` are the services that can't run here, each with the
 /// reason.
 pub(super) fn describe(study: &Study, omitted: &[(String, String)]) -> String {
-    let mut text = hanging(&format!("{}: {}", study.name, study.title), WIDTH) + "\n";
+    let mut text = hanging(&format!("{}: {}", study.name, study.title), width()) + "\n";
     if !study.description.is_empty() {
         text.push('\n');
     }
     for line in study.description.trim().lines() {
-        let _ = writeln!(text, "{}", wrapped(line, WIDTH));
+        let _ = writeln!(text, "{}", wrapped(line, width()));
     }
     if !study.differences.is_empty() {
         text.push_str("\nHow it differs from the paper:\n");
     }
     for difference in &study.differences {
-        let _ = writeln!(text, "{}", hanging(&format!("  {difference}"), WIDTH));
+        let _ = writeln!(text, "{}", hanging(&format!("  {difference}"), width()));
     }
     text.push('\n');
     for factor in &study.factors {
@@ -71,10 +71,10 @@ pub(super) fn describe(study: &Study, omitted: &[(String, String)]) -> String {
         let more = factor.levels.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let line = format!("{:<14}{}{more}", factor.name, names.join(", "));
-        let _ = writeln!(text, "{}", hanging(&line, WIDTH));
+        let _ = writeln!(text, "{}", hanging(&line, width()));
     }
     for group in study.groups.iter().filter(|group| group.has_cells()) {
-        let _ = writeln!(text, "{}", hanging(&describe_group(study, group), WIDTH));
+        let _ = writeln!(text, "{}", hanging(&describe_group(study, group), width()));
     }
     let varied = |key: &str| {
         let sets = |level: &Level| level.settings.iter().any(|setting| setting.key == key);
@@ -87,7 +87,7 @@ pub(super) fn describe(study: &Study, omitted: &[(String, String)]) -> String {
             SettingValue::List(list) => list.join(", "),
         };
         let line = format!("{:<14}{value} (always)", option.key);
-        let _ = writeln!(text, "{}", hanging(&line, WIDTH));
+        let _ = writeln!(text, "{}", hanging(&line, width()));
     }
     if !study.instruments.is_empty() {
         let names: Vec<_> = study.instruments.iter().map(|one| one.name()).collect();
@@ -98,13 +98,13 @@ pub(super) fn describe(study: &Study, omitted: &[(String, String)]) -> String {
         CellOrder::Written => "in the order of the file",
     };
     let line = format!("{}, {order}", amount(study));
-    let _ = writeln!(text, "\n{}", hanging(&line, WIDTH));
+    let _ = writeln!(text, "\n{}", hanging(&line, width()));
     let _ = writeln!(text, "{}", takes(study));
     text.push_str(&describe_omissions(study, omitted));
     for need in needs(study).into_iter().filter(|need| !is_of_omitted(need, study, omitted)) {
         let _ = match (&need.found, &need.package) {
             (Some(path), _) => writeln!(text, "needs {}: {}", need.program, path.display()),
-            (None, _) => writeln!(text, "{}", hanging(&need.error().to_string(), WIDTH)),
+            (None, _) => writeln!(text, "{}", hanging(&need.error().to_string(), width())),
         };
     }
     text
@@ -139,7 +139,7 @@ fn describe_omissions(study: &Study, omitted: &[(String, String)]) -> String {
     lines.extend(probed.map(|service| {
         format!("{} is omitted if its probe fails when the study begins", service.name)
     }));
-    lines.iter().map(|line| hanging(line, WIDTH) + "\n").collect()
+    lines.iter().map(|line| hanging(line, width()) + "\n").collect()
 }
 
 /// Returns true if a program is needed by omitted services alone.

@@ -105,7 +105,6 @@ fn no_result_is_wider_than_a_terminal() {
         "study list",
         "study show anma",
         "study reanalyse anma",
-        "lab status",
         "vitals -d 200ms --interval 50ms",
         "doctor",
         "doctor --full",
