@@ -56,7 +56,7 @@ const NOT_ON_SCREEN: TimedPhase = TimedPhase::Ttfb;
 /// The statistics that are shown of each phase.
 const QUANTILES: [Figure<Summary>; 5] = [
     ("mean", |s| s.mean),
-    ("p50", |s| s.p50),
+    ("median", |s| s.p50),
     ("p95", |s| s.p95),
     ("p99", |s| s.p99),
     ("max", |s| s.max),
@@ -551,7 +551,9 @@ pub fn write_line(text: &mut String, label: &str, v6: &str, v4: &str, more: &str
         room => ((room / 2).min(FIGURE), false),
     };
     let more = if has_more { more } else { "" };
-    let row = format!("{label:<LABEL$}{v6:>column$}{v4:>column$}{more:>column$}");
+    // A longer label takes the room before the first figure.
+    let first = column.saturating_sub(label.chars().count().saturating_sub(LABEL));
+    let row = format!("{label:<LABEL$}{v6:>first$}{v4:>column$}{more:>column$}");
     let _ = writeln!(text, "{}", row.trim_end());
 }
 

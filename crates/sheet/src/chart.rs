@@ -52,7 +52,7 @@ pub struct Axis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Microseconds, shown in µs, ms or s.
+    /// Microseconds, shown in us, ms or s.
     Us,
     /// Seconds.
     S,

@@ -10,7 +10,7 @@ use sixmark_record::family_result::FamilyResult;
 use sixmark_sheet::write;
 use sixmark_units::family::Family;
 
-/// Returns a sentence like `IPv6: 120 requests answered, p50 1.20 ms; IPv4: 118, p50 1.10 ms; 2 IPv4
+/// Returns a sentence like `IPv6: 120 requests answered, median 1.20 ms; IPv4: 118, median 1.10 ms; 2 IPv4
 /// connections unread (TLS 2).`
 pub(super) fn watch_answer(result: &WatchResult) -> String {
     let seen = &result.watched.families;
@@ -43,7 +43,7 @@ fn answered(of: &FamilyResult, named: bool) -> String {
         (false, 1) => "1 request answered".to_owned(),
         (false, _) => format!("{number} requests answered"),
     };
-    let p50 = of.response_us.p50.map(|us| format!("p50 {}", write::write_time(us)));
+    let p50 = of.response_us.p50.map(|us| format!("median {}", write::write_time(us)));
     let failed = (of.failed() > 0).then(|| format!("{} failed", write::write_count(of.failed())));
     [Some(what), p50, failed].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

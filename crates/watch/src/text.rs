@@ -25,20 +25,20 @@ type Counted = fn(&WatchedFamily) -> u64;
 const FIGURES: [(&str, Written); 20] = [
     ("requests  seen", |of| partly(of, of.requests)),
     ("responses seen", |of| partly(of, of.responses.as_ref().map(|seen| seen.number))),
-    ("answered  p50", |of| of.answered_us.p50.map(duration_us)),
+    ("answered  median", |of| of.answered_us.p50.map(duration_us)),
     ("          p95", |of| of.answered_us.p95.map(duration_us)),
     ("          p99", |of| of.answered_us.p99.map(duration_us)),
-    ("handshake p50", |of| of.handshake_us.p50.map(duration_us)),
-    ("delay     p50", |of| of.delay_us.p50.map(duration_us)),
+    ("handshake median", |of| of.handshake_us.p50.map(duration_us)),
+    ("delay     median", |of| of.delay_us.p50.map(duration_us)),
     ("          p95", |of| of.delay_us.p95.map(duration_us)),
     ("          p99", |of| of.delay_us.p99.map(duration_us)),
-    ("throughput p50", |of| of.throughput.p50_bits_per_s.map(bits)),
+    ("throughput median", |of| of.throughput.p50_bits_per_s.map(bits)),
     ("rtt       client min", |of| of.round_trips.client_us.min.map(duration_us)),
-    ("          client p50", |of| of.round_trips.client_us.p50.map(duration_us)),
+    ("          client median", |of| of.round_trips.client_us.p50.map(duration_us)),
     ("          client p95", |of| of.round_trips.client_us.p95.map(duration_us)),
     ("          client p99", |of| of.round_trips.client_us.p99.map(duration_us)),
     ("          server min", |of| of.round_trips.server_us.min.map(duration_us)),
-    ("          server p50", |of| of.round_trips.server_us.p50.map(duration_us)),
+    ("          server median", |of| of.round_trips.server_us.p50.map(duration_us)),
     ("          server p95", |of| of.round_trips.server_us.p95.map(duration_us)),
     ("          server p99", |of| of.round_trips.server_us.p99.map(duration_us)),
     ("bytes     to server", |of| Some(bytes(of.from_client.frame_bytes as f64))),
@@ -241,7 +241,7 @@ fn servers(text: &mut String, watched: &Watched) {
         let cells: String = shown.map(|figure| format!("{figure:>14}")).collect();
         format!("{address:<38}{cells}").trim_end().to_owned()
     };
-    let _ = writeln!(text, "\n{}", line("server", ["connections", "exchanges", "wait p50"]));
+    let _ = writeln!(text, "\n{}", line("server", ["connections", "exchanges", "wait median"]));
     for server in &watched.servers {
         let wait = server.wait_us.p50.map_or(String::new(), duration_us);
         let (connections, exchanges) =

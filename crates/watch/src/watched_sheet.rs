@@ -105,7 +105,8 @@ pub(super) fn count_connections(watched: &Watched) -> u64 {
 pub(super) fn describe_connections(of: &WatchedFamily) -> String {
     let noun = if of.hidden == 1 { "connection" } else { "connections" };
     let number = write::write_count(of.hidden);
-    let time = |what: &str, us: Option<f64>| Some(format!("{what} p50 {}", write::write_time(us?)));
+    let time =
+        |what: &str, us: Option<f64>| Some(format!("{what} median {}", write::write_time(us?)));
     let said = [
         Some(format!("{number} {noun} unread ({})", unread_by_protocol(&[of]))),
         time("handshake", of.handshake_us.p50),

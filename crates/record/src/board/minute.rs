@@ -42,7 +42,7 @@ impl LoadMinute {
         let per_s = |value: f64| write_count(value.round() as u64);
         let traces = vec![
             self.rate.trace("requests/s", per_s),
-            self.p50.trace("response p50", duration_us),
+            self.p50.trace("response median", duration_us),
             self.p99.trace("response p99", duration_us),
         ];
         BoardColumn { name, traces }

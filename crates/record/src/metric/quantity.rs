@@ -139,7 +139,7 @@ const ENTRIES: [QuantityEntry; COUNT] = {
         entry(Q::Completed, ["completed", "complete responses"], (Count, HIGHER),
             Some(|of| Some(of.requests.completed as f64)),
             "exchanges with a complete response"),
-        entry(Q::Unaccepted, ["unaccepted", "status not accepted"], (Count, LOWER),
+        entry(Q::Unaccepted, ["unaccepted", "unaccepted"], (Count, LOWER),
             Some(|of| Some(of.requests.unaccepted as f64)),
             "complete responses whose status counts as a failure"),
         entry(Q::Failed, ["failed", "failed"], (Count, LOWER),

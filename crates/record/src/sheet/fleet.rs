@@ -91,7 +91,7 @@ fn paths(fleet: &FleetSection) -> Table {
         Column::number("Completed"),
         Column::number("Failed"),
         Column::number("Per second"),
-        Column::number("p50"),
+        Column::number("median"),
         Column::number("p99"),
         Column::number("Round trip"),
         Column::number("MSS"),

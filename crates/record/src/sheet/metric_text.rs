@@ -6,5 +6,5 @@ use sixmark_sheet::write;
 
 /// Formats the value of a metric with its unit.
 pub fn metric_value(metric: Metric, value: f64) -> String {
-    write::together(metric.write_value(value).replace(" us", " µs"))
+    write::together(metric.write_value(value))
 }

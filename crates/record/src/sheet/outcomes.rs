@@ -109,7 +109,7 @@ fn addresses_block(sides: &Sides<'_>) -> Option<Block> {
     }
     let failed = sides.any(|f| Some(f.failed() as f64));
     let columns = [Column::words("Side"), Column::words("Address")];
-    let counted = ["Exchanges", "Complete responses", "Not accepted"].map(Column::number);
+    let counted = ["Exchanges", "Complete responses", "Unaccepted"].map(Column::number);
     let columns = columns.into_iter().chain(counted).chain([Column::words("Failed")]).collect();
     some("Results by address", columns, rows).filter(|_| failed)
 }

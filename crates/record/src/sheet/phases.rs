@@ -65,7 +65,7 @@ fn blocks(sides: &Sides<'_>, phase: TimedPhase) -> Vec<Block> {
         longest if longest < COMPARABLE_US => vec![
             Block::Heading(phase_title(phase)),
             Block::Aside(format!(
-                "{} Never more than {COMPARABLE_US} µs.",
+                "{} Never more than {COMPARABLE_US} us.",
                 sides.definition(phase)
             )),
         ],

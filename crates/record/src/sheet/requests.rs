@@ -21,7 +21,7 @@ const MOST_FAILED: usize = 3;
 
 /// The quantiles that are shown of response times.
 pub(super) const QUANTILES: [Figure<Summary>; 3] =
-    [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
+    [("median", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
 
 /// Returns a table of response times and, if anything failed or a status is not 200, a table of
 /// failures and statuses, since one table of both would not fit a narrow page. Each has a group for

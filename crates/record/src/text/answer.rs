@@ -26,7 +26,7 @@ const MOST_APART: usize = 8;
 
 /// The quantiles that are shown of the response time.
 const QUANTILES: [Figure<Summary>; 3] =
-    [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
+    [("median", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
 
 /// Exchanges that were not started, and requests that were sent again, which make the conclusion
 /// weaker.

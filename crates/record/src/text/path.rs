@@ -24,8 +24,8 @@ type HandshakeKind = (&'static str, &'static str, fn(&TlsResult) -> &Summary);
 
 /// The kinds of handshakes. Each label is clear on its own.
 const KINDS: [HandshakeKind; 2] = [
-    ("tls full mean", "tls full p50", |tls| &tls.full_us),
-    ("tls resumed mean", "tls resumed p50", |tls| &tls.resumed_us),
+    ("tls full mean", "tls full median", |tls| &tls.full_us),
+    ("tls resumed mean", "tls resumed median", |tls| &tls.resumed_us),
 ];
 
 /// TCP handshakes for which the kernel has no time. Each label is clear on its own.
@@ -74,9 +74,9 @@ impl FamilyColumns<'_> {
             return;
         }
         let kernel = |f: &FamilyResult| f.tcp.handshake.as_ref()?.kernel_us.p50;
-        self.row(text, "handshake p50, kernel", kernel, duration_us);
+        self.row(text, "handshake median, kernel", kernel, duration_us);
         let client = |f: &FamilyResult| f.tcp.handshake.as_ref()?.client_us.p50;
-        self.row(text, "          p50, client", client, duration_us);
+        self.row(text, "          median, client", client, duration_us);
         self.those_there_are(text, &UNTIMED);
     }
 
@@ -87,9 +87,9 @@ impl FamilyColumns<'_> {
             return;
         }
         let kernel = |f: &FamilyResult| f.wait_sample.as_ref()?.kernel_us.p50;
-        self.row(text, "wait p50, kernel", kernel, duration_us);
+        self.row(text, "wait median, kernel", kernel, duration_us);
         let client = |f: &FamilyResult| f.wait_sample.as_ref()?.client_us.p50;
-        self.row(text, "     p50, client", client, duration_us);
+        self.row(text, "     median, client", client, duration_us);
     }
 
     /// Writes TCP statistics of the connections whose statistics were read.
@@ -98,10 +98,10 @@ impl FamilyColumns<'_> {
             return;
         }
         let rtt = |f: &FamilyResult| f.tcp.rtt_us.p50;
-        self.row(text, "tcp       rtt p50", rtt, duration_us);
+        self.row(text, "tcp       rtt median", rtt, duration_us);
         let least = |f: &FamilyResult| f.tcp.min_rtt_us.p50;
         if self.sides.iter().flatten().any(|f| least(f).is_some()) {
-            self.row(text, "          rtt min p50", least, duration_us);
+            self.row(text, "          rtt min median", least, duration_us);
         }
         let again = |f: &FamilyResult| Some(f.tcp.retransmitted as f64);
         self.row(text, "          retransmits", again, write_whole);
@@ -117,7 +117,7 @@ impl FamilyColumns<'_> {
             return;
         }
         let rtt = |f: &FamilyResult| f.quic.as_ref()?.rtt_us.p50;
-        self.row(text, "quic      rtt p50", rtt, duration_us);
+        self.row(text, "quic      rtt median", rtt, duration_us);
         let lost = |f: &FamilyResult| Some(f.quic.as_ref()?.packets_lost as f64);
         self.row(text, "          lost packets", lost, write_whole);
         self.those_there_are(text, &QUIC);

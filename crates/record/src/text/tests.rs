@@ -124,7 +124,7 @@ fn full_and_resumed_handshakes_have_times_of_their_own_where_there_are_both() {
     let resumed = Facts { resumed: true, ..FULL };
     let both = [FULL, resumed];
     let text = shown(&[handshakes(&both), handshakes(&both)], |c, text| c.handshakes(text));
-    for label in ["tls full mean", "tls full p50", "tls resumed mean", "tls resumed p50"] {
+    for label in ["tls full mean", "tls full median", "tls resumed mean", "tls resumed median"] {
         assert_eq!(row(&text, label), Some(vec!["1.00", "ms", "1.00", "ms"]), "{text}");
     }
     let text = shown(&[handshakes(&[FULL]), handshakes(&[FULL])], |c, text| c.handshakes(text));

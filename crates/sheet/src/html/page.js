@@ -21,7 +21,7 @@
     return `${three(v / scale)} ${unit}`;
   };
 
-  const US = [[1e6, "s"], [1e3, "ms"], [1, "µs"]];
+  const US = [[1e6, "s"], [1e3, "ms"], [1, "us"]];
   const BYTES = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
   const BITS = [[1e9, "Gb/s"], [1e6, "Mb/s"], [1e3, "kb/s"], [1, "bit/s"]];
   const percent = (share) => `${Number((share * 100).toPrecision(6))} %`;

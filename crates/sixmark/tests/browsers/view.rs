@@ -39,7 +39,7 @@ fn both_families_are_side_by_side_at_every_size_and_q_keeps_what_was_measured() 
         let top = usize::from(lines[0].starts_with("DOUBTFUL: "));
         assert!(lines[top].starts_with("http://"), "{text}");
         assert!(lines[top + 1].contains("of 500 s"), "{text}");
-        for part in ["IPv6", "IPv4", "requests/s", "response p50", "response p99", "NORMAL"] {
+        for part in ["IPv6", "IPv4", "requests/s", "response median", "response p99", "NORMAL"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(lines[usize::from(height) - 1].starts_with("q end"), "{text}");

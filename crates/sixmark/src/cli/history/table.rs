@@ -45,7 +45,7 @@ pub(super) fn wide_entry(entry: &Listed) -> String {
 fn side_figures(of: &SideFigures) -> String {
     let time = |us: Option<f64>| us.map_or("-".to_owned(), duration_us);
     format!(
-        "       {:NAME$}  {:>13} requests  {:>9} failed  p50 {:>7}  p99 {:>7}  {:>10}/s",
+        "       {:NAME$}  {:>13} requests  {:>9} failed  median {:>7}  p99 {:>7}  {:>10}/s",
         shortened(short_name(of), NAME),
         write_count(of.requests),
         write_count(of.failed),

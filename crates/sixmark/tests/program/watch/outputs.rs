@@ -29,7 +29,7 @@ fn the_table_has_both_families_and_what_packets_say() {
         "60 packets, 6 connections to any port",
         "requests sent                        3               3",
         "wait      mean                 2.00 ms         2.00 ms",
-        "answered  p50                  1.00 ms         1.00 ms",
+        "answered  median               1.00 ms         1.00 ms",
         "connection NORMAL                    3               3",
     ] {
         assert!(table.contains(line), "{line}\n{table}");
@@ -45,7 +45,7 @@ fn a_watch_begins_with_its_answer_and_gives_no_advice_for_runs() {
         (said(&sixmark(&["watch", "-r", file])), page)
     };
     let (table, page) = asked(&[]);
-    let answer = "IPv6: 3 requests answered, p50 3.00 ms; IPv4: 3, p50 3.00 ms.";
+    let answer = "IPv6: 3 requests answered, median 3.00 ms; IPv4: 3, median 3.00 ms.";
     assert!(table.starts_with(&format!("{answer}\n")), "{table}");
     assert!(page.replace('\u{a0}', " ").contains(answer), "{page}");
     assert!(page.contains("From the last packet of a request to the first packet of the response"));
@@ -53,7 +53,7 @@ fn a_watch_begins_with_its_answer_and_gives_no_advice_for_runs() {
         assert!(!table.contains(of_runs) && !page.contains(of_runs), "{of_runs}");
     }
     let (table, _) = asked(&[Family::Ipv4]);
-    let begin = "IPv6: 3 requests answered, p50 3.00 ms; IPv4: 3 connections unread (TLS 3), ";
+    let begin = "IPv6: 3 requests answered, median 3.00 ms; IPv4: 3 connections unread (TLS 3), ";
     assert!(table.replace('\n', " ").starts_with(begin), "{table}");
 }
 
@@ -140,7 +140,7 @@ fn requests_that_can_not_be_seen_are_not_zero() {
     }
     // Before what packets say of times.
     let at = |what: &str| table.find(what).unwrap_or_else(|| panic!("no {what}\n{table}"));
-    assert!(at("answered  p50") < at("connect   mean"), "{table}");
+    assert!(at("answered  median") < at("connect   mean"), "{table}");
     let page = said(&sixmark(&["watch", "-r", file, "-q", "--html", "-"]));
     assert!(page.contains("IPv6: 3 connections unread (TLS 3), "), "{page}");
     assert!(table.starts_with("IPv6: 3 connections unread (TLS 3), "), "{table}");
