@@ -1,10 +1,12 @@
 //! What a live view shows of a comparison: the blocks, the figures of each side, and the effect of
 //! each pair. It shows no verdict, which would invite to stop when it pleases.
 
+use std::time::Duration;
+
 use sixmark_record::board::{LoadMinute, busy_doubt, failed_doubt};
 use sixmark_record::metric::Metric;
 use sixmark_record::tally::{Slice, SliceTally};
-use sixmark_sheet::board::{Board, BoardPage, BoardProgress, BoardRow};
+use sixmark_sheet::board::{Board, BoardPage, BoardProgress, BoardRow, span_of};
 use sixmark_units::quantity::write_count;
 
 use crate::Comparison;
@@ -29,6 +31,8 @@ pub struct ComparisonBoard {
     title: String,
     names: [String; 2],
     workers: u32,
+    /// How many seconds each side is loaded for, if that is known and less than a minute.
+    span: Option<usize>,
     sides: [SideMinute; 2],
     /// The side under load: 0 for A, 1 for B.
     side: usize,
@@ -51,6 +55,7 @@ impl ComparisonBoard {
             title,
             names: [sides.a.clone(), sides.b.clone()],
             workers,
+            span: None,
             sides: Default::default(),
             side: 0,
             begun: None,
@@ -61,6 +66,12 @@ impl ComparisonBoard {
             busiest: 0.0,
             effects: None,
         }
+    }
+
+    /// Sets how long each side is going to be loaded in all.
+    #[must_use]
+    pub fn lasting(self, of_side: Option<Duration>) -> ComparisonBoard {
+        ComparisonBoard { span: span_of(of_side), ..self }
     }
 
     /// Processes the beginning of a block.
@@ -147,6 +158,7 @@ impl ComparisonBoard {
                 row("failed", true, |side| side.failed),
             ],
             lines: self.effect_lines(),
+            span: self.span,
         }
     }
 

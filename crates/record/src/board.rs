@@ -6,7 +6,9 @@ mod search;
 
 use std::collections::BTreeMap;
 
-use sixmark_sheet::board::{Board, BoardColumn, BoardPage, BoardProgress, BoardRow, elapsed_text};
+use sixmark_sheet::board::{
+    Board, BoardColumn, BoardPage, BoardProgress, BoardRow, elapsed_text, span_of,
+};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::{duration_us, write_count, write_percent};
 
@@ -187,7 +189,7 @@ impl<'a> RunBoard<'a> {
             name: "addresses",
             columns: ["NORMAL", "failed"].map(column).into(),
             rows: endpoints.iter().enumerate().map(row).collect(),
-            lines: Vec::new(),
+            ..BoardPage::default()
         })
     }
 
@@ -240,7 +242,12 @@ impl<'a> RunBoard<'a> {
             .map(|&family| self.minutes[family].load.column(family.to_string()))
             .collect();
         let counted = used.iter().map(|&family| self.counted(family)).collect::<Vec<_>>();
-        BoardPage { name: "families", columns, rows: rows(self.plan, &counted), lines: Vec::new() }
+        let load = &self.plan.load;
+        // A search loads each family in turn, for as long as it takes.
+        let duration = load.duration.filter(|_| self.turn.is_none());
+        let span = span_of(duration.map(|duration| duration + load.warmup));
+        let (name, lines) = ("families", Vec::new());
+        BoardPage { name, columns, rows: rows(self.plan, &counted), lines, span }
     }
 
     /// Returns what was counted of a family so far.

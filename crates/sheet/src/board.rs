@@ -41,6 +41,9 @@ pub struct BoardPage {
     pub rows: Vec<BoardRow>,
     /// Lines below the rows, the most important first: those that don't fit are cut off.
     pub lines: Vec<String>,
+    /// How many values a chart will have when the command ends, if that is known and fewer than
+    /// [`TRACE_LENGTH`]: its time axis is as long.
+    pub span: Option<usize>,
 }
 
 /// One column of a page: a family, a side, a target.
@@ -98,6 +101,13 @@ impl LastMinute {
     }
 }
 
+/// Returns how many values there are of a duration, one a second, if they are fewer than
+/// [`TRACE_LENGTH`].
+pub fn span_of(duration: Option<Duration>) -> Option<usize> {
+    let seconds = duration?.as_secs_f64().ceil();
+    (seconds < TRACE_LENGTH as f64).then(|| (seconds as usize).max(1))
+}
+
 /// Returns the time since the start, and the time after which the command ends if that is known:
 /// `   3 s`, `   3 of 500 s`.
 pub fn elapsed_text(seconds: u64, duration: Option<Duration>) -> String {
@@ -145,6 +155,13 @@ mod tests {
         let page = BoardPage { columns: vec![column(3.0), column(7.0)], ..BoardPage::default() };
         assert_eq!(Board::scale(&page, 0), 7.0);
         assert!(Board::scale(&page, 1) > 0.0);
+    }
+
+    #[test]
+    fn the_axis_of_less_than_a_minute_is_as_long_as_the_command() {
+        let spans = [0.2, 9.5, 59.5, 60.0].map(|s| span_of(Some(Duration::from_secs_f64(s))));
+        assert_eq!(spans, [Some(1), Some(10), None, None]);
+        assert_eq!(span_of(None), None);
     }
 
     #[test]

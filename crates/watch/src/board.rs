@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use sixmark_sheet::board::{
-    Board, BoardColumn, BoardPage, BoardProgress, BoardRow, LastMinute, elapsed_text,
+    Board, BoardColumn, BoardPage, BoardProgress, BoardRow, LastMinute, elapsed_text, span_of,
 };
 use sixmark_units::family::{Family, PerFamily};
-use sixmark_units::quantity::write_count;
+use sixmark_units::quantity::{duration_us, write_count};
 
 use crate::Progress;
 
@@ -15,6 +15,8 @@ use crate::Progress;
 struct WatchMinute {
     exchanges: LastMinute,
     connections: LastMinute,
+    response_p50: LastMinute,
+    response_p99: LastMinute,
 }
 
 /// Gathers what a live view shows of a watch.
@@ -48,6 +50,9 @@ impl WatchBoard {
             let minute = &mut self.minutes[family];
             minute.exchanges.push(rate(now.exchanges, before.exchanges));
             minute.connections.push(rate(now.connections, before.connections));
+            let [p50, p99] = now.response_us;
+            minute.response_p50.push(p50);
+            minute.response_p99.push(p99);
         }
         (self.before, self.before_ns) = (families, elapsed_ns);
         let elapsed = elapsed_text(elapsed_ns / 1_000_000_000, self.duration);
@@ -73,6 +78,8 @@ impl WatchBoard {
             name: family.to_string(),
             traces: vec![
                 self.minutes[family].exchanges.trace("exchanges/s", per_s),
+                self.minutes[family].response_p50.trace("response median", duration_us),
+                self.minutes[family].response_p99.trace("response p99", duration_us),
                 self.minutes[family].connections.trace("connections/s", per_s),
             ],
         };
@@ -89,6 +96,7 @@ impl WatchBoard {
                 row("exchanges ended", |of| of.exchanges),
             ],
             lines: Vec::new(),
+            span: span_of(self.duration),
         }
     }
 }
@@ -101,14 +109,23 @@ mod tests {
     fn rates_are_those_since_the_board_before_and_lost_packets_come_first() {
         let mut board = WatchBoard::new("watching lo".to_owned(), Some(Duration::from_secs(10)));
         let counts = |exchanges| PerFamily {
-            ipv6: Progress { connections: 1, exchanges },
+            ipv6: Progress {
+                connections: 1,
+                exchanges,
+                response_us: [Some(1_500.0), Some(20_000.0)],
+            },
             ipv4: Progress::default(),
         };
         board.see(counts(100), (1_000, 0), 1_000_000_000);
         let shown = board.see(counts(300), (2_000, 5), 2_000_000_000);
         let traces = &shown.pages[0].columns[0].traces;
         assert_eq!((&*traces[0].latest, &*traces[0].highest), ("200", "200"));
-        assert_eq!(traces[1].latest, "0");
+        let times: Vec<&str> = traces[1..3].iter().map(|trace| trace.latest.as_str()).collect();
+        assert_eq!(times, ["1.50 ms", "20.0 ms"]);
+        assert_eq!(traces[3].latest, "0");
+        assert_eq!(shown.pages[0].span, Some(10));
+        let none = &shown.pages[0].columns[1].traces[1];
+        assert_eq!(none.latest, "-", "no exchange, no time");
         assert_eq!(shown.doubts, ["the capture dropped 5 packets beside 2,000"]);
         assert_eq!(shown.progress.text, "2 of 10 s, 2,000 packets");
         assert_eq!(shown.progress.share, Some(0.2));

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use super::seconds::WatchedSeconds;
 use super::seen::SeenTraffic;
 use crate::watched_result::{WatchedFamily, WatchedServer};
+use sixmark_document::timing::Timing;
 use sixmark_record::family_result::Families;
 use sixmark_record::in_flight::InFlight;
 use sixmark_record::interval::Interval;
@@ -35,6 +36,8 @@ pub struct Gatherer {
     seconds: WatchedSeconds,
     /// Failed exchanges of a connection whose end has not been reported yet. The end determines the
     /// outcome.
+    /// Response times since the last progress was asked for.
+    recent: PerFamily<Timing>,
     undecided: Vec<Undecided>,
     /// Failed exchanges on connections that were still open at the end of the capture.
     left_open: Vec<(Family, LeftOpen)>,
@@ -47,13 +50,16 @@ struct LeftOpen {
     began_ns: u64,
 }
 
-/// The counts of a family so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The counts of a family so far, and its latest response times.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Connections that have ended.
     pub connections: u64,
     /// Exchanges that have ended.
     pub exchanges: u64,
+    /// The median and the 99th percentile of the response times since the progress before, in
+    /// microseconds; `None` if no exchange was complete.
+    pub response_us: [Option<f64>; 2],
 }
 
 /// The counts of a whole capture.
@@ -99,6 +105,7 @@ impl Gatherer {
             left_out: HashSet::new(),
             latest: None,
             seconds: WatchedSeconds::new(begin_ns),
+            recent: PerFamily::default(),
             undecided: Vec::new(),
             left_open: Vec::new(),
         }
@@ -114,11 +121,16 @@ impl Gatherer {
         self.seconds.pass(now_ns);
     }
 
-    /// Returns the counts of each family so far.
-    pub fn progress(&self) -> PerFamily<Progress> {
-        PerFamily::from_fn(|family| Progress {
-            connections: self.seen[family].connections,
-            exchanges: self.seen[family].exchanges,
+    /// Returns the counts of each family so far, with the response times since the last call.
+    pub fn progress(&mut self) -> PerFamily<Progress> {
+        let recent = std::mem::take(&mut self.recent);
+        PerFamily::from_fn(|family| {
+            let quantile = |q| recent[family].quantile(q).map(|ns| ns as f64 / 1e3);
+            Progress {
+                connections: self.seen[family].connections,
+                exchanges: self.seen[family].exchanges,
+                response_us: [0.5, 0.99].map(quantile),
+            }
         })
     }
 
@@ -205,6 +217,9 @@ impl Gatherer {
         let family = exchange.family();
         let times = ExchangeTimes::of(exchange);
         times.add(&mut self.tally[family], status, exchange.content_bytes);
+        if let Some(response_ns) = times.response_ns {
+            self.recent[family].record(response_ns);
+        }
         if let Some(server) = self.server(exchange.ends.server) {
             times.add(&mut server.tally, status, exchange.content_bytes);
         }

@@ -7,7 +7,7 @@ mod dead_side;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::block_begin::{BlockBegin, describe_schedule, planned_block_s};
 use crate::board::ComparisonBoard;
@@ -122,7 +122,13 @@ impl Comparing {
         };
         let names = ComparedSides { a: shown(a), b: shown(b) };
         let title = format!("{} against {}: {targets}", names.a, names.b);
-        ComparisonBoard::new(title, &names, self.threads())
+        let schedule = &self.schedule;
+        let blocks = schedule.pairs.saturating_add(schedule.warm_up_blocks);
+        let of_side = schedule.block_s.map(|block_s| block_s.ceil() * f64::from(blocks));
+        let of_side = of_side.and_then(|of_side| Duration::try_from_secs_f64(of_side).ok());
+        // A comparison of A with itself is as long again.
+        let of_side = of_side.filter(|_| !self.calibrate && schedule.block_requests.is_none());
+        ComparisonBoard::new(title, &names, self.threads()).lasting(of_side)
     }
 
     /// Returns the agents that carry out the blocks; `None` if it is this process.

@@ -63,7 +63,8 @@ fn draw_column(
         let [label, chart] =
             Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(*area);
         frame.render_widget(label_line(trace, label.width), label);
-        let bars = bars(trace, Board::scale(page, at), chart.width);
+        let slots = page.span.unwrap_or(TRACE_LENGTH);
+        let bars = bars(trace, Board::scale(page, at), chart.width, slots);
         let chart_of = Sparkline::default().data(bars).max(STEPS as u64).style(style);
         frame.render_widget(chart_of, chart);
     }
@@ -82,11 +83,11 @@ fn label_line(trace: &BoardTrace, width: u16) -> Line<'_> {
     Line::from(spans)
 }
 
-/// Returns the bars of a chart, the latest at the right. A value is as many bars wide as all values
-/// of a minute fit.
-fn bars(trace: &BoardTrace, scale: f64, width: u16) -> Vec<SparklineBar> {
+/// Returns the bars of a chart, the latest at the right. A value is as many bars wide as `slots`
+/// values fit: those of a minute, or of a command that ends before.
+fn bars(trace: &BoardTrace, scale: f64, width: u16, slots: usize) -> Vec<SparklineBar> {
     let width = usize::from(width);
-    let wide = (width / TRACE_LENGTH).max(1);
+    let wide = (width / slots.max(1)).max(1);
     let shown = (width / wide).min(trace.values.len());
     let latest = &trace.values[trace.values.len() - shown..];
     let bar = |value: &Option<f64>| {

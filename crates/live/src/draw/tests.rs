@@ -24,6 +24,7 @@ fn board() -> Board {
         columns: vec![column("IPv6", 1_000.0), column("IPv4", 500.0)],
         rows: vec![row("NORMAL", "12,345", false), row("RESET", "7", true)],
         lines: vec!["oldest exchange in flight 3.2 s, over IPv6".to_owned()],
+        span: None,
     };
     let other = BoardPage { name: "targets", ..BoardPage::default() };
     Board {
@@ -85,4 +86,20 @@ fn pages_pause_and_help_are_shown() {
     assert!(lines.iter().any(|line| line.contains("end, keep what is measured")), "{lines:#?}");
     let state = ViewState { ending: true, ..ViewState::default() };
     assert!(drawn(80, 24, &board(), &state).last().unwrap().starts_with("ending"));
+}
+
+#[test]
+fn a_short_run_fills_its_charts() {
+    let bars = |span: Option<usize>| {
+        let mut minute = LastMinute::default();
+        (0..5).for_each(|_| minute.push(Some(1.0)));
+        let traces = vec![minute.trace("requests/s", |value| value.to_string())];
+        let columns = vec![BoardColumn { name: "IPv6".to_owned(), traces }];
+        let page = BoardPage { name: "families", columns, span, ..BoardPage::default() };
+        let board = Board { pages: vec![page], ..Board::default() };
+        let lines = drawn(60, 20, &board, &ViewState::default());
+        lines.iter().map(|line| line.matches('█').count()).max().unwrap()
+    };
+    // Half of ten seconds are half of the width; of a minute they are five columns.
+    assert_eq!((bars(Some(10)), bars(None)), (30, 5));
 }

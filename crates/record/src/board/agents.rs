@@ -58,7 +58,7 @@ impl AgentRows {
             name: "agents",
             columns: ["last second", "NORMAL", "failed", "in flight"].map(column).into(),
             rows,
-            lines: Vec::new(),
+            ..BoardPage::default()
         })
     }
 }
