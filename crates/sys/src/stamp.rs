@@ -37,9 +37,12 @@ pub(crate) struct Left {
     pub(crate) at: u64,
 }
 
+/// Bytes for the timestamp of a receive alone.
+const STAMP_CONTROL: usize = 64;
+
 /// A buffer for control messages, aligned like a C long.
 #[repr(C, align(8))]
-struct Control([u8; CONTROL]);
+struct Control<const N: usize>([u8; N]);
 
 /// Enables timestamps. On a stream socket this must follow the call of connect.
 pub(crate) fn enable(fd: &OwnedFd) -> io::Result<()> {
@@ -55,7 +58,7 @@ pub(crate) fn enable_received(fd: &OwnedFd) -> io::Result<()> {
 /// Receives into `buffer`. Returns the number of bytes and, if the kernel gave one, the timestamp
 /// of the last byte in nanoseconds of CLOCK_REALTIME.
 pub(crate) fn receive_stamped(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
-    let mut control = Control([0; CONTROL]);
+    let mut control = Control([0; STAMP_CONTROL]);
     let (count, controls) = message(fd, Room::Buffer(buffer), &mut control, 0)?;
     Ok((count, stamp(controls)))
 }
@@ -63,7 +66,7 @@ pub(crate) fn receive_stamped(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<(us
 /// Returns the timestamp of the next byte to be received, which stays where it is. `None` if there is
 /// no such timestamp, or at the end of the stream.
 pub(crate) fn peek_stamp(fd: &OwnedFd) -> io::Result<Option<u64>> {
-    let mut control = Control([0; CONTROL]);
+    let mut control = Control([0; STAMP_CONTROL]);
     let room = Room::Buffer(&mut [0]);
     let (_, controls) = message(fd, room, &mut control, libc::MSG_PEEK)?;
     Ok(stamp(controls))
@@ -102,10 +105,10 @@ enum Room<'a> {
 }
 
 /// Receives a message. Returns its length and its control messages.
-fn message<'c>(
+fn message<'c, const N: usize>(
     fd: &OwnedFd,
     room: Room<'_>,
-    control: &'c mut Control,
+    control: &'c mut Control<N>,
     flags: libc::c_int,
 ) -> io::Result<(usize, &'c [u8])> {
     let mut part = match room {
@@ -119,13 +122,13 @@ fn message<'c>(
     header.msg_iov = &raw mut part;
     header.msg_iovlen = 1;
     header.msg_control = control.0.as_mut_ptr().cast();
-    header.msg_controllen = CONTROL as _;
-    // SAFETY: `header` points to CONTROL bytes for control messages and to one part. The part is a
+    header.msg_controllen = N as _;
+    // SAFETY: `header` points to N bytes for control messages and to one part. The part is a
     // buffer of its length, or null. If it is null, its length is 0 or the flags keep TCP from
     // writing (MSG_TRUNC, tcp(7)). Everything lives until the call returns.
     let count = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut header, flags) };
     let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
-    Ok((count, &control.0[..(header.msg_controllen as usize).min(CONTROL)]))
+    Ok((count, &control.0[..(header.msg_controllen as usize).min(N)]))
 }
 
 /// Returns the timestamp among the control messages of a receive.

@@ -29,12 +29,11 @@ use trace::Trace;
 /// Length of a slice in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
-/// On each worker, the paths of this many connections of each family are all asked about; after
-/// that, of one in eight.
+/// On each worker, the paths of this many connections of each family are all asked about.
 const PATHS: u64 = 256;
-/// On each worker, this many connections of each family have timestamps of what they receive; after
-/// that, one in eight.
-const ARRIVALS: u64 = 4;
+/// On each worker, this many connections of each family have timestamps of what they receive, and few
+/// of the others up to a number: a timestamp makes a small exchange a tenth dearer.
+const ARRIVALS: [u64; 2] = [2, 64];
 
 /// The counts of a worker.
 #[derive(Debug)]
@@ -92,8 +91,8 @@ impl Recorder {
             clocks: Clocks::default(),
             lapses: Lapses::default(),
             back_at: 0,
-            paths: Sampling::of_first(PATHS),
-            arrivals: Sampling::of_first(ARRIVALS),
+            paths: Sampling::of_first(PATHS, 0),
+            arrivals: Sampling::of_first(ARRIVALS[0], ARRIVALS[1]),
             accepted: prepared.plan.accept_status,
             names: Arc::clone(&prepared.names),
             steps: LoadSteps::new(&prepared.plan),

@@ -3,9 +3,11 @@
 
 use sixmark_units::family::{Family, PerFamily};
 
-/// After the first ones, one connection in this many is chosen. Even if each request has a connection
-/// of its own, asking about its path takes less than a hundredth of the time.
+/// Of connections that come late, one in this many is chosen. Even if each request has a connection of
+/// its own, what is asked of it takes less than a hundredth of the time.
 const ONE_IN: u64 = 8;
+/// Of connections that come early, which may carry many requests each.
+const SELDOM: u64 = 32;
 /// 2^64 divided by the golden ratio. Its multiples are spread evenly and have no period; every
 /// eighth connection would always hit the same one of eight targets used in turn.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -15,20 +17,24 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) struct Sampling {
     /// On each worker, the first connections of each family, up to this number, are all chosen.
     all: u64,
+    /// Up to this number of connections, one in [`SELDOM`] is chosen.
+    seldom: u64,
     seen: PerFamily<u64>,
 }
 
 impl Sampling {
-    /// Creates a choice of the first `all` connections and of an eighth of the others.
-    pub(crate) fn of_first(all: u64) -> Sampling {
-        Sampling { all, seen: PerFamily::default() }
+    /// Creates a choice of the first `all` connections, of one in [`SELDOM`] of the others among the
+    /// first `seldom`, and of one in [`ONE_IN`] of those that come later.
+    pub(crate) fn of_first(all: u64, seldom: u64) -> Sampling {
+        Sampling { all, seldom, seen: PerFamily::default() }
     }
 
     /// Returns true if the family's next connection is chosen.
     pub(crate) fn takes(&mut self, family: Family) -> bool {
         let number = self.seen[family];
         self.seen[family] += 1;
-        number < self.all || number.wrapping_mul(GOLDEN) < u64::MAX / ONE_IN
+        let one_in = if number < self.seldom { SELDOM } else { ONE_IN };
+        number < self.all || number.wrapping_mul(GOLDEN) < u64::MAX / one_in
     }
 }
 
@@ -40,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_first_are_all_asked_and_an_eighth_of_the_others() {
-        let mut sampling = Sampling::of_first(ALL);
+        let mut sampling = Sampling::of_first(ALL, 0);
         for family in Family::BOTH {
             assert!((0..ALL).all(|_| sampling.takes(family)));
             let taken = (0..80_000).filter(|_| sampling.takes(family)).count();
@@ -49,9 +55,18 @@ mod tests {
     }
 
     #[test]
+    fn few_of_the_connections_that_come_early_are_asked() {
+        let mut sampling = Sampling::of_first(2, 64);
+        let early = (0..64).filter(|_| sampling.takes(Family::Ipv4)).count();
+        assert!((3..=5).contains(&early), "{early}");
+        let late = (0..8_000).filter(|_| sampling.takes(Family::Ipv4)).count();
+        assert!((990..=1_010).contains(&late), "{late}");
+    }
+
+    #[test]
     fn targets_in_turn_are_asked_alike() {
         for targets in [2, 3, 4, 8, 16, 100] {
-            let mut sampling = Sampling::of_first(ALL);
+            let mut sampling = Sampling::of_first(ALL, 0);
             let mut asked = vec![0_i64; targets];
             for number in 0..targets * 8_000 {
                 asked[number % targets] += i64::from(sampling.takes(Family::Ipv6));
