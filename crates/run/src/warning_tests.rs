@@ -85,7 +85,7 @@ fn late_wake_ups_are_no_saturation() {
     assert!(!late.is_saturated() && warned(&late, "generator_saturated").is_none());
     let message = warned(&late, "begun_late").unwrap();
     assert!(message.contains("400 of 400 exchanges"), "{message}");
-    assert!(message.contains("slip p99 4.00 ms"), "{message}");
+    assert!(message.contains("(p99 4.00 ms)"), "{message}");
     for fine in [slipped(0, 0, 0.02), slipped(4, 200, 0.02)] {
         assert!(!fine.is_saturated() && warned(&fine, "begun_late").is_none());
     }

@@ -318,7 +318,7 @@ fn the_table_says_whose_clock_each_phase_is_from() {
         let table = table.unwrap();
         let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.iter().all(|said| words.contains(said)), "{table}");
-        assert!(words.contains("handshake p50, kernel"), "{table}");
+        assert!(words.contains("handshake median, kernel"), "{table}");
         assert!(table.lines().skip(2).all(|line| line.chars().count() <= 80), "{table}");
     }
 }
