@@ -14,7 +14,7 @@ SCRIPTS = .ci/run .ci/weekly action/comment action/common action/install action/
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate calibrate-search \
+.PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate calibrate-search fleet-faults \
 	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check same-bytes packages third-party action-verdicts
 
 help: ## this list
@@ -124,6 +124,11 @@ fleet-bench: ## 1,000 simulated agents at a NATS server: records acknowledged, c
 	scripts/install-nats-server
 	$(CARGO) build --release -p sixmark-fleet --example thousand-agents
 	$(TARGET_DIR)/release/examples/thousand-agents $(TARGET_DIR)/peers/bin $(FLEET)
+
+fleet-faults: build ## what a fleet counts when something breaks, against a web server's log; as root; FAULTS="--trials 20 --seed 1"
+	scripts/install-test-packages test
+	scripts/install-nats-server $(TARGET_DIR)/peers
+	benches/fleet-faults --sixmark $(SIXMARK) --nats-server $(TARGET_DIR)/peers/bin/nats-server $(FAULTS)
 
 accuracy: build ## clock against packets (run --truth), into docs/accuracy.md; as root
 	scripts/accuracy --sixmark $(SIXMARK) docs/accuracy.md $(ACCURACY)
