@@ -208,6 +208,8 @@ fn add(args: &RosterArgs) -> Result<u8, CommandError> {
 
 fn revoke(args: &RosterArgs) -> Result<u8, CommandError> {
     revoke_agents(&args.folder, &args.names).map_err(CommandError::Usage)?;
+    let names: String = args.names.iter().map(|name| format!("{name} is revoked\n")).collect();
+    print(&names)?;
     complain(RELOAD);
     Ok(0)
 }
