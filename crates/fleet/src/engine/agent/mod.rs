@@ -253,7 +253,7 @@ impl AgentShared {
             && duration + plan.load.warmup > longest
         {
             let longest = humantime::format_duration(longest);
-            return Err(format!("it carries out no load longer than {longest} (--longest)"));
+            return Err(format!("it runs no load longer than {longest} (--longest)"));
         }
         let (search, dns, warnings) = Default::default();
         Ok((Draft { plan, search, dns, warnings }, files))

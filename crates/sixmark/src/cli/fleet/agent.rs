@@ -39,7 +39,7 @@ pub(in crate::cli) struct AgentArgs {
     #[arg(long, value_name = "CIDR[:PORT]")]
     allow: Vec<AllowedTargets>,
 
-    /// Longest load that is carried out, with its warm-up
+    /// Longest load that this agent runs, with its warm-up
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = positive_time)]
     longest: Duration,
 
