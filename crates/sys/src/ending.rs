@@ -16,7 +16,9 @@ const MOMENT_NS: u64 = 1_000_000_000;
 static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// How many [`LastWords`] are held.
 static HELD: AtomicUsize = AtomicUsize::new(0);
-/// The second signal, which waits for them, or 0.
+/// The time of the second signal, which waits for them, as that of the first, or 0.
+static SECOND_NS: AtomicU64 = AtomicU64::new(0);
+/// The second signal, or 0.
 static DUE: AtomicI32 = AtomicI32::new(0);
 /// The time of the first signal, nanoseconds of CLOCK_MONOTONIC, or 0 before it.
 static FIRST_NS: AtomicU64 = AtomicU64::new(0);
@@ -72,20 +74,28 @@ extern "C" fn on_signal(signal: libc::c_int) {
         Err(first) if now.saturating_sub(first) < MOMENT_NS => {}
         // The loss of a terminal may be reported twice, by the kernel and by a shell.
         Err(_) if signal == libc::SIGHUP => {}
-        Err(_) if waits_for_last_words(signal) => {}
+        Err(_) if waits_for_last_words(signal, now) => {}
         Err(_) => die_by(signal),
     }
 }
 
-/// Notes that a signal is to end the process. Returns false if nobody holds last words, or if it is
-/// noted already.
-fn waits_for_last_words(signal: libc::c_int) -> bool {
-    HELD.load(Ordering::Relaxed) > 0
-        && DUE.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+/// Notes at the time `now` that a signal is to end the process. Returns false if nobody holds last
+/// words, or if one was noted more than a moment before.
+fn waits_for_last_words(signal: libc::c_int, now: u64) -> bool {
+    if HELD.load(Ordering::Relaxed) == 0 {
+        return false;
+    }
+    match SECOND_NS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => {
+            DUE.store(signal, Ordering::Relaxed);
+            true
+        }
+        Err(second) => now.saturating_sub(second) < MOMENT_NS,
+    }
 }
 
 /// Something that must be done before a second signal ends the process, and takes a moment. While it
-/// is held, the second signal waits for it; a third one ends the process at once.
+/// is held, the second signal waits for it; a third one, a second later, ends the process at once.
 #[derive(Debug)]
 pub struct LastWords(());
 

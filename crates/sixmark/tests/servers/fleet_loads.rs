@@ -11,6 +11,7 @@ use serde_json::Value;
 use sixmark_fleet::engine::controller::list_agents;
 use sixmark_fleet::engine::nats::controller::NatsController;
 use sixmark_fleet::engine::nats::server::NatsServer;
+use sixmark_fleet::engine::transport::ControllerSide as _;
 use sixmark_fleet::records::{AgentRecord, RecordContent};
 use sixmark_record::tally::Tally;
 use sixmark_testkit::fleet_loads;
@@ -288,6 +289,34 @@ fn a_controller_that_was_stopped_for_a_while_has_everything() {
     assert!(agents_of(&result).iter().all(|agent| agent["adds_up"] == true));
 }
 
+/// Whoever comes next need not wait until the lease has expired.
+#[test]
+fn a_second_signal_gives_up_the_lease() {
+    if skipped(SKIP) {
+        return;
+    }
+    let standing = Standing::start(IpAddr::V6(Ipv6Addr::LOCALHOST), 1);
+    let origin = Origin::start();
+    let [v6, v4] = urls(&origin);
+    let words = ["run", "--rate", "50", "-d", "10m", "-q", "--store", "none", &v6, &v4];
+    let mut run = standing.controller(&words).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_seconds(&standing, "a0", 1);
+    // After the first signal the controller waits for an agent that is silent.
+    signal(standing.agents[0].id(), "STOP");
+    let mut ended = None;
+    wait_until("the second signal ends it", || {
+        signal(run.id(), "INT");
+        ended = run.try_wait().unwrap();
+        ended.is_some()
+    });
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended.unwrap()), Some(2));
+    let side = NatsController::connect(
+        standing.server.address(),
+        standing.server.controller_credentials(),
+    );
+    assert_eq!(side.unwrap().take_lease("next", DEADLINE), Ok(Ok(())));
+}
+
 #[test]
 fn a_plan_that_an_agent_must_not_carry_out_is_refused_in_one_line() {
     if skipped(SKIP) {
@@ -305,6 +334,10 @@ fn a_plan_that_an_agent_must_not_carry_out_is_refused_in_one_line() {
         "agent a0: its --allow does not include [::2]:80",
     );
     refused(&["run", "-n", "9", "http://[::1]/", "--agents", "3"], "1 of 3 agents answered");
+    refused(
+        &["run", "-d", "25h", "http://[::1]/"],
+        "agent a0: it runs no load longer than 1day (--longest)",
+    );
     refused(&["run", "http://[::1]/", "--calibrate"], "--calibrate measures this machine");
     refused(
         &["run", "http://[::1]/", "--source", "::1"],
