@@ -64,6 +64,9 @@ fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
         truth: false,
         vitals_from: None,
     };
+    let endless = ShareOrder { lease_s: 301, ..order.clone() };
+    let why = r#"{"refused":"the lease of 301 s is longer than 300 s"}"#;
+    assert_eq!(answer(&side, &AskedOfAgent::Prepare(Box::new(endless))), why);
     assert_answer(&side, &AskedOfAgent::Prepare(Box::new(order)), "done");
     let at_ns = sixmark_sys::clock::real() + 500_000_000;
     assert_answer(&side, &AskedOfAgent::Begin { load: load.clone(), at_ns }, "done");
@@ -85,10 +88,14 @@ fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
     assert!(kept(folder.path()).is_empty());
 }
 
-fn assert_answer(side: &InProcessController, request: &AskedOfAgent, answer: &str) {
+fn answer(side: &InProcessController, request: &AskedOfAgent) -> String {
     let request = serde_json::to_vec(request).unwrap();
     let said = side.ask(&"a0".parse().unwrap(), &request, DEADLINE).unwrap();
-    assert_eq!(String::from_utf8(said).unwrap(), format!("\"{answer}\""));
+    String::from_utf8(said).unwrap()
+}
+
+fn assert_answer(side: &InProcessController, request: &AskedOfAgent, expected: &str) {
+    assert_eq!(answer(side, request), format!("\"{expected}\""));
 }
 
 /// A controller's side behind a network that takes its time, longer in one direction.

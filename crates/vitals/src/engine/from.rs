@@ -183,3 +183,25 @@ impl Host {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn someone_else_gets_no_file_and_no_page_from_elsewhere() {
+        for (text, said) in [
+            ("/proc/self/environ", "an agent reads pages of metrics only"),
+            ("lab:client", "an agent reads pages of metrics only"),
+            ("http://[::1]:9/metrics", "--allow does not include [::1]:9"),
+            ("http://127.0.0.1:9/", "--allow does not include 127.0.0.1:9"),
+            ("https://[::1]:9/", "only over http://"),
+        ] {
+            let line = VitalsFrom::find_page(text, |_| false).unwrap_err().to_string();
+            assert!(line.contains(said) && !line.contains('\n'), "{text}: {line}");
+        }
+        // A permitted address is asked: nothing listens there.
+        let asked = VitalsFrom::find_page("http://[::1]:9/", |_| true).unwrap_err().to_string();
+        assert!(asked.contains("can't fetch metrics"), "{asked}");
+    }
+}
