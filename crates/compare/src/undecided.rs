@@ -47,9 +47,11 @@ impl From<&Refused> for Undecided {
         let cause = match refused {
             Refused::ThinTail { .. } => UndecidedCause::FewSamples,
             Refused::TooFew { .. } => UndecidedCause::FewPairs,
-            Refused::Empty | Refused::NotFinite | Refused::NoShare | Refused::NoProportion => {
-                UndecidedCause::Unusable
-            }
+            Refused::Empty
+            | Refused::NotFinite
+            | Refused::NoShare
+            | Refused::NoProportion
+            | Refused::Moved => UndecidedCause::Unusable,
         };
         Undecided::new(cause, refused.to_string())
     }

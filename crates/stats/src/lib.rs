@@ -8,6 +8,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod anytime;
 mod autocorrelation;
 mod binomial;
 mod bootstrap;
@@ -29,6 +30,9 @@ mod wilcoxon;
 
 use std::fmt;
 
+pub use anytime::{
+    BetOn, Wager, confidence_sequence, fewest_to_exclude, merge_by_averages, peak_evidence,
+};
 pub use autocorrelation::lag1;
 pub use bootstrap::{bca, draws, expanded, percentile};
 pub use clustered::{ClusteredShare, design_effect};
@@ -91,6 +95,8 @@ pub enum Refused {
     },
     /// A part is larger than its whole.
     NoProportion,
+    /// The values did not stay at one level, so that they exclude every level.
+    Moved,
 }
 
 impl fmt::Display for Refused {
@@ -106,6 +112,7 @@ impl fmt::Display for Refused {
                 let samples = if have == 1 { "sample lies" } else { "samples lie" };
                 write!(f, "only {have} {samples} beyond it on one side: {need} are needed")
             }
+            Refused::Moved => f.write_str("the difference changed while it was measured"),
             Refused::NoProportion => f.write_str("a part is larger than its whole"),
         }
     }
