@@ -1,10 +1,12 @@
 //! A block of a comparison that begins, and how long the comparison takes.
 
+use sixmark_record::metric::Metric;
 use sixmark_record::plan::Plan;
 use sixmark_units::quantity::{counted, duration_us, write_about, write_count};
 
 use crate::comparison_result::{BlockSchedule, ComparedSides};
 use crate::schedule::BlockTurn;
+use crate::until::UntilDecided;
 
 /// A block that begins, for displays.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +72,15 @@ pub(crate) fn describe_schedule(
     let blocks = if calibrates { 2.0 * blocks } else { blocks };
     let time = block_s.map(|block_s| format!(": about {}", write_about(blocks * block_s)));
     format!("{pairs} of blocks{each}{warm_up}{twice}{}", time.unwrap_or_default())
+}
+
+/// Describes a comparison that ends when it is decided, of which `most` is the most that it does:
+/// `until response.p50 is decided, for 30 minutes at most: at most 400 pairs of blocks…`.
+pub(crate) fn describe_until(until: &UntilDecided, most: &str) -> String {
+    let names: Vec<String> = until.metrics.iter().map(Metric::to_string).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let time = write_about(until.at_most_s);
+    format!("until {} {are} decided, for {time} at most: at most {most}", names.join(", "))
 }
 
 #[cfg(test)]

@@ -31,7 +31,8 @@ impl Comparison {
     /// confidence)/2) standard errors. In a two-sided test at level α, a difference of d is found
     /// with power 1 - β if d is (z(1 - α/2) + z(1 - β)) standard errors.
     pub fn blocks_needed_by(&self, of: &Compared) -> Option<BlocksNeeded> {
-        let is_open = of.verdict == Verdict::Inconclusive && of.method == EffectMethod::Blocks;
+        let is_open = of.verdict == Verdict::Inconclusive
+            && matches!(of.method, EffectMethod::Blocks | EffectMethod::Anytime);
         let ratio = of.ratio.filter(|_| is_open)?;
         let open = ratio.low > 0.0 && ratio.low <= 1.0 && ratio.high >= 1.0 && self.pairs > 1;
         let half_width = (ratio.high.ln() - ratio.low.ln()) / 2.0;

@@ -1,5 +1,6 @@
 //! What a live view shows of a comparison: the blocks, the figures of each side, and the effect of
-//! each pair. It shows no verdict, which would invite to stop when it pleases.
+//! each pair. It shows no verdict, which would invite to stop when it pleases, unless the test is
+//! valid at every look.
 
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use sixmark_units::quantity::write_count;
 use crate::Comparison;
 use crate::block_begin::{BlockBegin, left_text};
 use crate::comparison_result::{ComparedSides, SideName};
+use crate::sheet::verdict::running_verdicts;
 
 /// The number of effects on a line.
 const ON_A_LINE: usize = 6;
@@ -45,6 +47,8 @@ pub struct ComparisonBoard {
     busiest: f64,
     /// The metric whose effects are shown, and the effect of each pair: the logarithm of A over B.
     effects: Option<(Metric, Vec<f64>)>,
+    /// The verdicts so far, if the test is valid at every look.
+    verdicts: Vec<String>,
 }
 
 impl ComparisonBoard {
@@ -65,6 +69,7 @@ impl ComparisonBoard {
             length_ns: 0,
             busiest: 0.0,
             effects: None,
+            verdicts: Vec::new(),
         }
     }
 
@@ -103,6 +108,7 @@ impl ComparisonBoard {
     pub fn pair(&mut self, comparison: &Comparison) -> Board {
         self.effects =
             comparison.metrics.first().map(|first| (first.metric, first.effects.clone()));
+        self.verdicts = running_verdicts(comparison);
         self.board()
     }
 
@@ -175,7 +181,8 @@ impl ComparisonBoard {
             .rev()
             .map(|(pair, effect)| format!("{:>4}. {:<10}", pair + 1, effect_text(*effect)))
             .collect();
-        std::iter::once(head).chain(shown.chunks(ON_A_LINE).map(|line| line.concat())).collect()
+        let lines = shown.chunks(ON_A_LINE).map(|line| line.concat());
+        self.verdicts.iter().cloned().chain(std::iter::once(head)).chain(lines).collect()
     }
 }
 
@@ -189,6 +196,7 @@ mod tests {
     use super::*;
     use crate::fixture::comparison;
     use crate::schedule::BlockTurn;
+    use crate::until::UntilDecided;
 
     fn slice(second: u64) -> Slice {
         let mut slice = Slice { second, length_ns: 1_000_000_000, ..Slice::default() };
@@ -222,5 +230,10 @@ mod tests {
         for word in ["better", "worse", "inconclusive", "equivalent"] {
             assert!(!lines.contains(word), "{lines}");
         }
+        let metrics = vec![found.metrics[0].metric];
+        found.settings.until = Some(UntilDecided { metrics, at_most_s: 60.0 });
+        let lines = board.pair(&found).pages[0].lines.join("\n");
+        assert!(lines.contains("valid at every look"), "{lines}");
+        assert!(lines.contains("median response: worse (+20.0"), "{lines}");
     }
 }

@@ -30,6 +30,7 @@ mod silent_side;
 pub mod text;
 mod typical;
 pub mod undecided;
+pub mod until;
 pub mod warnings;
 
 use sixmark_document::verdict::{Estimate, Verdict};
@@ -45,6 +46,7 @@ use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 
 use deciding::EquivalenceInterval;
 use undecided::UndecidedCause;
+use until::UntilDecided;
 
 /// The figures of one side in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -168,6 +170,10 @@ pub struct Settings {
     /// How often the blocks are resampled for an interval.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub resamples: u32,
+    /// How the comparison ends if it is judged after each pair, by tests that allow it; null if the
+    /// number of pairs was fixed, and in documents older than this field.
+    #[serde(default)]
+    pub until: Option<UntilDecided>,
 }
 
 /// The usual [`Settings::false_alarms`]: 5 % for all metrics together, 1 % for the responses.
@@ -191,6 +197,7 @@ impl Settings {
             primary: Metric::Time(TimedPhase::Response, TimePoint::P50),
             seed,
             resamples: 4_000,
+            until: None,
         }
     }
 
@@ -260,11 +267,12 @@ pub struct Compared {
     /// A minus B, in the metric's unit; for failures the difference of the shares; null for a
     /// metric that was refused.
     pub difference: Option<Estimate>,
-    /// The probability of a difference at least this large between equal sides; null for a metric
-    /// that was refused.
+    /// The probability of a difference at least this large between equal sides or, if it is judged
+    /// after each pair, of evidence that ever is as strong; null for a metric that was refused.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
-    /// The same after Holm's correction for all metrics of the comparison; null for a metric that
+    /// The same after Holm's correction for all metrics of the comparison or, if it is judged after
+    /// each pair, after closed testing by averages of e-values for those that were named; null for a metric that
     /// was refused.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p_holm: Option<f64>,
@@ -318,6 +326,9 @@ pub enum EffectMethod {
     PooledQuantile,
     /// Two proportions: Newcombe's interval and Fisher's exact test.
     Proportions,
+    /// One effect for each pair, judged after each: Hodges and Lehmann's estimate, a confidence
+    /// sequence as its interval, and evidence from bets on the signs.
+    Anytime,
 }
 
 /// Goodput over a full link: IPv6 has 20 bytes less of each packet for content.

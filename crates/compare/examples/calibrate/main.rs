@@ -1,10 +1,11 @@
 //! Checks the judge against synthetic noise, and writes the results into a page: `calibrate
-//! docs/statistics.md 10000`. A further argument `one` (a single metric) or `whole` (all metrics
-//! together) selects a part of the tables. In the page, each table is between a line `<!-- NAME
+//! docs/statistics.md 10000`. A further argument `one` (a single metric), `whole` (all metrics
+//! together) or `looks` (judged after each pair) selects a part of the tables. In the page, each table is between a line `<!-- NAME
 //! -->` and `<!-- end NAME -->`.
 
 mod design;
 mod intervals;
+mod looks;
 mod noise;
 mod tables;
 #[cfg(test)]
@@ -28,6 +29,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wanted = |part: &str| only.as_deref().is_none_or(|only| only == part);
     if wanted("one") {
         one_metric(&page, trials)?;
+    }
+    if wanted("looks") {
+        write(&page, "looks", &tables::looks(trials), trials)?;
+        write(&page, "pairs", &tables::pairs(trials), trials)?;
     }
     if wanted("whole") {
         write(&page, "whole", &tables::whole(trials / FEWER), trials / FEWER)?;

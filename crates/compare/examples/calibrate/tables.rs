@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::design::Design;
 use crate::intervals::held;
+use crate::looks::{Looked, MOST, any_of_several, quantile_of, reached_by};
 use crate::noise::{ALL, Noise};
 use crate::trials::{Outcome, Trial};
 use crate::whole::Whole;
@@ -58,6 +59,73 @@ pub(crate) fn power(trials: u64) -> String {
             let cells = [found[0], found[1], found[2], of(0.0).equivalent];
             let name = format!("{:.0} %, {pairs}", spread * 100.0);
             row(&mut table, &name, cells.map(|count| share(count, trials)));
+        }
+    }
+    table
+}
+
+/// Returns a table of how often comparisons that are judged after each of 400 pairs are ever wrong,
+/// under each noise.
+pub(crate) fn looks(trials: u64) -> String {
+    let columns = [
+        "equal, ever called different",
+        "one of 6 metrics",
+        "true value ever outside the interval",
+        "at the margin, ever called equivalent",
+    ];
+    let mut table = head("noise", &columns.map(str::to_owned));
+    for (name, noise) in ALL {
+        let equal = Looked { noise, spread: SPREAD, effect: 0.0, most: MOST };
+        let apart = Looked { effect: margin(), ..equal }.repeated(trials);
+        let equal = equal.repeated(trials);
+        let wrong = [
+            equal.different.len() as u64,
+            any_of_several(noise, 6, trials),
+            equal.missed.max(apart.missed),
+            apart.equivalent.len() as u64,
+        ];
+        row(&mut table, name, wrong.map(|count| share(count, trials)));
+    }
+    table
+}
+
+/// Returns a table of the pairs that comparisons judged after each pair need, beside those with 12
+/// and 24 pairs.
+pub(crate) fn pairs(trials: u64) -> String {
+    let columns = [
+        "answer",
+        "fixed 12",
+        "fixed 24",
+        "by 12 pairs",
+        "by 24",
+        "by 60",
+        "by 400",
+        "half by",
+        "nine of ten by",
+    ];
+    let mut table = head("spread of blocks, difference", &columns.map(str::to_owned));
+    for spread in [0.01, 0.03, 0.1] {
+        for effect in [0.0, 0.02, 0.05, 0.1, 0.3] {
+            let (noise, design) = (Noise::Normal, Design::Random);
+            let found =
+                Looked { noise, spread, effect: f64::ln_1p(effect), most: MOST }.repeated(trials);
+            let fixed = [12, 24].map(|pairs| {
+                let effect = f64::ln_1p(effect);
+                let of = Trial { noise, spread, design, pairs, effect }.repeated(trials);
+                if effect == 0.0 { of.equivalent } else { of.different }
+            });
+            let (answer, reached) = match effect == 0.0 {
+                true => ("equivalent", &found.equivalent),
+                false => ("different", &found.different),
+            };
+            let mut cells = vec![answer.to_owned()];
+            cells.extend(fixed.map(|count| share(count, trials)));
+            cells.extend([12, 24, 60, MOST].map(|n| share(reached_by(reached, n), trials)));
+            cells.extend([0.5, 0.9].map(|part| {
+                let at = quantile_of(reached, part, trials);
+                at.map_or("-".to_owned(), |at| at.to_string())
+            }));
+            row(&mut table, &format!("{:.0} %, {:.0} %", spread * 100.0, effect * 100.0), cells);
         }
     }
     table

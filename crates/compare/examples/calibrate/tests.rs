@@ -1,6 +1,7 @@
 //! A quick calibration with fixed seeds; the bounds are five standard errors away.
 
 use crate::design::Design;
+use crate::looks::{Looked, MOST, any_of_several};
 use crate::noise::{ALL, Noise};
 use crate::trials::Trial;
 use crate::whole::Whole;
@@ -36,6 +37,29 @@ fn taking_turns_keeps_it_unless_the_noise_has_the_same_rhythm() {
         let resonant = noise == Noise::Periodic(8);
         assert_eq!(found.different > most(TRIALS), resonant, "{name}: {found:?}");
     }
+}
+
+#[test]
+fn judging_after_each_of_many_pairs_keeps_it_under_every_noise() {
+    for (name, noise) in ALL {
+        let equal = Looked { noise, spread: 0.03, effect: 0.0, most: MOST };
+        let found = equal.repeated(TRIALS);
+        assert!(found.different.len() as u64 <= most(TRIALS), "{name}: {found:?}");
+        assert!(found.missed <= most(TRIALS), "{name}: {found:?}");
+        let apart = Looked { effect: 0.05_f64.ln_1p(), ..equal }.repeated(TRIALS);
+        assert!(apart.equivalent.len() as u64 <= most(TRIALS), "{name}: {apart:?}");
+        assert!(apart.missed <= most(TRIALS) && apart.opposite <= most(TRIALS), "{name}");
+        assert!(any_of_several(noise, 6, 50) <= most(50), "{name}");
+    }
+}
+
+#[test]
+fn judging_after_each_pair_decides_what_twelve_pairs_do_within_forty() {
+    let real = Looked { noise: Noise::Normal, spread: 0.03, effect: 0.05, most: 40 };
+    let found = real.repeated(TRIALS);
+    assert!(found.different.len() as u64 * 100 >= TRIALS * 95, "{found:?}");
+    let equal = Looked { effect: 0.0, ..real }.repeated(TRIALS);
+    assert!(equal.equivalent.len() as u64 * 100 >= TRIALS * 95, "{equal:?}");
 }
 
 #[test]

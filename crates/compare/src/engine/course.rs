@@ -10,13 +10,14 @@ use crate::comparison_result::{
 };
 use crate::pilot::longer_block;
 use crate::schedule::{BlockTurn, turns};
+use crate::until::UntilDecided;
 use crate::{BlockPair, Comparison, Settings, Stretch, judge};
 use sixmark_document::provenance::Ended;
 use sixmark_record::family_result::FamilyResult;
 use sixmark_record::pace::Pace;
 use sixmark_record::plan::Plan;
 use sixmark_record::result;
-use sixmark_record::sameness::Answers;
+use sixmark_record::sameness::{self, Answers};
 use sixmark_record::tally::{FamilyTally, Slice};
 use sixmark_units::family::PerFamily;
 use sixmark_vitals::cost::Work;
@@ -73,6 +74,10 @@ pub(super) struct ComparisonCourse<'a> {
     pub(super) lengthened: Option<Lengthened>,
     /// True if a side gave no usable response, so that no more blocks are measured.
     pub(super) given_up: bool,
+    /// No pair begins after so many seconds.
+    at_most_s: Option<f64>,
+    /// True if the pairs so far decide the comparison.
+    decided: bool,
 }
 
 impl<'a> ComparisonCourse<'a> {
@@ -95,7 +100,36 @@ impl<'a> ComparisonCourse<'a> {
             generators: None,
             lengthened: None,
             given_up: false,
+            at_most_s: None,
+            decided: false,
         }
+    }
+
+    /// Sets when the series ends, if that is not after a number of pairs.
+    pub(super) fn until(self, until: Option<&UntilDecided>) -> ComparisonCourse<'a> {
+        ComparisonCourse { at_most_s: until.map(|until| until.at_most_s), ..self }
+    }
+
+    /// Ends the series: the pairs so far decide the comparison.
+    pub(super) fn decide(&mut self) {
+        self.decided = true;
+    }
+
+    /// Returns true if no further pair is to begin: the comparison is decided, or its time is up.
+    fn is_over(&self) -> bool {
+        let between_pairs = self.blocks.len().is_multiple_of(2);
+        let is_up = self.at_most_s.is_some_and(|at_most_s| self.elapsed_s() >= at_most_s);
+        self.decided || (between_pairs && is_up)
+    }
+
+    /// Returns true if the responses of the sides so far are not the same, with this level of the
+    /// test.
+    pub(super) fn differs_in_responses(&self, margin: f64, level: f64) -> bool {
+        let whole = self.whole_pairs();
+        let pairs: Vec<BlockPair> = whole.iter().filter_map(|&pair| self.pair(pair)).collect();
+        let given: Vec<_> = pairs.iter().map(|pair| (&pair.a.answers, &pair.b.answers)).collect();
+        let found = sameness::look_at(("a", "b"), &given, margin, level);
+        found.is_some_and(|found| found.said.is_some())
     }
 
     /// Sets the source of the server's vitals.
@@ -110,7 +144,7 @@ impl<'a> ComparisonCourse<'a> {
 
     /// Returns the next block; none if all are measured, a side was given up, or `stop` is set.
     pub(super) fn next(&self, stop: &AtomicBool) -> Option<BlockTurn> {
-        let stopped = self.given_up || stop.load(Ordering::Relaxed);
+        let stopped = self.given_up || self.is_over() || stop.load(Ordering::Relaxed);
         self.turns.get(self.blocks.len()).copied().filter(|_| !stopped)
     }
 
@@ -120,6 +154,8 @@ impl<'a> ComparisonCourse<'a> {
         // After the comparison of A with itself, as many blocks follow.
         let left = of - done + if noise { of } else { 0 };
         let left_s = self.block_takes_s().map(|block_s| block_s * left as f64);
+        let of_time = self.at_most_s.map(|at_most_s| (at_most_s - self.elapsed_s()).max(0.0));
+        let left_s = left_s.map(|left_s| of_time.map_or(left_s, |most_s| left_s.min(most_s)));
         let pairs = self.schedule.pairs;
         ComparisonEvent::Begin(BlockBegin { turn, done, of, pairs, noise, left_s })
     }
@@ -247,7 +283,7 @@ impl<'a> ComparisonCourse<'a> {
 
     /// Reports whether a signal ended it.
     pub(super) fn interrupted(&self) -> bool {
-        (self.blocks.len() < self.turns.len() && !self.given_up)
+        (self.blocks.len() < self.turns.len() && !self.given_up && !self.is_over())
             || self.blocks.iter().any(|block| block.ended == Ended::Interrupted)
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-use crate::block_begin::{BlockBegin, describe_schedule, planned_block_s};
+use crate::block_begin::{BlockBegin, describe_schedule, describe_until, planned_block_s};
 use crate::board::ComparisonBoard;
 use crate::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
 use crate::{Comparison, Settings};
@@ -90,7 +90,11 @@ impl Comparing {
     pub fn describe(&self) -> String {
         let ComparedSides { a, b } = self.plans();
         let block_s = planned_block_s(&ComparedSides { a: a.clone(), b: b.clone() });
-        describe_schedule(&self.schedule, self.calibrate, block_s)
+        let described = describe_schedule(&self.schedule, self.calibrate, block_s);
+        match &self.settings.until {
+            Some(until) => describe_until(until, &described),
+            None => described,
+        }
     }
 
     /// Returns the names of the sides.
@@ -160,19 +164,40 @@ pub fn run_comparison(
     let mut course =
         ComparisonCourse::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
             .looking_at(comparing.server.as_ref())
+            .until(comparing.settings.until.as_ref())
             .on(comparing.generators());
     lengthened.into_iter().for_each(|lengthened| course.lengthen(lengthened));
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, false));
         match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
             Measurement::Block | Measurement::GivenUp => {}
-            Measurement::Pair => tell(ComparisonEvent::Pair(&document(&course, &live))),
+            Measurement::Pair => {
+                let so_far = document(&course, &live);
+                tell(ComparisonEvent::Pair(&so_far));
+                if is_decided(&so_far, &course, &comparing.settings) {
+                    course.decide();
+                }
+            }
             Measurement::Lengthened(by) => {
                 tell(ComparisonEvent::Lengthened(&comparing.warn_of(by)))
             }
         }
     }
     Ok(document(&course, &comparing.settings))
+}
+
+/// Returns true if a comparison that ends when it is decided ends with the pairs so far: each named
+/// metric has a verdict, or a look at the responses shows that they are not the same.
+fn is_decided(
+    so_far: &ComparisonResult,
+    course: &ComparisonCourse<'_>,
+    settings: &Settings,
+) -> bool {
+    let Some(until) = &settings.until else { return false };
+    let found = &so_far.comparison;
+    let level = settings.level_of_look(found.pairs);
+    let differs = level.is_some_and(|level| course.differs_in_responses(settings.margin, level));
+    differs || (found.not_same().is_none() && until.is_decided_by(found))
 }
 
 /// Compares A with itself, in the same way as A with B. Returns the comparison, and why its blocks

@@ -1,6 +1,7 @@
 //! Metrics that have one figure for each block: medians and rates.
 
-use super::figures::{PhaseTimes, effects, formed};
+use super::anytime::{estimate_series, judge_series};
+use super::figures::{PhaseTimes, effects, effects_in_pairs, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::{BlockPair, EffectMethod, Stretch};
 use sixmark_document::verdict::Estimate;
@@ -15,7 +16,11 @@ pub(super) fn judge_time(
     rules: &Rules<'_>,
 ) -> Option<Evidence> {
     let overall = times.overall(point)?;
-    Some(blocks(times.metric(point), overall, &times.by_pair(point), rules))
+    let judged = blocks(times.metric(point), overall, &times.by_pair(point), rules);
+    Some(match times.check_tail(point) {
+        Err(refused) => Evidence { found: Err(refused), ..judged },
+        Ok(()) => judged,
+    })
 }
 
 /// Judges complete responses per second, and content bytes per second if there is content.
@@ -78,7 +83,11 @@ fn blocks(
         metric,
         a: Some(a),
         b: Some(b),
-        method: EffectMethod::Blocks,
+        method: match rules.is_anytime() {
+            true => EffectMethod::Anytime,
+            false => EffectMethod::Blocks,
+        },
+        in_pairs: if rules.is_anytime() { effects_in_pairs(figures) } else { Vec::new() },
         unformed: figures.len() - formed.len(),
         least_p: least_p(formed.len()),
         found: judge_effects(&formed, &effects, rules),
@@ -109,7 +118,7 @@ fn judge_effects(
     rules: &Rules<'_>,
 ) -> Result<JudgedEffect, Refused> {
     let apart: Vec<f64> = figures.iter().map(|(a, b)| a - b).collect();
-    of_effects(effects, centre(&apart, rules.settings.confidence)?, rules)
+    of_effects(effects, centre(&apart, rules)?, rules)
 }
 
 /// Judges effects whose difference is already estimated.
@@ -119,8 +128,11 @@ pub(super) fn of_effects(
     rules: &Rules<'_>,
 ) -> Result<JudgedEffect, Refused> {
     let margin = rules.settings.margin.ln_1p();
+    if rules.is_anytime() {
+        return judge_series(effects, difference, (margin, true), rules);
+    }
     let near = equivalence(effects, margin, rules.alpha())?;
-    let logs = centre(effects, rules.settings.confidence)?;
+    let logs = centre(effects, rules)?;
     let (value, low, high) = (logs.value.exp(), logs.low.exp(), logs.high.exp());
     Ok(JudgedEffect {
         ratio: Some(Estimate { value, low, high }),
@@ -132,6 +144,10 @@ pub(super) fn of_effects(
     })
 }
 
-fn centre(values: &[f64], confidence: f64) -> Result<Estimate, Refused> {
+fn centre(values: &[f64], rules: &Rules<'_>) -> Result<Estimate, Refused> {
+    if rules.is_anytime() {
+        return estimate_series(values, rules);
+    }
+    let confidence = rules.settings.confidence;
     Ok(make_estimate(hodges_lehmann(values)?, walsh_interval(values, confidence)?))
 }

@@ -96,6 +96,9 @@ fn few(comparison: &Comparison) -> Option<ComparisonDoubt> {
 }
 
 fn too_few(pairs: usize, family: usize, settings: &Settings) -> Option<ComparisonDoubt> {
+    if settings.until.is_some() {
+        return None;
+    }
     let tested = tests_allowed(pairs, settings);
     let needed = pairs_needed(if tested == 0 { 1 } else { family }, settings);
     let primary = settings.primary;
@@ -109,7 +112,7 @@ fn too_few(pairs: usize, family: usize, settings: &Settings) -> Option<Compariso
 fn correlated(compared: &Compared) -> bool {
     let bound = 2.0 / (compared.effects.len().max(1) as f64).sqrt();
     // Tail quantiles of single blocks are too noisy.
-    let told = compared.method == EffectMethod::Blocks;
+    let told = matches!(compared.method, EffectMethod::Blocks | EffectMethod::Anytime);
     told && compared.autocorrelation.is_some_and(|found| found > bound)
 }
 

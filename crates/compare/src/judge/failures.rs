@@ -6,6 +6,7 @@
 //! are independent. The interval uses an effective number of exchanges, namely as many independent
 //! ones as would scatter as much as the blocks do.
 
+use super::anytime::{estimate_series, judge_series};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::{BlockPair, EffectMethod, Stretch};
 use sixmark_record::metric::{Metric, Quantity};
@@ -31,6 +32,7 @@ pub(super) fn failures(pairs: &[BlockPair], rules: &Rules<'_>) -> Option<Evidenc
         b: Some(shares.1),
         method: EffectMethod::Proportions,
         effects: Vec::new(),
+        in_pairs: if rules.is_anytime() { differences_in_pairs(pairs) } else { Vec::new() },
         unformed: pairs.len() - used.len(),
         least_p: least_p(used.len()),
         found: judge_failures(&used, rules),
@@ -47,15 +49,46 @@ fn judge_failures(pairs: &[(Count, Count)], rules: &Rules<'_>) -> Result<JudgedE
     let margin = rules.settings.margin_of(Metric::Quantity(Quantity::Failures));
     let sides = FailureShares::new(pairs)?;
     let interval = sides.interval(rules.settings.confidence)?;
+    let beyond = sides.beyond(margin)?;
+    if rules.is_anytime() {
+        return judge_shares_anytime(pairs, (margin, beyond), rules);
+    }
     let near = sides.interval(1.0 - 2.0 * rules.alpha())?;
     Ok(JudgedEffect {
         ratio: None,
         difference: make_estimate(sides.difference(), interval),
         p: fisher(a, b)?.max(exchanged(pairs, rules)),
-        p_equivalence: sides.beyond(margin)?.max(blocks_beyond(pairs, margin, rules)?),
+        p_equivalence: beyond.max(blocks_beyond(pairs, margin, rules)?),
         near,
         margin,
     })
+}
+
+/// Judges the differences of the shares after each pair. Signs alone mislead where failures are
+/// rare and one side has fewer exchanges: most of its blocks have none. So the pooled counts must
+/// agree: Fisher's test on a difference, Newcombe's interval on a difference below the margin.
+fn judge_shares_anytime(
+    pairs: &[(Count, Count)],
+    (margin, beyond): (f64, f64),
+    rules: &Rules<'_>,
+) -> Result<JudgedEffect, Refused> {
+    let apart = share_differences(pairs);
+    let (a, b) = sums(pairs);
+    let pooled = a.share().zip(b.share()).map_or(0.0, |(a, b)| a - b);
+    let found = estimate_series(&apart, rules)?;
+    let interval = Interval { low: found.low, high: found.high };
+    let judged = judge_series(&apart, make_estimate(pooled, interval), (margin, false), rules)?;
+    Ok(JudgedEffect {
+        p: fisher(a, b)?.max(judged.p),
+        p_equivalence: beyond.max(judged.p_equivalence),
+        ..judged
+    })
+}
+
+/// Returns the difference of the shares of each pair, `None` if a side has no exchange in it.
+fn differences_in_pairs(pairs: &[BlockPair]) -> Vec<Option<f64>> {
+    let share = |stretch: &Stretch| count_failures(stretch).share();
+    pairs.iter().map(|pair| Some(share(&pair.a)? - share(&pair.b)?)).collect()
 }
 
 /// Returns the sums of both sides over all pairs.

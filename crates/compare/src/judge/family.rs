@@ -4,6 +4,7 @@ use sixmark_stats::fewest;
 
 use super::{Evidence, least_p};
 use crate::Settings;
+use crate::until::UntilDecided;
 use sixmark_record::metric::{Metric, Quantity};
 
 /// The metrics of a comparison that are tested for a difference: the family of Holm's correction.
@@ -41,6 +42,21 @@ impl TestFamily {
         let mut tested = vec![None; evidence.len()];
         order.into_iter().for_each(|at| tested[at] = evidence[at].p());
         TestFamily { tested, candidates, pairs }
+    }
+
+    /// Chooses the metrics to test in a comparison that ends when they are decided: those that
+    /// were named.
+    pub(super) fn named(
+        evidence: &[Evidence],
+        pairs: usize,
+        comparable: bool,
+        until: &UntilDecided,
+    ) -> TestFamily {
+        let is_tested = |one: &Evidence| {
+            until.metrics.contains(&one.metric) && (comparable || !one.metric.is_of_speed())
+        };
+        let tested = evidence.iter().map(|one| one.p().filter(|_| is_tested(one))).collect();
+        TestFamily { tested, candidates: until.metrics.len(), pairs }
     }
 
     /// Returns the number of metrics that are tested.

@@ -4,7 +4,7 @@ use crate::{BlockPair, Stretch, TimedPhase};
 use sixmark_document::timing::Timing;
 use sixmark_record::metric::Metric;
 use sixmark_record::timed_phase::Quantile;
-use sixmark_stats::{Counted, harrell_davis, quantile};
+use sixmark_stats::{Counted, Refused, TAIL_SAMPLES, harrell_davis, quantile};
 
 /// With fewer durations than this, a quantile of a block is estimated by Harrell and Davis's
 /// method.
@@ -44,6 +44,16 @@ impl PhaseTimes {
         (both != (0.0, 0.0)).then_some(both)
     }
 
+    /// Returns an error if too few durations of a side lie beyond a tail quantile.
+    pub(super) fn check_tail(&self, point: Quantile) -> Result<(), Refused> {
+        let fewest = self.a.count().min(self.b.count());
+        let have = (fewest as f64 * (1.0 - point.share()) + 1e-6).floor() as u64;
+        match point == Quantile::ALL[0] || have >= TAIL_SAMPLES {
+            true => Ok(()),
+            false => Err(Refused::ThinTail { have, need: TAIL_SAMPLES }),
+        }
+    }
+
     /// Returns the quantile of each side in each pair, in microseconds, or `None` if a side has no
     /// duration.
     pub(super) fn by_pair(&self, point: Quantile) -> Vec<Option<(f64, f64)>> {
@@ -54,8 +64,16 @@ impl PhaseTimes {
 
 /// Returns the pairs from which an effect can be formed: those with figures above 0 on both sides.
 pub(super) fn formed(figures: &[Option<(f64, f64)>]) -> Vec<(f64, f64)> {
-    let usable = |&(a, b): &(f64, f64)| (a / b).is_finite() && a / b > 0.0;
-    figures.iter().flatten().copied().filter(usable).collect()
+    figures.iter().flatten().copied().filter(is_usable).collect()
+}
+
+fn is_usable(&(a, b): &(f64, f64)) -> bool {
+    (a / b).is_finite() && a / b > 0.0
+}
+
+/// Returns the logarithm of A's figure over B's for each pair, `None` if it can't be formed.
+pub(super) fn effects_in_pairs(figures: &[Option<(f64, f64)>]) -> Vec<Option<f64>> {
+    figures.iter().map(|figures| figures.filter(is_usable).map(|(a, b)| (a / b).ln())).collect()
 }
 
 /// Returns the logarithm of A's figure over B's for each pair.

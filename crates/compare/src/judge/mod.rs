@@ -4,6 +4,7 @@
 //! equivalence. The tests for differences are corrected for multiplicity before the verdicts are
 //! formed. `docs/statistics.md` describes the rules and how they were verified.
 
+mod anytime;
 mod blocks;
 mod caveats;
 mod failures;
@@ -19,6 +20,8 @@ mod verdict;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_anytime;
 
 pub use caveats::{ComparisonDoubt, doubt_before_comparison, doubts_of_comparison};
 pub use header::{header_corrected, header_ratio};
@@ -57,10 +60,21 @@ pub fn compare(
     let rules = Rules { settings };
     let evidence = evidence(pairs, &rules);
     let given: Vec<_> = pairs.iter().map(|pair| (&pair.a.answers, &pair.b.answers)).collect();
-    let sameness = sameness::look_at(names, &given, settings.margin, settings.level_of_sameness());
+    let sameness = sameness::look_at(names, &given, settings.margin, settings.level_of_last_look());
     let comparable = sameness.as_ref().is_none_or(|found| found.said.is_none());
-    let family = TestFamily::choose(&evidence, pairs.len(), comparable, settings);
-    let judged = evidence.into_iter().zip(holm(&family.tested));
+    let (family, corrected) = match &settings.until {
+        Some(until) => {
+            let family = TestFamily::named(&evidence, pairs.len(), comparable, until);
+            let corrected = anytime::corrected_ps(&evidence, &family, until);
+            (family, corrected)
+        }
+        None => {
+            let family = TestFamily::choose(&evidence, pairs.len(), comparable, settings);
+            let corrected = holm(&family.tested);
+            (family, corrected)
+        }
+    };
+    let judged = evidence.into_iter().zip(corrected);
     let judged = judged.map(|(one, p_holm)| one.judged(p_holm, &family, &rules)).collect();
     unlike(Comparison {
         kind: ComparisonKind::Isolated,
@@ -81,6 +95,9 @@ struct Evidence {
     b: Option<f64>,
     method: EffectMethod,
     effects: Vec<f64>,
+    /// The effect of each pair, `None` if it yields none; empty unless it is judged after each
+    /// pair. Of failures it is the difference of the shares.
+    in_pairs: Vec<Option<f64>>,
     /// Pairs that yield no effect, because a side had no figure or 0.
     unformed: usize,
     /// The smallest p-value that this number of pairs can give.
@@ -131,6 +148,11 @@ impl Rules<'_> {
     /// Returns the level of the tests for equivalence.
     fn alpha(&self) -> f64 {
         alpha(self.settings)
+    }
+
+    /// Returns true if the sides are judged after each pair.
+    fn is_anytime(&self) -> bool {
+        self.settings.until.is_some()
     }
 }
 
@@ -185,6 +207,10 @@ fn evidence(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
 /// Judges the quantiles of a phase: the median by blocks, the others over all blocks together.
 fn of_phase(phase: TimedPhase, pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
     let figures = figures::PhaseTimes::of(phase, pairs);
+    if rules.is_anytime() {
+        let judge = |point| blocks::judge_time(&figures, point, rules);
+        return Quantile::ALL.into_iter().filter_map(judge).collect();
+    }
     let (median, tail) = Quantile::ALL.split_at(1);
     let median = median.iter().filter_map(|&point| blocks::judge_time(&figures, point, rules));
     let points = tail.to_vec();

@@ -44,6 +44,7 @@ fn judge_quantile(
         b: Some(b),
         method: EffectMethod::PooledQuantile,
         effects,
+        in_pairs: Vec::new(),
         unformed: times.pairs.len() - whole.len(),
         least_p: least_p(whole.len()).max(1.0 / (f64::from(rules.settings.resamples) + 1.0)),
         found,

@@ -63,7 +63,9 @@ fn reason(
     let (cause, reason) = if evidence.unformed > 0 {
         let pairs = evidence.unformed;
         (UndecidedCause::NoFigure, format!("a side has no figure in {pairs} of the pairs"))
-    } else if evidence.least_p > level {
+    } else if rules.is_anytime() && !is_tested {
+        (UndecidedCause::NotTested, "not tested: --until does not name it".to_owned())
+    } else if !rules.is_anytime() && evidence.least_p > level {
         let needed = pairs_needed(1, settings);
         let reason = format!("too few pairs to show a difference: {needed} are needed");
         (UndecidedCause::FewPairs, reason)

@@ -67,6 +67,9 @@ fn sentence_of(result: &ComparisonResult, cause: UndecidedCause, of: &[&Compared
         }
         UndecidedCause::Noise => "too noisy".to_owned(),
         UndecidedCause::FewPairs => "too few pairs to show a difference".to_owned(),
+        UndecidedCause::NotTested if result.comparison.settings.until.is_some() => {
+            "not tested, because `--until` does not name them".to_owned()
+        }
         UndecidedCause::NotTested => {
             let metrics = &result.comparison.metrics;
             let tested = metrics.iter().filter(|of| of.p_holm.is_some()).count();
@@ -87,8 +90,16 @@ fn step_of(result: &ComparisonResult, cause: UndecidedCause, of: &[&Compared]) -
     let comparison = &result.comparison;
     let pairs = comparison.pairs;
     let lasting = |blocks| in_brackets(time_of_blocks(result, blocks));
+    let until = comparison.settings.until.is_some();
     Some(match cause {
         UndecidedCause::FewSamples => samples_step(result, of)?,
+        UndecidedCause::NotTested if until => {
+            let metrics: Vec<String> = of.iter().map(|of| of.metric.to_string()).collect();
+            format!("`--until decided:{},…` would test it", metrics.first()?)
+        }
+        UndecidedCause::FewPairs | UndecidedCause::Chance if until => {
+            "more time (`--at-most`) or pairs (`--blocks`) would decide".to_owned()
+        }
         UndecidedCause::FewPairs | UndecidedCause::NotTested => {
             let all = cause == UndecidedCause::NotTested;
             let family = if all { family(&comparison.metrics) } else { 1 };
@@ -178,6 +189,10 @@ fn needed_sentence(result: &ComparisonResult, of: &Compared) -> Option<String> {
     let comparison = &result.comparison;
     let margin = write::write_percent(comparison.settings.margin);
     Some(match comparison.blocks_needed_by(of)? {
+        BlocksNeeded::About(n) if comparison.settings.until.is_some() => format!(
+            "About {n} pairs{} would decide a difference of {margin} (`--at-most`, `--blocks`).",
+            in_brackets(time_of_blocks(result, n))
+        ),
         BlocksNeeded::About(n) => {
             let time = time_of_blocks(result, n).map_or(String::new(), |time| format!(", {time}"));
             format!(

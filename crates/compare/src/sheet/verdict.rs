@@ -24,6 +24,15 @@ pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
         };
     };
     let mut notes = vec!["The sides were loaded in turns, one at a time.".to_owned()];
+    if let Some(until) = &comparison.settings.until {
+        let end = match until.is_decided_by(comparison) {
+            true => "the comparison ended when it had decided",
+            false => "the comparison ended before it had decided",
+        };
+        notes.push(format!(
+            "They were judged after each pair, by a test that is valid at every look; {end}."
+        ));
+    }
     notes.extend(others(comparison));
     let sentence = describe_compared(comparison, primary);
     SheetHeadline { verdict: Some(primary.verdict), sentence, notes, failed: Vec::new() }
@@ -159,9 +168,37 @@ pub fn describe_estimate(comparison: &Comparison) -> String {
         return format!("not comparable: {said}");
     }
     let Some(primary) = comparison.metrics.first() else { return "nothing measured".to_owned() };
-    match measured_change(primary, &comparison.settings) {
-        Some(said) => format!("{} {said}", primary.metric),
-        None => format!("{} not yet known", primary.metric),
+    let found = measured_change(primary, &comparison.settings);
+    match (found, comparison.settings.until.is_some()) {
+        (Some(said), true) => format!("{} {}, {said}", primary.metric, verdict_so_far(primary)),
+        (Some(said), false) => format!("{} {said}", primary.metric),
+        (None, _) => format!("{} not yet known", primary.metric),
+    }
+}
+
+/// Returns lines about the verdicts so far of a comparison that is judged after each pair; none for
+/// one whose number of pairs is fixed, since only its last verdict counts.
+pub(crate) fn running_verdicts(comparison: &Comparison) -> Vec<String> {
+    let Some(until) = &comparison.settings.until else { return Vec::new() };
+    let line = |metric: &Metric| {
+        let found = comparison.metrics.iter().find(|of| of.metric == *metric);
+        let of = found.filter(|_| comparison.not_same().is_none());
+        let change = of.and_then(|of| measured_change(of, &comparison.settings));
+        let change = change.map_or(String::new(), |change| format!(" ({change})"));
+        let verdict = of.map_or("undecided", verdict_so_far);
+        format!("{}: {verdict}{change}", metric.noun())
+    };
+    let head = "Verdict so far. Its test is valid at every look, so that you may stop at any time:";
+    std::iter::once(head.to_owned()).chain(until.metrics.iter().map(line)).collect()
+}
+
+fn verdict_so_far(of: &Compared) -> &'static str {
+    match of.verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::NotComparable => "not comparable",
+        Verdict::Inconclusive => "undecided",
     }
 }
 

@@ -4,8 +4,11 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use sixmark_compare::comparison_result::BlockOrder;
+use sixmark_compare::until::UntilDecided;
 use sixmark_record::metric::Metric;
 use sixmark_record::metric::compared::parse_compared_metric;
+use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_sys::command_error::CommandError;
 
 use super::super::run;
 use super::super::times::positive_time;
@@ -16,7 +19,8 @@ use super::shared::SharedWorkload;
 /// Side A is judged against side B, one of them loaded at a time. Blocks are measured in pairs, one block of each side in random
 /// order. Each block opens its own connections and is loaded with the options below, which are
 /// those of `sixmark run`. The number of blocks is fixed in advance: intermediate results never end
-/// a comparison early, unless a side gives no usable response at all.
+/// a comparison early, unless a side gives no usable response at all. With `--until decided` a test
+/// that allows it judges the sides after each pair.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct CompareArgs {
@@ -43,10 +47,21 @@ pub(in crate::cli) struct CompareArgs {
           help_heading = "Comparison")]
     pub(super) block: Option<Duration>,
 
-    /// Number of blocks of each side to compare
-    #[arg(long, value_name = "N", default_value = "12", help_heading = "Comparison",
+    /// Number of blocks of each side to compare [default: 12; with --until at most 400]
+    #[arg(long, value_name = "N", help_heading = "Comparison",
           value_parser = run::positive::<NonZeroU32>)]
-    pub(super) blocks: NonZeroU32,
+    pub(super) blocks: Option<NonZeroU32>,
+
+    /// Judge after each pair, and end when these metrics are better, worse or equivalent [default
+    /// metric: that of --metric]
+    #[arg(long, value_name = "decided[:METRIC,...]", value_parser = until,
+          conflicts_with = "calibrate", help_heading = "Comparison")]
+    pub(super) until: Option<UntilNamed>,
+
+    /// With --until: begin no pair after this time
+    #[arg(long, value_name = "TIME", value_parser = positive_time, requires = "until",
+          default_value = "30m", help_heading = "Comparison")]
+    pub(super) at_most: Duration,
 
     /// Number of warm-up blocks of each side before them, which are not compared
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Comparison")]
@@ -68,15 +83,15 @@ pub(in crate::cli) struct CompareArgs {
           help_heading = "Comparison")]
     pub(super) false_alarms: f64,
 
-    /// Metric of the headline: response.p50, wait.p99, goodput, failures…
+    /// Metric of the headline: response.p50, wait.p99, goodput, failures… [default: response.p50, or
+    /// the first that --until names]
     #[arg(
         long,
         value_name = "METRIC",
-        default_value = "response.p50",
         value_parser = parse_compared_metric,
         help_heading = "Comparison"
     )]
-    pub(super) metric: Metric,
+    pub(super) metric: Option<Metric>,
 
     #[command(flatten)]
     pub(super) shared: SharedWorkload,
@@ -110,9 +125,72 @@ impl CompareArgs {
         self.block.or(usual)
     }
 
+    /// Returns the number of pairs of blocks, or the most of them if the comparison ends when it is
+    /// decided.
+    pub(super) fn pairs(&self) -> u32 {
+        let usual = if self.until.is_some() { MOST_PAIRS } else { USUAL_PAIRS };
+        self.blocks.map_or(usual, NonZeroU32::get)
+    }
+
+    /// Returns the metric of the headline, and how the comparison ends if it is judged after each
+    /// pair.
+    ///
+    /// # Errors
+    /// The metric of the headline is not tested, or the order of blocks is not random.
+    pub(super) fn ending(&self) -> Result<(Metric, Option<UntilDecided>), CommandError> {
+        let usual = Metric::Time(TimedPhase::Response, TimePoint::P50);
+        let Some(UntilNamed(named)) = &self.until else {
+            return Ok((self.metric.unwrap_or(usual), None));
+        };
+        let primary = self.metric.or(named.first().copied()).unwrap_or(usual);
+        let metrics = if named.is_empty() { vec![primary] } else { named.clone() };
+        if !metrics.contains(&primary) {
+            return Err(CommandError::Usage(format!(
+                "--until does not name the metric of the headline: --until decided:{primary},…"
+            )));
+        }
+        if self.order != BlockOrder::Random {
+            return Err(CommandError::Usage(
+                "--until needs blocks in random order: its test bets on the order that was drawn"
+                    .to_owned(),
+            ));
+        }
+        Ok((primary, Some(UntilDecided { metrics, at_most_s: self.at_most.as_secs_f64() })))
+    }
+
     /// Returns the number of requests after which a block ends. `None` if only time ends it.
     pub(super) fn block_requests(&self) -> Option<NonZeroU64> {
         self.shared.workload.load.count
+    }
+}
+
+/// The number of pairs of blocks.
+const USUAL_PAIRS: u32 = 12;
+
+/// The most pairs of a comparison that ends when it is decided.
+const MOST_PAIRS: u32 = 400;
+
+/// The metrics that `--until decided` names; none for that of the headline.
+#[derive(Clone, Debug)]
+pub(super) struct UntilNamed(Vec<Metric>);
+
+fn until(text: &str) -> Result<UntilNamed, String> {
+    match text.split_once(':') {
+        None if text == "decided" => Ok(UntilNamed(Vec::new())),
+        Some(("decided", names)) => {
+            let mut named = Vec::new();
+            for name in names.split(',') {
+                let metric = parse_compared_metric(name.trim())?;
+                if named.contains(&metric) {
+                    return Err(format!("'{metric}' is named twice"));
+                }
+                named.push(metric);
+            }
+            Ok(UntilNamed(named))
+        }
+        _ => {
+            Err("expected decided, or decided:METRIC,… as in decided:response.p50,failures".into())
+        }
     }
 }
 
@@ -146,7 +224,20 @@ pub(super) const WARM_UP: &str = "100ms";
 
 #[cfg(test)]
 mod tests {
-    use super::percentage;
+    use super::{percentage, until};
+
+    #[test]
+    fn the_metrics_that_are_to_be_decided_are_named_once() {
+        assert!(until("decided").unwrap().0.is_empty());
+        let named = until("decided:response.p50, failures").unwrap().0;
+        assert_eq!(
+            named.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["response.p50", "failures"]
+        );
+        for wrong in ["", "certain", "decided:", "decided:speed", "decided:goodput,goodput"] {
+            assert!(until(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_percentage_needs_its_unit_only_where_it_could_be_a_share() {

@@ -117,6 +117,7 @@ fn comparing(
     host: Option<VitalsFrom>,
     fleet: Option<&Arc<dyn Generators>>,
 ) -> Result<Comparing, CommandError> {
+    let (primary, until) = args.ending()?;
     let [a, b] = asked::sides_asked(args)?;
     // Both sides have the same seed, so that both get the same arrivals.
     let seed = args.session.seed.unwrap_or_else(run::random_seed);
@@ -127,7 +128,7 @@ fn comparing(
         sides.b.name.push_str(" (b)");
     }
     let schedule = BlockSchedule {
-        pairs: args.blocks.get(),
+        pairs: args.pairs(),
         order: args.order,
         block_s: args.block().map(|block| block.as_secs_f64()),
         requested_block_s: None,
@@ -135,9 +136,10 @@ fn comparing(
         warm_up_blocks: args.warm_up_blocks,
     };
     let settings = Settings {
+        until,
         margin: args.margin,
         false_alarms: args.false_alarms,
-        primary: args.metric,
+        primary,
         ..Settings::usual(seed)
     };
     let server = vitals_from::elsewhere(&args.session)?.or(host);

@@ -258,6 +258,35 @@ fn what_was_measured_before_a_signal_is_compared() {
     assert!(warnings.iter().any(|warning| warning["code"] == "interrupted"), "{warnings:?}");
 }
 
+/// A side that fails in each block is clearly worse: seven pairs show it.
+#[test]
+fn a_comparison_until_it_is_decided_ends_with_the_verdict() {
+    let server = Raw::start(every_tenth_over_ipv6_is_reset());
+    let [v6, v4] = server.urls("http");
+    let until = ["--until", "decided:failures", "--blocks", "40", &v6, &v4];
+    let document = compared(&[&SMALL[..], &until].concat());
+    let pairs = document["comparison"]["pairs"].as_u64().unwrap();
+    assert!((7..40).contains(&pairs), "{pairs}");
+    assert_eq!(document["ended"], "complete");
+    let failures = metric(&document, "failures");
+    assert_eq!(failures["verdict"], "worse", "{failures}");
+    assert_eq!(document["comparison"]["metrics"][0]["metric"], "failures");
+    let settings = &document["comparison"]["settings"]["until"];
+    assert_eq!(settings, &serde_json::json!({ "metrics": ["failures"], "at_most_s": 1800.0 }));
+    let blocks = document["blocks"].as_array().unwrap().len() as u64;
+    assert_eq!(blocks, 2 * (pairs + 1), "a pair is never left half measured");
+}
+
+#[test]
+fn a_comparison_whose_time_is_up_ends_between_two_pairs() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/100");
+    let until = ["--until", "decided:cpu_per_request", "--at-most", "1ms", &v6, &v4];
+    let document = compared(&[&SMALL[..], &until].concat());
+    assert_eq!(document["ended"], "complete");
+    assert_eq!(document["blocks"].as_array().unwrap().len(), 2, "only the warm-up was measured");
+}
+
 #[test]
 fn a_side_that_does_not_answer_could_not_be_measured() {
     let origin = Origin::start();
@@ -292,6 +321,12 @@ fn what_makes_no_comparison_is_refused_in_one_line() {
         (&["--margin", "0.05", url], "may mean 0.05% or 5%"),
         (&["--metric", "response.p98", url], "no metric is called 'response.p98'"),
         (&["--blocks", "0", url], "not a whole number of 1 or more"),
+        (&["--until", "certain", url], "expected decided, or decided:METRIC"),
+        (&["--until", "decided:response.p98", url], "no metric is called 'response.p98'"),
+        (&["--until", "decided", "--order", "abba", url], "--until needs blocks in random order"),
+        (&["--until", "decided", "--calibrate", url], "cannot be used with '--calibrate'"),
+        (&["--until", "decided:failures", "--metric", "goodput", url], "does not name the metric"),
+        (&["--at-most", "5s", url], "required arguments were not provided: --until"),
         (&["-4", url], "over IPv4 alone has no second side; give a second URL"),
         (&[], "required"),
     ] {
