@@ -183,6 +183,10 @@ pub struct Block {
     /// Processor time in the block.
     #[serde(default)]
     pub cpu: BlockCpu,
+    /// Everything that was counted, as text that `compare --continue` reads; null unless the
+    /// comparison was to go on until it was decided, and if agents generated the load.
+    #[serde(default)]
+    pub counts: Option<String>,
 }
 
 /// Processor time in a block.

@@ -107,6 +107,7 @@ mod tests {
             figures: result.sides.a.figures.clone(),
             busiest: 0.5,
             saturated: false,
+            counts: None,
             cpu: BlockCpu {
                 machine_busy: pair.map(|_| busy),
                 machine_stolen: pair.map(|_| stolen),

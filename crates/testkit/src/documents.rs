@@ -172,6 +172,7 @@ fn blocks(run: &RunResult, a: &[FamilyTally], b: &[FamilyTally]) -> Vec<Block> {
             figures: figures(run, tally, 1.0),
             busiest: 0.4,
             saturated: false,
+            counts: None,
             cpu: Default::default(),
         })
         .collect()

@@ -24,6 +24,8 @@ use sixmark_vitals::cost::Work;
 
 use super::ComparisonEvent;
 use super::dead_side::gives_nothing;
+use super::earlier::EarlierPairs;
+use super::stored_load::write_load;
 use crate::block_begin::{BlockBegin, planned_block_s};
 use sixmark_load::Loaded;
 use sixmark_run::{self, Generators, run_load_on};
@@ -64,6 +66,8 @@ pub(super) struct ComparisonCourse<'a> {
     schedule: BlockSchedule,
     turns: Vec<BlockTurn>,
     began: Instant,
+    /// How long the blocks of an earlier command took, in seconds.
+    before_s: f64,
     pub(super) blocks: Vec<Block>,
     /// The load of each block, in the order of `blocks`.
     pub(super) loads: Vec<Loaded>,
@@ -94,6 +98,7 @@ impl<'a> ComparisonCourse<'a> {
             schedule: *schedule,
             turns,
             began,
+            before_s: 0.0,
             blocks: Vec::new(),
             loads: Vec::new(),
             server: None,
@@ -108,6 +113,22 @@ impl<'a> ComparisonCourse<'a> {
     /// Sets when the series ends, if that is not after a number of pairs.
     pub(super) fn until(self, until: Option<&UntilDecided>) -> ComparisonCourse<'a> {
         ComparisonCourse { at_most_s: until.map(|until| until.at_most_s), ..self }
+    }
+
+    /// Goes on from the pairs of an earlier command, after warm-up blocks: nothing is warm any more.
+    pub(super) fn after(mut self, earlier: Option<&EarlierPairs>) -> ComparisonCourse<'a> {
+        let Some(earlier) = earlier else { return self };
+        let turn = |(block, _): &(Block, Loaded)| BlockTurn { side: block.side, pair: block.pair };
+        let before: Vec<BlockTurn> = earlier.blocks.iter().map(turn).collect();
+        let is_new = |turn: &BlockTurn| !before.contains(turn) || turn.pair.is_none();
+        let new: Vec<BlockTurn> = self.turns.iter().copied().filter(is_new).collect();
+        self.turns = [before, new].concat();
+        (self.blocks, self.loads) = earlier.blocks.iter().cloned().unzip();
+        self.before_s = earlier.elapsed_s;
+        if let Some([requested_s, longer_s]) = earlier.lengthened_s {
+            self.set_block_s(requested_s, longer_s);
+        }
+        self
     }
 
     /// Ends the series: the pairs so far decide the comparison.
@@ -188,7 +209,7 @@ impl<'a> ComparisonCourse<'a> {
         let plan = Plan { seed, ..plan.clone() };
         let meter = Meter::start(self.server, plan.load.warmup)?;
         let loaded = run_load_on(self.generators.as_ref(), &plan, stop, watch)?;
-        let ended_s = self.began.elapsed().as_secs_f64();
+        let ended_s = self.elapsed_s();
         let metered = meter.map(Meter::end);
         let mut block = block_of_turn(&plan, turn, ended_s, &loaded);
         if let Some(metered) = metered {
@@ -206,6 +227,8 @@ impl<'a> ComparisonCourse<'a> {
                 machine_stolen: machine.map(|of| of.stolen),
             };
         }
+        // Only a comparison that ends when it is decided can be continued.
+        block.counts = self.at_most_s.and_then(|_| write_load(&loaded));
         self.blocks.push(block);
         self.loads.push(loaded);
         Ok(match self.lengthen_blocks() {
@@ -233,7 +256,7 @@ impl<'a> ComparisonCourse<'a> {
     /// responses of a side take too long for them. Returns the side with the longer responses.
     fn lengthen_blocks(&mut self) -> Option<Lengthened> {
         // Blocks that are compared are all of the same length.
-        let is_warm_up = self.blocks.last().is_some_and(|block| block.pair.is_none());
+        let is_warm_up = self.blocks.iter().all(|block| block.pair.is_none());
         let next = self.turns.get(self.blocks.len());
         let is_over = is_warm_up && next.is_some_and(|next| next.pair.is_some());
         let block_s =
@@ -250,12 +273,16 @@ impl<'a> ComparisonCourse<'a> {
 
     /// Makes the blocks to come as long as another series had to make them.
     pub(super) fn lengthen(&mut self, to: Lengthened) {
-        self.schedule.requested_block_s = Some(to.requested_s);
-        self.schedule.block_s = Some(to.longer_s);
-        for plan in [&mut self.plans.a, &mut self.plans.b] {
-            plan.load.duration = Some(Duration::from_secs_f64(to.longer_s));
-        }
+        self.set_block_s(to.requested_s, to.longer_s);
         self.lengthened = Some(to);
+    }
+
+    fn set_block_s(&mut self, requested_s: f64, longer_s: f64) {
+        self.schedule.requested_block_s = Some(requested_s);
+        self.schedule.block_s = Some(longer_s);
+        for plan in [&mut self.plans.a, &mut self.plans.b] {
+            plan.load.duration = Some(Duration::from_secs_f64(longer_s));
+        }
     }
 
     /// Returns how long a response of a side took on average in the blocks so far, in seconds,
@@ -278,7 +305,7 @@ impl<'a> ComparisonCourse<'a> {
 
     /// Returns the time so far in seconds, without a calibration before it.
     pub(super) fn elapsed_s(&self) -> f64 {
-        self.began.elapsed().as_secs_f64()
+        self.before_s + self.began.elapsed().as_secs_f64()
     }
 
     /// Reports whether a signal ended it.
@@ -405,6 +432,7 @@ fn block_of_turn(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded)
         busiest: loaded.busiest,
         saturated: sixmark_run::generator(plan, loaded).saturated,
         cpu: BlockCpu::default(),
+        counts: None,
     }
 }
 
@@ -515,6 +543,63 @@ mod tests {
         let different =
             |found: &&Compared| matches!(found.verdict, Verdict::Better | Verdict::Worse);
         assert!(comparison.metrics.iter().find(different).is_none());
+    }
+
+    #[test]
+    fn pairs_that_are_added_later_give_the_figures_of_one_series() {
+        let plan = secure_plan(PlanTls::default());
+        let schedule = BlockSchedule {
+            pairs: 9,
+            order: BlockOrder::Random,
+            block_s: None,
+            block_requests: Some(1_000),
+            requested_block_s: None,
+            warm_up_blocks: 1,
+        };
+        let until = UntilDecided { metrics: Vec::new(), at_most_s: 60.0 };
+        let plans = ComparedSides { a: &plan, b: &plan };
+        let settings = Settings { until: Some(until.clone()), ..Settings::usual(1) };
+        let new = || ComparisonCourse::new(plans.clone(), &schedule, 7).until(Some(&until));
+        // What a pair measures depends on its number and side alone.
+        let measure = |course: &mut ComparisonCourse<'_>, blocks: usize| {
+            while let Some(turn) = course.next(&AtomicBool::new(false)) {
+                if course.blocks.len() == blocks {
+                    break;
+                }
+                let at = turn.pair.map_or(0, |pair| 2 * pair as usize + 2);
+                let loaded = made(100.0, at + usize::from(turn.side == SideName::B));
+                let mut block = block_of_turn(&plan, turn, 0.0, &loaded);
+                block.counts = write_load(&loaded);
+                course.blocks.push(block);
+                course.loads.push(loaded);
+            }
+        };
+        let mut whole = new();
+        measure(&mut whole, usize::MAX);
+        // It was killed in the second block of its fifth pair, which is measured again.
+        let mut killed = new();
+        measure(&mut killed, 2 + 2 * 4 + 1);
+        let stored: Vec<Block> = killed.blocks.clone();
+        let earlier = EarlierPairs::of_blocks(&stored).unwrap();
+        assert_eq!(earlier.len(), 2 + 2 * 4);
+        let earlier = EarlierPairs {
+            blocks: earlier,
+            started: String::new(),
+            elapsed_s: 5.0,
+            lengthened_s: None,
+            warnings: Vec::new(),
+        };
+        let mut course = new().after(Some(&earlier));
+        assert_eq!(course.next(&AtomicBool::new(false)).unwrap().pair, None, "it warms up again");
+        measure(&mut course, usize::MAX);
+        assert!(course.elapsed_s() >= 5.0);
+        let names = ("ipv6", "ipv4");
+        assert_eq!(course.compare(names, &settings), whole.compare(names, &settings));
+        let order = |course: &ComparisonCourse<'_>| {
+            let paired = course.blocks.iter().filter(|block| block.pair.is_some());
+            paired.map(|block| (block.pair, block.side)).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&course), order(&whole));
     }
 
     /// Returns after how many blocks the remaining blocks became longer, if the responses of each

@@ -4,6 +4,8 @@
 mod assemble;
 mod course;
 mod dead_side;
+mod earlier;
+mod stored_load;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -21,6 +23,7 @@ use sixmark_record::text::targets_line;
 
 use crate::warnings::{blocks_lengthened, too_few_blocks};
 use course::{ComparisonCourse, Lengthened, Measurement};
+use earlier::EarlierPairs;
 use sixmark_run::{Generators, Runnable};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
@@ -48,6 +51,7 @@ pub struct Comparing {
     settings: Settings,
     calibrate: bool,
     server: Option<VitalsFrom>,
+    earlier: Option<EarlierPairs>,
 }
 
 /// An event of a comparison in progress.
@@ -76,14 +80,15 @@ impl Comparing {
         calibrate: bool,
         server: Option<VitalsFrom>,
     ) -> Comparing {
-        Comparing { sides, schedule, settings, calibrate, server }
+        Comparing { sides, schedule, settings, calibrate, server, earlier: None }
     }
 
     /// Returns the warnings known before the run; the result's warnings begin with them.
     pub fn doubts(&self) -> Vec<Warning> {
         let [a, b] = [&self.sides.a, &self.sides.b].map(|side| side.runnable.doubts().to_vec());
         let few = too_few_blocks(self.schedule.pairs as usize, &self.settings);
-        without_repeats([a, b, few.into_iter().collect()].concat())
+        let before = self.earlier.as_ref().map_or(Vec::new(), |earlier| earlier.warnings.clone());
+        without_repeats([a, b, before, few.into_iter().collect()].concat())
     }
 
     /// Describes what is going to be measured, and how long that takes at least.
@@ -152,7 +157,8 @@ pub fn run_comparison(
     stop: &Arc<AtomicBool>,
     mut tell: impl FnMut(ComparisonEvent<'_>),
 ) -> Result<ComparisonResult, CommandError> {
-    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let now = || humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let started = comparing.earlier.as_ref().map_or_else(now, |earlier| earlier.started.clone());
     let (noise, lengthened) = match comparing.calibrate {
         true => noise(comparing, stop, &mut tell)?,
         false => (None, None),
@@ -165,7 +171,8 @@ pub fn run_comparison(
         ComparisonCourse::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
             .looking_at(comparing.server.as_ref())
             .until(comparing.settings.until.as_ref())
-            .on(comparing.generators());
+            .on(comparing.generators())
+            .after(comparing.earlier.as_ref());
     lengthened.into_iter().for_each(|lengthened| course.lengthen(lengthened));
     while let Some(turn) = course.next(stop) {
         tell(course.begin(turn, false));

@@ -152,7 +152,7 @@ fn verdicts(named: &[Named<'_>]) -> Result<String, CommandError> {
 
 /// Reads the document that a word of the command line names. A file takes precedence over a number
 /// in the store.
-fn document_named(word: &str, store: &StoreArgs) -> Result<Document, CommandError> {
+pub(super) fn document_named(word: &str, store: &StoreArgs) -> Result<Document, CommandError> {
     let kept = || if Path::new(word).exists() { None } else { history::kept(store, word) };
     let (name, text) = match word {
         "-" => {

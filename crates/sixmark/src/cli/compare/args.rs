@@ -63,6 +63,16 @@ pub(in crate::cli) struct CompareArgs {
           default_value = "30m", help_heading = "Comparison")]
     pub(super) at_most: Duration,
 
+    /// With --until: add pairs to those of this stored comparison, with the same options and on the
+    /// same machine
+    #[arg(
+        long = "continue",
+        value_name = "ID|FILE",
+        requires = "until",
+        help_heading = "Comparison"
+    )]
+    pub(super) earlier: Option<String>,
+
     /// Number of warm-up blocks of each side before them, which are not compared
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Comparison")]
     pub(super) warm_up_blocks: u32,

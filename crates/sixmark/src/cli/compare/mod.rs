@@ -35,6 +35,7 @@ use sixmark_compare::engine as compare;
 use sixmark_compare::engine::{Comparing, ComparisonEvent};
 use sixmark_run::Generators;
 use sixmark_sys::command_error::CommandError;
+use sixmark_units::quantity::counted;
 use sixmark_vitals::engine::VitalsFrom;
 
 /// Plans, measures and shows a comparison. Returns the exit status: 130 if a signal ended it; else
@@ -49,7 +50,7 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let host = vitals_from::host(&args.session)?;
     args.session.inside.go()?;
     let fleet = args.session.fleet.take(&args.session.inside, stop_flag()?.as_ref())?;
-    let comparing = comparing(args, host, fleet.as_ref())?;
+    let comparing = continued(args, |seed| comparing(args, host, fleet.as_ref(), seed))?;
     let (a, b) = comparing.names();
     let gates = demanded.gates(&GateNames::of_comparison(a, b))?;
     let mut keeper = Keeper::open(keep)?;
@@ -112,15 +113,36 @@ fn keep(so_far: &ComparisonResult, keeper: &mut Keeper) -> Result<(), CommandErr
     keeper.save(&headline, &encoded(so_far)?)
 }
 
+/// Makes a comparison by `make`, which gets the seed of a stored one, and adds it to that, if pairs
+/// are to be added.
+fn continued(
+    args: &CompareArgs,
+    make: impl FnOnce(Option<u64>) -> Result<Comparing, CommandError>,
+) -> Result<Comparing, CommandError> {
+    let Some(word) = &args.earlier else { return make(None) };
+    let refused = |why: String| CommandError::Usage(format!("--continue {word}: {why}"));
+    let stored = match report::document_named(word, args.session.keep.store())? {
+        Document::Comparison(stored) => stored,
+        other => return Err(refused(format!("it is a {}, no comparison", other.schema()))),
+    };
+    let comparing = make(Some(stored.seed))?;
+    let (comparing, differences) = comparing.continuing(&stored).map_err(refused)?;
+    let pairs = counted(stored.comparison.pairs as u64, "pair", "pairs");
+    complain(&format!("adding to {pairs} of {}", stored.started));
+    differences.iter().for_each(|said| complain(&format!("warning: {said}")));
+    Ok(comparing)
+}
+
 fn comparing(
     args: &CompareArgs,
     host: Option<VitalsFrom>,
     fleet: Option<&Arc<dyn Generators>>,
+    earlier_seed: Option<u64>,
 ) -> Result<Comparing, CommandError> {
     let (primary, until) = args.ending()?;
     let [a, b] = asked::sides_asked(args)?;
     // Both sides have the same seed, so that both get the same arrivals.
-    let seed = args.session.seed.unwrap_or_else(run::random_seed);
+    let seed = args.session.seed.or(earlier_seed).unwrap_or_else(run::random_seed);
     let side = |asked: &Asked<'_>| sides::contender(asked, args, seed, fleet);
     let mut sides = ComparedSides { a: side(&a)?, b: side(&b)? };
     if sides.a.name == sides.b.name {

@@ -277,6 +277,84 @@ fn a_comparison_until_it_is_decided_ends_with_the_verdict() {
     assert_eq!(blocks, 2 * (pairs + 1), "a pair is never left half measured");
 }
 
+/// The options of a comparison that its time ends, and which can be continued.
+const UNDECIDED: [&str; 6] = ["--until", "decided:response.p999", "--seed", "5", "--blocks", "3"];
+
+#[test]
+fn pairs_are_added_to_a_stored_comparison() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/100");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("first.json");
+    let file = file.to_str().unwrap();
+    let first = compared(&[&SMALL[..], &UNDECIDED, &[&v6, &v4]].concat());
+    assert_eq!(first["comparison"]["pairs"], 3);
+    std::fs::write(file, first.to_string()).unwrap();
+    let more = ["--until", "decided:response.p999", "--blocks", "2", "--continue", file];
+    let second = compared(&[&SMALL[..], &more, &[&v6, &v4]].concat());
+    assert_eq!(
+        (&second["comparison"]["pairs"], &second["seed"]),
+        (&Value::from(5), &first["seed"])
+    );
+    assert_eq!(second["started"], first["started"]);
+    let blocks = |of: &Value| of["blocks"].as_array().unwrap().clone();
+    assert_eq!(blocks(&second)[..8], blocks(&first)[..], "what was measured is kept");
+    assert_eq!(blocks(&second).len(), 8 + 2 + 4, "a warm-up precedes the new pairs");
+    let sent = |side: &str| second["sides"][side]["figures"]["requests"]["sent"].as_u64().unwrap();
+    assert_eq!((sent("a"), sent("b")), (5 * 60, 5 * 60));
+}
+
+#[test]
+fn what_can_not_be_continued_is_refused_in_one_line() {
+    let origin = Origin::start();
+    let [v6, v4] = origin.urls("/bytes/100");
+    let folder = tempfile::tempdir().unwrap();
+    let stored = compared(&[&SMALL[..], &UNDECIDED, &[&v6, &v4]].concat());
+    let fixed = compared(&[&SMALL[..], &["--blocks", "1", &v6, &v4]].concat());
+    let kept = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let changed = |name: &str, change: fn(&mut Value)| {
+        let mut document = stored.clone();
+        change(&mut document);
+        kept(name, document.to_string())
+    };
+    let as_it_was = kept("stored", stored.to_string());
+    let half = stored.to_string();
+    let cases: Vec<(String, &[&str], &str)> = vec![
+        (kept("fixed", fixed.to_string()), &[], "it has a fixed number of pairs"),
+        (kept("half", half[..half.len() / 2].to_owned()), &[], "is not a document of sixmark"),
+        (as_it_was.clone(), &["-c", "3"], "the load of side A is another one: connection."),
+        (as_it_was.clone(), &["--margin", "2%"], "--margin is not what it was"),
+        (as_it_was.clone(), &["--seed", "6"], "--seed is not what it was"),
+        (as_it_was, &["--a", "-6", "--name-a", "new"], "side A was 'ipv6' and is 'new'"),
+        (
+            changed("machine", |of| of["environment"]["cores"] = 4_000.into()),
+            &[],
+            "it was measured on another machine",
+        ),
+        (
+            changed("counts", |of| of["blocks"][3]["counts"] = "{}".into()),
+            &[],
+            "the counts of a block can't be read",
+        ),
+        ("nowhere.json".to_owned(), &[], "nowhere.json"),
+    ];
+    for (file, more, why) in cases {
+        let small = ["-n", "60", "--warmup", "5ms", "--until", "decided:response.p999", "-q"];
+        let connections: &[&str] = if more.contains(&"-c") { &[] } else { &["-c", "2"] };
+        let urls = [v6.as_str(), v4.as_str()];
+        let arguments =
+            [&["compare"], &small[..], connections, &["--continue", &file], more, &urls].concat();
+        let output = sixmark(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(why) && said.lines().count() == 1, "{arguments:?}: {said}");
+    }
+}
+
 #[test]
 fn a_comparison_whose_time_is_up_ends_between_two_pairs() {
     let origin = Origin::start();
