@@ -23,6 +23,8 @@ pub struct BlockBegin {
     pub noise: bool,
     /// How long the rest of the comparison takes, in seconds; `None` if that is not yet known.
     pub left_s: Option<f64>,
+    /// Whether it may end before, since it ends when it is decided.
+    pub may_end: bool,
 }
 
 impl BlockBegin {
@@ -37,9 +39,11 @@ impl BlockBegin {
     }
 }
 
-/// Formats the time that is left: `about 20 minutes left`.
-pub fn left_text(left_s: f64) -> String {
-    format!("about {} left", write_about(left_s.max(1.0)))
+/// Formats the time that is left: `about 20 minutes left`, or `at most 20 minutes left` if the
+/// comparison may end before.
+pub fn left_text(left_s: f64, may_end: bool) -> String {
+    let bound = if may_end { "at most" } else { "about" };
+    format!("{bound} {} left", write_about(left_s.max(1.0)))
 }
 
 /// Returns how long a block of each side takes at least, with its warm-up, in seconds: the mean of
@@ -111,9 +115,18 @@ mod tests {
     #[test]
     fn a_block_has_its_place_in_pairs() {
         let turn = BlockTurn { side: SideName::B, pair: Some(2) };
-        let begin =
-            BlockBegin { turn, done: 6, of: 26, pairs: 12, noise: false, left_s: Some(20.0) };
+        let begin = BlockBegin {
+            turn,
+            done: 6,
+            of: 26,
+            pairs: 12,
+            noise: false,
+            left_s: Some(20.0),
+            may_end: false,
+        };
         assert_eq!(begin.place(), "pair 3 of 12");
+        assert_eq!(left_text(20.0, false), "about 20 s left");
+        assert_eq!(left_text(20.0, true), "at most 20 s left");
         let warm_up = BlockBegin { turn: BlockTurn { pair: None, ..turn }, noise: true, ..begin };
         assert_eq!(warm_up.place(), "A against itself, warm-up");
     }

@@ -134,7 +134,8 @@ impl ComparisonBoard {
         let now = &self.names[self.side];
         // The seconds of this block that have ended.
         let passed_s = self.second.checked_add(1).map_or(0.0, |seconds| seconds as f64);
-        let left = begun.left_s.map(|left_s| format!(", {}", left_text(left_s - passed_s)));
+        let text = |left_s| format!(", {}", left_text(left_s - passed_s, begun.may_end));
+        let left = begun.left_s.map(text);
         BoardProgress {
             share: Some(begun.done as f64 / begun.of.max(1) as f64),
             text: format!("{}: {now}{}", begun.place(), left.unwrap_or_default()),
@@ -211,7 +212,15 @@ mod tests {
         let mut board = ComparisonBoard::new("t".to_owned(), &sides, 1);
         let turn = BlockTurn { side: SideName::B, pair: Some(0) };
         let left_s = Some(24.0);
-        board.begin(BlockBegin { turn, done: 2, of: 26, pairs: 12, noise: false, left_s });
+        board.begin(BlockBegin {
+            turn,
+            done: 2,
+            of: 26,
+            pairs: 12,
+            noise: false,
+            left_s,
+            may_end: false,
+        });
         let shown = board.see(&slice(0)).unwrap();
         assert_eq!(shown.progress.text, "pair 1 of 12: ipv4, about 23 s left");
         let latest = |column: usize| shown.pages[0].columns[column].traces[0].latest.clone();

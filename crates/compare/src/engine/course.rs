@@ -177,8 +177,8 @@ impl<'a> ComparisonCourse<'a> {
         let left_s = self.block_takes_s().map(|block_s| block_s * left as f64);
         let of_time = self.at_most_s.map(|at_most_s| (at_most_s - self.elapsed_s()).max(0.0));
         let left_s = left_s.map(|left_s| of_time.map_or(left_s, |most_s| left_s.min(most_s)));
-        let pairs = self.schedule.pairs;
-        ComparisonEvent::Begin(BlockBegin { turn, done, of, pairs, noise, left_s })
+        let (pairs, may_end) = (self.schedule.pairs, self.at_most_s.is_some());
+        ComparisonEvent::Begin(BlockBegin { turn, done, of, pairs, noise, left_s, may_end })
     }
 
     /// Returns how long a block takes, from its beginning to that of the next, in seconds: by the

@@ -33,6 +33,7 @@ pub(super) struct LiveComparison {
     place: String,
     /// When the comparison is going to end, as far as it is known.
     ends: Option<Instant>,
+    may_end: bool,
     side: &'static str,
     /// The result of the pairs so far.
     estimate: String,
@@ -59,6 +60,7 @@ impl LiveComparison {
             workers,
             place: String::new(),
             ends: None,
+            may_end: false,
             side: "",
             estimate: String::new(),
             second: 0,
@@ -129,6 +131,7 @@ impl LiveComparison {
         self.place = begun.place();
         let left = begun.left_s.and_then(|left_s| Duration::try_from_secs_f64(left_s).ok());
         self.ends = left.and_then(|left| Instant::now().checked_add(left));
+        self.may_end = begun.may_end;
         self.side = if begun.turn.side == SideName::A || begun.noise { "A" } else { "B" };
         (self.second, self.told, self.counts) = (0, 0, SliceTally::default());
         self.show();
@@ -163,7 +166,7 @@ impl LiveComparison {
     fn left(&self, apart: &str) -> String {
         let left = self.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         let left = left.map(|left| left.as_secs_f64()).filter(|left_s| *left_s >= 0.5);
-        left.map_or(String::new(), |left_s| format!("{apart}{}", left_text(left_s)))
+        left.map_or(String::new(), |left_s| format!("{apart}{}", left_text(left_s, self.may_end)))
     }
 
     fn show(&self) {
