@@ -189,7 +189,7 @@ fn a_study_s_headline_is_written_from_its_claims() {
                 documents::undecided("it varies", 5, published()),
                 of("does_not_hold", text("Nothing else matters")),
             ],
-            "1 of 4 claims of the paper holds, 2 do not, 1 can't be told here. Does not hold: nothing \
+            "1 of 4 claims of the paper holds, 2 do not hold, 1 is undecided. Does not hold: nothing \
              else matters. The paper's claim that holds: IPv6 is faster. The paper's claims that do not \
              hold: IPv6 is faster; IPv6 is faster.",
         ),
@@ -198,7 +198,7 @@ fn a_study_s_headline_is_written_from_its_claims() {
                 of("holds", published()),
                 documents::undecided("--quick omits size 7", 5, published()),
             ],
-            "1 of 2 claims of the paper holds, 1 can't be told here. The paper's claim that holds: IPv6 is \
+            "1 of 2 claims of the paper holds, 1 is undecided. The paper's claim that holds: IPv6 is \
              faster. --quick can't decide 1 claim: it omits levels that it needs.",
         ),
         (

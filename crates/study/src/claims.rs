@@ -1,10 +1,9 @@
-//! Tests of claims. A claim holds, does not hold, can't be decided by these figures, or is about
-//! sides that are not comparable.
+//! Tests of claims. There is an answer for each truth ([`ClaimAnswer`]).
 //!
 //! Each repetition is a block. Within it, the figures that a claim needs are reduced to one number,
-//! such as the logarithm of a ratio of two sides; Student's t over the blocks gives p-values
-//! ([`tested::ClaimTails`]). Holm's correction over all claims of a study that are tested keeps the
-//! probability of any wrong answer in a study at 5 %. Counts decide other claims ([`counting`]).
+//! such as the logarithm of a ratio of two sides; a trimmed mean over the blocks gives a p-value for
+//! each possible answer ([`judged`]). Holm's correction keeps the probability of any wrong answer
+//! among the paper's claims at 5 %, and among the study's own ([`answers`]). Counts decide other claims ([`counting`]).
 //!
 //! The same tests are made on published figures, as far as there are enough of them: there, pairs
 //! of figures at the same levels of other factors are the blocks.
@@ -13,11 +12,14 @@ mod along;
 mod answers;
 mod comparable;
 mod counting;
+mod each_level;
 mod figures;
+mod judged;
 mod methods;
 mod sentence;
 mod sides;
 mod tested;
+mod trimmed;
 mod units;
 
 use crate::form::Form;
@@ -25,6 +27,7 @@ use crate::group_view::{GroupView, GroupViews};
 use crate::observation::Observation;
 use crate::spec::{ClaimSpec, ClaimTest, PublishedFigures, SideLevels, Study};
 use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimResult};
+use answers::{BlockNoun, ClaimFamily};
 use figures::FigureSet;
 use sixmark_record::metric::{Metric, Quantity};
 use tested::{TestOutcome, TestedClaim};
@@ -34,8 +37,8 @@ use units::ClaimUnits;
 pub(super) fn test_claims(study: &Study, cells: &[CellResult]) -> Vec<ClaimResult> {
     let views = GroupViews::new(study, cells);
     let claims = &study.outputs.claims;
-    let measured = claims.iter().map(|spec| test_in_group(study, spec, &views)).collect();
-    let measured = answers::answer_all(measured, "repetition");
+    let test = |spec: &ClaimSpec| (ClaimFamily::of(spec), test_in_group(study, spec, &views));
+    let measured = answers::answer_all(claims.iter().map(test).collect(), BlockNoun::Repetition);
     let published = test_published(claims, study.published.as_ref());
     let all = claims.iter().zip(measured).zip(published);
     let result = |((spec, measured), published): ((&ClaimSpec, ClaimEvidence), _)| {
@@ -52,7 +55,7 @@ pub(super) fn test_published_claims(study: &Study) -> Vec<ClaimResult> {
     let claims = &study.outputs.claims;
     let published = test_published(claims, study.published.as_ref());
     let unmeasured = || ClaimEvidence {
-        answer: ClaimAnswer::CannotTell,
+        answer: ClaimAnswer::NotTested,
         why: Some("nothing was measured".to_owned()),
         figures: String::new(),
         blocks: 0,
@@ -60,6 +63,7 @@ pub(super) fn test_published_claims(study: &Study) -> Vec<ClaimResult> {
         count: None,
         p: None,
         p_adjusted: None,
+        more_blocks: None,
         agrees: None,
     };
     let of_paper = claims.iter().zip(published).filter(|(spec, _)| spec.source.is_some());
@@ -123,11 +127,11 @@ fn test_measured(study: &Study, spec: &ClaimSpec, seen: &[Observation<'_>]) -> T
     }
     let omitted = describe_omitted(study, spec);
     match (&tested.outcome, omitted) {
-        (TestOutcome::Undecided(_), Some(why)) => {
-            TestedClaim { outcome: TestOutcome::Undecided(why), ..tested }
+        (TestOutcome::Undecided(_) | TestOutcome::Untested(_), Some(why)) => {
+            TestedClaim { outcome: TestOutcome::Untested(why), ..tested }
         }
-        (TestOutcome::Tails(tails), Some(why)) if tails.holds == 1.0 && tails.fails > 0.025 => {
-            TestedClaim { outcome: TestOutcome::Undecided(why), ..tested }
+        (TestOutcome::Judged(judged), Some(why)) if judged.is_open() => {
+            TestedClaim { outcome: TestOutcome::Untested(why), ..tested }
         }
         _ => tested,
     }
@@ -143,9 +147,11 @@ fn test_published(
         let set = |measure: Metric| FigureSet::of_published(published, of, measure, &spec.only);
         Some(test_on(spec, ClaimUnits::of(spec, Some(published)), &set))
     };
-    let tested: Vec<Option<TestedClaim>> = claims.iter().map(test).collect();
+    let tested = claims.iter().map(|spec| Some((ClaimFamily::of(spec), test(spec)?)));
+    let tested: Vec<Option<(ClaimFamily, TestedClaim)>> = tested.collect();
     let named: Vec<bool> = tested.iter().map(Option::is_some).collect();
-    let answers = answers::answer_all(tested.into_iter().flatten().collect(), "published figure");
+    let tested = tested.into_iter().flatten().collect();
+    let answers = answers::answer_all(tested, BlockNoun::PublishedFigure);
     let mut answers = answers.into_iter();
     named.into_iter().map(|named| if named { answers.next() } else { None }).collect()
 }
@@ -216,6 +222,7 @@ fn needed_levels(spec: &ClaimSpec) -> SideLevels {
     match &spec.test {
         ClaimTest::Sides(of) => {
             all.extend(of.a.iter().chain(&of.b).cloned());
+            all.extend(of.each.iter().map(over));
             all.extend(of.contrast.iter().map(|contrast| {
                 let levels = &contrast.levels;
                 (levels.factor.clone(), vec![levels.of.clone(), levels.over.clone()])

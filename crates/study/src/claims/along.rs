@@ -2,12 +2,15 @@
 
 use sixmark_stats::{StudentEstimate, slope};
 
+use super::answers::LEVEL;
 use super::figures::{FigureSet, FiguresAlong, itself, logarithm};
+use super::judged::{PossibleAnswer, judge_contrary, log_margin, no_difference, turned, within};
 use super::sides::{mean_of, never_varies, one_pair};
-use super::tested::{ClaimTails, TestOutcome, TestedClaim, log_margin, ratio_of};
+use super::tested::{JudgedClaim, TestOutcome, TestedClaim, ratio_of};
+use super::trimmed::trimmed_mean;
 use super::units::ClaimUnits;
 use crate::spec::{IndependentTest, OrderTest, OrderedLevels, TrendShape, TrendTest};
-use crate::study_result::{ClaimEstimate, ClaimScale};
+use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimScale};
 
 /// Tests a trend. Each repetition has a slope; a single published series has a regression.
 pub(super) fn test_trend(of: &TrendTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
@@ -21,39 +24,12 @@ pub(super) fn test_trend(of: &TrendTest, units: ClaimUnits, figures: &FigureSet)
         .filter(|(l, _)| along.levels.contains(l))
         .map(|(_, x)| x)
         .collect();
-    let whole = 0..along.levels.len();
-    let found = match &of.shape {
-        TrendShape::Rises | TrendShape::Falls => {
-            let Some(estimate) = change_over(&along, &places, whole) else {
-                return few_levels(&along, figures);
-            };
-            let falls = of.shape == TrendShape::Falls;
-            let turned = match falls {
-                true => StudentEstimate { value: -estimate.value, ..estimate },
-                false => estimate,
-            };
-            let tails = ClaimTails::of_direction(turned, Some(of.margin));
-            (tails, estimate, turned.value > 0.0, None)
-        }
-        TrendShape::UShaped(turn) => {
-            let at = along.levels.iter().position(|level| level == turn).unwrap_or(0);
-            let (before, after) = (0..at + 1, at..along.levels.len());
-            let (Some(before), Some(after)) =
-                (change_over(&along, &places, before), change_over(&along, &places, after))
-            else {
-                return few_levels(&along, figures);
-            };
-            let holds = before.below(0.0).max(after.above(0.0));
-            // Either part may contradict the claim.
-            let fails = (2.0 * before.above(0.0).min(after.below(0.0))).min(1.0);
-            let agrees = before.value < 0.0 && after.value > 0.0;
-            (ClaimTails::new(holds, fails), after, agrees, Some(before))
-        }
+    let Some((judged, estimate, agrees, before)) = judge_trend(of, &along, &places) else {
+        return few_levels(&along, figures);
     };
-    let (tails, estimate, agrees, before) = found;
     let outcome = match never_varies(estimate, units) {
         true => TestOutcome::Undecided("all repetitions have the same figures".to_owned()),
-        false => TestOutcome::Tails(tails),
+        false => TestOutcome::Judged(judged),
     };
     let ends = along.means().and_then(|means| Some((means.first()?.exp(), means.last()?.exp())));
     let ends = ends.map_or(String::new(), |(first, last)| {
@@ -72,12 +48,88 @@ pub(super) fn test_trend(of: &TrendTest, units: ClaimUnits, figures: &FigureSet)
     }
 }
 
-fn few_levels(along: &FiguresAlong, figures: &FigureSet) -> TestedClaim {
-    TestedClaim::untested(match along.levels.len() {
-        0..3 => format!("{} levels have figures, which is too few", along.levels.len()),
-        _ if along.blocks.is_empty() => "no repetition has figures at all levels".to_owned(),
-        _ => one_pair(figures),
+/// Judges a trend: the test, the estimated change, whether the figures agree, and for a U the change
+/// before it turns. `None` if there are too few levels or blocks.
+fn judge_trend(
+    of: &TrendTest,
+    along: &FiguresAlong,
+    places: &[f64],
+) -> Option<(JudgedClaim, StudentEstimate, bool, Option<StudentEstimate>)> {
+    let whole = 0..along.levels.len();
+    Some(match &of.shape {
+        TrendShape::Rises | TrendShape::Falls => {
+            let estimate = change_over(along, places, whole)?;
+            let falls = of.shape == TrendShape::Falls;
+            let sided = |of| if falls { turned(of) } else { of };
+            let steps = steps_along(along)?.into_iter().map(sided);
+            let all: Vec<_> = std::iter::once(sided(estimate)).chain(steps).collect();
+            let agrees = all[0].value > 0.0;
+            let (margin, levels) = (of.margin, along.levels.clone());
+            let judge = move |all: &[StudentEstimate]| judge_monotone(all, margin, &levels);
+            (JudgedClaim::new(all, judge), estimate, agrees, None)
+        }
+        TrendShape::UShaped(turn) => {
+            let at = along.levels.iter().position(|level| level == turn).unwrap_or(0);
+            let before = change_over(along, places, 0..at + 1)?;
+            let after = change_over(along, places, at..along.levels.len())?;
+            let agrees = before.value < 0.0 && after.value > 0.0;
+            let judge = |of: &[StudentEstimate]| {
+                let holds = of[0].below(0.0).max(of[1].above(0.0));
+                // Either part may contradict the claim.
+                judge_contrary(holds, 2.0 * of[0].above(0.0).min(of[1].below(0.0)))
+            };
+            (JudgedClaim::new(vec![before, after], judge), after, agrees, Some(before))
+        }
     })
+}
+
+/// Returns the change from each level to the next; none for a single series, which has one figure
+/// of each.
+fn steps_along(along: &FiguresAlong) -> Option<Vec<StudentEstimate>> {
+    if along.blocks.len() < 2 {
+        return Some(Vec::new());
+    }
+    (1..along.levels.len()).map(|at| trimmed_mean(&along.differences(at, at - 1))).collect()
+}
+
+/// Judges whether figures rise: by the change over all levels, which comes first, and by the steps
+/// from level to level, none of which may go against it by more than the margin.
+fn judge_monotone(all: &[StudentEstimate], percent: f64, levels: &[String]) -> Vec<PossibleAnswer> {
+    let margin = log_margin(percent);
+    let (trend, steps) = (all[0], &all[1..]);
+    let worst = |p: &dyn Fn(&StudentEstimate) -> f64| steps.iter().map(p).fold(0.0, f64::max);
+    let count = steps.len() as f64;
+    let falling = |step: &StudentEstimate| (count * step.below(-margin)).min(1.0);
+    let least = steps.iter().map(falling).fold(1.0, f64::min);
+    let against = steps.iter().zip(levels.windows(2)).filter(|(step, _)| falling(step) <= LEVEL);
+    let against = against.map(|(_, ends)| format!("{} to {}", ends[0], ends[1]));
+    let against = against.collect::<Vec<_>>().join(", ");
+    let flat = within(trend, margin);
+    let new = PossibleAnswer::new;
+    vec![
+        new(ClaimAnswer::NoDifference, flat.max(worst(&|step| within(*step, margin))))
+            .because(no_difference(percent)),
+        new(ClaimAnswer::Holds, (2.0 * trend.above(0.0)).max(worst(&|step| step.above(-margin)))),
+        new(ClaimAnswer::Opposite, (2.0 * trend.below(0.0)).max(worst(&|step| step.below(margin)))),
+        new(ClaimAnswer::HoldsInPart, (2.0 * trend.above(0.0)).max(least))
+            .because(format!("on the whole, and not from {against}")),
+        new(ClaimAnswer::DoesNotHold, flat)
+            .because(format!("no change beyond {percent} % along the line")),
+        new(ClaimAnswer::DoesNotHold, 2.0 * trend.below(0.0))
+            .because("the line has the opposite direction".to_owned()),
+    ]
+}
+
+fn few_levels(along: &FiguresAlong, figures: &FigureSet) -> TestedClaim {
+    match along.levels.len() {
+        levels @ 0..3 => {
+            TestedClaim::untested(format!("{levels} levels have figures, which is too few"))
+        }
+        _ if along.blocks.is_empty() => {
+            TestedClaim::untested("no repetition has figures at all levels")
+        }
+        _ => TestedClaim::undecided(one_pair(figures)),
+    }
 }
 
 /// Returns the change of the logarithm over some of the levels, along a fitted line; `None` if
@@ -97,7 +149,7 @@ fn change_over(
         [row] => StudentEstimate::of_slope(&points(row)).ok(),
         rows => {
             let slopes = rows.iter().map(|row| slope(&points(row)).ok());
-            StudentEstimate::of_mean(&slopes.collect::<Option<Vec<f64>>>()?).ok()
+            trimmed_mean(&slopes.collect::<Option<Vec<f64>>>()?)
         }
     }
 }
@@ -128,7 +180,7 @@ pub(super) fn test_order(of: &OrderTest, units: ClaimUnits, figures: &FigureSet)
         (false, _) => Some(false),
         (true, whole) => whole.then_some(true),
     };
-    let outcome = judge_order(&along, &pairs, sign, units, figures);
+    let outcome = judge_order(of, &along, pairs, units, figures);
     TestedClaim {
         outcome,
         figures: describe_order(of, units, &along, &means, &claimed),
@@ -140,16 +192,15 @@ pub(super) fn test_order(of: &OrderTest, units: ClaimUnits, figures: &FigureSet)
 }
 
 fn judge_order(
+    of: &OrderTest,
     along: &FiguresAlong,
-    pairs: &[(usize, usize)],
-    sign: f64,
+    pairs: Vec<(usize, usize)>,
     units: ClaimUnits,
     figures: &FigureSet,
 ) -> TestOutcome {
     let apart = pairs.iter().map(|&(a, b)| {
-        let differences: Vec<f64> =
-            along.differences(a, b).into_iter().map(|difference| sign * difference).collect();
-        StudentEstimate::of_mean(&differences).ok()
+        let estimate = trimmed_mean(&along.differences(a, b));
+        estimate.map(|estimate| if of.highest { estimate } else { turned(estimate) })
     });
     let Some(apart) = apart.collect::<Option<Vec<StudentEstimate>>>() else {
         return TestOutcome::Undecided(one_pair(figures));
@@ -158,12 +209,56 @@ fn judge_order(
         return TestOutcome::Undecided("all repetitions have the same figures".to_owned());
     }
     // A level without figures could be beyond the claimed ones.
-    let holds = match along.missing.is_empty() {
-        true => apart.iter().map(|of| of.above(0.0)).fold(0.0, f64::max),
-        false => 1.0,
+    let whole = along.missing.is_empty();
+    // A margin in percent says nothing about differences in the measure's unit.
+    let margin = of.margin.filter(|_| of.b.is_none());
+    let word = if of.highest { "highest" } else { "lowest" };
+    let levels = along.levels.clone();
+    let judge = move |apart: &[StudentEstimate]| {
+        let holds = apart.iter().map(|of| of.above(0.0)).fold(0.0, f64::max);
+        let tie = margin.map(|margin| judge_tie(apart, &pairs, &levels, (margin, word)));
+        let beyond = margin.map_or(0.0, log_margin);
+        let of_any = |p: &dyn Fn(&StudentEstimate) -> f64| {
+            apart.iter().map(p).fold(1.0, f64::min) * apart.len() as f64
+        };
+        let opposite = |bound: f64| {
+            let p = 2.0 * of_any(&|of| of.below(-bound));
+            PossibleAnswer::new(ClaimAnswer::Opposite, p)
+        };
+        let holds = if whole { 2.0 * holds } else { 1.0 };
+        let holds = PossibleAnswer::new(ClaimAnswer::Holds, holds);
+        let not_beyond = margin.map(|margin| {
+            let p = of_any(&|of| of.below(log_margin(margin)));
+            PossibleAnswer::new(ClaimAnswer::DoesNotHold, p)
+                .because(format!("it is not beyond every other level by more than {margin} %"))
+        });
+        let first = std::iter::once(opposite(beyond)).chain(tie);
+        first.chain([holds, opposite(0.0)]).chain(not_beyond).collect()
     };
-    let least = apart.iter().map(|of| of.below(0.0)).fold(1.0, f64::min);
-    TestOutcome::Tails(ClaimTails::new(holds, (least * pairs.len() as f64).min(1.0)))
+    TestOutcome::Judged(JudgedClaim::new(apart, judge))
+}
+
+/// Judges whether a claimed level and another one are within the margin in percent, so that neither
+/// is beyond all others.
+fn judge_tie(
+    apart: &[StudentEstimate],
+    pairs: &[(usize, usize)],
+    levels: &[String],
+    (percent, word): (f64, &str),
+) -> PossibleAnswer {
+    let count = apart.len() as f64;
+    let p = |of: &StudentEstimate| count * within(*of, log_margin(percent));
+    let shown = apart.iter().zip(pairs).filter(|(of, _)| p(of) <= LEVEL);
+    let mut tied: Vec<usize> = shown.flat_map(|(_, &(a, b))| [a, b]).collect();
+    tied.sort_unstable();
+    tied.dedup();
+    let names: Vec<&str> = tied.iter().map(|&at| levels[at].as_str()).collect();
+    let names = match names.split_last() {
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    };
+    PossibleAnswer::new(ClaimAnswer::NoDifference, apart.iter().map(p).fold(1.0, f64::min))
+        .because(format!("none is {word}: {names} are within {percent} %"))
 }
 
 /// Describes the level that is furthest, and the claimed ones: `highest at C2B (31 Mbit/s); C3B 27
@@ -210,18 +305,18 @@ pub(super) fn test_independence(
     let count = means.len();
     let pairs: Vec<(usize, usize)> =
         (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b))).collect();
-    let apart = pairs.iter().map(|&(a, b)| StudentEstimate::of_mean(&along.differences(a, b)).ok());
+    let apart = pairs.iter().map(|&(a, b)| trimmed_mean(&along.differences(a, b)));
     let outcome = match apart.collect::<Option<Vec<StudentEstimate>>>() {
         None => TestOutcome::Undecided(one_pair(figures)),
         Some(apart) => {
-            let within = apart.iter().map(|of| of.above(-margin).max(of.below(margin)));
-            let beyond = apart.iter().map(|of| of.above(margin).min(of.below(-margin)));
-            let holds = match along.missing.is_empty() {
-                true => within.fold(0.0, f64::max),
-                false => 1.0,
+            let whole = along.missing.is_empty();
+            let judge = move |apart: &[StudentEstimate]| {
+                let beyond = apart.iter().map(|of| of.above(margin).min(of.below(-margin)));
+                let holds = apart.iter().map(|of| within(*of, margin)).fold(0.0, f64::max);
+                let fails = beyond.fold(1.0, f64::min) * apart.len() as f64;
+                judge_contrary(if whole { holds } else { 1.0 }, fails)
             };
-            let fails = (beyond.fold(1.0, f64::min) * pairs.len() as f64).min(1.0);
-            TestOutcome::Tails(ClaimTails::new(holds, fails))
+            TestOutcome::Judged(JudgedClaim::new(apart, judge))
         }
     };
     let (low, high) = furthest(&means);

@@ -1,53 +1,146 @@
 //! The answers to all claims of a study, with the correction for their number.
 
-use super::tested::{TestOutcome, TestedClaim};
+use super::judged::PossibleAnswer;
+use super::tested::{TestOutcome, TestedClaim, least_p};
+use crate::spec::ClaimSpec;
 use crate::study_result::{ClaimAnswer, ClaimEvidence};
 use sixmark_stats::holm;
 
-/// The probability of any wrong answer among the claims of a study.
+/// The probability of any wrong answer among the claims of a family.
 pub(super) const LEVEL: f64 = 0.05;
 
-/// Answers all claims. `noun` is what their blocks are.
-pub(super) fn answer_all(tested: Vec<TestedClaim>, noun: &str) -> Vec<ClaimEvidence> {
-    let ps: Vec<Option<f64>> = tested.iter().map(p_of).collect();
-    let adjusted = holm(&ps);
-    let all = tested.into_iter().zip(ps.into_iter().zip(adjusted));
-    all.map(|(tested, ps)| answer(tested, ps, noun)).collect()
+/// Whose claims are corrected together. The study's own claims never cost the paper's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClaimFamily {
+    OfPaper,
+    Own,
 }
 
-fn p_of(tested: &TestedClaim) -> Option<f64> {
-    match tested.outcome {
-        TestOutcome::Tails(tails) => Some(tails.p()),
-        _ => None,
+impl ClaimFamily {
+    pub(super) fn of(spec: &ClaimSpec) -> ClaimFamily {
+        match spec.source {
+            Some(_) => ClaimFamily::OfPaper,
+            None => ClaimFamily::Own,
+        }
+    }
+}
+
+/// Answers all claims, each of which belongs to a family. `noun` is what their blocks are.
+pub(super) fn answer_all(
+    tested: Vec<(ClaimFamily, TestedClaim)>,
+    noun: BlockNoun,
+) -> Vec<ClaimEvidence> {
+    let possible: Vec<Vec<PossibleAnswer>> =
+        tested.iter().map(|(_, tested)| possible_answers(tested)).collect();
+    let ps_of = |family: ClaimFamily| -> Vec<Option<f64>> {
+        let all = tested.iter().zip(&possible);
+        all.map(|((of, _), possible)| {
+            (*of == family && !possible.is_empty()).then(|| least_p(possible))
+        })
+        .collect()
+    };
+    let corrected = [ClaimFamily::OfPaper, ClaimFamily::Own].map(|family| {
+        let ps = ps_of(family);
+        let adjusted = holm(&ps);
+        let open = adjusted.iter().flatten().filter(|p| **p > LEVEL).count();
+        (ps, adjusted, open)
+    });
+    let all = tested.into_iter().zip(possible).enumerate();
+    all.map(|(at, ((family, tested), possible))| {
+        let (ps, adjusted, open) = &corrected[usize::from(family == ClaimFamily::Own)];
+        let ps =
+            ps[at].zip(adjusted[at]).map(|(p, adjusted)| Corrected { p, adjusted, open: *open });
+        answer(tested, &possible, ps, noun)
+    })
+    .collect()
+}
+
+/// What the blocks of claims are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockNoun {
+    Repetition,
+    PublishedFigure,
+}
+
+impl BlockNoun {
+    fn words(self) -> &'static str {
+        match self {
+            BlockNoun::Repetition => "repetition",
+            BlockNoun::PublishedFigure => "published figure",
+        }
+    }
+}
+
+/// The p-value of a claim, that after the correction, and the number of undecided claims of its
+/// family.
+#[derive(Clone, Copy)]
+struct Corrected {
+    p: f64,
+    adjusted: f64,
+    open: usize,
+}
+
+fn possible_answers(tested: &TestedClaim) -> Vec<PossibleAnswer> {
+    match &tested.outcome {
+        TestOutcome::Judged(judged) => judged.possible(),
+        _ => Vec::new(),
     }
 }
 
 fn answer(
     tested: TestedClaim,
-    (p, p_adjusted): (Option<f64>, Option<f64>),
-    noun: &str,
+    possible: &[PossibleAnswer],
+    ps: Option<Corrected>,
+    noun: BlockNoun,
 ) -> ClaimEvidence {
     let TestedClaim { outcome, figures, blocks, estimate, count, agrees } = tested;
+    let mut more_blocks = None;
     let (answer, why) = match outcome {
         TestOutcome::Counted(true) => (ClaimAnswer::Holds, None),
         TestOutcome::Counted(false) => (ClaimAnswer::DoesNotHold, None),
         TestOutcome::Unlike(why) => (ClaimAnswer::NotComparable, Some(why)),
-        TestOutcome::Undecided(why) => (ClaimAnswer::CannotTell, Some(why)),
-        TestOutcome::Tails(tails) => match p_adjusted.is_some_and(|p| p <= LEVEL) {
-            true if tails.holds < tails.fails => (ClaimAnswer::Holds, None),
-            true => (ClaimAnswer::DoesNotHold, tails.no_difference.map(no_difference)),
-            false => (ClaimAnswer::CannotTell, Some(undecided(blocks, p_adjusted, noun))),
+        TestOutcome::Undecided(why) => (ClaimAnswer::Undecided, Some(why)),
+        TestOutcome::Untested(why) => (ClaimAnswer::NotTested, Some(why)),
+        TestOutcome::Judged(judged) => match ps.and_then(|ps| preferred(possible, ps)) {
+            Some(found) => (found.answer, found.why.clone()),
+            None => {
+                let level = ps.map(|ps| LEVEL / ps.open.max(1) as f64);
+                let level = level.filter(|_| noun == BlockNoun::Repetition);
+                more_blocks = level.and_then(|level| judged.more_blocks(blocks, level));
+                (ClaimAnswer::Undecided, Some(undecided(blocks, ps, more_blocks, noun)))
+            }
         },
     };
-    ClaimEvidence { answer, why, figures, blocks, estimate, count, p, p_adjusted, agrees }
+    let [p, p_adjusted] = [ps.map(|ps| ps.p), ps.map(|ps| ps.adjusted)];
+    ClaimEvidence {
+        answer,
+        why,
+        figures,
+        blocks,
+        estimate,
+        count,
+        p,
+        p_adjusted,
+        more_blocks,
+        agrees,
+    }
 }
 
-fn no_difference(margin: f64) -> String {
-    format!("no difference beyond {margin} %")
+/// Returns the first answer whose p-value is small enough after the same correction.
+fn preferred(possible: &[PossibleAnswer], ps: Corrected) -> Option<&PossibleAnswer> {
+    if ps.adjusted > LEVEL {
+        return None;
+    }
+    let factor = if ps.p > 0.0 { ps.adjusted / ps.p } else { 1.0 };
+    possible.iter().find(|one| one.p <= ps.p || one.p * factor <= LEVEL)
 }
 
-fn undecided(blocks: u32, p: Option<f64>, noun: &str) -> String {
-    let p = p.map_or(String::new(), |p| format!(" (p = {p:.2} after Holm's correction)"));
+fn undecided(blocks: u32, ps: Option<Corrected>, more: Option<u32>, noun: BlockNoun) -> String {
+    let more = more.map_or(String::new(), |more| format!("; about {more} more would decide it"));
+    let p = ps.map_or(String::new(), |Corrected { p, adjusted, .. }| {
+        format!(" (p = {p:.2}, {adjusted:.2} after Holm's correction{more})")
+    });
+    let noun = noun.words();
     match blocks {
         1 => format!("1 {noun} does not decide it{p}"),
         n => format!("{n} {noun}s do not decide it{p}"),

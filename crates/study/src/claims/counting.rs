@@ -1,11 +1,12 @@
 //! Claims about counts: shares within bounds, all or none of the exchanges, exact shares.
 
 use sixmark_record::metric::Metric;
-use sixmark_stats::{Count, StudentEstimate, share_above, wilson};
+use sixmark_stats::{Count, Interval, StudentEstimate, share_above, wilson};
 use sixmark_units::quantity::write_count;
 
 use super::figures::FigureSet;
-use super::tested::{ClaimTails, TestOutcome, TestedClaim};
+use super::judged::{PossibleAnswer, judge_contrary};
+use super::tested::{JudgedClaim, TestOutcome, TestedClaim};
 use crate::levels::label_level;
 use crate::spec::{ClaimBounds, ExactTest, ShareTest, SideLevels};
 use crate::study_result::{At, ClaimEstimate, ClaimScale, ExchangeCount};
@@ -31,11 +32,14 @@ pub(super) fn test_share(of: &ShareTest, [part, whole]: [&FigureSet; 2]) -> Test
     let pooled = Count { part: counted as u64, whole: sent as u64 };
     let shares: Vec<f64> = blocks.iter().map(|(part, whole)| part / whole).collect();
     let spread = StudentEstimate::of_mean(&shares).ok();
-    let outcome = share_tails(of.bounds, pooled, spread).map_or_else(
-        || TestOutcome::Undecided("a share is out of bounds".into()),
-        TestOutcome::Tails,
-    );
-    let interval = wilson(share, sent, 0.95).ok();
+    let outcome = match share_tails(of.bounds, pooled, spread) {
+        _ if spread.is_none() && !whole.is_published() => {
+            TestOutcome::Undecided("1 repetition is too few".into())
+        }
+        None => TestOutcome::Undecided("a share is out of bounds".into()),
+        Some(tails) => TestOutcome::Judged(JudgedClaim::new(Vec::new(), move |_| tails.clone())),
+    };
+    let interval = share_interval(share, sent, spread);
     let estimate = ClaimEstimate {
         of: ClaimScale::Share,
         value: share,
@@ -54,13 +58,25 @@ pub(super) fn test_share(of: &ShareTest, [part, whole]: [&FigureSet; 2]) -> Test
     }
 }
 
+/// Returns the interval of 95 % that the test does not reject: that of the score test, widened to that
+/// of Student's t on the repetitions.
+fn share_interval(share: f64, sent: f64, spread: Option<StudentEstimate>) -> Option<Interval> {
+    let Interval { low, high } = wilson(share, sent, 0.95).ok()?;
+    Some(match spread.and_then(|spread| spread.interval(0.95).ok()) {
+        Some(of_t) => {
+            Interval { low: low.min(of_t.low).max(0.0), high: high.max(of_t.high).min(1.0) }
+        }
+        None => Interval { low, high },
+    })
+}
+
 /// Returns the larger p-values of the score test on the pooled count and of Student's t on the
 /// repetitions.
 fn share_tails(
     bounds: ClaimBounds,
     pooled: Count,
     spread: Option<StudentEstimate>,
-) -> Option<ClaimTails> {
+) -> Option<Vec<PossibleAnswer>> {
     let above = |bound: f64| {
         let p = share_above(pooled, bound).ok()?;
         Some(p.max(spread.map_or(0.0, |spread| spread.above(bound))))
@@ -76,7 +92,7 @@ fn share_tails(
         |ends: [Option<Option<f64>>; 2]| ends.into_iter().flatten().collect::<Option<Vec<_>>>();
     let holds = all(ends(&above, &below))?.into_iter().fold(0.0, f64::max);
     let fails = all(ends(&below, &above))?.into_iter().fold(1.0, f64::min);
-    Some(ClaimTails::new(holds, fails))
+    Some(judge_contrary(holds, fails))
 }
 
 /// Counts the exchanges of a side, except of cells that sent none, and judges whether all or none

@@ -12,14 +12,14 @@ pub(super) fn describe_method(test: &ClaimTest) -> String {
                 .to_owned()
         }
         ClaimTest::Trend(of) => format!(
-            "Student's t on the slope of each block's line through the logarithms (Matthews et al. \
-             1990), or on the regression of a single block; a change of at most {} % over all \
-             levels is none",
+            "t of the trimmed mean of the slopes of each block's line through the logarithms \
+             (Matthews et al. 1990), or of the regression of a single block; no step may go against \
+             it by more than {} %, and a change within that is none",
             of.margin
         ),
         ClaimTest::Order(_) => {
-            "Student's t of each claimed level against each other level, all of \
-                                which must agree (intersection-union test, Berger 1982)"
+            "t of the trimmed mean of each claimed level against each other level, all of which must \
+             agree (intersection-union test, Berger 1982); levels within the margin are tied"
                 .to_owned()
         }
         ClaimTest::Independent(of) => format!(
@@ -40,11 +40,15 @@ fn describe_sides(of: &SidesTest) -> String {
         Some(contrast) if contrast.difference => "differences",
         _ => "logarithms of the ratios",
     };
-    let of_blocks = format!("Student's t on the blocks' {scale} (Student 1908)");
-    match of.relation {
+    let of_blocks =
+        format!("t of the trimmed mean of the blocks' {scale} (Tukey and McLaughlin 1963)");
+    let method = match of.relation {
         Relation::Higher(_) | Relation::Lower(_) if scale == "differences" => of_blocks,
         Relation::Higher(margin) | Relation::Lower(margin) => {
-            format!("{of_blocks}; a difference shown to be within {margin} % is none")
+            format!(
+                "two one-sided tests within {margin} % (Schuirmann 1987) come first, and show no \
+                 difference that matters; else {of_blocks}"
+            )
         }
         Relation::Equal(margin) => {
             format!("two one-sided tests within {margin} % (Schuirmann 1987), by {of_blocks}")
@@ -52,5 +56,9 @@ fn describe_sides(of: &SidesTest) -> String {
         Relation::Within(_) => {
             format!("two one-sided tests against the bounds (Schuirmann 1987), by {of_blocks}")
         }
+    };
+    match &of.each {
+        Some(each) => format!("{method}, at each level of {} (Berger 1982)", each.factor),
+        None => method,
     }
 }

@@ -16,8 +16,8 @@ pub(super) fn say(
 ) -> Option<String> {
     let text = match measured.answer {
         ClaimAnswer::Holds => spec.sentences.confirmed.as_deref(),
-        ClaimAnswer::DoesNotHold => spec.sentences.refuted.as_deref(),
-        ClaimAnswer::CannotTell | ClaimAnswer::NotComparable => None,
+        answer if answer.denies() => spec.sentences.refuted.as_deref(),
+        _ => None,
     }?;
     match (&spec.test, measured.count) {
         (ClaimTest::Sides(of), _) => say_compared(spec, of, text, seen),

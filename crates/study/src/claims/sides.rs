@@ -3,17 +3,84 @@
 use sixmark_record::metric::MetricKind;
 use sixmark_stats::StudentEstimate;
 
+use super::each_level::{JudgedLevel, judge_levels};
 use super::figures::{FigureSet, itself, logarithm};
-use super::tested::{ClaimTails, TestOutcome, TestedClaim, difference_of, log_margin, ratio_of};
+use super::judged::{PossibleAnswer, judge_direction, judge_relation, log_margin, turned};
+use super::tested::{JudgedClaim, TestOutcome, TestedClaim, difference_of, ratio_of};
+use super::trimmed::trimmed_mean;
 use super::units::ClaimUnits;
-use crate::spec::{Contrast, Relation, SideLevels, SidesTest};
-use crate::study_result::{ClaimEstimate, ClaimScale};
+use crate::spec::{Contrast, OrderedLevels, Relation, SideLevels, SidesTest};
+use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimScale};
 
 /// The figures of both sides in each block: logarithms or, for differences, the figures.
 pub(super) type SidePairs = Vec<(f64, f64)>;
 
 /// Tests a claim about two sides.
 pub(super) fn test_sides(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
+    match &of.each {
+        Some(each) => test_each(of, each, units, figures),
+        None => test_pair(of, units, figures),
+    }
+}
+
+/// Tests a claim about two sides at each level of a factor. The level that is furthest from showing
+/// the claim is described.
+fn test_each(
+    of: &SidesTest,
+    each: &OrderedLevels,
+    units: ClaimUnits,
+    figures: &FigureSet,
+) -> TestedClaim {
+    let at = |level: &String| {
+        let with = |side: &SideLevels| -> SideLevels {
+            side.iter().cloned().chain([(each.factor.clone(), vec![level.clone()])]).collect()
+        };
+        SidesTest { a: with(&of.a), b: with(&of.b), each: None, ..of.clone() }
+    };
+    let tested = each.levels.iter().map(|level| (level, test_pair(&at(level), units, figures)));
+    let (judged, missing): (Vec<_>, Vec<_>) =
+        tested.partition(|(_, tested)| matches!(tested.outcome, TestOutcome::Judged(_)));
+    let possible = |tested: &TestedClaim| match &tested.outcome {
+        TestOutcome::Judged(judged) => judged.possible(),
+        _ => Vec::new(),
+    };
+    let shown = |tested: &TestedClaim| {
+        let possible = possible(tested);
+        possible.iter().find(|one| one.answer == ClaimAnswer::Holds).map_or(1.0, |one| one.p)
+    };
+    let worst = judged.iter().max_by(|a, b| shown(&a.1).total_cmp(&shown(&b.1)));
+    let Some((worst_level, worst)) = worst else {
+        return missing
+            .into_iter()
+            .next()
+            .map_or_else(|| TestedClaim::untested("a side has no figures"), |(_, tested)| tested);
+    };
+    let levels: Vec<String> = judged.iter().map(|(level, _)| (*level).clone()).collect();
+    let whole = missing.is_empty();
+    let estimates = judged.iter().filter_map(|(_, tested)| match &tested.outcome {
+        TestOutcome::Judged(judged) => judged.estimates().first().copied(),
+        _ => None,
+    });
+    let (of, estimates) = (of.clone(), estimates.collect::<Vec<StudentEstimate>>());
+    let judge = move |all: &[StudentEstimate]| {
+        let of_level = |(level, estimate): (&String, &StudentEstimate)| JudgedLevel {
+            level: level.clone(),
+            possible: judge_sides(&of, *estimate),
+        };
+        judge_levels(&levels.iter().zip(all).map(of_level).collect::<Vec<_>>(), whole)
+    };
+    let agree = judged.iter().map(|(_, tested)| tested.agrees);
+    TestedClaim {
+        figures: format!("at worst at {worst_level}, {}", worst.figures),
+        blocks: judged.iter().map(|(_, tested)| tested.blocks).min().unwrap_or(0),
+        estimate: worst.estimate,
+        count: None,
+        agrees: agree.collect::<Option<Vec<bool>>>().map(|all| all.iter().all(|agrees| *agrees)),
+        outcome: TestOutcome::Judged(JudgedClaim::new(estimates, judge)),
+    }
+}
+
+fn test_pair(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
     if figures.is_published() && !are_apart(of, figures) {
         return TestedClaim::untested("the published figures do not separate the sides");
     }
@@ -22,8 +89,8 @@ pub(super) fn test_sides(of: &SidesTest, units: ClaimUnits, figures: &FigureSet)
     let Some(mean) = mean_of(&differences) else {
         return TestedClaim::untested("a side has no figures");
     };
-    let is_difference = of.contrast.as_ref().is_some_and(|contrast| contrast.difference);
-    let estimate = StudentEstimate::of_mean(&differences).ok();
+    let is_difference = is_difference(of);
+    let estimate = trimmed_mean(&differences);
     let shown = estimate.map_or(single(mean, is_difference), |estimate| match is_difference {
         true => difference_of(estimate),
         false => ratio_of(estimate),
@@ -33,7 +100,11 @@ pub(super) fn test_sides(of: &SidesTest, units: ClaimUnits, figures: &FigureSet)
         Some(estimate) if never_varies(estimate, units) => {
             TestOutcome::Undecided("all repetitions have the same figures".to_owned())
         }
-        Some(estimate) => TestOutcome::Tails(tails(of, estimate, is_difference)),
+        Some(estimate) => {
+            let of = of.clone();
+            let judge = move |all: &[StudentEstimate]| judge_sides(&of, all[0]);
+            TestOutcome::Judged(JudgedClaim::new(vec![estimate], judge))
+        }
     };
     TestedClaim {
         outcome,
@@ -45,15 +116,16 @@ pub(super) fn test_sides(of: &SidesTest, units: ClaimUnits, figures: &FigureSet)
     }
 }
 
-fn tails(of: &SidesTest, estimate: StudentEstimate, is_difference: bool) -> ClaimTails {
+fn is_difference(of: &SidesTest) -> bool {
+    of.contrast.as_ref().is_some_and(|contrast| contrast.difference)
+}
+
+fn judge_sides(of: &SidesTest, estimate: StudentEstimate) -> Vec<PossibleAnswer> {
     // A margin in percent says nothing about a difference in the measure's unit.
-    match (of.relation, is_difference) {
-        (Relation::Higher(_), true) => ClaimTails::of_direction(estimate, None),
-        (Relation::Lower(_), true) => {
-            let turned = StudentEstimate { value: -estimate.value, ..estimate };
-            ClaimTails::of_direction(turned, None)
-        }
-        (relation, _) => ClaimTails::of_relation(relation, estimate),
+    match (of.relation, is_difference(of)) {
+        (Relation::Higher(_), true) => judge_direction(estimate, None),
+        (Relation::Lower(_), true) => judge_direction(turned(estimate), None),
+        (relation, _) => judge_relation(relation, estimate),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use sixmark_stats::StudentEstimate;
 
-use crate::spec::{ClaimBounds, Relation};
-use crate::study_result::{ClaimEstimate, ClaimScale, ExchangeCount};
+use super::judged::PossibleAnswer;
+use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimScale, ExchangeCount};
 
 /// The confidence of the intervals that are shown.
 const CONFIDENCE: f64 = 0.95;
@@ -21,10 +21,16 @@ pub(super) struct TestedClaim {
 }
 
 impl TestedClaim {
+    /// Returns a claim whose figures allow no test, with the reason in a clause.
+    pub(super) fn undecided(why: impl Into<String>) -> TestedClaim {
+        let outcome = TestOutcome::Undecided(why.into());
+        TestedClaim { outcome, ..TestedClaim::untested("") }
+    }
+
     /// Returns a claim that can't be tested, with the reason in a clause.
     pub(super) fn untested(why: impl Into<String>) -> TestedClaim {
         TestedClaim {
-            outcome: TestOutcome::Undecided(why.into()),
+            outcome: TestOutcome::Untested(why.into()),
             figures: String::new(),
             blocks: 0,
             estimate: None,
@@ -39,76 +45,89 @@ pub(super) enum TestOutcome {
     /// Counts decide: true if the claim holds.
     Counted(bool),
     /// A test gives p-values.
-    Tails(ClaimTails),
-    /// There is nothing to decide by, for this reason.
+    Judged(JudgedClaim),
+    /// The figures allow no test, for this reason.
     Undecided(String),
+    /// There are no figures to test, for this reason.
+    Untested(String),
     /// The sides can't be compared, for this reason.
     Unlike(String),
 }
 
-/// One-sided p-values: each is the probability of such figures if the opposite were true.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ClaimTails {
-    /// Small if the claim holds.
-    pub(super) holds: f64,
-    /// Small if it does not hold.
-    pub(super) fails: f64,
-    /// The margin in percent, if `fails` shows that there is no difference beyond it, and not that
-    /// the difference is the opposite one.
-    pub(super) no_difference: Option<f64>,
+/// The test of a claim: estimates, and the answers that they allow.
+pub(super) struct JudgedClaim {
+    estimates: Vec<StudentEstimate>,
+    judge: Box<ClaimJudge>,
 }
 
-impl ClaimTails {
-    pub(super) fn new(holds: f64, fails: f64) -> ClaimTails {
-        ClaimTails { holds, fails, no_difference: None }
+/// Returns the answers that estimates allow.
+type ClaimJudge = dyn Fn(&[StudentEstimate]) -> Vec<PossibleAnswer>;
+
+impl JudgedClaim {
+    pub(super) fn new(
+        estimates: Vec<StudentEstimate>,
+        judge: impl Fn(&[StudentEstimate]) -> Vec<PossibleAnswer> + 'static,
+    ) -> JudgedClaim {
+        JudgedClaim { estimates, judge: Box::new(judge) }
     }
 
-    /// Returns the two-sided p-value.
-    pub(super) fn p(self) -> f64 {
-        (2.0 * self.holds.min(self.fails)).min(1.0)
+    pub(super) fn estimates(&self) -> &[StudentEstimate] {
+        &self.estimates
     }
 
-    /// Judges the logarithm of a ratio, or a difference, by the claimed relation.
-    pub(super) fn of_relation(relation: Relation, of: StudentEstimate) -> ClaimTails {
-        match relation {
-            Relation::Higher(margin) => ClaimTails::of_direction(of, Some(margin)),
-            Relation::Lower(margin) => {
-                let turned = StudentEstimate { value: -of.value, ..of };
-                ClaimTails::of_direction(turned, Some(margin))
+    pub(super) fn possible(&self) -> Vec<PossibleAnswer> {
+        (self.judge)(&self.estimates)
+    }
+
+    /// Returns true if the claim can't be shown to hold, because levels have no figures, and nothing
+    /// else is shown even before a correction.
+    pub(super) fn is_open(&self) -> bool {
+        let possible = self.possible();
+        let holds = possible.iter().find(|one| one.answer == ClaimAnswer::Holds);
+        holds.is_none_or(|holds| holds.p >= 1.0) && least_p(&possible) > 1.0 - CONFIDENCE
+    }
+
+    /// Returns the least p-value if there were so many times as many blocks, with the same means
+    /// and the same scatter.
+    fn p_of_times(&self, times: f64) -> f64 {
+        let longer = self.estimates.iter().map(|of| StudentEstimate {
+            error: of.error / times.sqrt(),
+            freedom: (of.freedom + 1.0) * times - 1.0,
+            ..*of
+        });
+        least_p(&(self.judge)(&longer.collect::<Vec<_>>()))
+    }
+
+    /// Returns about how many more blocks would bring the least p-value to `level`; `None` if more
+    /// than [`MOST_TIMES`] as many as there are would be needed.
+    pub(super) fn more_blocks(&self, blocks: u32, level: f64) -> Option<u32> {
+        let decides = |times: f64| self.p_of_times(times) <= level;
+        let mut high = 2.0;
+        while !decides(high) {
+            high *= 2.0;
+            if high > MOST_TIMES {
+                return None;
             }
-            Relation::Equal(margin) => {
-                let margin = log_margin(margin);
-                let holds = of.above(-margin).max(of.below(margin));
-                ClaimTails::new(holds, of.above(margin).min(of.below(-margin)))
-            }
-            Relation::Within(bounds) => ClaimTails::of_bounds(of, bounds),
         }
-    }
-
-    /// Judges whether an estimate is above 0. It is not if it is shown to be below 0, or if it is
-    /// not shown to differ from 0 and is shown to be within the margin in percent.
-    pub(super) fn of_direction(of: StudentEstimate, margin: Option<f64>) -> ClaimTails {
-        let (holds, below) = (of.above(0.0), of.below(0.0));
-        let within = margin.map(log_margin).map(|m| of.above(-m).max(of.below(m)));
-        let none = within.filter(|_| holds > (1.0 - CONFIDENCE) / 2.0).unwrap_or(1.0);
-        let no_difference = margin.filter(|_| none < below);
-        ClaimTails { no_difference, ..ClaimTails::new(holds, below.min(none)) }
-    }
-
-    fn of_bounds(of: StudentEstimate, bounds: ClaimBounds) -> ClaimTails {
-        let [least, most] = [bounds.at_least, bounds.at_most].map(|bound| bound.map(f64::ln));
-        let holds = [least.map(|l| of.above(l)), most.map(|m| of.below(m))];
-        let fails = [least.map(|l| of.below(l)), most.map(|m| of.above(m))];
-        ClaimTails::new(
-            holds.into_iter().flatten().fold(0.0, f64::max),
-            fails.into_iter().flatten().fold(1.0, f64::min),
-        )
+        let mut low = high / 2.0;
+        for _ in 0..10 {
+            let middle = f64::midpoint(low, high);
+            if decides(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Some(((f64::from(blocks) * (high - 1.0)).ceil() as u32).max(1))
     }
 }
 
-/// Returns the logarithm of a ratio that is a margin in percent away from 1.
-pub(super) fn log_margin(percent: f64) -> f64 {
-    (percent / 100.0).ln_1p()
+/// How many times the blocks a forecast may need at most.
+const MOST_TIMES: f64 = 128.0;
+
+/// Returns the least p-value of answers.
+pub(super) fn least_p(possible: &[PossibleAnswer]) -> f64 {
+    possible.iter().map(|one| one.p).fold(1.0, f64::min)
 }
 
 /// Returns the ratio of which this is the estimated logarithm, with its interval.

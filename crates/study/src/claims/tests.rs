@@ -9,7 +9,10 @@ use crate::outputs::tests::{
 use crate::study_result::{At, ClaimAnswer, ClaimResult};
 use sixmark_units::family::Family;
 
-use ClaimAnswer::{CannotTell, DoesNotHold, Holds, NotComparable};
+use ClaimAnswer::{
+    DoesNotHold, Holds, HoldsInDirection, HoldsInPart, NoDifference, NotComparable, NotTested,
+    Opposite, Undecided,
+};
 
 fn claim(id: usize, kind: &str, more: &str) -> String {
     let measure = if more.contains("measure =") { "" } else { "measure = 'goodput'\n" };
@@ -74,11 +77,14 @@ fn a_claim_says_its_figures_in_the_sentence_of_its_answer() {
     let yes = Some("yes: 2.24 MB/s against 2.04 MB/s, 10 %".to_owned());
     let no = Some("no: 1.10 times, 204 kB/s apart".to_owned());
     assert_eq!(of("higher", ""), (Holds, yes.clone()));
-    assert_eq!(of("lower", ""), (DoesNotHold, no.clone()));
+    assert_eq!(of("lower", ""), (Opposite, no.clone()));
     assert_eq!(of("equal", ""), (DoesNotHold, no.clone()));
     assert_eq!(of("equal", "margin = 20"), (Holds, yes.clone()));
     assert_eq!(of("ratio", "at_least = 1.05\nat_most = 1.15"), (Holds, yes));
-    assert_eq!(of("ratio", "at_least = 1.2"), (DoesNotHold, no));
+    let (answer, said) = of("ratio", "at_least = 1.2");
+    assert_eq!((answer, said), (HoldsInDirection, None));
+    assert_eq!(of("ratio", "at_most = 0.9"), (Opposite, no.clone()));
+    assert_eq!(of("higher", "margin = 20"), (NoDifference, no));
 }
 
 #[test]
@@ -90,12 +96,12 @@ fn an_undecided_claim_has_a_reason_and_no_sentence_of_its_own() {
         let factor = if repetition.is_multiple_of(2) { 0.5 } else { 1.5 };
         some(family, at, repetition).map(|v| if family == Family::Ipv6 { v * factor } else { v })
     };
-    for (cells, why) in [
-        (measured(&study, turns), "3 repetitions do not decide it"),
-        (Vec::new(), "a side has no figures"),
+    for (cells, answer, why) in [
+        (measured(&study, turns), Undecided, "3 repetitions do not decide it"),
+        (Vec::new(), NotTested, "a side has no figures"),
     ] {
         let found = &claims(&study, &cells)[0];
-        assert_eq!((found.measured.answer, &found.said), (CannotTell, &None));
+        assert_eq!((found.measured.answer, &found.said), (answer, &None));
         let said = found.measured.why.as_deref().unwrap_or_default();
         assert!(said.starts_with(why), "{said}");
     }
@@ -120,7 +126,7 @@ fn a_claim_about_all_or_none_is_decided_by_counts() {
     let failed = ["54 of 60", "3 of 30"].map(str::to_owned).to_vec();
     assert_eq!(found(9, 1), (vec![DoesNotHold, DoesNotHold], failed));
     let none = claims(&study, &[]);
-    assert!(none.iter().all(|found| found.measured.answer == CannotTell), "{none:?}");
+    assert!(none.iter().all(|found| found.measured.answer == NotTested), "{none:?}");
 }
 
 #[test]
@@ -180,15 +186,24 @@ fn trends_orders_and_independence_follow_the_figures() {
         along(&kinds, figure).iter().map(|found| found.measured.answer).collect()
     };
     let no = DoesNotHold;
-    assert_eq!(answers(|size| size), [Holds, no, no, Holds, no, no, no, no]);
-    assert_eq!(answers(|size| 1.0 / size), [no, Holds, no, no, no, no, no, no]);
+    let rising = [Holds, Opposite, no, Holds, Opposite, Opposite, Opposite, no];
+    assert_eq!(answers(|size| size), rising);
+    let falling = [Opposite, Holds, no, Opposite, Opposite, Opposite, Opposite, no];
+    assert_eq!(answers(|size| 1.0 / size), falling);
     let valley = answers(|size| 1.0 + (size - 3.0).powi(2));
-    assert_eq!(valley[2..5], [Holds, Holds, no]);
+    assert_eq!(valley[2..5], [Holds, Holds, Opposite]);
     assert_eq!(valley[7], no);
+    // One step against a trend.
+    let dip = along(&kinds, |size| if size == 4.0 { 2.0 } else { size });
+    assert_eq!(dip[0].measured.answer, HoldsInPart);
+    assert_eq!(dip[0].measured.why.as_deref(), Some("on the whole, and not from 3 to 4"));
     let flat = along(&kinds, |_| 1.0);
     assert_eq!(flat[0].measured.why.as_deref(), Some("no difference beyond 5 %"));
+    let tie = "none is highest: 1, 2, 3, 4, 5 and 6 are within 5 %";
+    assert_eq!(flat[3].measured.why.as_deref(), Some(tie));
     let level = answers(|_| 1.0);
-    assert_eq!((level[0], level[1], level[7]), (no, no, Holds));
+    assert_eq!((level[0], level[1], level[7]), (NoDifference, NoDifference, Holds));
+    assert_eq!(level[3..7], [NoDifference; 4]);
 }
 
 #[test]
@@ -203,7 +218,7 @@ fn a_difference_of_the_sides_has_its_largest_and_smallest_level() {
     let study = study(&format!("{SIX_LEVELS}{}", text.collect::<String>()));
     let found = claims(&study, &measured(&study, some));
     let answers: Vec<_> = found.iter().map(|found| found.measured.answer).collect();
-    assert_eq!(answers, [Holds, DoesNotHold, Holds], "{found:#?}");
+    assert_eq!(answers, [Holds, Opposite, Holds], "{found:#?}");
     assert!(
         found[1].measured.figures.starts_with("largest at 6, "),
         "{}",
@@ -224,12 +239,12 @@ fn published_figures_answer_where_they_allow_a_test() {
     let study = study(&format!("{SIZES}{}", text.concat()));
     let found = claims(&study, &measured(&study, some));
     for found in &found {
-        assert_eq!(found.measured.answer, CannotTell);
+        assert_eq!(found.measured.answer, NotTested);
         assert_eq!(found.measured.why.as_deref(), Some("this machine has no A"));
     }
     let published: Vec<_> = found.iter().filter_map(|found| found.published.as_ref()).collect();
     assert_eq!((published[0].blocks, published[0].agrees), (2, Some(true)));
-    assert_eq!((published[1].answer, published[1].agrees), (CannotTell, Some(false)));
+    assert_eq!((published[1].answer, published[1].agrees), (Undecided, Some(false)));
     assert_eq!(published[1].why.as_deref(), Some("one printed figure of each allows no test"));
     assert!(published[2].why.as_deref().unwrap().contains("too few"), "{:?}", published[2]);
 }
@@ -247,4 +262,80 @@ fn the_short_form_names_what_it_can_t_decide() {
     for found in found {
         assert_eq!(found.measured.why.as_deref(), Some("--quick omits size 2"), "{}", found.id);
     }
+}
+
+/// Answers claims about both families, at each size of which IPv6 has a factor.
+fn at_each_size(kind: &str, more: &str, factor: fn(f64) -> f64) -> ClaimResult {
+    let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\neach = 'size'";
+    let study = study(&format!("{SIX_LEVELS}{}", claim(1, kind, &format!("{sides}\n{more}"))));
+    let of = |family: Family, at: &[At], repetition: u32| {
+        let spread = 1.0 + 0.001 * f64::from(repetition * (repetition + 2) % 5);
+        let of_ipv6 = if family == Family::Ipv6 { factor(size(at)) * spread } else { 1.0 };
+        Some(of_ipv6 * 1e6)
+    };
+    claims(&study, &measured(&study, of)).swap_remove(0)
+}
+
+#[test]
+fn a_claim_about_each_level_is_never_one_about_their_mean() {
+    let all = at_each_size("higher", "", |_| 1.3).measured;
+    assert_eq!((all.answer, all.why), (Holds, None));
+    let one_against = |size: f64| if size == 6.0 { 0.7 } else { 3.0 };
+    let part = at_each_size("higher", "", one_against).measured;
+    assert_eq!(part.answer, HoldsInPart, "{part:?}");
+    assert_eq!(part.why.as_deref(), Some("it holds at 1, 2, 3, 4, 5, not at 6"));
+    assert!(part.figures.starts_with("at worst at 6, "), "{}", part.figures);
+    assert_eq!(at_each_size("higher", "", |_| 0.8).measured.answer, Opposite);
+    assert_eq!(at_each_size("higher", "", |_| 1.01).measured.answer, NoDifference);
+    let within = "at_least = 1.25\nat_most = 1.78";
+    assert_eq!(at_each_size("ratio", within, |_| 1.4).measured.answer, Holds);
+    assert_eq!(at_each_size("ratio", within, |_| 3.0).measured.answer, HoldsInDirection);
+    let some = at_each_size("ratio", within, |size| if size < 3.0 { 1.4 } else { 3.0 }).measured;
+    assert_eq!(some.why.as_deref(), Some("it holds at 1, 2, not at 3, 4, 5, 6"));
+}
+
+#[test]
+fn one_repetition_decides_nothing_about_a_share() {
+    let share = "measure = 'TIMEOUT'\nof = 'sent'\na = {}\nat_least = 0.2";
+    let mut study = study(&format!("{SIZES}{}", claim(1, "share", share)));
+    study.repetitions = std::num::NonZeroU32::MIN;
+    let mut cells = counted(&study, |_| 4);
+    cells.retain(|cell| cell.repetition == cells_first(&study));
+    let found = &claims(&study, &cells)[0].measured;
+    assert_eq!(found.answer, Undecided, "{found:?}");
+    assert_eq!(found.why.as_deref(), Some("1 repetition is too few"));
+}
+
+fn cells_first(study: &crate::spec::Study) -> u32 {
+    counted(study, |_| 4).iter().map(|cell| cell.repetition).min().unwrap_or(0)
+}
+
+#[test]
+fn the_study_s_own_claims_never_cost_the_paper_s() {
+    let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
+    let own: String = (2..20).map(|id| claim(id, "lower", sides)).collect();
+    let of_paper = claim(1, "higher", &format!("{sides}\nsource = 'S'"));
+    let alone = study(&format!("{SIZES}{of_paper}"));
+    let among = study(&format!("{SIZES}{of_paper}{own}"));
+    let first = |study: &crate::spec::Study| claims(study, &measured(study, some)).swap_remove(0);
+    let [alone, among] = [first(&alone), first(&among)].map(|found| found.measured);
+    assert_eq!((alone.p, alone.p_adjusted), (among.p, among.p_adjusted));
+    assert_eq!(alone.p, alone.p_adjusted);
+}
+
+#[test]
+fn an_undecided_claim_says_how_many_more_repetitions_would_decide_it() {
+    let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
+    let study = study(&format!("{SIZES}{}", claim(1, "higher", sides)));
+    let spread = |at: f64| {
+        move |family: Family, _: &[At], repetition: u32| {
+            let of_ipv6 = at * (1.0 + 0.1 * (f64::from(repetition % 3) - 1.0));
+            Some(1e6 * if family == Family::Ipv6 { of_ipv6 } else { 1.0 })
+        }
+    };
+    let found = &claims(&study, &measured(&study, spread(1.2)))[0].measured;
+    assert_eq!(found.answer, Undecided, "{found:?}");
+    assert!(matches!(found.more_blocks, Some(1..=6)), "{found:?}");
+    let why = found.why.as_deref().unwrap_or_default();
+    assert!(why.contains(" more would decide it)"), "{why}");
 }

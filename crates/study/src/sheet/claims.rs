@@ -9,7 +9,7 @@ use sixmark_sheet::write::{write_count, write_percent, write_ratio};
 
 const CAPTION: &str = "Compared figures are geometric means over the repetitions (of differences, means); \
                        counts are sums. An answer needs p of at most 0.05 after Holm's correction \
-                       over all claims that were tested; intervals are of 95 %";
+                       over the paper's claims that were tested, or this study's own; intervals are of 95 %";
 
 /// What a sign before published figures means.
 const SIGNS: &str =
@@ -29,7 +29,7 @@ pub(super) fn claims_table(claims: &[ClaimResult]) -> Vec<Block> {
         let measured = &claim.measured;
         let mut cells = Vec::new();
         cells.extend(published.then(|| SheetCell::from(published_cell(claim))));
-        cells.extend([figures(measured).into(), answer(measured.answer).into()]);
+        cells.extend([figures(measured).into(), measured_answer(measured).into()]);
         Row::new(text_of(claim, published), cells)
     };
     let table = Block::Table(Table::new(CAPTION, columns, claims.iter().map(row).collect()));
@@ -60,7 +60,7 @@ pub(super) fn published_claims_table(claims: &[ClaimResult]) -> Vec<Block> {
             words(claim.source.clone()),
             words(claim.printed.clone()),
             words(of.map(figures)),
-            of.map_or("no figures", |of| published_answer(of)).into(),
+            of.map_or("no figures".to_owned(), published_answer).into(),
         ];
         Row::new(claim.text.as_str(), cells)
     };
@@ -104,7 +104,7 @@ pub(super) fn partings(claims: &[ClaimResult]) -> Vec<String> {
     let parting = |claim: &ClaimResult| {
         let of = claim.published.as_ref().filter(|of| contradicts(of))?;
         let by = match of.answer {
-            ClaimAnswer::DoesNotHold => "contradict",
+            answer if answer.denies() => "contradict",
             _ => "do not show",
         };
         Some(format!("The published figures {by} \"{}\": {}.", claim.text, figures(of)))
@@ -116,7 +116,7 @@ pub(super) fn partings(claims: &[ClaimResult]) -> Vec<String> {
 fn contradicts(of: &ClaimEvidence) -> bool {
     match of.answer {
         ClaimAnswer::Holds => false,
-        ClaimAnswer::DoesNotHold => true,
+        answer if answer.denies() => true,
         _ => of.agrees == Some(false),
     }
 }
@@ -184,23 +184,34 @@ fn answer(answer: ClaimAnswer) -> String {
     format!("{} {}", sign(answer), answer.words())
 }
 
+/// Returns the answer of measured figures, with the repetitions that would decide it.
+fn measured_answer(of: &ClaimEvidence) -> String {
+    let said = answer(of.answer);
+    match of.more_blocks {
+        Some(1) => format!("{said}: about 1 more repetition decides it"),
+        Some(n) => format!("{said}: about {} more repetitions decide it", write_count(n.into())),
+        None => said,
+    }
+}
+
 fn sign(answer: ClaimAnswer) -> &'static str {
     match answer {
         ClaimAnswer::Holds => "✓",
-        ClaimAnswer::DoesNotHold => "✗",
-        ClaimAnswer::CannotTell => "?",
+        ClaimAnswer::HoldsInDirection | ClaimAnswer::HoldsInPart => "◐",
+        ClaimAnswer::DoesNotHold | ClaimAnswer::Opposite | ClaimAnswer::NoDifference => "✗",
+        ClaimAnswer::Undecided => "?",
+        ClaimAnswer::NotTested => "–",
         ClaimAnswer::NotComparable => "≠",
     }
 }
 
 /// Returns the answer of published figures. Without a test they may still agree with the claim.
-fn published_answer(of: &ClaimEvidence) -> &'static str {
-    match (of.answer, of.agrees) {
-        (ClaimAnswer::Holds, _) => "✓ holds",
-        (ClaimAnswer::DoesNotHold, _) => "✗ does not hold",
-        (_, Some(true)) => "? can't be told; agrees as printed",
-        (_, Some(false)) => "? can't be told; disagrees as printed",
-        (_, None) => "? can't be told",
+fn published_answer(of: &ClaimEvidence) -> String {
+    let said = answer(of.answer);
+    match of.agrees.filter(|_| !of.answer.is_decided()) {
+        Some(true) => format!("{said}; agrees as printed"),
+        Some(false) => format!("{said}; disagrees as printed"),
+        None => said,
     }
 }
 
@@ -243,8 +254,13 @@ impl ClaimAnswer {
     pub fn words(self) -> &'static str {
         match self {
             ClaimAnswer::Holds => "holds",
+            ClaimAnswer::HoldsInDirection => "holds in direction, not in size",
+            ClaimAnswer::HoldsInPart => "holds in part",
+            ClaimAnswer::Opposite => "does not hold: the opposite",
+            ClaimAnswer::NoDifference => "does not hold: no difference that matters",
             ClaimAnswer::DoesNotHold => "does not hold",
-            ClaimAnswer::CannotTell => "can't be told here",
+            ClaimAnswer::Undecided => "undecided",
+            ClaimAnswer::NotTested => "not tested",
             ClaimAnswer::NotComparable => "not comparable",
         }
     }

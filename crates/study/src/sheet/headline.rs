@@ -37,7 +37,7 @@ fn not_comparable(sentence: String) -> SheetHeadline {
 fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
     let of = |answer: ClaimAnswer| claims.iter().filter(move |c| c.measured.answer == answer);
     let unlike = of(ClaimAnswer::NotComparable).count();
-    let undecided = of(ClaimAnswer::CannotTell).count();
+    let undecided = claims.iter().filter(|c| !c.measured.answer.is_decided()).count() - unlike;
     if unlike == claims.len() {
         let mut reasons: Vec<&str> =
             claims.iter().filter_map(|claim| claim.measured.why.as_deref()).collect();
@@ -61,16 +61,12 @@ fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
     let mut headline = sentence(all.join(" "));
     let of_paper: Vec<&ClaimResult> = claims.iter().filter(|c| c.source.is_some()).collect();
     let own: Vec<&ClaimResult> = own().collect();
-    for (answer, words) in [
-        (ClaimAnswer::Holds, ["The paper's claim that holds", "The paper's claims that hold"]),
-        (
-            ClaimAnswer::DoesNotHold,
-            ["The paper's claim that does not hold", "The paper's claims that do not hold"],
-        ),
-    ] {
-        headline.notes.extend(listed(words, &of_paper, answer));
+    for (answer, [one, several]) in DECIDED {
+        let words =
+            [format!("The paper's claim that {one}"), format!("The paper's claims that {several}")];
+        headline.notes.extend(listed([&words[0], &words[1]], &of_paper, answer));
     }
-    for answer in [ClaimAnswer::CannotTell, ClaimAnswer::NotComparable] {
+    for answer in [ClaimAnswer::Undecided, ClaimAnswer::NotTested, ClaimAnswer::NotComparable] {
         let words = capitalised(answer.words());
         headline.notes.extend(listed([&words, &words], &own, answer));
     }
@@ -83,6 +79,22 @@ fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
     headline
 }
 
+/// The answers that decide a claim, for one claim and for several.
+const DECIDED: [(ClaimAnswer, [&str; 2]); 6] = [
+    (ClaimAnswer::Holds, ["holds", "hold"]),
+    (
+        ClaimAnswer::HoldsInDirection,
+        ["holds in direction, not in size", "hold in direction, not in size"],
+    ),
+    (ClaimAnswer::HoldsInPart, ["holds in part", "hold in part"]),
+    (ClaimAnswer::Opposite, ["does not hold: the opposite", "do not hold: the opposite"]),
+    (
+        ClaimAnswer::NoDifference,
+        ["does not hold: no difference that matters", "do not hold: no difference that matters"],
+    ),
+    (ClaimAnswer::DoesNotHold, ["does not hold", "do not hold"]),
+];
+
 /// The number of claims that a note of the headline lists. The table has all of them.
 const MOST_LISTED: usize = 4;
 
@@ -92,7 +104,10 @@ fn listed(words: [&str; 2], claims: &[&ClaimResult], wanted: ClaimAnswer) -> Opt
     let said = |claim: &&ClaimResult| {
         let text = within_a_sentence(&claim.text);
         // The reasons why claims can't be told are many, and below the table of claims.
-        let why = claim.measured.why.as_deref().filter(|_| wanted == ClaimAnswer::NotComparable);
+        let why =
+            claim.measured.why.as_deref().filter(|_| {
+                matches!(wanted, ClaimAnswer::NotComparable | ClaimAnswer::HoldsInPart)
+            });
         why.map_or(text.clone(), |why| format!("{text} ({why})"))
     };
     let of = claims.iter().filter(|claim| claim.measured.answer == wanted);
@@ -117,7 +132,7 @@ fn count_claims(claims: &[ClaimResult]) -> String {
 fn undecided_by_form(claims: &[ClaimResult]) -> Option<String> {
     let of_form = |claim: &&ClaimResult| {
         let why = claim.measured.why.as_deref().unwrap_or_default();
-        claim.measured.answer == ClaimAnswer::CannotTell && why.starts_with("--quick omits")
+        !claim.measured.answer.is_decided() && why.starts_with("--quick omits")
     };
     match claims.iter().filter(of_form).count() {
         0 => None,
@@ -143,12 +158,13 @@ pub(super) fn tally(claims: &[ClaimResult], papers: usize) -> Option<String> {
     let all = of_paper.len();
     let noun = if all == 1 { "claim" } else { "claims" };
     let holds = of(ClaimAnswer::Holds);
-    let others = [
-        (of(ClaimAnswer::DoesNotHold), ["does not", "do not"]),
-        (of(ClaimAnswer::CannotTell), ["can't be told here"; 2]),
-        (of(ClaimAnswer::NotComparable), ["is not comparable", "are not comparable"]),
+    let undecided = [
+        (ClaimAnswer::Undecided, ["is undecided", "are undecided"]),
+        (ClaimAnswer::NotTested, ["was not tested", "were not tested"]),
+        (ClaimAnswer::NotComparable, ["is not comparable", "are not comparable"]),
     ];
-    let others = others.into_iter().filter(|(n, _)| *n > 0);
+    let others = DECIDED.into_iter().skip(1).chain(undecided);
+    let others = others.map(|(answer, words)| (of(answer), words)).filter(|(n, _)| *n > 0);
     let others: String =
         others.map(|(n, words)| format!(", {n} {}", words[usize::from(n > 1)])).collect();
     let verb = if holds == 1 { "holds" } else { "hold" };
@@ -163,8 +179,9 @@ fn in_headline(claim: &ClaimResult) -> Option<String> {
     let said = claim.said.clone();
     match claim.measured.answer {
         ClaimAnswer::Holds => Some(said.unwrap_or(text)),
-        ClaimAnswer::DoesNotHold => Some(said.unwrap_or(format!("does not hold: {text}"))),
-        ClaimAnswer::CannotTell | ClaimAnswer::NotComparable => None,
+        answer if answer.denies() => Some(said.unwrap_or(format!("does not hold: {text}"))),
+        answer if answer.is_decided() => Some(format!("{}: {text}", answer.words())),
+        _ => None,
     }
 }
 

@@ -78,8 +78,8 @@ pub enum ClaimKind {
 pub struct ClaimEvidence {
     /// The answer.
     pub answer: ClaimAnswer,
-    /// Why the claim can't be decided or compared, or that it does not hold because there is no
-    /// difference beyond the margin, in a clause without a full stop; null for other answers.
+    /// Why the claim is not decided, tested or compared, or what the answer rests on, such as the
+    /// levels at which it holds, in a clause without a full stop; null if the answer says it.
     pub why: Option<String>,
     /// The figures in words; empty if there are none.
     pub figures: String,
@@ -91,13 +91,19 @@ pub struct ClaimEvidence {
     /// The counted exchanges of a claim about counts; null for other claims, and if nothing was
     /// sent.
     pub count: Option<ExchangeCount>,
-    /// The p-value of the answer, two-sided; null if no test was made.
+    /// The least p-value of the answers that the test can give, such that the probability of a
+    /// wrong one is at most that; null if no test was made.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
-    /// The p-value after Holm's correction over the claims of the study that were tested. An answer
-    /// needs one of at most 0.05. Null if no test was made.
+    /// The p-value after Holm's correction over the claims that were tested: those of the published
+    /// study, and apart from them the study's own. An answer needs one of at most 0.05. Null if no
+    /// test was made.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p_adjusted: Option<f64>,
+    /// About how many more repetitions would decide an undecided claim if the figures went on as
+    /// they are; null for other answers, for published figures, and if more than 128 times as many
+    /// would be needed.
+    pub more_blocks: Option<u32>,
     /// Whether the figures as they are, without a test, agree with the claim; null if they are
     /// missing.
     pub agrees: Option<bool>,
@@ -158,10 +164,39 @@ pub struct ExchangeCount {
 pub enum ClaimAnswer {
     /// The claim holds: a test shows it, or the count does.
     Holds,
-    /// The claim does not hold: a test shows the contrary, or the count does.
+    /// The claimed direction is shown, and that the size is another one than the claimed.
+    HoldsInDirection,
+    /// The claim is shown at some of its levels, and contradicted at others; `why` names them.
+    HoldsInPart,
+    /// The opposite of the claimed direction or order is shown.
+    Opposite,
+    /// It is shown that there is no difference beyond the margin.
+    NoDifference,
+    /// A test shows that the claim does not hold, or the count does, and there is no opposite:
+    /// sides that are claimed to be equal differ, a share is out of its bounds. Documents of earlier
+    /// versions have this value for every claim that does not hold.
     DoesNotHold,
-    /// The figures do not decide it.
-    CannotTell,
+    /// It was tested, and the figures do not decide it. Earlier versions wrote `cannot_tell`, also
+    /// for claims that were not tested.
+    #[serde(alias = "cannot_tell")]
+    Undecided,
+    /// It was not tested, because the figures that it needs were not measured; `why` says why not.
+    NotTested,
     /// The claim is about speed, and its cells gave different responses, or only errors.
     NotComparable,
+}
+
+impl ClaimAnswer {
+    /// Returns true if the claim was shown not to hold.
+    pub fn denies(self) -> bool {
+        matches!(self, ClaimAnswer::DoesNotHold | ClaimAnswer::Opposite | ClaimAnswer::NoDifference)
+    }
+
+    /// Returns true if a test or a count gave an answer.
+    pub fn is_decided(self) -> bool {
+        !matches!(
+            self,
+            ClaimAnswer::Undecided | ClaimAnswer::NotTested | ClaimAnswer::NotComparable
+        )
+    }
 }

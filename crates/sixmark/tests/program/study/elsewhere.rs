@@ -127,7 +127,7 @@ fn a_study_with_a_lab_loads_servers_elsewhere_and_reports_what_nobody_set() {
     let of_ttl =
         format!("client: net.ipv4.ip_default_ttl is {}, and the study says 77", ttl.trim());
     assert!(otherwise.contains(&of_ttl.as_str()), "{otherwise:?}");
-    assert_eq!(document["claims"][0]["measured"]["answer"], "cannot_tell");
+    assert_eq!(document["claims"][0]["measured"]["answer"], "not_tested");
     let flat = report.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         flat.contains("The study did not start its servers. It loaded web: http://"),

@@ -92,7 +92,7 @@ fn levels_whose_service_can_t_run_are_omitted_with_the_reason_also_when_it_is_re
     assert_eq!(document["factors"][0]["levels"], json!(["origin", "fit"]));
     assert_eq!(document["factors"][1]["levels"], json!(["ram"]));
     let claim = &document["claims"][0]["measured"];
-    assert_eq!(claim["answer"], "cannot_tell");
+    assert_eq!(claim["answer"], "not_tested");
     assert_eq!(claim["why"], format!("server gone is omitted: {gone}"));
     let flat = report.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("unfit is omitted, with nvme: the kernel has no nvme-tcp."), "{report}");

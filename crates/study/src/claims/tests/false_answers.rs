@@ -4,6 +4,7 @@ use super::{claim, claims};
 use crate::outputs::tests::{SIX_LEVELS, measured, size, study};
 use crate::spec::Study;
 use crate::study_result::{At, ClaimAnswer};
+use ClaimAnswer::{DoesNotHold, Holds, HoldsInDirection, HoldsInPart, NoDifference, Opposite};
 use sixmark_units::family::Family;
 
 /// The number of studies drawn for each truth.
@@ -33,34 +34,50 @@ impl Normals {
 /// The true logarithm of a figure.
 type Truth = fn(Family, f64) -> f64;
 
-/// Claims, each with whether it is true; `None` if the truth is at a bound, where either answer may
-/// be given.
-type Claims = &'static [(&'static str, &'static str, Option<bool>)];
+/// Claims, each with the answers that are right.
+type Claims = &'static [(&'static str, &'static str, &'static [ClaimAnswer])];
 
 fn study_of(all: Claims) -> Study {
     let text = all.iter().enumerate().map(|(id, (kind, more, _))| claim(id, kind, more));
     study(&format!("{SIX_LEVELS}{}", text.collect::<String>()))
 }
 
+const HOLDS: &[ClaimAnswer] = &[Holds];
+const FAILS: &[ClaimAnswer] = &[DoesNotHold, Opposite, NoDifference];
+const NONE: &[ClaimAnswer] = &[NoDifference];
+const OPPOSITE: &[ClaimAnswer] = &[Opposite];
+const EITHER: &[ClaimAnswer] = &[Holds, NoDifference];
+
+/// How the figures of made-up studies scatter.
+#[derive(Clone, Copy)]
+struct Noise {
+    /// The standard deviation of a figure's logarithm.
+    spread: f64,
+    /// Whether one figure in fifty is four times as high.
+    outliers: bool,
+    /// Whether figures are rounded, so that many are equal.
+    ties: bool,
+}
+
 /// Returns the number of studies in which any answer is wrong, and the number of right answers.
-fn wrong_studies(all: Claims, truth: Truth, spread: f64) -> (u32, u32) {
+fn wrong_studies(all: Claims, truth: Truth, noise: Noise) -> (u32, u32) {
     let mut study = study_of(all);
     study.repetitions = std::num::NonZeroU32::new(10).unwrap();
     let normals = std::cell::RefCell::new(Normals(37));
     let (mut wrong, mut right) = (0, 0);
     for _ in 0..STUDIES {
         let figure = |family: Family, at: &[At], _: u32| {
-            let noise = spread * normals.borrow_mut().draw();
-            Some((truth(family, size(at)) + noise).exp() * 1e6)
+            let mut normals = normals.borrow_mut();
+            let is_far = noise.outliers && normals.draw() > 2.05;
+            let far = if is_far { 4.0_f64.ln() } else { 0.0 };
+            let log = truth(family, size(at)) + noise.spread * normals.draw() + far;
+            let log = if noise.ties { (log / 0.02).round() * 0.02 } else { log };
+            Some(log.exp() * 1e6)
         };
         let found = claims(&study, &measured(&study, figure));
-        let answers = found.iter().zip(all).filter_map(|(found, (.., truth))| {
-            let holds = match found.measured.answer {
-                ClaimAnswer::Holds => true,
-                ClaimAnswer::DoesNotHold => false,
-                _ => return None,
-            };
-            Some(Some(holds) == *truth || truth.is_none())
+        let answers = found.iter().zip(all).filter_map(|(found, (.., right))| {
+            let answer = found.measured.answer;
+            is_given(answer).then(|| is_right(answer, right))
         });
         let answers: Vec<bool> = answers.collect();
         wrong += u32::from(answers.contains(&false));
@@ -69,37 +86,45 @@ fn wrong_studies(all: Claims, truth: Truth, spread: f64) -> (u32, u32) {
     (wrong, right)
 }
 
+fn is_given(answer: ClaimAnswer) -> bool {
+    answer.is_decided()
+}
+
+fn is_right(answer: ClaimAnswer, right: &[ClaimAnswer]) -> bool {
+    right.contains(&answer)
+}
+
+fn quiet(spread: f64) -> Noise {
+    Noise { spread, outliers: false, ties: false }
+}
+
 #[test]
 fn equal_sides_and_levels_are_seldom_called_different() {
     const ALL: Claims = &[
-        ("higher", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nmargin = 0.1", Some(false)),
-        ("lower", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nmargin = 0.1", Some(false)),
-        ("equal", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", Some(true)),
-        (
-            "ratio",
-            "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nat_least = 1.000001",
-            Some(false),
-        ),
-        ("rises", "a = {}\nover = 'size'\nmargin = 0.1", Some(false)),
-        ("falls", "a = {}\nover = 'size'\nmargin = 0.1", Some(false)),
-        ("u-shaped", "a = {}\nover = 'size'\nturn = 3", Some(false)),
-        ("highest", "a = {}\nover = 'size'\nat = 3", Some(false)),
-        ("lowest", "a = {}\nover = 'size'\nat = 4", Some(false)),
+        ("higher", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nmargin = 0.1", NONE),
+        ("lower", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nmargin = 0.1", NONE),
+        ("equal", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", HOLDS),
+        ("ratio", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nat_least = 1.000001", NONE),
+        ("rises", "a = {}\nover = 'size'\nmargin = 0.1", NONE),
+        ("falls", "a = {}\nover = 'size'\nmargin = 0.1", NONE),
+        ("u-shaped", "a = {}\nover = 'size'\nturn = 3", FAILS),
+        ("highest", "a = {}\nover = 'size'\nat = 3", FAILS),
+        ("lowest", "a = {}\nover = 'size'\nat = 4", FAILS),
         (
             "largest-difference",
             "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nover = 'size'\nat = 3",
-            Some(false),
+            FAILS,
         ),
-        ("independent", "a = {}\nover = 'size'\nmargin = 10", Some(true)),
+        ("independent", "a = {}\nover = 'size'\nmargin = 10", HOLDS),
         (
             "higher",
             "a = { size = 1 }\nb = { size = 2 }\nmargin = 0.1\n\
              contrast = { factor = 'family', of = 'ipv6', over = 'ipv4' }",
-            Some(false),
+            FAILS,
         ),
     ];
     for spread in [0.02, 0.2] {
-        let (wrong, _) = wrong_studies(ALL, |_, _| 0.0, spread);
+        let (wrong, _) = wrong_studies(ALL, |_, _| 0.0, quiet(spread));
         assert!(wrong <= MOST_WRONG, "{wrong} of {STUDIES} at a spread of {spread}");
     }
 }
@@ -107,22 +132,141 @@ fn equal_sides_and_levels_are_seldom_called_different() {
 #[test]
 fn known_trends_and_differences_are_seldom_denied_and_are_found() {
     const ALL: Claims = &[
-        ("higher", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", Some(true)),
-        ("lower", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", Some(false)),
-        ("equal", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", Some(false)),
-        ("ratio", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nat_least = 1.05", Some(true)),
-        ("rises", "a = {}\nover = 'size'", Some(true)),
-        ("falls", "a = {}\nover = 'size'", Some(false)),
-        ("highest", "a = {}\nover = 'size'\nat = 6", Some(true)),
-        ("lowest", "a = {}\nover = 'size'\nat = 2", Some(false)),
-        ("independent", "a = {}\nover = 'size'", Some(false)),
+        ("higher", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", HOLDS),
+        ("lower", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", FAILS),
+        ("equal", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", FAILS),
+        ("ratio", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nat_least = 1.05", HOLDS),
+        ("rises", "a = {}\nover = 'size'", HOLDS),
+        ("falls", "a = {}\nover = 'size'", FAILS),
+        // Sizes 5 and 6 are 1.8 % apart.
+        ("highest", "a = {}\nover = 'size'\nat = 6", EITHER),
+        ("lowest", "a = {}\nover = 'size'\nat = 2", FAILS),
+        ("independent", "a = {}\nover = 'size'", FAILS),
     ];
     let truth: Truth =
         |family, size| 0.1 * size.ln() + if family == Family::Ipv6 { 0.1 } else { 0.0 };
-    let (wrong, right) = wrong_studies(ALL, truth, 0.01);
+    let (wrong, right) = wrong_studies(ALL, truth, quiet(0.01));
     assert!(wrong <= MOST_WRONG, "{wrong} of {STUDIES}");
     let all = STUDIES * ALL.len() as u32;
     assert!(right * 10 > all * 7, "{right} of {all} are decided");
-    let (wrong, _) = wrong_studies(ALL, truth, 0.1);
+    let (wrong, _) = wrong_studies(ALL, truth, quiet(0.1));
     assert!(wrong <= MOST_WRONG, "{wrong} of {STUDIES} with much noise");
+}
+
+const FAMILIES: &str = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
+const EACH: &str = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\neach = 'size'";
+const BY_HALF: &str = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nat_least = 1.5";
+const TREND: &str = "a = {}\nover = 'size'";
+const AT_SIX: &str = "a = {}\nover = 'size'\nat = 6";
+/// Claims whose text is made for a margin of 5 % over all levels.
+type Case = (&'static str, Truth, Claims);
+
+/// The logarithm of a ratio at the margin of 5 %.
+const MARGIN: f64 = 0.048_790_164_169_432;
+
+fn over_ipv4(family: Family, by: f64) -> f64 {
+    if family == Family::Ipv6 { by } else { 0.0 }
+}
+
+/// The truths: the difference of the families and the lead of the largest size, in margins.
+const CASES: [Case; 5] = [
+    (
+        "none",
+        |_, _| 0.0,
+        &[
+            ("higher", FAMILIES, NONE),
+            ("lower", FAMILIES, NONE),
+            ("ratio", BY_HALF, NOT_BY_HALF),
+            ("higher", EACH, FLAT),
+            ("rises", TREND, FLAT),
+            ("highest", AT_SIX, FAILS),
+        ],
+    ),
+    (
+        "half the margin",
+        |family, size| over_ipv4(family, 0.5 * MARGIN) + at_six(size, 0.5 * MARGIN),
+        &[
+            ("higher", FAMILIES, EITHER),
+            ("lower", FAMILIES, FAILS),
+            ("ratio", BY_HALF, NOT_BY_HALF),
+            ("higher", EACH, ANY_OF_EACH),
+            ("rises", TREND, EITHER_OR_NOT),
+            ("highest", AT_SIX, EITHER_OR_NOT),
+        ],
+    ),
+    (
+        "the margin",
+        |family, size| over_ipv4(family, MARGIN) + at_six(size, MARGIN),
+        &[
+            ("higher", FAMILIES, HOLDS),
+            ("lower", FAMILIES, OPPOSITE),
+            ("ratio", BY_HALF, DIRECTION),
+            ("higher", EACH, HOLDS),
+            ("highest", AT_SIX, HOLDS),
+        ],
+    ),
+    (
+        "twice the margin",
+        |family, size| over_ipv4(family, 2.0 * MARGIN) + at_six(size, 2.0 * MARGIN),
+        &[
+            ("higher", FAMILIES, HOLDS),
+            ("lower", FAMILIES, OPPOSITE),
+            ("ratio", BY_HALF, DIRECTION),
+            ("higher", EACH, HOLDS),
+            ("rises", TREND, HOLDS),
+            ("highest", AT_SIX, HOLDS),
+        ],
+    ),
+    (
+        "one level against",
+        |family, size| {
+            over_ipv4(family, if size == 4.0 { -MARGIN } else { 2.0 * MARGIN })
+                + 4.0 * MARGIN * if size == 4.0 { 1.0 } else { size }
+        },
+        &[
+            ("higher", EACH, PART),
+            ("rises", TREND, PART),
+            ("falls", TREND, FAILS),
+            ("highest", AT_SIX, HOLDS),
+        ],
+    ),
+];
+
+/// The size is refuted before the direction is shown.
+const DIRECTION: &[ClaimAnswer] = &[HoldsInDirection, DoesNotHold];
+const NOT_BY_HALF: &[ClaimAnswer] = &[NoDifference, HoldsInDirection, DoesNotHold];
+const FLAT: &[ClaimAnswer] = &[NoDifference, DoesNotHold];
+/// Within the margin, each level may be shown to be either, and it may be but some of them.
+const ANY_OF_EACH: &[ClaimAnswer] = &[Holds, HoldsInPart, NoDifference, DoesNotHold];
+const PART: &[ClaimAnswer] = &[HoldsInPart, DoesNotHold];
+const EITHER_OR_NOT: &[ClaimAnswer] = &[Holds, NoDifference, DoesNotHold];
+
+fn at_six(size: f64, by: f64) -> f64 {
+    if size == 6.0 { by } else { 0.0 }
+}
+
+/// Prints the table of docs/statistics.md with `--nocapture`.
+#[test]
+#[allow(clippy::print_stderr, reason = "the table of the documentation")]
+fn each_truth_has_its_answer() {
+    let noises = [
+        ("2 %", quiet(0.02)),
+        ("10 %", quiet(0.1)),
+        ("2 %, outliers", Noise { outliers: true, ..quiet(0.02) }),
+        ("1 %, ties", Noise { ties: true, ..quiet(0.01) }),
+    ];
+    let mut bad = Vec::new();
+    for (name, truth, all) in CASES {
+        for (noise_name, noise) in noises {
+            let (wrong, right) = wrong_studies(all, truth, noise);
+            let [wrong_share, right_share] =
+                [f64::from(wrong), f64::from(right) / all.len() as f64]
+                    .map(|count| 100.0 * count / f64::from(STUDIES));
+            eprintln!("| {name} | {noise_name} | {wrong_share:.1} % | {right_share:.0} % |");
+            if wrong > MOST_WRONG {
+                bad.push(format!("{name}, {noise_name}: {wrong}"));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{bad:?}");
 }

@@ -7,7 +7,7 @@ use super::tests_of_kinds::{
 };
 use super::{SideLevels, items_or_one, margin};
 use crate::study_result::ClaimKind;
-use sixmark_document::fields::FileFields;
+use sixmark_document::fields::{FileField, FileFields};
 use sixmark_record::metric::{Metric, MetricKind, Quantity};
 
 /// The maximum number of levels along which a claim is tested, because each is compared with each
@@ -61,6 +61,7 @@ fn read_sides(
 ) -> Option<SidesTest> {
     let (a, b) = (need_side(fields, names, "a"), need_side(fields, names, "b"));
     let contrast = read_contrast(fields, names, kind);
+    let each = fields.take("each").and_then(|field| read_levels(fields, names, &field, 2));
     let relation = match kind {
         ClaimKind::Higher => Relation::Higher(margin(fields)),
         ClaimKind::Lower => Relation::Lower(margin(fields)),
@@ -75,7 +76,13 @@ fn read_sides(
     if let Some((factor, _)) = a.iter().chain(&b).find(|(factor, _)| Some(factor) == contrasted) {
         fields.wrong(&format!("{factor} is compared within each side, so a and b can't name it"));
     }
-    Some(SidesTest { a, b, relation, contrast })
+    let named = |factor: &str| a.iter().chain(&b).any(|(name, _)| name == factor);
+    if let Some(each) = each.as_ref().filter(|each| {
+        named(&each.factor) || contrasted.is_some_and(|factor| *factor == each.factor)
+    }) {
+        fields.wrong(&format!("{} is in each, so a, b and contrast can't name it", each.factor));
+    }
+    Some(SidesTest { a, b, relation, contrast, each })
 }
 
 /// Parses `contrast`, and `difference`, which belongs to it.
@@ -141,9 +148,20 @@ fn read_over(
     names: &ClaimNames<'_>,
     fewest: usize,
 ) -> Option<OrderedLevels> {
-    let over = fields.need("over").and_then(|field| names.factor(&field));
+    let over = fields.need("over");
+    read_levels(fields, names, &over?, fewest)
+}
+
+/// Parses `levels` of the factor that a field names: at least `fewest`.
+fn read_levels(
+    fields: &mut FileFields<'_>,
+    names: &ClaimNames<'_>,
+    factor: &FileField<'_>,
+    fewest: usize,
+) -> Option<OrderedLevels> {
+    let factor = names.factor(factor);
     let levels = fields.take("levels");
-    let factor = over?;
+    let factor = factor?;
     let levels = match levels {
         Some(field) => field.items().iter().filter_map(|item| names.level(&factor, item)).collect(),
         None => sorted(names.levels(&factor)),
@@ -212,7 +230,8 @@ fn read_order(
         at.wrong(&format!("names some of these levels, not all: {}", over.levels.join(", ")));
     }
     let highest = matches!(kind, ClaimKind::Highest | ClaimKind::LargestDifference);
-    Some(OrderTest { a: a?, b, over, at: levels, highest })
+    let margin = if differences { None } else { Some(margin(fields)) };
+    Some(OrderTest { a: a?, b, over, at: levels, highest, margin })
 }
 
 fn read_exact(

@@ -39,6 +39,8 @@ pub struct SidesTest {
     pub relation: Relation,
     /// What is compared between the sides instead of the figure: the effect of another factor.
     pub contrast: Option<Contrast>,
+    /// The factor and levels at each of which it is claimed; `None` if it is claimed on average.
+    pub each: Option<OrderedLevels>,
 }
 
 /// The claimed relation of A's figure to B's.
@@ -140,6 +142,9 @@ pub struct OrderTest {
     pub at: Vec<String>,
     /// Whether they are claimed to be the highest.
     pub highest: bool,
+    /// The difference between two levels that does not matter, in percent; `None` for differences
+    /// in the measure's unit.
+    pub margin: Option<f64>,
 }
 
 /// That the levels of a factor do not differ.
