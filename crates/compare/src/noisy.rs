@@ -2,14 +2,11 @@
 
 use sixmark_document::verdict::Verdict;
 use sixmark_record::timed_phase::TimePoint;
+use sixmark_vitals::engine::ProcessorsUse;
 
 use crate::comparison_result::{Block, BlockCpu, ComparisonResult};
 use crate::undecided::UndecidedCause;
 
-/// Processors that are busy for a smaller share (0 to 1) of the time are no cause.
-const BUSY: f64 = 0.8;
-/// A smaller stolen share of the time is no cause.
-const STOLEN: f64 = 0.01;
 /// A smaller share of the time in which sixmark stood still is no cause.
 const STALLED: f64 = 0.005;
 
@@ -48,9 +45,11 @@ pub(crate) fn largest_cause(result: &ComparisonResult) -> Option<NoiseCause> {
         return None;
     }
     let causes = [
-        mean(result, |cpu| cpu.machine_busy).filter(|share| *share >= BUSY).map(NoiseCause::Busy),
+        mean(result, |cpu| cpu.machine_busy)
+            .filter(|share| *share >= ProcessorsUse::NOISY_BUSY)
+            .map(NoiseCause::Busy),
         mean(result, |cpu| cpu.machine_stolen)
-            .filter(|share| *share >= STOLEN)
+            .filter(|share| *share >= ProcessorsUse::NOISY_STOLEN)
             .map(NoiseCause::Stolen),
         own_delay(result).map(NoiseCause::OwnDelay),
         stalled(result).map(NoiseCause::Stalled),

@@ -30,6 +30,8 @@ pub struct StudyBoard {
     /// the latest of them.
     doubtful: u64,
     doubt: Option<String>,
+    /// The state of the claims, if the study goes on until they are decided.
+    claims: Option<String>,
 }
 
 impl StudyBoard {
@@ -39,10 +41,16 @@ impl StudyBoard {
         StudyBoard { name: name.to_owned(), done, all, ..StudyBoard::default() }
     }
 
-    /// Processes the beginning of a cell with these levels. `left_s` is the estimate of the
-    /// remaining time from the cells so far, in seconds.
-    pub fn cell(&mut self, levels: &str, left_s: Option<f64>) -> Board {
-        (self.now, self.left_s) = (levels.to_owned(), left_s);
+    /// Processes the beginning of a cell with these levels, of `all` cells. `left_s` is the estimate of
+    /// the remaining time from the cells so far, in seconds.
+    pub fn cell(&mut self, all: u32, levels: &str, left_s: Option<f64>) -> Board {
+        (self.all, self.now, self.left_s) = (all, levels.to_owned(), left_s);
+        self.board()
+    }
+
+    /// Processes the state of the claims, in a line.
+    pub fn claims(&mut self, said: &str) -> Board {
+        self.claims = Some(said.to_owned());
         self.board()
     }
 
@@ -79,6 +87,7 @@ impl StudyBoard {
     fn board(&self) -> Board {
         let left = self.left_s.map_or(String::new(), |left| format!(", {} left", clock_text(left)));
         let now = format!("now: {}", self.now);
+        let claims = self.claims.iter().map(|claims| format!("claims: {claims}"));
         let doubts = self.doubt.iter().map(|doubt| match self.doubtful {
             1 => doubt.clone(),
             cells => format!("{} cells have warnings; {doubt}", write_count(cells)),
@@ -92,7 +101,7 @@ impl StudyBoard {
             },
             pages: vec![BoardPage {
                 name: "cells",
-                lines: std::iter::once(now).chain(self.listed.iter().cloned()).collect(),
+                lines: claims.chain([now]).chain(self.listed.iter().cloned()).collect(),
                 ..BoardPage::default()
             }],
         }
@@ -124,12 +133,22 @@ mod tests {
     #[test]
     fn what_runs_and_what_is_left_are_shown() {
         let mut board = StudyBoard::new("anma", 3, 12);
-        let shown = board.cell("backlog=128 family=ipv6", Some(3_725.0));
+        let shown = board.cell(12, "backlog=128 family=ipv6", Some(3_725.0));
         assert_eq!(shown.title, "study anma");
         assert_eq!(shown.progress.text, "3 of 12 cells, 1:02:05 left");
         assert_eq!(shown.progress.share, Some(0.25));
         assert_eq!(shown.pages[0].lines, ["now: backlog=128 family=ipv6"]);
         assert!(shown.doubts.is_empty());
+        board.claims("after 10 repetitions: 2 claims decided, 1 undecided");
+        let shown = board.cell(16, "backlog=4096 family=ipv6", None);
+        assert_eq!(shown.progress.text, "3 of 16 cells");
+        assert_eq!(
+            shown.pages[0].lines,
+            [
+                "claims: after 10 repetitions: 2 claims decided, 1 undecided",
+                "now: backlog=4096 family=ipv6"
+            ]
+        );
     }
 
     #[test]

@@ -22,23 +22,34 @@ mod tested;
 mod trimmed;
 mod units;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::form::Form;
 use crate::group_view::{GroupView, GroupViews};
+use crate::looks::{LookParts, StudyUntil};
 use crate::observation::Observation;
-use crate::spec::{ClaimSpec, ClaimTest, PublishedFigures, SideLevels, Study};
+use crate::spec::{ClaimSpec, ClaimTest, PlannedCell, PublishedFigures, SideLevels, Study};
 use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimResult};
 use answers::{BlockNoun, ClaimFamily};
 use figures::FigureSet;
 use sixmark_record::metric::{Metric, Quantity};
+pub(crate) use tested::MOST_TIMES;
 use tested::{TestOutcome, TestedClaim};
 use units::ClaimUnits;
 
-/// Tests the claims of a study on its cells and on the published figures.
-pub(super) fn test_claims(study: &Study, cells: &[CellResult]) -> Vec<ClaimResult> {
+/// Tests the claims of a study on its cells and on the published figures: once, or at each look of a
+/// study that goes on until they are decided.
+pub(super) fn test_claims(
+    study: &Study,
+    cells: &[CellResult],
+    until: Option<&StudyUntil>,
+) -> Vec<ClaimResult> {
     let views = GroupViews::new(study, cells);
     let claims = &study.outputs.claims;
-    let test = |spec: &ClaimSpec| (ClaimFamily::of(spec), test_in_group(study, spec, &views));
-    let measured = answers::answer_all(claims.iter().map(test).collect(), BlockNoun::Repetition);
+    let measured = match until {
+        None => answer_measured(study, &views, LookParts::ONLY),
+        Some(until) => answer_in_looks(study, cells, until),
+    };
     let published = test_published(claims, study.published.as_ref());
     let all = claims.iter().zip(measured).zip(published);
     let result = |((spec, measured), published): ((&ClaimSpec, ClaimEvidence), _)| {
@@ -48,6 +59,83 @@ pub(super) fn test_claims(study: &Study, cells: &[CellResult]) -> Vec<ClaimResul
         ClaimResult { said, ..describe(spec, published, measured) }
     };
     all.map(result).collect()
+}
+
+/// Answers the claims by these views of the cells, at a look with these parts of the level.
+fn answer_measured(study: &Study, views: &GroupViews<'_>, parts: LookParts) -> Vec<ClaimEvidence> {
+    let claims = study.outputs.claims.iter();
+    let test = |spec: &ClaimSpec| (ClaimFamily::of(spec), test_in_group(study, spec, views));
+    answers::answer_all(claims.map(test).collect(), BlockNoun::Repetition, parts)
+}
+
+/// Answers the claims at each look, by the repetitions before it and its part of the level. The first
+/// answer that a test of a claim gives stands; counts are those of the last look. Before the first look
+/// nothing is decided.
+fn answer_in_looks(study: &Study, cells: &[CellResult], until: &StudyUntil) -> Vec<ClaimEvidence> {
+    let Some((first, later)) = until.looks.split_first() else {
+        return leave_undecided(study, cells);
+    };
+    let answers = |repetitions: u32, number: usize| {
+        let views = GroupViews::up_to(study, cells, repetitions);
+        answer_measured(study, &views, LookParts::of(number))
+    };
+    let mut standing = answers(*first, 0);
+    for (number, repetitions) in later.iter().enumerate() {
+        let now = answers(*repetitions, number + 1);
+        for (standing, now) in standing.iter_mut().zip(now) {
+            let stands = standing.answer.is_decided() && standing.p.is_some();
+            if !stands {
+                *standing = now;
+            }
+        }
+    }
+    standing
+}
+
+/// Returns the claims' figures so far, without an answer that a test would give.
+fn leave_undecided(study: &Study, cells: &[CellResult]) -> Vec<ClaimEvidence> {
+    let views = GroupViews::new(study, cells);
+    let mut all = answer_measured(study, &views, LookParts::ONLY);
+    let planned = study.repetitions;
+    for open in all.iter_mut().filter(|one| one.answer.is_decided()) {
+        open.answer = ClaimAnswer::Undecided;
+        open.why = Some(format!("it is first tested after {planned} repetitions"));
+        (open.p, open.p_adjusted, open.more_blocks) = (None, None, None);
+    }
+    all
+}
+
+/// Returns what the claims would say after so many repetitions, if they were tested before the first
+/// look: a forecast of what they need, and no answer.
+pub(super) fn forecast_claims(
+    study: &Study,
+    cells: &[CellResult],
+    repetitions: u32,
+) -> Vec<ClaimEvidence> {
+    let first = LookParts::of(0);
+    let parts = LookParts { next: first.now, ..first };
+    answer_measured(study, &GroupViews::up_to(study, cells, repetitions), parts)
+}
+
+/// Returns the numbers of the cells that a claim needs, of all cells of the study.
+pub(super) fn cells_of_claim(
+    study: &Study,
+    spec: &ClaimSpec,
+    cells: &[PlannedCell<'_>],
+) -> Vec<usize> {
+    let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (factor, levels) in needed_levels(spec) {
+        named.entry(factor).or_default().extend(levels);
+    }
+    let group =
+        spec.group.as_ref().and_then(|name| study.groups.iter().find(|of| of.name == *name));
+    let needs = |cell: &PlannedCell<'_>| {
+        cell.at().iter().all(|at| {
+            let in_group = group.is_none_or(|group| group.includes(&at.factor, &at.level));
+            in_group && named.get(&at.factor).is_none_or(|levels| levels.contains(&at.level))
+        })
+    };
+    (0..cells.len()).filter(|&at| needs(&cells[at])).collect()
 }
 
 /// Tests the claims of a study on the published figures alone.
@@ -151,7 +239,7 @@ fn test_published(
     let tested: Vec<Option<(ClaimFamily, TestedClaim)>> = tested.collect();
     let named: Vec<bool> = tested.iter().map(Option::is_some).collect();
     let tested = tested.into_iter().flatten().collect();
-    let answers = answers::answer_all(tested, BlockNoun::PublishedFigure);
+    let answers = answers::answer_all(tested, BlockNoun::PublishedFigure, LookParts::ONLY);
     let mut answers = answers.into_iter();
     named.into_iter().map(|named| if named { answers.next() } else { None }).collect()
 }

@@ -22,7 +22,20 @@ pub(super) struct GroupViews<'a>(Vec<GroupView<'a>>);
 impl<'a> GroupViews<'a> {
     /// Restricts a study and its cells to each group.
     pub(super) fn new(study: &'a Study, cells: &'a [CellResult]) -> GroupViews<'a> {
-        let seen = || StudyObservations::new(study.imports.as_deref(), cells);
+        GroupViews::up_to(study, cells, u32::MAX)
+    }
+
+    /// Does the same with the cells of the first `repetitions` alone.
+    pub(super) fn up_to(
+        study: &'a Study,
+        cells: &'a [CellResult],
+        repetitions: u32,
+    ) -> GroupViews<'a> {
+        let seen = || {
+            let mut seen = StudyObservations::new(study.imports.as_deref(), cells);
+            seen.retain(|one| one.repetition <= repetitions);
+            seen
+        };
         if study.groups.is_empty() {
             let view = GroupView { name: None, study: Cow::Borrowed(study), seen: seen() };
             return GroupViews(vec![view]);

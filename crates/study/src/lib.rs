@@ -25,6 +25,7 @@ mod import_tool;
 mod imported_levels;
 mod instruments;
 pub mod levels;
+pub mod looks;
 mod observation;
 pub mod outputs;
 pub mod setting;

@@ -12,6 +12,7 @@ use super::average::{Average, average};
 use super::claims::{test_claims, test_published_claims};
 use crate::group_view::GroupViews;
 use crate::levels::LevelLabels;
+use crate::looks::StudyUntil;
 use crate::observation::Observation;
 use crate::spec::{
     ChartSpec, ColumnSpec, ComparisonSpec, FAMILY, Outputs, PublishedFigures, Study, TableSpec,
@@ -56,7 +57,16 @@ fn has_levels(study: &Study, only: &[At]) -> bool {
 
 /// Tests the claims of a study on its cells and on the published figures.
 pub fn claims(study: &Study, cells: &[CellResult]) -> Vec<ClaimResult> {
-    test_claims(study, cells)
+    test_claims(study, cells, None)
+}
+
+/// Tests them at each look of a study that goes on until they are decided; once if there is none.
+pub fn claims_at_looks(
+    study: &Study,
+    cells: &[CellResult],
+    until: Option<&StudyUntil>,
+) -> Vec<ClaimResult> {
+    test_claims(study, cells, until)
 }
 
 /// Tests the claims of the published study on its own figures alone.

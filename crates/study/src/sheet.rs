@@ -23,9 +23,11 @@ mod uncontrolled;
 use std::collections::BTreeSet;
 
 use crate::levels::LevelLabels;
+use crate::looks::StudyUntil;
 use crate::study_result::{At, CellOrder, CellResult, FactorResult, ReanalysedStudy, StudyResult};
 use sixmark_sheet::{markdown, terminal};
 use sixmark_units::family::Family;
+use sixmark_units::quantity::write_about;
 
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, setting, write};
@@ -77,6 +79,21 @@ fn description(result: &StudyResult) -> Vec<Block> {
     if words.is_empty() { Vec::new() } else { vec![Block::Text(words)] }
 }
 
+/// Says how a study went on after its repetitions: `claims tested after 10, 20 and 34 repetitions, until
+/// they are decided`.
+fn describe_until(until: &StudyUntil) -> String {
+    let looks: Vec<String> = until.looks.iter().map(u32::to_string).collect();
+    let after = match looks.split_last() {
+        None => "not yet tested".to_owned(),
+        Some((last, [])) => format!("tested after {last} repetitions"),
+        Some((last, others)) => {
+            format!("tested after {} and {last} repetitions", others.join(", "))
+        }
+    };
+    let at_most = write_about(until.at_most_s);
+    format!("claims {after}, until they are decided (at most {at_most})")
+}
+
 fn describe_study(result: &StudyResult, labels: &LevelLabels) -> Vec<String> {
     let order = match result.order {
         CellOrder::Random => "cells in random order within each repetition",
@@ -92,6 +109,7 @@ fn describe_study(result: &StudyResult, labels: &LevelLabels) -> Vec<String> {
         repetitions,
         order.to_owned(),
     ];
+    said.extend(result.until.as_ref().map(describe_until));
     said.push(describe_fleet(result));
     said.extend(result.factors.iter().map(|factor| describe_factor(factor, labels)));
     said.extend(result.ended.map(|ended| setting::describe_end(ended).to_owned()));

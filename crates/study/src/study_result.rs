@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::form::Form;
+use crate::looks::StudyUntil;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_record::family_result::Families;
@@ -84,6 +85,9 @@ pub struct StudyResult {
     /// How often each cell is measured.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub repetitions: u32,
+    /// How it goes on after these repetitions until its claims are decided; null if it does not.
+    #[serde(default)]
+    pub until: Option<StudyUntil>,
     /// When the study began, RFC 3339 in UTC.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME_OR_SECOND)))]
     pub started: String,

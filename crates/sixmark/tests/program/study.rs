@@ -3,6 +3,7 @@
 mod built_in;
 mod clients;
 mod dead;
+mod decided;
 mod document;
 mod elsewhere;
 mod files;

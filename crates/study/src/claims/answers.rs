@@ -2,6 +2,7 @@
 
 use super::judged::PossibleAnswer;
 use super::tested::{TestOutcome, TestedClaim, least_p};
+use crate::looks::LookParts;
 use crate::spec::ClaimSpec;
 use crate::study_result::{ClaimAnswer, ClaimEvidence};
 use sixmark_stats::holm;
@@ -25,10 +26,12 @@ impl ClaimFamily {
     }
 }
 
-/// Answers all claims, each of which belongs to a family. `noun` is what their blocks are.
+/// Answers all claims, each of which belongs to a family. The claims of a family have the part of
+/// [`LEVEL`] together that this look has. `noun` is what their blocks are.
 pub(super) fn answer_all(
     tested: Vec<(ClaimFamily, TestedClaim)>,
     noun: BlockNoun,
+    parts: LookParts,
 ) -> Vec<ClaimEvidence> {
     let possible: Vec<Vec<PossibleAnswer>> =
         tested.iter().map(|(_, tested)| possible_answers(tested)).collect();
@@ -41,15 +44,17 @@ pub(super) fn answer_all(
     };
     let corrected = [ClaimFamily::OfPaper, ClaimFamily::Own].map(|family| {
         let ps = ps_of(family);
-        let adjusted = holm(&ps);
+        let for_look = |p: Option<f64>| p.map(|p| (p / parts.now).min(1.0));
+        let adjusted: Vec<Option<f64>> = holm(&ps).into_iter().map(for_look).collect();
         let open = adjusted.iter().flatten().filter(|p| **p > LEVEL).count();
         (ps, adjusted, open)
     });
     let all = tested.into_iter().zip(possible).enumerate();
     all.map(|(at, ((family, tested), possible))| {
         let (ps, adjusted, open) = &corrected[usize::from(family == ClaimFamily::Own)];
+        let forecast_level = LEVEL * parts.next / (*open).max(1) as f64;
         let ps =
-            ps[at].zip(adjusted[at]).map(|(p, adjusted)| Corrected { p, adjusted, open: *open });
+            ps[at].zip(adjusted[at]).map(|(p, adjusted)| Corrected { p, adjusted, forecast_level });
         answer(tested, &possible, ps, noun)
     })
     .collect()
@@ -71,13 +76,13 @@ impl BlockNoun {
     }
 }
 
-/// The p-value of a claim, that after the correction, and the number of undecided claims of its
-/// family.
+/// The p-value of a claim, and that after the corrections for the number of claims and of looks.
 #[derive(Clone, Copy)]
 struct Corrected {
     p: f64,
     adjusted: f64,
-    open: usize,
+    /// The p-value before them that would decide the claim at the next look.
+    forecast_level: f64,
 }
 
 fn possible_answers(tested: &TestedClaim) -> Vec<PossibleAnswer> {
@@ -104,7 +109,7 @@ fn answer(
         TestOutcome::Judged(judged) => match ps.and_then(|ps| preferred(possible, ps)) {
             Some(found) => (found.answer, found.why.clone()),
             None => {
-                let level = ps.map(|ps| LEVEL / ps.open.max(1) as f64);
+                let level = ps.map(|ps| ps.forecast_level);
                 let level = level.filter(|_| noun == BlockNoun::Repetition);
                 more_blocks = level.and_then(|level| judged.more_blocks(blocks, level));
                 (ClaimAnswer::Undecided, Some(undecided(blocks, ps, more_blocks, noun)))

@@ -123,7 +123,7 @@ impl JudgedClaim {
 }
 
 /// How many times the blocks a forecast may need at most.
-const MOST_TIMES: f64 = 128.0;
+pub(crate) const MOST_TIMES: f64 = 128.0;
 
 /// Returns the least p-value of answers.
 pub(super) fn least_p(possible: &[PossibleAnswer]) -> f64 {

@@ -12,18 +12,20 @@ use crate::engine::cell_warnings as doubts;
 use crate::imported_levels::with_imported_levels;
 use crate::instruments::keep_last_over_time;
 use crate::levels::label_levels;
-use crate::outputs::{claims, outputs};
+use crate::outputs::{claims_at_looks, outputs};
 use crate::spec::PlannedCell;
 use crate::spec::Study;
 use crate::spec::cells::{cells, schedule};
 use crate::study_result::{CellResult, StudyComparison, StudyResult};
 use sixmark_document::provenance::Ended;
+use sixmark_vitals::host::CpuTimes;
 
 use super::cell::{Bench, id};
 use super::check::OptionsOfCells;
 use super::files;
 use super::folder::{Folder, KeptCell};
 use super::hooks::Hook;
+use super::machine_noise::MachineNoise;
 use super::program::versions;
 use super::reach::check_reach;
 use super::source::Source;
@@ -64,6 +66,11 @@ pub enum StudyEvent<'a> {
         levels: &'a str,
         /// The estimated remaining time in seconds.
         left_s: Option<f64>,
+    },
+    /// Claims were tested, or it is known that some of them can't be decided in the time left.
+    Claims {
+        /// The state of the claims, in a line.
+        said: &'a str,
     },
     /// A cell has been kept.
     Kept {
@@ -124,12 +131,15 @@ pub fn run_cells(
     }
     let (done, all) = (measured(&document), document.cells_planned);
     tell(&StudyEvent::Begins { folder: folder.path(), done, all });
-    if let Some(document) = complete.filter(|_| left.is_empty()) {
+    // A complete study goes on only if it is given more time.
+    let goes_on =
+        options.until_decided.is_some() || (document.until.is_some() && complete.is_none());
+    if let Some(document) = complete.filter(|_| left.is_empty() && !goes_on) {
         let folder = folder.path().to_owned();
         return Ok(Finished { document, folder, is_new: false });
     }
     folder.write_document(&document)?;
-    let carried = match left.is_empty() {
+    let carried = match left.is_empty() && !goes_on {
         true => Ok(Ended::Complete),
         false => {
             let mut course = StudyCourse::new(study, &cells, &folder, &mut document);
@@ -172,7 +182,7 @@ fn cells_left(
     let known = |kept: &&CellResult| {
         let cell = (kept.cell as usize).checked_sub(1).and_then(|at| cells.get(at));
         cell.is_none_or(|cell| cell.at() != kept.levels)
-            || kept.repetition > study.repetitions.get()
+            || (kept.repetition > study.repetitions.get() && document.until.is_none())
     };
     if let Some(stranger) = document.measured().find(known) {
         return Err(CommandError::Usage(format!(
@@ -191,17 +201,19 @@ fn error_of_cell(id: &str, error: CommandError) -> CommandError {
 }
 
 /// A study in progress.
-struct StudyCourse<'a> {
-    study: &'a Study,
-    cells: &'a [PlannedCell<'a>],
+pub(super) struct StudyCourse<'a> {
+    pub(super) study: &'a Study,
+    pub(super) cells: &'a [PlannedCell<'a>],
     folder: &'a Folder,
-    document: &'a mut StudyResult,
+    pub(super) document: &'a mut StudyResult,
     /// The time from which the document may be written again; `None` means at once.
     wait_until: Option<Instant>,
     /// The time at which the first cell began, and the time that the cells themselves took, in
     /// seconds.
-    began: Instant,
+    pub(super) began: Instant,
     took_s: f64,
+    /// What this machine's processors had done when the first cell began, if that can be read.
+    pub(super) machine_before: Option<CpuTimes>,
 }
 
 impl<'a> StudyCourse<'a> {
@@ -212,7 +224,9 @@ impl<'a> StudyCourse<'a> {
         document: &'a mut StudyResult,
     ) -> StudyCourse<'a> {
         let began = Instant::now();
-        StudyCourse { study, cells, folder, document, wait_until: None, began, took_s: 0.0 }
+        let machine_before = MachineNoise::read_processors();
+        let (wait_until, took_s) = (None, 0.0);
+        StudyCourse { study, cells, folder, document, wait_until, began, took_s, machine_before }
     }
 
     fn carry_out(
@@ -252,7 +266,11 @@ impl<'a> StudyCourse<'a> {
             stuck: AtomicBool::new(false),
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);
-        let ended = before.and_then(|()| self.all(left, &bench, &mut stage, tell));
+        let ended = before.and_then(|()| self.measure_planned(left, &bench, &mut stage, tell));
+        let ended = ended.and_then(|ended| match ended {
+            Ended::Complete => self.decide_claims(&bench, &mut stage, tell),
+            other => Ok(other),
+        });
         // The hook after the study undoes what the one before did, however the study ended.
         let after = Hook { stop: None, ..hook };
         let undone = after.run("after_study", &self.study.hooks.after_study);
@@ -261,7 +279,7 @@ impl<'a> StudyCourse<'a> {
     }
 
     /// Measures the remaining cells one after the other.
-    fn all(
+    pub(super) fn all(
         &mut self,
         left: &[(usize, u32)],
         bench: &Bench<'_>,
@@ -386,7 +404,9 @@ impl<'a> StudyCourse<'a> {
     /// mean of the others if it has not been measured yet.
     fn left_s(&self) -> Option<f64> {
         let done: Vec<&CellResult> = self.document.measured().collect();
-        if done.is_empty() {
+        // It is not known how many rounds follow the planned repetitions.
+        let in_rounds = self.document.until.as_ref().is_some_and(|until| !until.looks.is_empty());
+        if done.is_empty() || in_rounds {
             return None;
         }
         let mean = done.iter().map(|cell| cell.took_s).sum::<f64>() / done.len() as f64;
@@ -400,11 +420,15 @@ impl<'a> StudyCourse<'a> {
             Some(&(sum, n)) => sum / f64::from(n) * f64::from(repetitions.saturating_sub(n)),
             None => mean * f64::from(repetitions),
         });
-        let left: f64 = left.sum();
-        // Hooks and writing files take time too.
-        let beside =
-            if self.took_s > 0.0 { self.began.elapsed().as_secs_f64() / self.took_s } else { 1.0 };
-        Some(left * beside.max(1.0))
+        Some(left.sum::<f64>() * self.overhead())
+    }
+
+    /// Returns how many times as long a study takes as its cells: hooks and writing files take time too.
+    pub(super) fn overhead(&self) -> f64 {
+        match self.took_s > 0.0 {
+            true => (self.began.elapsed().as_secs_f64() / self.took_s).max(1.0),
+            false => 1.0,
+        }
     }
 
     fn kept(&self, tell: &mut dyn FnMut(&StudyEvent<'_>)) {
@@ -432,7 +456,7 @@ pub(super) fn finish(study: &Study, document: &mut StudyResult, ended: Option<En
     document.tables = tables;
     document.figures = figures;
     document.comparisons = comparisons;
-    document.claims = claims(study, &document.cells);
+    document.claims = claims_at_looks(study, &document.cells, document.until.as_ref());
     doubts::put_imported(&mut document.warnings, &document.cells);
     document.ended = ended;
     document.updated = now();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sixmark_sys::enclosure::Rights;
 
@@ -18,6 +19,9 @@ pub struct Options {
     pub resume: Option<PathBuf>,
     /// Whether to resume although something has changed.
     pub force: bool,
+    /// How long the command may measure until the study's claims are decided. If absent, a new study has
+    /// its repetitions alone, and one that is resumed what it began with.
+    pub until_decided: Option<Duration>,
     /// The rights in the enclosure of this process, which a study in a lab needs.
     pub rights: Option<Rights>,
     /// The agents that generate the load of the cells that sixmark itself loads; this process if

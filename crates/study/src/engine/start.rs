@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use crate::analyse::published;
 use crate::form::Form;
+use crate::looks::StudyUntil;
 use crate::spec::cells::cells;
 use crate::spec::lab::InLab;
 use crate::spec::{Factor, Study};
@@ -29,6 +30,7 @@ pub(super) fn begin_study(
     options: &Options,
     programs: BTreeMap<String, String>,
 ) -> Result<(Folder, StudyResult), CommandError> {
+    check_claims(study, options)?;
     let path = options.out.clone().unwrap_or_else(|| usual_folder(study));
     if Folder::is_taken(&path) {
         let shown = path.display();
@@ -44,6 +46,17 @@ pub(super) fn begin_study(
     }
     let seed = options.seed.unwrap_or_else(random_seed);
     Ok((folder, begin_document(source, study, seed, options, programs)))
+}
+
+/// Refuses to go on until claims are decided if there are none.
+fn check_claims(study: &Study, options: &Options) -> Result<(), CommandError> {
+    match options.until_decided.is_some() && study.outputs.claims.is_empty() {
+        true => Err(CommandError::Usage(format!(
+            "--until decided: the study '{}' has no [[claims]]",
+            study.name
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Returns the default folder, such as `anma-2026-11-21T173000`.
@@ -81,6 +94,9 @@ fn begin_document(
         seed,
         order: study.order,
         repetitions: study.repetitions.get(),
+        until: options
+            .until_decided
+            .map(|at_most| StudyUntil { at_most_s: at_most.as_secs_f64(), looks: Vec::new() }),
         started: now(),
         updated: now(),
         ended: None,
@@ -165,6 +181,18 @@ pub(super) fn resume(
             path.display(),
             changes::changes_line(&found)
         )));
+    }
+    check_claims(study, options)?;
+    match (&mut document.until, options.until_decided) {
+        (Some(until), Some(at_most)) => until.at_most_s = at_most.as_secs_f64(),
+        (None, Some(_)) => {
+            return Err(CommandError::Usage(format!(
+                "'{}' was begun without --until decided, so that its claims are tested once: begin \
+                 a new study",
+                path.display()
+            )));
+        }
+        (_, None) => {}
     }
     read_cells(&folder, &mut document)?;
     let cells = document.measured().count() as u32;

@@ -9,7 +9,8 @@ use sixmark_sheet::write::{write_count, write_percent, write_ratio};
 
 const CAPTION: &str = "Compared figures are geometric means over the repetitions (of differences, means); \
                        counts are sums. An answer needs p of at most 0.05 after Holm's correction \
-                       over the paper's claims that were tested, or this study's own; intervals are of 95 %";
+                       over the paper's claims that were tested, or this study's own, and that for the \
+                       looks of --until decided; intervals are of 95 %";
 
 /// What a sign before published figures means.
 const SIGNS: &str =

@@ -111,7 +111,7 @@ pub fn schedule(study: &Study, cells: usize, seed: u64) -> Vec<(usize, u32)> {
 
 /// Shuffles by the algorithm of Fisher and Yates. The bias of the remainder is below 2^-46 for any
 /// number of cells.
-fn shuffle(order: &mut [usize], random: &mut Random) {
+pub(crate) fn shuffle(order: &mut [usize], random: &mut Random) {
     for last in (1..order.len()).rev() {
         let other = (random.bits() % (last as u64 + 1)) as usize;
         order.swap(last, other);

@@ -96,8 +96,9 @@ pub struct ClaimEvidence {
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
     /// The p-value after Holm's correction over the claims that were tested: those of the published
-    /// study, and apart from them the study's own. An answer needs one of at most 0.05. Null if no
-    /// test was made.
+    /// study, and apart from them the study's own. In a study that goes on until its claims are
+    /// decided, it is divided by the part of the level that the look has: a half, a quarter, and so on.
+    /// An answer needs one of at most 0.05. Null if no test was made.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p_adjusted: Option<f64>,
     /// About how many more repetitions would decide an undecided claim if the figures went on as

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::cost::{Cost, CpuScope, Work, cost};
 use crate::exposition::{Exporter, processor_time};
+use crate::host::CpuTimes;
 use crate::section::{MachineRole, Vitals, VitalsSource};
 use crate::series::{Point, PointSeries};
 use crate::{Counters as _, Total, VitalsSample};
@@ -71,6 +72,21 @@ pub struct ProcessorsUse {
     pub busy: f64,
     /// Taken by the hypervisor (steal).
     pub stolen: f64,
+}
+
+impl ProcessorsUse {
+    /// Processors that are busy for a smaller share (0 to 1) of the time are no cause of noise.
+    pub const NOISY_BUSY: f64 = 0.8;
+    /// A smaller stolen share (0 to 1) of the time is no cause of noise.
+    pub const NOISY_STOLEN: f64 = 0.01;
+
+    /// Returns the use between two readings; `None` if no time passed, or a counter went back.
+    pub fn between(before: &CpuTimes, after: &CpuTimes) -> Option<ProcessorsUse> {
+        let mut resets = 0;
+        let cpu = after.since(before, &mut resets);
+        let (busy, stolen) = (cpu.busy_share()?, cpu.steal_share()?);
+        (resets == 0).then_some(ProcessorsUse { busy, stolen })
+    }
 }
 
 /// The readings of one source.
@@ -153,11 +169,8 @@ impl Metered {
 
     /// Returns what this machine's processors did; `None` if it is not known.
     pub fn client_processors(&self) -> Option<ProcessorsUse> {
-        let mut resets = 0;
         let [first, .., last] = self.client.samples.as_slice() else { return None };
-        let cpu = last.host.cpu.since(&first.host.cpu, &mut resets);
-        let (busy, stolen) = (cpu.busy_share()?, cpu.steal_share()?);
-        (resets == 0).then_some(ProcessorsUse { busy, stolen })
+        ProcessorsUse::between(&first.host.cpu, &last.host.cpu)
     }
 
     /// Returns the cost of the work, and warnings about it.

@@ -20,7 +20,7 @@ mod sockets;
 mod sources;
 
 pub use from::VitalsFrom;
-pub use meter::{Meter, Metered};
+pub use meter::{Meter, Metered, ProcessorsUse};
 pub use offloads::offloads;
 pub use sampler::{SamplingEnd, every};
 pub use serve::Server;

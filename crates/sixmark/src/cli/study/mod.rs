@@ -7,6 +7,7 @@ mod show;
 mod study_progress;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::report::documents::Document;
 use crate::report::headline::ListHeadline;
@@ -33,6 +34,7 @@ use super::keep::{self, Keeper};
 use super::out::{self, OutputPlace, complain, print};
 use super::progress::ProgressArgs;
 use super::stop_flag;
+use super::times::positive_time;
 use sixmark_lab as lab;
 use sixmark_study::engine as study;
 use sixmark_study::engine::{
@@ -104,6 +106,16 @@ struct StudyRunArgs {
     /// Resume even if the study's file, the machine or a program has changed
     #[arg(long, requires = "resume")]
     force: bool,
+
+    /// After the repetitions, measure the cells that undecided claims need again, until every claim
+    /// that can be tested here has an answer
+    #[arg(long, value_name = "decided", value_parser = ["decided"])]
+    until: Option<String>,
+
+    /// With --until: begin no repetition that would end after this time
+    #[arg(long, value_name = "TIME", value_parser = positive_time, requires = "until",
+          default_value = "2h")]
+    at_most: Duration,
 
     /// Seed of the order of cells [default: random]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(..1 << 53))]
@@ -251,6 +263,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
         out: args.out.clone(),
         resume: args.resume.clone(),
         force: args.force,
+        until_decided: args.until.is_some().then_some(args.at_most),
         fleet,
     };
     let stop = stop_flag()?;

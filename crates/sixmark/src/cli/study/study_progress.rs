@@ -54,9 +54,19 @@ impl LiveStudy {
                     write_count((*all).into())
                 ));
             }
-            StudyEvent::Cell { levels, left_s, .. } if self.form == ProgressForm::View => {
-                let board = self.board.cell(levels, *left_s);
+            StudyEvent::Cell { all, levels, left_s, .. } if self.form == ProgressForm::View => {
+                let board = self.board.cell(*all, levels, *left_s);
                 self.view.show(|| board);
+            }
+            StudyEvent::Claims { said } if self.form == ProgressForm::View => {
+                let board = self.board.claims(said);
+                self.view.show(|| board);
+            }
+            StudyEvent::Claims { said } => {
+                if self.form == ProgressForm::Line {
+                    repaint("");
+                }
+                complain(said);
             }
             StudyEvent::Kept { number, cell, .. } if self.form == ProgressForm::View => {
                 let board = self.board.kept(*number, cell);

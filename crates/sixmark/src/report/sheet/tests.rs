@@ -20,6 +20,7 @@ pub(crate) fn empty_study() -> StudyResult {
         seed: 1,
         order: CellOrder::Random,
         repetitions: 1,
+        until: None,
         started: "2026-01-02T03:04:05.6Z".into(),
         updated: "2026-01-02T03:04:05.6Z".into(),
         ended: None,

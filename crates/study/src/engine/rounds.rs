@@ -1,0 +1,220 @@
+//! Rounds of repetitions after those that a study plans, until its claims are decided.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sixmark_document::provenance::{Ended, Warning, warning};
+use sixmark_sys::command_error::CommandError;
+use sixmark_units::quantity::{counted, write_about};
+use sixmark_units::random::Random;
+
+use super::cell::Bench;
+use super::conduct::{StudyCourse, StudyEvent, finish};
+use super::machine_noise::MachineNoise;
+use super::stage::Stage;
+use crate::claims::{MOST_TIMES, cells_of_claim, forecast_claims};
+use crate::spec::cells::shuffle;
+use crate::study_result::{ClaimAnswer, ClaimEvidence, ClaimKind};
+
+/// The code of the warning about claims that the time left can't decide.
+const OUT_OF_REACH: &str = "out_of_reach";
+/// After so many of the planned repetitions it is said which claims are out of reach. The scatter of
+/// fewer is not known well enough: that of six is wrong by a third.
+const FIRST_FORECAST: u32 = 6;
+/// A claim whose forecast is this many times the time that is left is measured no more.
+const FAR_OUT_OF_REACH: f64 = 2.0;
+
+/// The undecided claims of a study: what they need, and which of them the time left can't decide.
+#[derive(Default)]
+struct OpenClaims {
+    /// The cells that are worth measuring again.
+    needed: BTreeSet<usize>,
+    decided: usize,
+    open: usize,
+    warnings: Vec<Warning>,
+}
+
+impl OpenClaims {
+    /// Says where the study stands, in a line.
+    fn describe(&self, repetitions: u32) -> String {
+        let OpenClaims { decided, open, needed, warnings } = self;
+        let decided = counted(*decided as u64, "claim is decided", "claims are decided");
+        let out = match warnings.len() {
+            0 => String::new(),
+            n => format!(", {n} of them out of reach in the time left"),
+        };
+        let next = match needed.len() {
+            0 => String::new(),
+            n => format!("; {} measured again", counted(n as u64, "cell is", "cells are")),
+        };
+        let after = counted(repetitions.into(), "repetition", "repetitions");
+        format!("after {after} {decided}, {open} undecided{out}{next}")
+    }
+}
+
+impl StudyCourse<'_> {
+    /// Measures the planned repetitions that are left. Of a study that goes on until it is decided it is
+    /// said as soon as that is known which claims can't be.
+    pub(super) fn measure_planned(
+        &mut self,
+        left: &[(usize, u32)],
+        bench: &Bench<'_>,
+        stage: &mut Stage<'_>,
+        tell: &mut dyn FnMut(&StudyEvent<'_>),
+    ) -> Result<Ended, CommandError> {
+        let early = left.iter().take_while(|(_, repetition)| *repetition <= FIRST_FORECAST).count();
+        if self.document.until.is_none() || early == 0 || early == left.len() {
+            return self.all(left, bench, stage, tell);
+        }
+        if self.all(&left[..early], bench, stage, tell)? != Ended::Complete {
+            return Ok(Ended::Interrupted);
+        }
+        let claims = forecast_claims(self.study, &self.document.cells, FIRST_FORECAST);
+        let open = self.find_open(claims.iter());
+        if !open.warnings.is_empty() {
+            for said in &open.warnings {
+                tell(&StudyEvent::Claims { said: &said.message });
+            }
+            self.warn(open.warnings);
+        }
+        self.all(&left[early..], bench, stage, tell)
+    }
+
+    /// Goes on until every claim that can be tested has an answer, none of the others can get one in
+    /// the time that is left, or the time is up. Each round measures only the cells that undecided
+    /// claims need, in random order.
+    pub(super) fn decide_claims(
+        &mut self,
+        bench: &Bench<'_>,
+        stage: &mut Stage<'_>,
+        tell: &mut dyn FnMut(&StudyEvent<'_>),
+    ) -> Result<Ended, CommandError> {
+        let planned = self.study.repetitions.get();
+        let Some(until) = &self.document.until else { return Ok(Ended::Complete) };
+        let mut repetition = planned.max(until.looks.last().copied().unwrap_or(0));
+        loop {
+            let open = self.look_at_claims(repetition, tell);
+            if open.needed.is_empty() {
+                return Ok(Ended::Complete);
+            }
+            let next = self.document.until.as_ref().map_or(0, |until| until.next_look(planned));
+            while repetition < next {
+                if self.seconds_of(&open.needed) > self.seconds_left() {
+                    self.look_at_claims(repetition, tell);
+                    return Ok(Ended::Complete);
+                }
+                repetition += 1;
+                if self.round(&open.needed, repetition, bench, stage, tell)? != Ended::Complete {
+                    return Ok(Ended::Interrupted);
+                }
+            }
+        }
+    }
+
+    /// Tests the claims after so many repetitions, if they were not yet.
+    fn look_at_claims(
+        &mut self,
+        repetitions: u32,
+        tell: &mut dyn FnMut(&StudyEvent<'_>),
+    ) -> OpenClaims {
+        if let Some(until) = &mut self.document.until
+            && until.looks.last().is_none_or(|last| *last < repetitions)
+        {
+            until.looks.push(repetitions);
+        }
+        finish(self.study, self.document, None);
+        let open = self.find_open(self.document.claims.iter().map(|claim| &claim.measured));
+        tell(&StudyEvent::Claims { said: &open.describe(repetitions) });
+        self.warn(open.warnings.clone());
+        open
+    }
+
+    /// Measures one repetition of the needed cells, except those that an earlier command measured.
+    fn round(
+        &mut self,
+        needed: &BTreeSet<usize>,
+        repetition: u32,
+        bench: &Bench<'_>,
+        stage: &mut Stage<'_>,
+        tell: &mut dyn FnMut(&StudyEvent<'_>),
+    ) -> Result<Ended, CommandError> {
+        let mut order: Vec<usize> = needed.iter().copied().collect();
+        shuffle(&mut order, &mut Random::new(self.document.seed, u64::from(repetition)));
+        let of_round = self.document.measured().filter(|kept| kept.repetition == repetition);
+        let done: BTreeSet<u32> = of_round.map(|kept| kept.cell).collect();
+        order.retain(|&at| !done.contains(&self.cells[at].number));
+        let left: Vec<(usize, u32)> = order.into_iter().map(|at| (at, repetition)).collect();
+        let measured = self.document.measured().count() as u32;
+        self.document.cells_planned = measured + left.len() as u32;
+        self.all(&left, bench, stage, tell)
+    }
+
+    /// Returns what the undecided claims of the study need, in the order of its file.
+    fn find_open<'a>(&self, claims: impl Iterator<Item = &'a ClaimEvidence>) -> OpenClaims {
+        let left_s = self.seconds_left();
+        let mut all = OpenClaims::default();
+        for (spec, claim) in self.study.outputs.claims.iter().zip(claims) {
+            all.decided += usize::from(claim.answer.is_decided());
+            if claim.answer != ClaimAnswer::Undecided {
+                continue;
+            }
+            all.open += 1;
+            let cells = cells_of_claim(self.study, spec, self.cells);
+            // There is no forecast for shares, none without a test, and none to rely on after a few
+            // repetitions.
+            let has_none = claim.p.is_none() || spec.kind == ClaimKind::Share;
+            let needs_s = match claim.more_blocks {
+                _ if has_none || claim.blocks < FIRST_FORECAST => 0.0,
+                Some(more) => f64::from(more) * self.seconds_of(&cells),
+                None => f64::from(claim.blocks) * MOST_TIMES * self.seconds_of(&cells),
+            };
+            if needs_s > left_s {
+                let said = self.describe_reach(&spec.id, claim, needs_s);
+                all.warnings.push(warning(OUT_OF_REACH, said));
+            }
+            if needs_s <= FAR_OUT_OF_REACH * left_s {
+                all.needed.extend(cells);
+            }
+        }
+        all
+    }
+
+    /// Says why a claim can't be decided in the time that is left.
+    fn describe_reach(&self, id: &str, claim: &ClaimEvidence, needs_s: f64) -> String {
+        let needed = write_about(needs_s);
+        let needs = match claim.more_blocks {
+            Some(_) => format!("about {needed} more would decide it"),
+            None => format!("even {needed} more would not decide it"),
+        };
+        let scatter = claim.estimate.and_then(|of| Some((of.value, of.low?, of.high?)));
+        let scatter = scatter.map_or(String::new(), |(value, low, high)| {
+            let after = counted(claim.blocks.into(), "repetition", "repetitions");
+            format!(": after {after} it is {value:.3} ({low:.3} to {high:.3})")
+        });
+        let noise = MachineNoise::since(self.machine_before.as_ref());
+        let noise = noise.map_or(String::new(), |noise| format!("; {noise}"));
+        format!("claim {id}: {needs}{scatter}{noise}")
+    }
+
+    /// Replaces the warnings about claims that are out of reach.
+    fn warn(&mut self, warnings: Vec<Warning>) {
+        self.document.warnings.retain(|of| of.code != OUT_OF_REACH);
+        self.document.warnings.extend(warnings);
+    }
+
+    fn seconds_left(&self) -> f64 {
+        let at_most_s = self.document.until.as_ref().map_or(0.0, |until| until.at_most_s);
+        (at_most_s - self.began.elapsed().as_secs_f64()).max(0.0)
+    }
+
+    /// Returns how long a repetition of these cells takes, in seconds, by those that were measured.
+    fn seconds_of<'a>(&self, cells: impl IntoIterator<Item = &'a usize>) -> f64 {
+        let mut took: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for cell in self.document.measured() {
+            let (sum, count) = took.entry(cell.cell).or_default();
+            *sum += cell.took_s;
+            *count += 1.0;
+        }
+        let of = |at: &usize| took.get(&self.cells[*at].number).map_or(0.0, |(sum, n)| sum / n);
+        cells.into_iter().map(of).sum::<f64>() * self.overhead()
+    }
+}
