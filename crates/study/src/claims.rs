@@ -16,6 +16,7 @@ mod each_level;
 mod figures;
 mod judged;
 mod methods;
+mod sample;
 mod sentence;
 mod sides;
 mod tested;

@@ -3,10 +3,11 @@
 use sixmark_stats::{StudentEstimate, slope};
 
 use super::answers::LEVEL;
-use super::figures::{FigureSet, FiguresAlong, itself, logarithm};
-use super::judged::{PossibleAnswer, judge_contrary, log_margin, no_difference, turned, within};
+use super::figures::{AlongScale, FigureSet, FiguresAlong};
+use super::judged::{PossibleAnswer, judge_contrary, log_margin, no_difference};
+use super::sample::ClaimSample;
 use super::sides::{mean_of, never_varies, one_pair};
-use super::tested::{JudgedClaim, TestOutcome, TestedClaim, ratio_of};
+use super::tested::{JudgedClaim, TestOutcome, TestedClaim, difference_of, ratio_of};
 use super::trimmed::trimmed_mean;
 use super::units::ClaimUnits;
 use crate::spec::{IndependentTest, OrderTest, OrderedLevels, TrendShape, TrendTest};
@@ -14,7 +15,7 @@ use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimScale};
 
 /// Tests a trend. Each repetition has a slope; a single published series has a regression.
 pub(super) fn test_trend(of: &TrendTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
-    let along = figures.along(&[&of.a], &of.over, logarithm);
+    let along = figures.along(&[&of.a], &of.over, units.measure);
     let all = of.over.places();
     let places: Vec<f64> = of
         .over
@@ -31,18 +32,20 @@ pub(super) fn test_trend(of: &TrendTest, units: ClaimUnits, figures: &FigureSet)
         true => TestOutcome::Undecided("all repetitions have the same figures".to_owned()),
         false => TestOutcome::Judged(judged),
     };
-    let ends = along.means().and_then(|means| Some((means.first()?.exp(), means.last()?.exp())));
-    let ends = ends.map_or(String::new(), |(first, last)| {
-        let [first, last] = [first, last].map(|value| units.write(value));
+    let ends = along.means().and_then(|means| Some([*means.first()?, *means.last()?]));
+    let ends = ends.map_or(String::new(), |ends| {
+        let [first, last] = ends.map(|value| units.write(along.figure_of(value)));
         format!("{first} to {last}")
     });
+    let is_count = along.scale == AlongScale::Counts;
     TestedClaim {
         outcome,
-        figures: before.map_or(ends.clone(), |before| {
-            format!("{ends}, × {:.3} before and after it", before.value.exp())
+        figures: before.map_or(ends.clone(), |before| match is_count {
+            true => format!("{ends}, {} before it turns", units.write_difference(before.value)),
+            false => format!("{ends}, × {:.3} before and after it", before.value.exp()),
         }),
         blocks: along.blocks.len() as u32,
-        estimate: Some(ratio_of(estimate)),
+        estimate: Some(if is_count { difference_of(estimate) } else { ratio_of(estimate) }),
         count: None,
         agrees: Some(agrees),
     }
@@ -60,12 +63,21 @@ fn judge_trend(
         TrendShape::Rises | TrendShape::Falls => {
             let estimate = change_over(along, places, whole)?;
             let falls = of.shape == TrendShape::Falls;
-            let sided = |of| if falls { turned(of) } else { of };
-            let steps = steps_along(along)?.into_iter().map(sided);
-            let all: Vec<_> = std::iter::once(sided(estimate)).chain(steps).collect();
-            let agrees = all[0].value > 0.0;
+            let trend = ClaimSample::Student(estimate);
+            // The change along the line of counts is not a ratio, so that their ends are compared.
+            let ends = match along.scale {
+                AlongScale::Counts => along.compare(along.levels.len() - 1, 0),
+                _ => Some(trend.clone()),
+            };
+            let knows_ends = ends.is_some();
+            let all = std::iter::once(trend).chain(ends).chain(steps_along(along)?);
+            let all: Vec<_> = all.map(|of| if falls { of.turned() } else { of }).collect();
+            let agrees = if falls { estimate.value < 0.0 } else { estimate.value > 0.0 };
             let (margin, levels) = (of.margin, along.levels.clone());
-            let judge = move |all: &[StudentEstimate]| judge_monotone(all, margin, &levels);
+            let judge = move |all: &[ClaimSample]| {
+                let (trend, ends) = (&all[0], knows_ends.then(|| &all[1]));
+                judge_monotone(trend, ends, &all[1 + usize::from(knows_ends)..], margin, &levels)
+            };
             (JudgedClaim::new(all, judge), estimate, agrees, None)
         }
         TrendShape::UShaped(turn) => {
@@ -73,41 +85,47 @@ fn judge_trend(
             let before = change_over(along, places, 0..at + 1)?;
             let after = change_over(along, places, at..along.levels.len())?;
             let agrees = before.value < 0.0 && after.value > 0.0;
-            let judge = |of: &[StudentEstimate]| {
+            let judge = |of: &[ClaimSample]| {
                 let holds = of[0].below(0.0).max(of[1].above(0.0));
                 // Either part may contradict the claim.
                 judge_contrary(holds, 2.0 * of[0].above(0.0).min(of[1].below(0.0)))
             };
-            (JudgedClaim::new(vec![before, after], judge), after, agrees, Some(before))
+            let samples = [before, after].map(ClaimSample::Student).to_vec();
+            (JudgedClaim::new(samples, judge), after, agrees, Some(before))
         }
     })
 }
 
 /// Returns the change from each level to the next; none for a single series, which has one figure
 /// of each.
-fn steps_along(along: &FiguresAlong) -> Option<Vec<StudentEstimate>> {
+fn steps_along(along: &FiguresAlong) -> Option<Vec<ClaimSample>> {
     if along.blocks.len() < 2 {
         return Some(Vec::new());
     }
-    (1..along.levels.len()).map(|at| trimmed_mean(&along.differences(at, at - 1))).collect()
+    (1..along.levels.len()).map(|at| along.compare(at, at - 1)).collect()
 }
 
-/// Judges whether figures rise: by the change over all levels, which comes first, and by the steps
-/// from level to level, none of which may go against it by more than the margin.
-fn judge_monotone(all: &[StudentEstimate], percent: f64, levels: &[String]) -> Vec<PossibleAnswer> {
+/// Judges whether figures rise: by the change over all levels, and by the steps from level to level,
+/// none of which may go against it by more than the margin. `ends` is the last level against the first.
+fn judge_monotone(
+    trend: &ClaimSample,
+    ends: Option<&ClaimSample>,
+    steps: &[ClaimSample],
+    percent: f64,
+    levels: &[String],
+) -> Vec<PossibleAnswer> {
     let margin = log_margin(percent);
-    let (trend, steps) = (all[0], &all[1..]);
-    let worst = |p: &dyn Fn(&StudentEstimate) -> f64| steps.iter().map(p).fold(0.0, f64::max);
+    let worst = |p: &dyn Fn(&ClaimSample) -> f64| steps.iter().map(p).fold(0.0, f64::max);
     let count = steps.len() as f64;
-    let falling = |step: &StudentEstimate| (count * step.below(-margin)).min(1.0);
+    let falling = |step: &ClaimSample| (count * step.below(-margin)).min(1.0);
     let least = steps.iter().map(falling).fold(1.0, f64::min);
     let against = steps.iter().zip(levels.windows(2)).filter(|(step, _)| falling(step) <= LEVEL);
     let against = against.map(|(_, ends)| format!("{} to {}", ends[0], ends[1]));
     let against = against.collect::<Vec<_>>().join(", ");
-    let flat = within(trend, margin);
+    let flat = ends.map_or(1.0, |ends| ends.within(margin));
     let new = PossibleAnswer::new;
     vec![
-        new(ClaimAnswer::NoDifference, flat.max(worst(&|step| within(*step, margin))))
+        new(ClaimAnswer::NoDifference, flat.max(worst(&|step| step.within(margin))))
             .because(no_difference(percent)),
         new(ClaimAnswer::Holds, (2.0 * trend.above(0.0)).max(worst(&|step| step.above(-margin)))),
         new(ClaimAnswer::Opposite, (2.0 * trend.below(0.0)).max(worst(&|step| step.below(margin)))),
@@ -157,10 +175,8 @@ fn change_over(
 /// Tests which levels have the highest or lowest figures: each of them against each other level
 /// (an intersection-union test).
 pub(super) fn test_order(of: &OrderTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
-    let along = match &of.b {
-        Some(b) => figures.along(&[&of.a, b], &of.over, itself),
-        None => figures.along(&[&of.a], &of.over, logarithm),
-    };
+    let sides: Vec<_> = std::iter::once(&of.a).chain(&of.b).collect();
+    let along = figures.along(&sides, &of.over, units.measure);
     let (claimed, others): (Vec<usize>, Vec<usize>) =
         (0..along.levels.len()).partition(|&at| of.at.contains(&along.levels[at]));
     if claimed.is_empty() || others.is_empty() {
@@ -199,13 +215,13 @@ fn judge_order(
     figures: &FigureSet,
 ) -> TestOutcome {
     let apart = pairs.iter().map(|&(a, b)| {
-        let estimate = trimmed_mean(&along.differences(a, b));
-        estimate.map(|estimate| if of.highest { estimate } else { turned(estimate) })
+        let sample = along.compare(a, b);
+        sample.map(|sample| if of.highest { sample } else { sample.turned() })
     });
-    let Some(apart) = apart.collect::<Option<Vec<StudentEstimate>>>() else {
+    let Some(apart) = apart.collect::<Option<Vec<ClaimSample>>>() else {
         return TestOutcome::Undecided(one_pair(figures));
     };
-    if apart.iter().any(|&of| never_varies(of, units)) {
+    if apart.iter().filter_map(ClaimSample::estimate).any(|of| never_varies(of, units)) {
         return TestOutcome::Undecided("all repetitions have the same figures".to_owned());
     }
     // A level without figures could be beyond the claimed ones.
@@ -214,11 +230,11 @@ fn judge_order(
     let margin = of.margin.filter(|_| of.b.is_none());
     let word = if of.highest { "highest" } else { "lowest" };
     let levels = along.levels.clone();
-    let judge = move |apart: &[StudentEstimate]| {
+    let judge = move |apart: &[ClaimSample]| {
         let holds = apart.iter().map(|of| of.above(0.0)).fold(0.0, f64::max);
         let tie = margin.map(|margin| judge_tie(apart, &pairs, &levels, (margin, word)));
         let beyond = margin.map_or(0.0, log_margin);
-        let of_any = |p: &dyn Fn(&StudentEstimate) -> f64| {
+        let of_any = |p: &dyn Fn(&ClaimSample) -> f64| {
             apart.iter().map(p).fold(1.0, f64::min) * apart.len() as f64
         };
         let opposite = |bound: f64| {
@@ -241,13 +257,13 @@ fn judge_order(
 /// Judges whether a claimed level and another one are within the margin in percent, so that neither
 /// is beyond all others.
 fn judge_tie(
-    apart: &[StudentEstimate],
+    apart: &[ClaimSample],
     pairs: &[(usize, usize)],
     levels: &[String],
     (percent, word): (f64, &str),
 ) -> PossibleAnswer {
     let count = apart.len() as f64;
-    let p = |of: &StudentEstimate| count * within(*of, log_margin(percent));
+    let p = |of: &ClaimSample| count * of.within(log_margin(percent));
     let shown = apart.iter().zip(pairs).filter(|(of, _)| p(of) <= LEVEL);
     let mut tied: Vec<usize> = shown.flat_map(|(_, &(a, b))| [a, b]).collect();
     tied.sort_unstable();
@@ -272,7 +288,7 @@ fn describe_order(
 ) -> String {
     let written = |at: usize| match of.b {
         Some(_) => units.write_difference(means[at]),
-        None => units.write(means[at].exp()),
+        None => units.write(along.figure_of(means[at])),
     };
     let sign = if of.highest { 1.0 } else { -1.0 };
     let order = |a: &usize, b: &usize| (sign * means[*a]).total_cmp(&(sign * means[*b]));
@@ -294,7 +310,7 @@ pub(super) fn test_independence(
     units: ClaimUnits,
     figures: &FigureSet,
 ) -> TestedClaim {
-    let along = figures.along(&[&of.a], &of.over, logarithm);
+    let along = figures.along(&[&of.a], &of.over, units.measure);
     let Some(means) = along.means().filter(|means| means.len() > 1) else {
         return TestedClaim::untested(match along.levels.len() {
             0 | 1 => "fewer than two levels have figures",
@@ -305,14 +321,14 @@ pub(super) fn test_independence(
     let count = means.len();
     let pairs: Vec<(usize, usize)> =
         (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b))).collect();
-    let apart = pairs.iter().map(|&(a, b)| trimmed_mean(&along.differences(a, b)));
-    let outcome = match apart.collect::<Option<Vec<StudentEstimate>>>() {
+    let apart = pairs.iter().map(|&(a, b)| along.compare(a, b));
+    let outcome = match apart.collect::<Option<Vec<ClaimSample>>>() {
         None => TestOutcome::Undecided(one_pair(figures)),
         Some(apart) => {
             let whole = along.missing.is_empty();
-            let judge = move |apart: &[StudentEstimate]| {
+            let judge = move |apart: &[ClaimSample]| {
                 let beyond = apart.iter().map(|of| of.above(margin).min(of.below(-margin)));
-                let holds = apart.iter().map(|of| within(*of, margin)).fold(0.0, f64::max);
+                let holds = apart.iter().map(|of| of.within(margin)).fold(0.0, f64::max);
                 let fails = beyond.fold(1.0, f64::min) * apart.len() as f64;
                 judge_contrary(if whole { holds } else { 1.0 }, fails)
             };
@@ -320,15 +336,20 @@ pub(super) fn test_independence(
         }
     };
     let (low, high) = furthest(&means);
-    let ratio = (means[high] - means[low]).exp();
+    let ratio = match along.scale {
+        AlongScale::Logarithms => (means[high] - means[low]).exp(),
+        _ => means[high] / means[low],
+    };
     let written = |at: usize| {
-        format!("{} {}", units.write(means[at].exp()), at_level(&of.over, &along.levels[at]))
+        let figure = units.write(along.figure_of(means[at]));
+        format!("{figure} {}", at_level(&of.over, &along.levels[at]))
     };
     TestedClaim {
         outcome,
         figures: format!("{} to {}", written(low), written(high)),
         blocks: along.blocks.len() as u32,
-        estimate: Some(ClaimEstimate {
+        // Counts may be 0, and then have no ratio.
+        estimate: ratio.is_finite().then_some(ClaimEstimate {
             of: ClaimScale::Ratio,
             value: ratio,
             low: None,

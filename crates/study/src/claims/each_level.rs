@@ -2,11 +2,13 @@
 //! mean over the levels would hide one that is against the claim.
 
 use super::judged::PossibleAnswer;
+use super::sample::ClaimSample;
 use crate::study_result::ClaimAnswer;
 
-/// The answers that a test can give at one level.
+/// The answers that a test can give at one level, and the sample on which they rest.
 pub(super) struct JudgedLevel {
     pub(super) level: String,
+    pub(super) sample: ClaimSample,
     pub(super) possible: Vec<PossibleAnswer>,
 }
 
@@ -20,7 +22,9 @@ impl JudgedLevel {
 
 /// Judges a claim by its levels. An answer about all of them needs each of them to give it. That
 /// some level contradicts the claim, or that some shows it, needs one level, whose p-value is
-/// multiplied by the number of levels. Unless the levels are the `whole`, nothing is shown of all.
+/// multiplied by the number of levels; that it holds in part needs besides that two such levels differ:
+/// where all levels are alike, a difference below the margin may be shown at one of them as a
+/// direction, at another as none that matters. Unless the levels are the `whole`, nothing is shown of all.
 pub(super) fn judge_levels(levels: &[JudgedLevel], whole: bool) -> Vec<PossibleAnswer> {
     let of_all = |answer: ClaimAnswer| {
         let p = levels.iter().map(|level| level.p_of(|one| one == answer)).fold(0.0, f64::max);
@@ -43,7 +47,8 @@ pub(super) fn judge_levels(levels: &[JudgedLevel], whole: bool) -> Vec<PossibleA
         shown.map(|level| level.level.as_str()).collect::<Vec<_>>().join(", ")
     };
     let (held, against) = (at(&holds), at(&contrary));
-    let in_part = PossibleAnswer::new(ClaimAnswer::HoldsInPart, shown.max(denied))
+    let differ = show_unlike(levels, &holds, &contrary);
+    let in_part = PossibleAnswer::new(ClaimAnswer::HoldsInPart, shown.max(denied).max(differ))
         .because(format!("it holds at {held}, not at {against}"));
     let not_all = PossibleAnswer::new(ClaimAnswer::DoesNotHold, denied)
         .because(format!("it does not hold at {against}"));
@@ -57,4 +62,26 @@ pub(super) fn judge_levels(levels: &[JudgedLevel], whole: bool) -> Vec<PossibleA
     .into_iter()
     .chain([in_part, not_all])
     .collect()
+}
+
+/// Returns the p-value that a level at which the claim is shown differs from one that contradicts it: the
+/// least of all pairs, multiplied by their number.
+fn show_unlike(
+    levels: &[JudgedLevel],
+    holds: &dyn Fn(ClaimAnswer) -> bool,
+    contrary: &dyn Fn(ClaimAnswer) -> bool,
+) -> f64 {
+    let count = levels.len() as f64;
+    let is = |level: &JudgedLevel, wanted: &dyn Fn(ClaimAnswer) -> bool| {
+        count * level.p_of(wanted) <= super::answers::LEVEL
+    };
+    let held = levels.iter().filter(|level| is(level, holds));
+    let pairs = held.flat_map(|held| {
+        let against = levels.iter().filter(|level| is(level, contrary));
+        against.map(|against| {
+            let (a, b) = (&held.sample, &against.sample);
+            2.0 * a.above_other(b).min(b.above_other(a))
+        })
+    });
+    (count * (count - 1.0) / 2.0).max(1.0) * pairs.fold(1.0, f64::min)
 }

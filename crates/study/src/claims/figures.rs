@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::sample::ClaimSample;
+use super::trimmed::trimmed_mean;
 use crate::analyse::published_figures;
 use crate::observation::Observation;
 use crate::spec::published::at_family;
 use crate::spec::{OrderedLevels, PublishedFigures, PublishedOf, SideLevels};
 use crate::study_result::At;
-use sixmark_record::metric::Metric;
+use sixmark_record::metric::{Metric, MetricKind};
 
 /// The figures of one measure.
 pub(super) struct FigureSet {
@@ -151,13 +153,19 @@ impl FigureSet {
         whole.map(|(key, values)| (key, values.iter().sum::<f64>() / values.len() as f64)).collect()
     }
 
-    /// Returns the figures along a factor; see [`FigureSet::sides`].
+    /// Returns the figures of a measure along a factor; see [`FigureSet::sides`].
     pub(super) fn along(
         &self,
         sides: &[&SideLevels],
         over: &OrderedLevels,
-        transform: Transform,
+        measure: Metric,
     ) -> FiguresAlong {
+        let scale = match (sides.len(), measure.kind()) {
+            (2, _) => AlongScale::Differences,
+            (_, MetricKind::Count) => AlongScale::Counts,
+            _ => AlongScale::Logarithms,
+        };
+        let transform = if scale == AlongScale::Logarithms { logarithm } else { itself };
         let there: BTreeSet<&str> = self.levels_of(&over.factor);
         let known = |level: &&String| there.contains(level.as_str());
         let levels: Vec<String> = over.levels.iter().filter(known).cloned().collect();
@@ -179,7 +187,7 @@ impl FigureSet {
         let blocks: Vec<Vec<f64>> = blocks.collect();
         // Several published rows are no repetitions of each other.
         let blocks = if self.published { mean_row(&blocks).into_iter().collect() } else { blocks };
-        FiguresAlong { levels, missing, blocks }
+        FiguresAlong { levels, missing, blocks, scale }
     }
 
     fn levels_of(&self, factor: &str) -> BTreeSet<&str> {
@@ -230,6 +238,19 @@ pub(super) struct FiguresAlong {
     pub(super) missing: Vec<String>,
     /// A figure for each of the levels in each block.
     pub(super) blocks: Vec<Vec<f64>>,
+    /// How a level is compared with another.
+    pub(super) scale: AlongScale,
+}
+
+/// How figures along a factor are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AlongScale {
+    /// They are logarithms, whose differences are ratios.
+    Logarithms,
+    /// They are counts, which may be 0.
+    Counts,
+    /// They are differences of two sides.
+    Differences,
 }
 
 impl FiguresAlong {
@@ -238,9 +259,21 @@ impl FiguresAlong {
         mean_row(&self.blocks)
     }
 
-    /// Returns a level minus another in each block, by their places.
-    pub(super) fn differences(&self, a: usize, b: usize) -> Vec<f64> {
-        self.blocks.iter().map(|row| row[a] - row[b]).collect()
+    /// Returns a level against another, by their places; `None` if there are too few blocks.
+    pub(super) fn compare(&self, a: usize, b: usize) -> Option<ClaimSample> {
+        let pairs = self.blocks.iter().map(|row| (row[a], row[b]));
+        match self.scale {
+            AlongScale::Counts => ClaimSample::of_counts(pairs.collect()),
+            AlongScale::Logarithms | AlongScale::Differences => {
+                trimmed_mean(&pairs.map(|(a, b)| a - b).collect::<Vec<f64>>())
+                    .map(ClaimSample::Student)
+            }
+        }
+    }
+
+    /// Returns a figure without its logarithm, if it is one.
+    pub(super) fn figure_of(&self, value: f64) -> f64 {
+        if self.scale == AlongScale::Logarithms { value.exp() } else { value }
     }
 }
 

@@ -6,8 +6,7 @@
 //! answers that would be wrong together have the probability that their p-values state: beyond the
 //! margin, all of them need the figures to be within it; at 0, each direction has half of the level.
 
-use sixmark_stats::StudentEstimate;
-
+use super::sample::ClaimSample;
 use crate::spec::{ClaimBounds, Relation};
 use crate::study_result::{ClaimAnswer, MARGIN_PERCENT};
 
@@ -36,16 +35,6 @@ pub(super) fn log_margin(percent: f64) -> f64 {
     (percent / 100.0).ln_1p()
 }
 
-/// Returns the p-value of two one-sided tests that the value is within the margin.
-pub(super) fn within(of: StudentEstimate, margin: f64) -> f64 {
-    of.above(-margin).max(of.below(margin))
-}
-
-/// Returns the same estimate of a value with the opposite sign.
-pub(super) fn turned(of: StudentEstimate) -> StudentEstimate {
-    StudentEstimate { value: -of.value, ..of }
-}
-
 /// Says that there is no difference beyond a margin in percent.
 pub(super) fn no_difference(margin: f64) -> String {
     format!("no difference beyond {margin} %")
@@ -60,14 +49,14 @@ pub(super) fn judge_contrary(holds: f64, fails: f64) -> Vec<PossibleAnswer> {
     ]
 }
 
-/// Judges the logarithm of a ratio by the claimed relation.
-pub(super) fn judge_relation(relation: Relation, of: StudentEstimate) -> Vec<PossibleAnswer> {
+/// Judges a ratio by the claimed relation.
+pub(super) fn judge_relation(relation: Relation, of: &ClaimSample) -> Vec<PossibleAnswer> {
     match relation {
         Relation::Higher(margin) => judge_direction(of, Some(margin)),
-        Relation::Lower(margin) => judge_direction(turned(of), Some(margin)),
+        Relation::Lower(margin) => judge_direction(&of.turned(), Some(margin)),
         Relation::Equal(margin) => {
             let margin = log_margin(margin);
-            judge_contrary(within(of, margin), of.above(margin).min(of.below(-margin)))
+            judge_contrary(of.within(margin), of.above(margin).min(of.below(-margin)))
         }
         Relation::Within(bounds) => judge_bounds(of, bounds),
     }
@@ -75,9 +64,9 @@ pub(super) fn judge_relation(relation: Relation, of: StudentEstimate) -> Vec<Pos
 
 /// Judges whether a value is above 0. The margin in percent is that of a logarithm; a difference
 /// has none.
-pub(super) fn judge_direction(of: StudentEstimate, margin: Option<f64>) -> Vec<PossibleAnswer> {
+pub(super) fn judge_direction(of: &ClaimSample, margin: Option<f64>) -> Vec<PossibleAnswer> {
     let none = margin.map(|margin| {
-        let p = within(of, log_margin(margin));
+        let p = of.within(log_margin(margin));
         PossibleAnswer::new(ClaimAnswer::NoDifference, p).because(no_difference(margin))
     });
     none.into_iter()
@@ -90,19 +79,19 @@ pub(super) fn judge_direction(of: StudentEstimate, margin: Option<f64>) -> Vec<P
 
 /// Judges whether a ratio is within bounds. Bounds above 1, or below it, claim a direction besides
 /// the size.
-fn judge_bounds(of: StudentEstimate, bounds: ClaimBounds) -> Vec<PossibleAnswer> {
+fn judge_bounds(of: &ClaimSample, bounds: ClaimBounds) -> Vec<PossibleAnswer> {
     let [least, most] = [bounds.at_least, bounds.at_most].map(|bound| bound.map(f64::ln));
     let holds = [least.map(|l| of.above(l)), most.map(|m| of.below(m))];
     let fails = [least.map(|l| of.below(l)), most.map(|m| of.above(m))];
     let holds = holds.into_iter().flatten().fold(0.0, f64::max);
     let fails = fails.into_iter().flatten().fold(1.0, f64::min);
     let direction = match (least, most) {
-        (Some(least), _) if least >= 0.0 => Some(of),
-        (_, Some(most)) if most <= 0.0 => Some(turned(of)),
+        (Some(least), _) if least >= 0.0 => Some(of.clone()),
+        (_, Some(most)) if most <= 0.0 => Some(of.turned()),
         _ => None,
     };
     let fine = direction.map_or(Vec::new(), |of| {
-        let none = within(of, log_margin(MARGIN_PERCENT));
+        let none = of.within(log_margin(MARGIN_PERCENT));
         let also = |answer, p: f64| PossibleAnswer::new(answer, 2.0 * fails.max(p));
         vec![
             also(ClaimAnswer::NoDifference, none).because(no_difference(MARGIN_PERCENT)),

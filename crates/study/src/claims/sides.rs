@@ -5,7 +5,8 @@ use sixmark_stats::StudentEstimate;
 
 use super::each_level::{JudgedLevel, judge_levels};
 use super::figures::{FigureSet, itself, logarithm};
-use super::judged::{PossibleAnswer, judge_direction, judge_relation, log_margin, turned};
+use super::judged::{PossibleAnswer, judge_direction, judge_relation, log_margin};
+use super::sample::ClaimSample;
 use super::tested::{JudgedClaim, TestOutcome, TestedClaim, difference_of, ratio_of};
 use super::trimmed::trimmed_mean;
 use super::units::ClaimUnits;
@@ -57,15 +58,16 @@ fn test_each(
     };
     let levels: Vec<String> = judged.iter().map(|(level, _)| (*level).clone()).collect();
     let whole = missing.is_empty();
-    let estimates = judged.iter().filter_map(|(_, tested)| match &tested.outcome {
-        TestOutcome::Judged(judged) => judged.estimates().first().copied(),
+    let samples = judged.iter().filter_map(|(_, tested)| match &tested.outcome {
+        TestOutcome::Judged(judged) => judged.samples().first().cloned(),
         _ => None,
     });
-    let (of, estimates) = (of.clone(), estimates.collect::<Vec<StudentEstimate>>());
-    let judge = move |all: &[StudentEstimate]| {
-        let of_level = |(level, estimate): (&String, &StudentEstimate)| JudgedLevel {
+    let (of, samples) = (of.clone(), samples.collect::<Vec<ClaimSample>>());
+    let judge = move |all: &[ClaimSample]| {
+        let of_level = |(level, sample): (&String, &ClaimSample)| JudgedLevel {
             level: level.clone(),
-            possible: judge_sides(&of, *estimate),
+            sample: sample.clone(),
+            possible: judge_sides(&of, sample),
         };
         judge_levels(&levels.iter().zip(all).map(of_level).collect::<Vec<_>>(), whole)
     };
@@ -76,13 +78,16 @@ fn test_each(
         estimate: worst.estimate,
         count: None,
         agrees: agree.collect::<Option<Vec<bool>>>().map(|all| all.iter().all(|agrees| *agrees)),
-        outcome: TestOutcome::Judged(JudgedClaim::new(estimates, judge)),
+        outcome: TestOutcome::Judged(JudgedClaim::new(samples, judge)),
     }
 }
 
 fn test_pair(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
     if figures.is_published() && !are_apart(of, figures) {
         return TestedClaim::untested("the published figures do not separate the sides");
+    }
+    if counts_exchanges(of, units) {
+        return test_counts(of, units, figures);
     }
     let pairs = pair_sides(of, figures);
     let differences: Vec<f64> = pairs.iter().map(|(a, b)| a - b).collect();
@@ -95,19 +100,8 @@ fn test_pair(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedCl
         true => difference_of(estimate),
         false => ratio_of(estimate),
     });
-    let outcome = match estimate {
-        None => TestOutcome::Undecided(one_pair(figures)),
-        Some(estimate) if never_varies(estimate, units) => {
-            TestOutcome::Undecided("all repetitions have the same figures".to_owned())
-        }
-        Some(estimate) => {
-            let of = of.clone();
-            let judge = move |all: &[StudentEstimate]| judge_sides(&of, all[0]);
-            TestOutcome::Judged(JudgedClaim::new(vec![estimate], judge))
-        }
-    };
     TestedClaim {
-        outcome,
+        outcome: judge_sample(of, units, estimate.map(ClaimSample::Student), figures),
         figures: describe_sides(of, units, &pairs),
         blocks: pairs.len() as u32,
         estimate: Some(shown),
@@ -116,16 +110,66 @@ fn test_pair(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedCl
     }
 }
 
+/// Returns true for a claim about the counts of two sides themselves.
+fn counts_exchanges(of: &SidesTest, units: ClaimUnits) -> bool {
+    units.measure.kind() == MetricKind::Count && of.contrast.is_none()
+}
+
+/// Tests a claim about the counts of two sides, which may be 0.
+fn test_counts(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedClaim {
+    let apart: Vec<&str> = of.a.iter().chain(&of.b).map(|(factor, _)| factor.as_str()).collect();
+    let rows = figures.sides(&[&of.a, &of.b], &apart, itself);
+    let pairs: SidePairs = rows.into_iter().map(|row| (row[0], row[1])).collect();
+    let sums = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
+    if sums.0 + sums.1 == 0.0 {
+        let why = if pairs.is_empty() { "a side has no figures" } else { "both sides have none" };
+        return TestedClaim::untested(why);
+    }
+    let blocks = pairs.len() as u32;
+    let mean = |sum: f64| units.write(sum / f64::from(blocks));
+    let sample = ClaimSample::of_counts(pairs);
+    let estimate = sample.as_ref().and_then(ClaimSample::estimate);
+    let difference = (sums.0 - sums.1) / f64::from(blocks);
+    TestedClaim {
+        outcome: judge_sample(of, units, sample, figures),
+        figures: format!("{} against {} in each repetition", mean(sums.0), mean(sums.1)),
+        blocks,
+        estimate: Some(estimate.map_or(single(difference, true), difference_of)),
+        count: None,
+        agrees: Some(agrees(of, (sums.0 / sums.1).ln())),
+    }
+}
+
+/// Judges the sample of two sides; `None` if there are too few blocks for one.
+fn judge_sample(
+    of: &SidesTest,
+    units: ClaimUnits,
+    sample: Option<ClaimSample>,
+    figures: &FigureSet,
+) -> TestOutcome {
+    match sample {
+        None => TestOutcome::Undecided(one_pair(figures)),
+        Some(sample) if sample.estimate().is_some_and(|of| never_varies(of, units)) => {
+            TestOutcome::Undecided("all repetitions have the same figures".to_owned())
+        }
+        Some(sample) => {
+            let of = of.clone();
+            let judge = move |all: &[ClaimSample]| judge_sides(&of, &all[0]);
+            TestOutcome::Judged(JudgedClaim::new(vec![sample], judge))
+        }
+    }
+}
+
 fn is_difference(of: &SidesTest) -> bool {
     of.contrast.as_ref().is_some_and(|contrast| contrast.difference)
 }
 
-fn judge_sides(of: &SidesTest, estimate: StudentEstimate) -> Vec<PossibleAnswer> {
+fn judge_sides(of: &SidesTest, sample: &ClaimSample) -> Vec<PossibleAnswer> {
     // A margin in percent says nothing about a difference in the measure's unit.
     match (of.relation, is_difference(of)) {
-        (Relation::Higher(_), true) => judge_direction(estimate, None),
-        (Relation::Lower(_), true) => judge_direction(turned(estimate), None),
-        (relation, _) => judge_relation(relation, estimate),
+        (Relation::Higher(_), true) => judge_direction(sample, None),
+        (Relation::Lower(_), true) => judge_direction(&sample.turned(), None),
+        (relation, _) => judge_relation(relation, sample),
     }
 }
 

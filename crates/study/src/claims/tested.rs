@@ -3,6 +3,7 @@
 use sixmark_stats::StudentEstimate;
 
 use super::judged::PossibleAnswer;
+use super::sample::ClaimSample;
 use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimScale, ExchangeCount};
 
 /// The confidence of the intervals that are shown.
@@ -54,29 +55,29 @@ pub(super) enum TestOutcome {
     Unlike(String),
 }
 
-/// The test of a claim: estimates, and the answers that they allow.
+/// The test of a claim: samples, and the answers that they allow.
 pub(super) struct JudgedClaim {
-    estimates: Vec<StudentEstimate>,
+    samples: Vec<ClaimSample>,
     judge: Box<ClaimJudge>,
 }
 
-/// Returns the answers that estimates allow.
-type ClaimJudge = dyn Fn(&[StudentEstimate]) -> Vec<PossibleAnswer>;
+/// Returns the answers that samples allow.
+type ClaimJudge = dyn Fn(&[ClaimSample]) -> Vec<PossibleAnswer>;
 
 impl JudgedClaim {
     pub(super) fn new(
-        estimates: Vec<StudentEstimate>,
-        judge: impl Fn(&[StudentEstimate]) -> Vec<PossibleAnswer> + 'static,
+        samples: Vec<ClaimSample>,
+        judge: impl Fn(&[ClaimSample]) -> Vec<PossibleAnswer> + 'static,
     ) -> JudgedClaim {
-        JudgedClaim { estimates, judge: Box::new(judge) }
+        JudgedClaim { samples, judge: Box::new(judge) }
     }
 
-    pub(super) fn estimates(&self) -> &[StudentEstimate] {
-        &self.estimates
+    pub(super) fn samples(&self) -> &[ClaimSample] {
+        &self.samples
     }
 
     pub(super) fn possible(&self) -> Vec<PossibleAnswer> {
-        (self.judge)(&self.estimates)
+        (self.judge)(&self.samples)
     }
 
     /// Returns true if the claim can't be shown to hold, because levels have no figures, and nothing
@@ -90,11 +91,7 @@ impl JudgedClaim {
     /// Returns the least p-value if there were so many times as many blocks, with the same means
     /// and the same scatter.
     fn p_of_times(&self, times: f64) -> f64 {
-        let longer = self.estimates.iter().map(|of| StudentEstimate {
-            error: of.error / times.sqrt(),
-            freedom: (of.freedom + 1.0) * times - 1.0,
-            ..*of
-        });
+        let longer = self.samples.iter().map(|of| of.longer(times));
         least_p(&(self.judge)(&longer.collect::<Vec<_>>()))
     }
 

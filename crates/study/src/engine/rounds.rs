@@ -13,7 +13,7 @@ use super::machine_noise::MachineNoise;
 use super::stage::Stage;
 use crate::claims::{MOST_TIMES, cells_of_claim, forecast_claims};
 use crate::spec::cells::shuffle;
-use crate::study_result::{ClaimAnswer, ClaimEvidence, ClaimKind};
+use crate::study_result::{ClaimAnswer, ClaimEvidence, ClaimKind, ClaimScale};
 
 /// The code of the warning about claims that the time left can't decide.
 const OUT_OF_REACH: &str = "out_of_reach";
@@ -185,7 +185,9 @@ impl StudyCourse<'_> {
             Some(_) => format!("about {needed} more would decide it"),
             None => format!("even {needed} more would not decide it"),
         };
-        let scatter = claim.estimate.and_then(|of| Some((of.value, of.low?, of.high?)));
+        // Differences are in the measure's base unit, which says little.
+        let estimate = claim.estimate.filter(|of| of.of != ClaimScale::Difference);
+        let scatter = estimate.and_then(|of| Some((of.value, of.low?, of.high?)));
         let scatter = scatter.map_or(String::new(), |(value, low, high)| {
             let after = counted(claim.blocks.into(), "repetition", "repetitions");
             format!(": after {after} it is {value:.3} ({low:.3} to {high:.3})")
