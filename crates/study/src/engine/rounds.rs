@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sixmark_document::provenance::{Ended, Warning, warning};
+use sixmark_document::provenance::{Ended, warning};
 use sixmark_sys::command_error::CommandError;
 use sixmark_units::quantity::{counted, write_about};
 use sixmark_units::random::Random;
@@ -30,15 +30,33 @@ struct OpenClaims {
     needed: BTreeSet<usize>,
     decided: usize,
     open: usize,
-    warnings: Vec<Warning>,
+    out_of_reach: Vec<FarClaim>,
+}
+
+/// A claim that the time left can't decide.
+struct FarClaim {
+    id: String,
+    /// What it needs, in seconds.
+    needs_s: f64,
+    /// Whether it needs even more.
+    at_least: bool,
+    /// Its figures, in words.
+    figures: String,
+}
+
+impl FarClaim {
+    fn describe(&self) -> String {
+        let more = if self.at_least { "over" } else { "about" };
+        format!("{more} {} more", write_about(self.needs_s))
+    }
 }
 
 impl OpenClaims {
     /// Says where the study stands, in a line.
     fn describe(&self, repetitions: u32) -> String {
-        let OpenClaims { decided, open, needed, warnings } = self;
+        let OpenClaims { decided, open, needed, out_of_reach } = self;
         let decided = counted(*decided as u64, "claim is decided", "claims are decided");
-        let out = match warnings.len() {
+        let out = match out_of_reach.len() {
             0 => String::new(),
             n => format!(", {n} of them out of reach in the time left"),
         };
@@ -48,6 +66,29 @@ impl OpenClaims {
         };
         let after = counted(repetitions.into(), "repetition", "repetitions");
         format!("after {after} {decided}, {open} undecided{out}{next}")
+    }
+
+    /// Says which claims are out of reach, and why; `None` if there are none.
+    fn describe_reach(&self, noise: Option<MachineNoise>) -> Option<String> {
+        let mut all: Vec<&FarClaim> = self.out_of_reach.iter().collect();
+        all.sort_by(|a, b| a.needs_s.total_cmp(&b.needs_s));
+        let noise = noise.map_or(String::new(), |noise| format!("; {noise}"));
+        let said = match all.as_slice() {
+            [] => return None,
+            [only] => {
+                let FarClaim { id, figures, .. } = only;
+                format!("claim {id} is beyond the time left: it needs {}{figures}", only.describe())
+            }
+            [first, .., last] => format!(
+                "{} claims are beyond the time left: {} needs {}, {} {}",
+                all.len(),
+                first.id,
+                first.describe(),
+                last.id,
+                last.describe()
+            ),
+        };
+        Some(said + &noise)
     }
 }
 
@@ -70,11 +111,9 @@ impl StudyCourse<'_> {
         }
         let claims = forecast_claims(self.study, &self.document.cells, FIRST_FORECAST);
         let open = self.find_open(claims.iter());
-        if !open.warnings.is_empty() {
-            for said in &open.warnings {
-                tell(&StudyEvent::Claims { said: &said.message });
-            }
-            self.warn(open.warnings);
+        self.warn(&open);
+        if let Some(said) = self.document.warnings.iter().find(|of| of.code == OUT_OF_REACH) {
+            tell(&StudyEvent::Claims { said: &said.message });
         }
         self.all(&left[early..], bench, stage, tell)
     }
@@ -124,7 +163,7 @@ impl StudyCourse<'_> {
         finish(self.study, self.document, None);
         let open = self.find_open(self.document.claims.iter().map(|claim| &claim.measured));
         tell(&StudyEvent::Claims { said: &open.describe(repetitions) });
-        self.warn(open.warnings.clone());
+        self.warn(&open);
         open
     }
 
@@ -168,8 +207,9 @@ impl StudyCourse<'_> {
                 None => f64::from(claim.blocks) * MOST_TIMES * self.seconds_of(&cells),
             };
             if needs_s > left_s {
-                let said = self.describe_reach(&spec.id, claim, needs_s);
-                all.warnings.push(warning(OUT_OF_REACH, said));
+                let (id, at_least) = (spec.id.clone(), claim.more_blocks.is_none());
+                let figures = describe_scatter(claim);
+                all.out_of_reach.push(FarClaim { id, needs_s, at_least, figures });
             }
             if needs_s <= FAR_OUT_OF_REACH * left_s {
                 all.needed.extend(cells);
@@ -178,29 +218,11 @@ impl StudyCourse<'_> {
         all
     }
 
-    /// Says why a claim can't be decided in the time that is left.
-    fn describe_reach(&self, id: &str, claim: &ClaimEvidence, needs_s: f64) -> String {
-        let needed = write_about(needs_s);
-        let needs = match claim.more_blocks {
-            Some(_) => format!("about {needed} more would decide it"),
-            None => format!("even {needed} more would not decide it"),
-        };
-        // Differences are in the measure's base unit, which says little.
-        let estimate = claim.estimate.filter(|of| of.of != ClaimScale::Difference);
-        let scatter = estimate.and_then(|of| Some((of.value, of.low?, of.high?)));
-        let scatter = scatter.map_or(String::new(), |(value, low, high)| {
-            let after = counted(claim.blocks.into(), "repetition", "repetitions");
-            format!(": after {after} it is {value:.3} ({low:.3} to {high:.3})")
-        });
-        let noise = MachineNoise::since(self.machine_before.as_ref());
-        let noise = noise.map_or(String::new(), |noise| format!("; {noise}"));
-        format!("claim {id}: {needs}{scatter}{noise}")
-    }
-
-    /// Replaces the warnings about claims that are out of reach.
-    fn warn(&mut self, warnings: Vec<Warning>) {
+    /// Replaces the warning about claims that are out of reach.
+    fn warn(&mut self, open: &OpenClaims) {
         self.document.warnings.retain(|of| of.code != OUT_OF_REACH);
-        self.document.warnings.extend(warnings);
+        let said = open.describe_reach(MachineNoise::since(self.machine_before.as_ref()));
+        self.document.warnings.extend(said.map(|said| warning(OUT_OF_REACH, said)));
     }
 
     fn seconds_left(&self) -> f64 {
@@ -219,4 +241,16 @@ impl StudyCourse<'_> {
         let of = |at: &usize| took.get(&self.cells[*at].number).map_or(0.0, |(sum, n)| sum / n);
         cells.into_iter().map(of).sum::<f64>() * self.overhead()
     }
+}
+
+/// Describes the estimate of a claim with its interval: `: after 10 repetitions it is 0.952 (0.876 to
+/// 1.035)`; empty if it has none, or is a difference in the measure's base unit, which says little.
+fn describe_scatter(claim: &ClaimEvidence) -> String {
+    let estimate = claim.estimate.filter(|of| of.of != ClaimScale::Difference);
+    let Some((value, low, high)) = estimate.and_then(|of| Some((of.value, of.low?, of.high?)))
+    else {
+        return String::new();
+    };
+    let after = counted(claim.blocks.into(), "repetition", "repetitions");
+    format!(": after {after} it is {value:.3} ({low:.3} to {high:.3})")
 }

@@ -104,7 +104,7 @@ fn only_cells_that_undecided_claims_need_are_measured_again() {
         .map(|of| of["message"].as_str().unwrap())
         .collect();
     let open = claim(&document, "same")["answer"] == "undecided";
-    assert_eq!(warned.iter().any(|said| said.starts_with("claim same: ")), open, "{warned:?}");
+    assert_eq!(warned.iter().any(|said| said.starts_with("claim same is ")), open, "{warned:?}");
     assert!(text.replace('\n', " ").contains("until they are decided (at most 3 s)"), "{text}");
 }
 
