@@ -44,6 +44,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("sixmark study run anma --quick --in-lab", "crates/sixmark/tests/lab/in_labs.rs"),
     ("sixmark study run blackhole --quick", "crates/sixmark/tests/lab/in_labs.rs"),
     ("sixmark study run --resume", "crates/sixmark/tests/program/study/interrupted.rs"),
+    ("sixmark study run regensburg --until", "crates/sixmark/tests/program/study/decided.rs"),
+    ("sixmark study run towson --until", "crates/sixmark/tests/program/study/decided.rs"),
     ("sixmark watch -i", "crates/sixmark/tests/packets/live.rs"),
     ("sixmark watch --in server", "crates/sixmark/tests/lab/tutorials.rs"),
     ("sixmark watch --port", "crates/sixmark/tests/packets/live.rs"),
