@@ -39,7 +39,7 @@ pub use clustered::{ClusteredShare, design_effect};
 pub use equivalence::{Equivalence, equivalence};
 pub use estimate::{StudentEstimate, slope};
 pub use fisher::fisher;
-pub use holm::holm;
+pub use holm::{WeightedP, holm, weighted_holm};
 pub use pooled::{Counted, Drawn, Pool, TAIL_SAMPLES};
 pub use proportions::{Count, newcombe, newcombe_beyond, share_above, wilson};
 pub use quantile::{harrell_davis, quantile};

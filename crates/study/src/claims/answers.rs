@@ -3,31 +3,49 @@
 use super::judged::PossibleAnswer;
 use super::tested::{TestOutcome, TestedClaim, least_p};
 use crate::looks::LookParts;
-use crate::spec::ClaimSpec;
+use crate::spec::{ClaimSpec, ClaimTest};
 use crate::study_result::{ClaimAnswer, ClaimEvidence};
-use sixmark_stats::holm;
+use sixmark_stats::{WeightedP, weighted_holm};
 
-/// The probability of any wrong answer among the claims of a family.
+/// The probability of any wrong answer among the paper's claims, and among the study's own.
 pub(super) const LEVEL: f64 = 0.05;
 
-/// Whose claims are corrected together. The study's own claims never cost the paper's.
+/// The family of a claim, whose members weigh the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClaimFamily {
-    OfPaper,
+    /// The main findings of the paper.
+    Main,
+    /// The orders among its other claims.
+    Orders,
+    /// The rest of its claims.
+    Rest,
+    /// The study's own claims, which are corrected apart so that they never cost the paper's.
     Own,
 }
 
 impl ClaimFamily {
     pub(super) fn of(spec: &ClaimSpec) -> ClaimFamily {
-        match spec.source {
-            Some(_) => ClaimFamily::OfPaper,
-            None => ClaimFamily::Own,
+        match (&spec.source, spec.main, &spec.test) {
+            (None, ..) => ClaimFamily::Own,
+            (Some(_), true, _) => ClaimFamily::Main,
+            (Some(_), false, ClaimTest::Order(_)) => ClaimFamily::Orders,
+            (Some(_), false, _) => ClaimFamily::Rest,
+        }
+    }
+
+    /// Returns the part of the level that its tested claims have together, in proportion to those
+    /// of the other families that are corrected with it and have tested claims.
+    fn weight(self) -> f64 {
+        match self {
+            ClaimFamily::Main => 0.5,
+            ClaimFamily::Orders | ClaimFamily::Rest => 0.25,
+            ClaimFamily::Own => 1.0,
         }
     }
 }
 
-/// Answers all claims, each of which belongs to a family. The claims of a family have the part of
-/// [`LEVEL`] together that this look has. `noun` is what their blocks are.
+/// Answers all claims, each of which belongs to a family. The paper's claims have the part of [`LEVEL`]
+/// together that this look has, and so have the study's own. `noun` is what their blocks are.
 pub(super) fn answer_all(
     tested: Vec<(ClaimFamily, TestedClaim)>,
     noun: BlockNoun,
@@ -35,29 +53,48 @@ pub(super) fn answer_all(
 ) -> Vec<ClaimEvidence> {
     let possible: Vec<Vec<PossibleAnswer>> =
         tested.iter().map(|(_, tested)| possible_answers(tested)).collect();
-    let ps_of = |family: ClaimFamily| -> Vec<Option<f64>> {
-        let all = tested.iter().zip(&possible);
-        all.map(|((of, _), possible)| {
-            (*of == family && !possible.is_empty()).then(|| least_p(possible))
-        })
-        .collect()
-    };
-    let corrected = [ClaimFamily::OfPaper, ClaimFamily::Own].map(|family| {
-        let ps = ps_of(family);
-        let for_look = |p: Option<f64>| p.map(|p| (p / parts.now).min(1.0));
-        let adjusted: Vec<Option<f64>> = holm(&ps).into_iter().map(for_look).collect();
-        let open = adjusted.iter().flatten().filter(|p| **p > LEVEL).count();
-        (ps, adjusted, open)
+    let ps = tested.iter().zip(&possible).map(|((family, _), possible)| {
+        (*family, (!possible.is_empty()).then(|| least_p(possible)))
     });
-    let all = tested.into_iter().zip(possible).enumerate();
-    all.map(|(at, ((family, tested), possible))| {
-        let (ps, adjusted, open) = &corrected[usize::from(family == ClaimFamily::Own)];
-        let forecast_level = LEVEL * parts.next / (*open).max(1) as f64;
-        let ps =
-            ps[at].zip(adjusted[at]).map(|(p, adjusted)| Corrected { p, adjusted, forecast_level });
-        answer(tested, &possible, ps, noun)
-    })
-    .collect()
+    let corrected = correct_all(&ps.collect::<Vec<_>>(), parts);
+    let all = tested.into_iter().zip(possible).zip(corrected);
+    all.map(|(((_, tested), possible), ps)| answer(tested, &possible, ps, noun)).collect()
+}
+
+/// Corrects the p-values of all claims at a look: those of the paper together, and the study's own.
+fn correct_all(ps: &[(ClaimFamily, Option<f64>)], parts: LookParts) -> Vec<Option<Corrected>> {
+    let count = |family: ClaimFamily| {
+        ps.iter().filter(|(of, p)| *of == family && p.is_some()).count() as f64
+    };
+    let weighted = |own: bool| -> Vec<Option<WeightedP>> {
+        let is_here = |family: ClaimFamily| (family == ClaimFamily::Own) == own;
+        let of_claim = |&(family, p): &(ClaimFamily, Option<f64>)| {
+            let weight = family.weight() / count(family);
+            p.filter(|_| is_here(family)).map(|p| WeightedP { p, weight })
+        };
+        ps.iter().map(of_claim).collect()
+    };
+    let mut all: Vec<Option<Corrected>> = vec![None; ps.len()];
+    for tests in [weighted(false), weighted(true)] {
+        let for_look = |p: Option<f64>| p.map(|p| (p / parts.now).min(1.0));
+        let adjusted: Vec<_> = weighted_holm(&tests).into_iter().map(for_look).collect();
+        let is_open = |adjusted: f64| adjusted > LEVEL;
+        let both = || tests.iter().zip(&adjusted).map(|(test, adjusted)| test.zip(*adjusted));
+        let open: f64 = both()
+            .flatten()
+            .filter(|(_, adjusted)| is_open(*adjusted))
+            .map(|(test, _)| test.weight)
+            .sum();
+        for (corrected, found) in all.iter_mut().zip(both()) {
+            let Some((WeightedP { p, weight }, adjusted)) = found else { continue };
+            let decided = if is_open(adjusted) { 0.0 } else { weight };
+            let part = weight / (open + decided);
+            let forecast_level = LEVEL * parts.next * part;
+            let factor = 1.0 / (part * parts.now);
+            *corrected = Some(Corrected { p, adjusted, forecast_level, factor });
+        }
+    }
+    all
 }
 
 /// What the blocks of claims are.
@@ -79,10 +116,14 @@ impl BlockNoun {
 /// The p-value of a claim, and that after the corrections for the number of claims and of looks.
 #[derive(Clone, Copy)]
 struct Corrected {
+    /// The p-value before it.
     p: f64,
     adjusted: f64,
-    /// The p-value before them that would decide the claim at the next look.
+    /// The p-value before them that would decide the claim at the next look, once the decided claims have
+    /// left their parts of the level to the others.
     forecast_level: f64,
+    /// How many times its p-value the corrected one is at least.
+    factor: f64,
 }
 
 fn possible_answers(tested: &TestedClaim) -> Vec<PossibleAnswer> {
@@ -136,7 +177,7 @@ fn preferred(possible: &[PossibleAnswer], ps: Corrected) -> Option<&PossibleAnsw
     if ps.adjusted > LEVEL {
         return None;
     }
-    let factor = if ps.p > 0.0 { ps.adjusted / ps.p } else { 1.0 };
+    let factor = if ps.p > 0.0 { ps.adjusted / ps.p } else { ps.factor };
     possible.iter().find(|one| one.p <= ps.p || one.p * factor <= LEVEL)
 }
 

@@ -323,6 +323,44 @@ fn the_study_s_own_claims_never_cost_the_paper_s() {
     assert_eq!(alone.p, alone.p_adjusted);
 }
 
+/// Tests the same claim of the paper as a main finding and, `others` times, as one of the rest.
+fn main_and_rest(
+    others: usize,
+    figure: impl Fn(Family, &[At], u32) -> Option<f64>,
+) -> Vec<ClaimResult> {
+    let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nsource = 'S'";
+    let main = claim(0, "higher", &format!("{sides}\nmain = true"));
+    let rest: String = (1..=others).map(|id| claim(id, "higher", sides)).collect();
+    let study = study(&format!("{SIZES}{main}{rest}"));
+    claims(&study, &measured(&study, figure))
+}
+
+#[test]
+fn main_findings_have_half_of_the_level_and_the_rest_a_quarter() {
+    let found = main_and_rest(3, some);
+    assert_eq!(
+        found.iter().map(|found| found.main).collect::<Vec<_>>(),
+        [true, false, false, false]
+    );
+    // No order is tested: the main finding has 2/3 of the level, the rest a ninth each.
+    let p = found[0].measured.p.unwrap();
+    for (found, factor) in found.iter().zip([1.5, 3.0, 3.0, 3.0]) {
+        let adjusted = found.measured.p_adjusted.unwrap();
+        assert!((adjusted / p - factor).abs() < 1e-9, "{adjusted} of {p}");
+    }
+}
+
+#[test]
+fn a_main_finding_needs_fewer_repetitions_than_another_claim_with_its_figures() {
+    let wide = |family: Family, _: &[At], repetition: u32| {
+        let of_ipv6 = 1.2 * (1.0 + 0.1 * (f64::from(repetition % 3) - 1.0));
+        Some(1e6 * if family == Family::Ipv6 { of_ipv6 } else { 1.0 })
+    };
+    let found = main_and_rest(12, wide);
+    let more = |at: usize| found[at].measured.more_blocks.unwrap();
+    assert!(more(0) < more(1), "{} and {}", more(0), more(1));
+}
+
 #[test]
 fn an_undecided_claim_says_how_many_more_repetitions_would_decide_it() {
     let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";

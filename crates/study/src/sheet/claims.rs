@@ -9,8 +9,8 @@ use sixmark_sheet::write::{write_count, write_percent, write_ratio};
 
 const CAPTION: &str = "Compared figures are geometric means over the repetitions (of differences, means); \
                        counts are sums. An answer needs p of at most 0.05 after Holm's correction \
-                       over the paper's claims that were tested, or this study's own, and that for the \
-                       looks of --until decided; intervals are of 95 %";
+                       over the paper's claims that were tested, whose main findings have half of the level, \
+                       or over this study's own, and that for the looks of --until decided; intervals are of 95 %";
 
 /// What a sign before published figures means.
 const SIGNS: &str =
@@ -63,7 +63,7 @@ pub(super) fn published_claims_table(claims: &[ClaimResult]) -> Vec<Block> {
             words(of.map(figures)),
             of.map_or("no figures".to_owned(), published_answer).into(),
         ];
-        Row::new(claim.text.as_str(), cells)
+        Row::new(text_of(claim, false), cells)
     };
     let rows = claims.iter().map(row).collect();
     let table = Block::Table(Table::new("Claims, tested on the published figures", columns, rows));
@@ -123,9 +123,10 @@ fn contradicts(of: &ClaimEvidence) -> bool {
 }
 
 fn text_of(claim: &ClaimResult, published: bool) -> String {
-    match published && claim.source.is_none() {
-        true => format!("{} (of this study)", claim.text),
-        false => claim.text.clone(),
+    match (published, &claim.source, claim.main) {
+        (true, None, _) => format!("{} (of this study)", claim.text),
+        (.., true) => format!("{} (a main finding)", claim.text),
+        _ => claim.text.clone(),
     }
 }
 

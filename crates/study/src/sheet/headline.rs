@@ -59,7 +59,9 @@ fn of_claims(result: &StudyResult, claims: &[ClaimResult]) -> SheetHeadline {
     let all: Vec<String> =
         tally(claims, 1).into_iter().chain(said).map(|said| format!("{said}.")).collect();
     let mut headline = sentence(all.join(" "));
-    let of_paper: Vec<&ClaimResult> = claims.iter().filter(|c| c.source.is_some()).collect();
+    let mut of_paper: Vec<&ClaimResult> = claims.iter().filter(|c| c.source.is_some()).collect();
+    // Main findings are the first that a note lists.
+    of_paper.sort_by_key(|claim| !claim.main);
     let own: Vec<&ClaimResult> = own().collect();
     for (answer, [one, several]) in DECIDED {
         let words =

@@ -46,6 +46,8 @@ pub struct ClaimSpec {
     pub text: String,
     /// Where it stands in the published study; `None` for a claim of the study's own.
     pub source: Option<String>,
+    /// Whether it is a main finding of the published study.
+    pub main: bool,
     /// The figures that the published study prints for it, in words.
     pub printed: Option<String>,
     /// What is claimed.
@@ -91,6 +93,7 @@ fn read_claim(
     }
     let text = fields.need("text").and_then(|field| field.text());
     let source = read_source(&mut fields, names);
+    let main = read_main(&mut fields, source.is_some());
     let [printed, not_here] = ["printed", "not_here"].map(|name| fields.text(name));
     let kind = fields.need("kind").and_then(|field| field.one_of(&KINDS));
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
@@ -111,6 +114,7 @@ fn read_claim(
         id,
         text,
         source,
+        main,
         printed,
         kind,
         measure,
@@ -130,6 +134,16 @@ fn read_source(fields: &mut FileFields<'_>, names: &KnownNames<'_>) -> Option<St
         field.wrong("the study has no published figures (published = \"published.toml\")");
     }
     field.text()
+}
+
+/// Parses whether a claim is a main finding of the published study.
+fn read_main(fields: &mut FileFields<'_>, is_of_paper: bool) -> bool {
+    let Some(field) = fields.take("main") else { return false };
+    let main = field.flag().unwrap_or(false);
+    if main && !is_of_paper {
+        field.wrong("only a claim of the published study, which has a source, is a main finding");
+    }
+    main
 }
 
 /// Parses the published table whose figures are tested.

@@ -539,6 +539,8 @@ fn what_a_claim_can_t_be_is_refused_in_one_line() {
         (format!("{two}\nconfirmed = '{{ a }}'"), "braces are for figures alone"),
         (format!("{two}\nconfirmed = '.'"), "a sentence is not empty"),
         (format!("{two}\nsource = 'S'"), "the study has no published figures"),
+        (format!("{two}\nmain = true"), "only a claim of the published study"),
+        (format!("{two}\nmain = 1"), "main"),
         (format!("{two}\nmargin = 0"), "margin is a percentage"),
         (two.replace("size = 2", "size = 4"), "'4' is not a level of size; levels: 1, 2, 3"),
         (two.replace("b = { size", "b = { sizes"), "'sizes' is not a factor"),

@@ -14,6 +14,10 @@ pub struct ClaimResult {
     pub text: String,
     /// Where it stands in the published study; null for a claim of this study's own.
     pub source: Option<String>,
+    /// Whether it is a main finding of the published study. These have half of the level at which
+    /// its claims are tested.
+    #[serde(default)]
+    pub main: bool,
     /// What is claimed.
     pub kind: ClaimKind,
     /// The measure that the claim is about.
@@ -96,9 +100,10 @@ pub struct ClaimEvidence {
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p: Option<f64>,
     /// The p-value after Holm's correction over the claims that were tested: those of the published
-    /// study, and apart from them the study's own. In a study that goes on until its claims are
-    /// decided, it is divided by the part of the level that the look has: a half, a quarter, and so on.
-    /// An answer needs one of at most 0.05. Null if no test was made.
+    /// study by their weights (half for its main findings together, a quarter for other orders, a
+    /// quarter for the rest), and apart from them the study's own, which weigh the same. In a study that
+    /// goes on until its claims are decided, it is divided by the part of the level that the look has: a
+    /// half, a quarter, and so on. An answer needs one of at most 0.05. Null if no test was made.
     #[cfg_attr(feature = "schema", schemars(with = "Option<sixmark_document::schema_type::Part>"))]
     pub p_adjusted: Option<f64>,
     /// About how many more repetitions would decide an undecided claim if the figures went on as

@@ -166,6 +166,24 @@ fn equal_sides_and_levels_are_seldom_called_different() {
 }
 
 #[test]
+fn equal_sides_and_levels_are_seldom_called_different_by_a_paper_s_families() {
+    const ALL: Claims = &[
+        (
+            "higher",
+            "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nmargin = 0.1\nsource = 'S'\nmain = true",
+            NONE,
+        ),
+        ("rises", "a = {}\nover = 'size'\nmargin = 0.1\nsource = 'S'\nmain = true", NONE),
+        ("highest", "a = {}\nover = 'size'\nat = 3\nmargin = 0.1\nsource = 'S'", FAILS),
+        ("lowest", "a = {}\nover = 'size'\nat = 4\nmargin = 0.1\nsource = 'S'", FAILS),
+        ("lower", "a = { size = 1 }\nb = { size = 2 }\nmargin = 0.1\nsource = 'S'", NONE),
+        ("higher", "a = { size = 5 }\nb = { size = 6 }\nmargin = 0.1\nsource = 'S'", NONE),
+    ];
+    let (wrong, _) = wrong_studies(ALL, |_, _| 0.0, quiet(0.02));
+    assert!(wrong <= MOST_WRONG, "{wrong} of {STUDIES}");
+}
+
+#[test]
 fn known_trends_and_differences_are_seldom_denied_and_are_found() {
     const ALL: Claims = &[
         ("higher", "a = { family = 'ipv6' }\nb = { family = 'ipv4' }", HOLDS),
