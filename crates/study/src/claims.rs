@@ -13,6 +13,7 @@ mod along;
 mod answers;
 mod comparable;
 mod counting;
+mod derived;
 mod each_level;
 mod figures;
 mod judged;
@@ -65,9 +66,35 @@ pub(super) fn test_claims(
 
 /// Answers the claims by these views of the cells, at a look with these parts of the level.
 fn answer_measured(study: &Study, views: &GroupViews<'_>, parts: LookParts) -> Vec<ClaimEvidence> {
-    let claims = study.outputs.claims.iter();
-    let test = |spec: &ClaimSpec| (ClaimFamily::of(spec), test_in_group(study, spec, views));
-    answers::answer_all(claims.map(test).collect(), BlockNoun::Repetition, parts)
+    let claims = &study.outputs.claims;
+    let test = |spec: &ClaimSpec| Some(test_in_group(study, spec, views));
+    answer_tested(claims, claims.iter().map(test), BlockNoun::Repetition, parts)
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Answers the claims that were tested, and those that follow from them; `None` for those of which
+/// `tested` has none.
+fn answer_tested(
+    claims: &[ClaimSpec],
+    tested: impl Iterator<Item = Option<TestedClaim>>,
+    noun: BlockNoun,
+    parts: LookParts,
+) -> Vec<Option<ClaimEvidence>> {
+    let of_family = |(spec, tested): (&ClaimSpec, Option<TestedClaim>)| {
+        let tested = tested?;
+        let tested = if spec.derived_from.is_some() { tested.without_test() } else { tested };
+        Some((ClaimFamily::of(spec), tested))
+    };
+    let tested: Vec<Option<_>> = claims.iter().zip(tested).map(of_family).collect();
+    let named: Vec<bool> = tested.iter().map(Option::is_some).collect();
+    let answers = answers::answer_all(tested.into_iter().flatten().collect(), noun, parts);
+    let mut answers = answers.into_iter();
+    let mut all: Vec<Option<ClaimEvidence>> =
+        named.into_iter().map(|named| if named { answers.next() } else { None }).collect();
+    derived::answer_derived(claims, &mut all);
+    all
 }
 
 /// Answers the claims at each look, by the repetitions before it and its part of the level. The first
@@ -91,7 +118,10 @@ fn answer_in_looks(study: &Study, cells: &[CellResult], until: &StudyUntil) -> V
             }
         }
     }
-    standing
+    // What follows from a claim follows from its answer that stands.
+    let mut all: Vec<Option<ClaimEvidence>> = standing.into_iter().map(Some).collect();
+    derived::answer_derived(&study.outputs.claims, &mut all);
+    all.into_iter().flatten().collect()
 }
 
 /// Returns the claims' figures so far, without an answer that a test would give.
@@ -170,6 +200,7 @@ fn describe(
         text: spec.text.clone(),
         source: spec.source.clone(),
         main: spec.main,
+        derived_from: spec.derived_from.as_ref().map(|from| from.id.clone()),
         kind: spec.kind,
         measure: spec.measure,
         method: methods::describe_method(&spec.test),
@@ -238,13 +269,7 @@ fn test_published(
         let set = |measure: Metric| FigureSet::of_published(published, of, measure, &spec.only);
         Some(test_on(spec, ClaimUnits::of(spec, Some(published)), &set))
     };
-    let tested = claims.iter().map(|spec| Some((ClaimFamily::of(spec), test(spec)?)));
-    let tested: Vec<Option<(ClaimFamily, TestedClaim)>> = tested.collect();
-    let named: Vec<bool> = tested.iter().map(Option::is_some).collect();
-    let tested = tested.into_iter().flatten().collect();
-    let answers = answers::answer_all(tested, BlockNoun::PublishedFigure, LookParts::ONLY);
-    let mut answers = answers.into_iter();
-    named.into_iter().map(|named| if named { answers.next() } else { None }).collect()
+    answer_tested(claims, claims.iter().map(test), BlockNoun::PublishedFigure, LookParts::ONLY)
 }
 
 /// Makes the test of a claim on the figures that `set` has of a measure.

@@ -39,6 +39,11 @@ impl TestedClaim {
             agrees: None,
         }
     }
+
+    /// Returns the same figures without a test.
+    pub(super) fn without_test(self) -> TestedClaim {
+        TestedClaim { outcome: TestOutcome::Untested(String::new()), ..self }
+    }
 }
 
 /// The outcome of a test.

@@ -362,6 +362,60 @@ fn a_main_finding_needs_fewer_repetitions_than_another_claim_with_its_figures() 
 }
 
 #[test]
+fn a_derived_claim_has_the_answer_of_another_beside_its_own_figures() {
+    let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nsource = 'S'";
+    let mut all = vec![
+        claim(1, "higher", sides),
+        claim(2, "lower", &format!("{sides}\nmeasure = 'wait.mean'\nderived_from = 'c1'")),
+        claim(3, "lower", sides),
+    ];
+    let found = |text: &[String]| {
+        let study = study(&format!("{SIZES}{}", text.concat()));
+        claims(&study, &measured(&study, some))
+    };
+    let with = found(&all);
+    let (tested, derived) = (&with[0].measured, &with[1].measured);
+    assert_eq!((tested.answer, derived.answer), (Holds, Holds));
+    assert_eq!((derived.p, derived.p_adjusted), (None, None));
+    assert_eq!(derived.why.as_deref(), Some("follows from c1"));
+    assert_eq!(with[1].derived_from.as_deref(), Some("c1"));
+    all.remove(1);
+    assert_eq!(found(&all)[1].measured.p_adjusted, with[2].measured.p_adjusted, "it costs nothing");
+    all[0] = all[0].replace("'higher'", "'equal'\nmargin = 20");
+    all.push(claim(
+        4,
+        "equal",
+        &format!("{sides}\nmargin = 20\nmeasure = 'wait.mean'\nderived_from = 'c1'"),
+    ));
+    assert_eq!(found(&all)[2].measured.answer, Holds);
+    let none = claims(&study(&format!("{SIZES}{}", all.concat())), &[]);
+    assert_eq!(none[2].measured.answer, NotTested);
+    assert_eq!(none[2].measured.why.as_deref(), Some("follows from c1: a side has no figures"));
+}
+
+#[test]
+fn a_derived_claim_follows_another_on_published_figures_too() {
+    let of = "source = 'S'\nnot_here = 'this machine has no A'";
+    let table = "published = { table = 'p', at = { system = 'A' } }";
+    let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
+    let derived = format!("{sides}\n{of}\nmeasure = 'wait.mean'\nderived_from = 'c1'\n{table}");
+    let of_published = |table: &str| {
+        let tested = claim(1, "lower", &format!("{sides}\n{of}\n{table}"));
+        let study = study(&format!("{SIZES}{tested}{}", claim(2, "higher", &derived)));
+        let found = claims(&study, &measured(&study, some));
+        let answer = |at: usize| found[at].published.clone().map(|of| (of.answer, of.why));
+        (answer(0), answer(1).unwrap())
+    };
+    let (tested, derived) = of_published(table);
+    let (answer, why) = tested.unwrap();
+    assert_eq!((answer, why), (Holds, None));
+    assert_eq!(derived, (Holds, Some("follows from c1".to_owned())));
+    let (tested, (answer, why)) = of_published("");
+    assert_eq!((tested, answer), (None, NotTested));
+    assert_eq!(why.as_deref(), Some("follows from c1, which no published table has figures about"));
+}
+
+#[test]
 fn an_undecided_claim_says_how_many_more_repetitions_would_decide_it() {
     let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
     let study = study(&format!("{SIZES}{}", claim(1, "higher", sides)));

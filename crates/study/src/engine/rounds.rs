@@ -197,6 +197,10 @@ impl StudyCourse<'_> {
                 continue;
             }
             all.open += 1;
+            // It has the answer of the claim from which it follows.
+            if spec.derived_from.is_some() {
+                continue;
+            }
             let cells = cells_of_claim(self.study, spec, self.cells);
             // There is no forecast for shares, none without a test, and none to rely on after a few
             // repetitions.

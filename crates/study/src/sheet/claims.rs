@@ -30,7 +30,8 @@ pub(super) fn claims_table(claims: &[ClaimResult]) -> Vec<Block> {
         let measured = &claim.measured;
         let mut cells = Vec::new();
         cells.extend(published.then(|| SheetCell::from(published_cell(claim))));
-        cells.extend([figures(measured).into(), measured_answer(measured).into()]);
+        let answer = followed(claim, measured_answer(measured));
+        cells.extend([figures(measured).into(), answer.into()]);
         Row::new(text_of(claim, published), cells)
     };
     let table = Block::Table(Table::new(CAPTION, columns, claims.iter().map(row).collect()));
@@ -61,7 +62,7 @@ pub(super) fn published_claims_table(claims: &[ClaimResult]) -> Vec<Block> {
             words(claim.source.clone()),
             words(claim.printed.clone()),
             words(of.map(figures)),
-            of.map_or("no figures".to_owned(), published_answer).into(),
+            of.map_or("no figures".to_owned(), |of| followed(claim, published_answer(of))).into(),
         ];
         Row::new(text_of(claim, false), cells)
     };
@@ -119,6 +120,14 @@ fn contradicts(of: &ClaimEvidence) -> bool {
         ClaimAnswer::Holds => false,
         answer if answer.denies() => true,
         _ => of.agrees == Some(false),
+    }
+}
+
+/// Adds to an answer the claim that it follows from.
+fn followed(claim: &ClaimResult, answer: String) -> String {
+    match &claim.derived_from {
+        Some(id) => format!("{answer} (follows from {id})"),
+        None => answer,
     }
 }
 
@@ -222,7 +231,8 @@ fn published_answer(of: &ClaimEvidence) -> String {
 fn reasons(all: Vec<(&ClaimResult, &ClaimEvidence)>) -> Vec<String> {
     let mut found: Vec<(String, Vec<&ClaimResult>)> = Vec::new();
     let total = all.len();
-    for (claim, evidence) in all {
+    // The table says what a derived claim follows from, and the reason stands at that one.
+    for (claim, evidence) in all.into_iter().filter(|(claim, _)| claim.derived_from.is_none()) {
         let Some(why) = &evidence.why else { continue };
         let why = why.split(" (p = ").next().unwrap_or(why);
         let why = format!("{}: {why}", evidence.answer.words());

@@ -18,6 +18,7 @@
 //! a = { file = "large" }
 //! ```
 
+mod derived;
 mod kinds;
 mod names;
 mod sentence;
@@ -31,6 +32,8 @@ use names::ClaimNames;
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_record::metric::Metric;
 
+pub use derived::DerivedFrom;
+pub(super) use derived::find_wrong_derivations;
 pub use sentence::ClaimSentences;
 pub use tests_of_kinds::{
     ClaimBounds, ClaimTest, Contrast, ExactTest, IndependentTest, OrderTest, OrderedLevels,
@@ -64,6 +67,8 @@ pub struct ClaimSpec {
     pub published: Option<PublishedOf>,
     /// Why it can't be tested on measured figures, in a clause.
     pub not_here: Option<String>,
+    /// The claim that it is in other units. It is not tested, and has the answer of that one.
+    pub derived_from: Option<DerivedFrom>,
     /// The sentences for the headline of the report.
     pub sentences: ClaimSentences,
 }
@@ -94,6 +99,7 @@ fn read_claim(
     let text = fields.need("text").and_then(|field| field.text());
     let source = read_source(&mut fields, names);
     let main = read_main(&mut fields, source.is_some());
+    let derived_from = derived::read_derived(&mut fields);
     let [printed, not_here] = ["printed", "not_here"].map(|name| fields.text(name));
     let kind = fields.need("kind").and_then(|field| field.one_of(&KINDS));
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
@@ -123,6 +129,7 @@ fn read_claim(
         only,
         published,
         not_here,
+        derived_from,
         sentences,
     })
 }

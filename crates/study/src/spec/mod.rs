@@ -54,8 +54,9 @@ pub use sixmark_lab::plan::services::{ReadyCheck, Service};
 pub use cell::PlannedCell;
 pub use cell_group::CellGroup;
 pub use claims::{
-    ClaimBounds, ClaimSentences, ClaimSpec, ClaimTest, Contrast, ExactTest, IndependentTest,
-    OrderTest, OrderedLevels, Relation, ShareTest, SideLevels, SidesTest, TrendShape, TrendTest,
+    ClaimBounds, ClaimSentences, ClaimSpec, ClaimTest, Contrast, DerivedFrom, ExactTest,
+    IndependentTest, OrderTest, OrderedLevels, Relation, ShareTest, SideLevels, SidesTest,
+    TrendShape, TrendTest,
 };
 pub use column::{ColumnSpec, LevelFilter};
 pub use elsewhere::{Elsewhere, ForServices, NamedServers};

@@ -1,6 +1,7 @@
 //! Parsing of a study's file.
 
 use super::around::{Hooks, hooks};
+use super::claims::find_wrong_derivations;
 use super::differences::{FormExtent, NamedTexts, held_fixed, put_texts};
 use super::forms::{Forms, OfLab, StudyForm, amount, form, labs};
 use super::head::{ReadContext, StudyHead, read_head};
@@ -332,6 +333,9 @@ fn possible(book: &FileText<'_>, study: &Study) {
         Err(message) => {
             book.wrong_line(study.factors.first().map_or(0, line_of), "factors", &message);
         }
+    }
+    for (line, message) in find_wrong_derivations(&study.outputs.claims) {
+        book.wrong_line(line, "claims.derived_from", &message);
     }
     let option = study.options.iter().find(|option| option.key == FAMILY);
     if let Some(option) = option.filter(|_| study.factors.iter().any(|f| f.name == FAMILY)) {

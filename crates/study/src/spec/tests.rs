@@ -1,5 +1,6 @@
 #![cfg(test)]
 
+mod claims;
 mod groups;
 mod in_lab;
 mod traffic;

@@ -18,6 +18,10 @@ pub struct ClaimResult {
     /// its claims are tested.
     #[serde(default)]
     pub main: bool,
+    /// The id of the claim that it is in other units, and whose answers it has without a test of its
+    /// own; null if it is tested itself.
+    #[serde(default)]
+    pub derived_from: Option<String>,
     /// What is claimed.
     pub kind: ClaimKind,
     /// The measure that the claim is about.

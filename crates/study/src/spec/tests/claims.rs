@@ -1,0 +1,80 @@
+//! Claims that are refused, and what they follow from.
+
+use super::{good, read, with};
+
+/// A claim of this kind about the delays of two sizes.
+fn claim(id: &str, kind: &str, more: &str) -> String {
+    let measure = if more.starts_with("measure =") { "" } else { "measure = 'wait.mean'\n" };
+    let sides = match kind {
+        "higher" | "lower" | "equal" => "a = { size = 1 }\nb = { size = 2 }\n",
+        "highest" | "lowest" => "a = {}\nover = 'size'\nat = 1\n",
+        _ => "a = {}\nover = 'size'\n",
+    };
+    format!("[[claims]]\nid = '{id}'\ntext = 'T'\nkind = '{kind}'\n{measure}{sides}{more}\n")
+}
+
+const HEAD: &str = "[factors]\nsize = [1, 2, 3]\n";
+
+fn refused(claims: &str, part: &str) {
+    let wrongs = read(&with(&format!("{HEAD}{claims}")), false).expect_err(claims);
+    assert_eq!(wrongs.len(), 1, "{claims}: {wrongs:?}");
+    assert!(wrongs[0].to_string().contains(part), "{claims}: {}", wrongs[0]);
+}
+
+const DERIVED: &str = "measure = 'goodput'\nderived_from = 'c'";
+
+#[test]
+fn a_claim_follows_from_one_of_its_kind_or_its_mirror() {
+    for (kind, of) in [
+        ("lower", "higher"),
+        ("higher", "lower"),
+        ("highest", "lowest"),
+        ("falls", "rises"),
+        ("equal", "equal"),
+        ("higher", "higher"),
+        ("independent", "independent"),
+    ] {
+        // The claim that is tested may stand after it.
+        let text = format!("{HEAD}{}{}", claim("d", kind, DERIVED), claim("c", of, ""));
+        let study = good(&with(&text));
+        let from = study.outputs.claims[0].derived_from.as_ref().unwrap();
+        assert_eq!(from.id, "c", "{kind}");
+    }
+}
+
+#[test]
+fn a_claim_that_can_t_follow_from_another_is_refused_in_one_line() {
+    let derived = |kind: &str, more: &str| claim("d", kind, &format!("{DERIVED}\n{more}"));
+    let tested = claim("c", "higher", "");
+    for (claims, part) in [
+        (derived("lower", ""), "'c' is not a claim of this study"),
+        (claim("c", "lower", DERIVED), "a claim can't follow from itself"),
+        (
+            format!("{}{}", derived("lower", ""), claim("c", "higher", "derived_from = 'e'"))
+                + &claim("e", "lower", "measure = 'goodput'"),
+            "'c' itself follows from 'e'",
+        ),
+        (
+            derived("highest", "") + &tested,
+            "of the kind highest can't follow from one of the kind higher",
+        ),
+        (derived("equal", "") + &tested, "of the kind equal can't follow"),
+        (derived("lower", "margin = 7") + &tested, "other cells, levels or bounds"),
+        (
+            derived("lower", "where = { family = 'ipv6' }") + &tested,
+            "other cells, levels or bounds",
+        ),
+        (claim("d", "lower", "derived_from = 'c'") + &tested, "'c' is about wait.mean too"),
+    ] {
+        refused(&claims, part);
+    }
+    let difference =
+        "contrast = { factor = 'family', of = 'ipv6', over = 'ipv4' }\ndifference = true";
+    refused(
+        &(derived("lower", difference) + &claim("c", "higher", difference)),
+        "other cells, levels or bounds",
+    );
+    let circle = claim("c", "higher", "derived_from = 'd'") + &derived("lower", "");
+    let wrongs = read(&with(&format!("{HEAD}{circle}")), false).unwrap_err();
+    assert_eq!(wrongs.len(), 2, "each names the other: {wrongs:?}");
+}
