@@ -18,6 +18,7 @@ mod each_level;
 mod figures;
 mod judged;
 mod methods;
+mod precondition;
 mod sample;
 mod sentence;
 mod sides;
@@ -59,7 +60,8 @@ pub(super) fn test_claims(
         let view = views.of(spec.group.as_deref());
         let seen = view.map_or(&[][..], |view| seen_by_claim(view, spec));
         let said = sentence::say(spec, &measured, seen);
-        ClaimResult { said, ..describe(spec, published, measured) }
+        let precondition = precondition::measure_precondition(spec, seen);
+        ClaimResult { said, precondition, ..describe(spec, published, measured) }
     };
     all.map(result).collect()
 }
@@ -201,6 +203,7 @@ fn describe(
         source: spec.source.clone(),
         main: spec.main,
         derived_from: spec.derived_from.as_ref().map(|from| from.id.clone()),
+        precondition: spec.precondition.as_ref().map(precondition::describe_unmeasured),
         kind: spec.kind,
         measure: spec.measure,
         method: methods::describe_method(&spec.test),
@@ -248,6 +251,7 @@ fn test_measured(study: &Study, spec: &ClaimSpec, seen: &[Observation<'_>]) -> T
         return TestedClaim { outcome: TestOutcome::Unlike(why), blocks, ..untested };
     }
     let omitted = describe_omitted(study, spec);
+    let absent = precondition::why_absent(spec, seen);
     match (&tested.outcome, omitted) {
         (TestOutcome::Undecided(_) | TestOutcome::Untested(_), Some(why)) => {
             TestedClaim { outcome: TestOutcome::Untested(why), ..tested }
@@ -255,7 +259,11 @@ fn test_measured(study: &Study, spec: &ClaimSpec, seen: &[Observation<'_>]) -> T
         (TestOutcome::Judged(judged), Some(why)) if judged.is_open() => {
             TestedClaim { outcome: TestOutcome::Untested(why), ..tested }
         }
-        _ => tested,
+        (TestOutcome::Untested(_), None) => tested,
+        _ => match absent {
+            Some(why) => TestedClaim { outcome: TestOutcome::Untested(why), ..tested },
+            None => tested,
+        },
     }
 }
 

@@ -195,6 +195,11 @@ impl FigureSet {
         at.filter(|at| at.factor == factor).map(|at| at.level.as_str()).collect()
     }
 
+    /// Returns all figures of a side.
+    pub(super) fn values(&self, side: &SideLevels) -> Vec<f64> {
+        self.of_side(side).map(|figure| figure.value).collect()
+    }
+
     /// Returns the counts of a side by block; of published figures, by row.
     pub(super) fn counts<'a>(&'a self, side: &SideLevels) -> BTreeMap<(u32, Key<'a>), f64> {
         let mut counts = BTreeMap::new();

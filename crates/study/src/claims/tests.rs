@@ -416,6 +416,43 @@ fn a_derived_claim_follows_another_on_published_figures_too() {
 }
 
 #[test]
+fn a_claim_whose_precondition_did_not_occur_is_not_tested() {
+    let sides = "a = { size = 1 }\nb = { size = 2 }\nmeasure = 'sent'";
+    let with = |bounds: &str, of: &str| {
+        let more = format!(
+            "{sides}\nprecondition = {{ text = 'some time out.', measure = '{of}', a = {{ size = 1 }}, {bounds} }}"
+        );
+        let study =
+            study(&format!("{SIZES}{}{}", claim(1, "lower", &more), claim(2, "lower", sides)));
+        let mut found = claims(&study, &counted(&study, |at| if size(at) == 1.0 { 6 } else { 10 }));
+        assert_eq!(found[1].precondition, None);
+        let other = found.swap_remove(1).measured;
+        let of = found.swap_remove(0);
+        (of.measured, of.precondition.unwrap(), other)
+    };
+    // 24 of the 60 exchanges of size 1 end with a timeout, and none of size 2.
+    for (bounds, occurs) in [
+        ("at_least = 24", true),
+        ("at_least = 25", false),
+        ("at_most = 24", true),
+        ("at_most = 23", false),
+        ("at_least = 1, at_most = 30", true),
+    ] {
+        let (found, precondition, other) = with(bounds, "TIMEOUT");
+        assert_eq!(precondition.value, Some(24.0), "{bounds}");
+        assert_eq!(found.answer == NotTested, !occurs, "{bounds}: {found:?}");
+        assert_eq!(found.p.is_some(), occurs && other.p.is_some(), "{bounds}");
+        if !occurs {
+            let why = Some("precondition did not occur: some time out (24)");
+            assert_eq!(found.why.as_deref(), why);
+        }
+    }
+    let (found, precondition, _) = with("at_least = 1", "retransmitted");
+    assert_eq!((found.answer, precondition.value), (NotTested, None));
+    assert_eq!(found.why.as_deref(), Some("precondition was not measured: some time out"));
+}
+
+#[test]
 fn an_undecided_claim_says_how_many_more_repetitions_would_decide_it() {
     let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
     let study = study(&format!("{SIZES}{}", claim(1, "higher", sides)));

@@ -21,6 +21,7 @@
 mod derived;
 mod kinds;
 mod names;
+mod precondition;
 mod sentence;
 mod tests_of_kinds;
 
@@ -34,6 +35,7 @@ use sixmark_record::metric::Metric;
 
 pub use derived::DerivedFrom;
 pub(super) use derived::find_wrong_derivations;
+pub use precondition::Precondition;
 pub use sentence::ClaimSentences;
 pub use tests_of_kinds::{
     ClaimBounds, ClaimTest, Contrast, ExactTest, IndependentTest, OrderTest, OrderedLevels,
@@ -69,6 +71,8 @@ pub struct ClaimSpec {
     pub not_here: Option<String>,
     /// The claim that it is in other units. It is not tested, and has the answer of that one.
     pub derived_from: Option<DerivedFrom>,
+    /// What must have occurred in the measured figures for it to be tested.
+    pub precondition: Option<Precondition>,
     /// The sentences for the headline of the report.
     pub sentences: ClaimSentences,
 }
@@ -107,6 +111,9 @@ fn read_claim(
     let group = names.group(fields.take("group"));
     let names = ClaimNames::new(names, not_here.is_some(), published.as_ref());
     let only = fields.take("where").map_or(Vec::new(), |field| names.read_side(&field));
+    let precondition = fields
+        .take("precondition")
+        .and_then(|field| precondition::read_precondition(&field, &names));
     let (kind, measure) = (kind?, measure?);
     let test = kinds::read_test(&mut fields, &names, kind, measure);
     let sentences = [fields.take("confirmed"), fields.take("refuted")];
@@ -130,6 +137,7 @@ fn read_claim(
         published,
         not_here,
         derived_from,
+        precondition,
         sentences,
     })
 }

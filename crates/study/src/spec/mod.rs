@@ -55,8 +55,8 @@ pub use cell::PlannedCell;
 pub use cell_group::CellGroup;
 pub use claims::{
     ClaimBounds, ClaimSentences, ClaimSpec, ClaimTest, Contrast, DerivedFrom, ExactTest,
-    IndependentTest, OrderTest, OrderedLevels, Relation, ShareTest, SideLevels, SidesTest,
-    TrendShape, TrendTest,
+    IndependentTest, OrderTest, OrderedLevels, Precondition, Relation, ShareTest, SideLevels,
+    SidesTest, TrendShape, TrendTest,
 };
 pub use column::{ColumnSpec, LevelFilter};
 pub use elsewhere::{Elsewhere, ForServices, NamedServers};

@@ -22,6 +22,9 @@ pub struct ClaimResult {
     /// own; null if it is tested itself.
     #[serde(default)]
     pub derived_from: Option<String>,
+    /// What must have occurred in the measured figures for it to be tested; null if nothing must.
+    #[serde(default)]
+    pub precondition: Option<ClaimPrecondition>,
     /// What is claimed.
     pub kind: ClaimKind,
     /// The measure that the claim is about.
@@ -37,6 +40,35 @@ pub struct ClaimResult {
     /// The study's own sentence for this answer, with its figures and without a full stop; null if
     /// the study has none.
     pub said: Option<String>,
+}
+
+/// What must have occurred for a claim to be tested.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClaimPrecondition {
+    /// What must have occurred, in a clause.
+    pub text: String,
+    /// The measure that shows it.
+    pub measure: Metric,
+    /// The least value at which it occurred; null if there is none.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
+    pub at_least: Option<f64>,
+    /// The greatest value; null if there is none.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
+    pub at_most: Option<f64>,
+    /// The sum of a count over its cells, or the mean of another measure in its base unit; null if it
+    /// was not measured.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<sixmark_document::schema_type::Signed>")
+    )]
+    pub value: Option<f64>,
 }
 
 /// What is claimed.
@@ -190,7 +222,8 @@ pub enum ClaimAnswer {
     /// for claims that were not tested.
     #[serde(alias = "cannot_tell")]
     Undecided,
-    /// It was not tested, because the figures that it needs were not measured; `why` says why not.
+    /// It was not tested, because the figures that it needs were not measured, or because its
+    /// precondition did not occur; `why` says why not.
     NotTested,
     /// The claim is about speed, and its cells gave different responses, or only errors.
     NotComparable,

@@ -47,6 +47,9 @@ fn why_wrong(claim: &ClaimSpec, id: &str, all: &[ClaimSpec]) -> Option<String> {
         let [kind, of] = [claim.kind, other.kind].map(name_of_kind);
         return Some(format!("a claim of the kind {kind} can't follow from one of the kind {of}"));
     }
+    if claim.precondition.is_some() {
+        return Some(format!("the precondition belongs to '{id}', which is tested"));
+    }
     if claim.measure == other.measure {
         return Some(format!("'{id}' is about {} too", other.measure));
     }

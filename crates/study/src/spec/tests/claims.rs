@@ -43,6 +43,29 @@ fn a_claim_follows_from_one_of_its_kind_or_its_mirror() {
 }
 
 #[test]
+fn a_precondition_that_can_t_be_is_refused_in_one_line() {
+    let with = |fields: &str| claim("c", "higher", &format!("precondition = {{ {fields} }}"));
+    let of = "text = 'T', measure = 'failed', a = { size = 1 }";
+    good(&super::with(&format!("{HEAD}{}", with(&format!("{of}, at_least = 1")))));
+    good(&super::with(&format!("{HEAD}{}", with(&format!("{of}, at_most = 0")))));
+    for (fields, part) in [
+        (of.to_owned(), "give at_least, at_most, or both"),
+        (format!("{of}, at_least = 2, at_most = 1"), "at_least must not be above at_most"),
+        (format!("{of}, at_least = 'x'"), "a number"),
+        (format!("{of}, at_least = 1, sum = 1"), "sum"),
+        (of.replace("'T'", "'.'") + ", at_least = 1", "the text of a precondition is not empty"),
+        (of.replace("size = 1", "size = 4") + ", at_least = 1", "'4' is not a level of size"),
+        (of.replace("failed", "sunk") + ", at_least = 1", "sunk"),
+        ("measure = 'failed', a = {}, at_least = 1".to_owned(), "text"),
+    ] {
+        refused(&with(&fields), part);
+    }
+    let derived =
+        claim("d", "lower", &format!("{DERIVED}\nprecondition = {{ {of}, at_least = 1 }}"));
+    refused(&(derived + &claim("c", "higher", "")), "the precondition belongs to 'c'");
+}
+
+#[test]
 fn a_claim_that_can_t_follow_from_another_is_refused_in_one_line() {
     let derived = |kind: &str, more: &str| claim("d", kind, &format!("{DERIVED}\n{more}"));
     let tested = claim("c", "higher", "");
