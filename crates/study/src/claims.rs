@@ -32,7 +32,10 @@ use crate::form::Form;
 use crate::group_view::{GroupView, GroupViews};
 use crate::looks::{LookParts, StudyUntil};
 use crate::observation::Observation;
-use crate::spec::{ClaimSpec, ClaimTest, PlannedCell, PublishedFigures, SideLevels, Study};
+use crate::spec::{
+    ClaimSpec, ClaimTest, PlannedCell, PublishedFigures, SideLevels, Study, is_pattern,
+    published_levels,
+};
 use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimResult};
 use answers::{BlockNoun, ClaimFamily};
 use figures::FigureSet;
@@ -59,8 +62,9 @@ pub(super) fn test_claims(
     let result = |((spec, measured), published): ((&ClaimSpec, ClaimEvidence), _)| {
         let view = views.of(spec.group.as_deref());
         let seen = view.map_or(&[][..], |view| seen_by_claim(view, spec));
-        let said = sentence::say(spec, &measured, seen);
-        let precondition = precondition::measure_precondition(spec, seen);
+        let named = view.map_or_else(|| spec.clone(), |view| with_roles_here(&view.study, spec));
+        let said = sentence::say(&named, &measured, seen);
+        let precondition = precondition::measure_precondition(&named, seen);
         ClaimResult { said, precondition, ..describe(spec, published, measured) }
     };
     all.map(result).collect()
@@ -158,7 +162,7 @@ pub(super) fn cells_of_claim(
     cells: &[PlannedCell<'_>],
 ) -> Vec<usize> {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (factor, levels) in needed_levels(spec) {
+    for (factor, levels) in needed_levels(&with_roles_here(study, spec)) {
         named.entry(factor).or_default().extend(levels);
     }
     let group =
@@ -224,7 +228,10 @@ fn seen_by_claim<'a, 'b>(view: &'b GroupView<'a>, spec: &ClaimSpec) -> &'b [Obse
 fn test_in_group(study: &Study, spec: &ClaimSpec, views: &GroupViews<'_>) -> TestedClaim {
     let group = spec.group.as_deref();
     match (views.of(group), &spec.not_here) {
-        (Some(view), _) => test_measured(&view.study, spec, seen_by_claim(view, spec)),
+        (Some(view), _) => {
+            let spec = with_roles_here(&view.study, spec);
+            test_measured(&view.study, &spec, seen_by_claim(view, &spec))
+        }
         (None, Some(why)) => TestedClaim::untested(why.clone()),
         (None, None) => {
             let form = form_in_words(study);
@@ -234,6 +241,11 @@ fn test_in_group(study: &Study, spec: &ClaimSpec, views: &GroupViews<'_>) -> Tes
             ))
         }
     }
+}
+
+/// Returns a claim with the levels of the study that its patterns match.
+fn with_roles_here(study: &Study, spec: &ClaimSpec) -> ClaimSpec {
+    spec.with_roles(|factor| study.level_names(factor).into_iter().map(str::to_owned).collect())
 }
 
 /// Tests a claim on the cells.
@@ -274,6 +286,9 @@ fn test_published(
 ) -> Vec<Option<ClaimEvidence>> {
     let test = |spec: &ClaimSpec| {
         let (published, of) = (published?, spec.published.as_ref()?);
+        let table = published.tables.iter().find(|table| table.name == of.table);
+        let spec = &spec
+            .with_roles(|factor| table.map_or(Vec::new(), |table| published_levels(table, factor)));
         let set = |measure: Metric| FigureSet::of_published(published, of, measure, &spec.only);
         Some(test_on(spec, ClaimUnits::of(spec, Some(published)), &set))
     };
@@ -309,6 +324,9 @@ fn describe_omitted(study: &Study, spec: &ClaimSpec) -> Option<String> {
             |&level: &&str| study.why_omitted(&factor, level).map(|why| (level.to_owned(), why));
         if let Some((level, why)) = gone.iter().find_map(why) {
             return Some(format!("{factor} {level} is omitted: {why}"));
+        }
+        if let Some(pattern) = gone.iter().find(|level| is_pattern(level)) {
+            return Some(format!("no {factor} is called {pattern}"));
         }
         if !gone.is_empty() {
             omitted.push(format!("{factor} {}", gone.join(", ")));

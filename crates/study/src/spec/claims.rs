@@ -22,6 +22,7 @@ mod derived;
 mod kinds;
 mod names;
 mod precondition;
+mod roles;
 mod sentence;
 mod tests_of_kinds;
 
@@ -35,7 +36,9 @@ use sixmark_record::metric::Metric;
 
 pub use derived::DerivedFrom;
 pub(super) use derived::find_wrong_derivations;
+pub(crate) use names::published_levels;
 pub use precondition::Precondition;
+pub(crate) use roles::is_pattern;
 pub use sentence::ClaimSentences;
 pub use tests_of_kinds::{
     ClaimBounds, ClaimTest, Contrast, ExactTest, IndependentTest, OrderTest, OrderedLevels,

@@ -58,6 +58,7 @@ pub use claims::{
     IndependentTest, OrderTest, OrderedLevels, Precondition, Relation, ShareTest, SideLevels,
     SidesTest, TrendShape, TrendTest,
 };
+pub(crate) use claims::{is_pattern, published_levels};
 pub use column::{ColumnSpec, LevelFilter};
 pub use elsewhere::{Elsewhere, ForServices, NamedServers};
 pub use head::ReadContext;

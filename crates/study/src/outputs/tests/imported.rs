@@ -101,6 +101,35 @@ fn outputs_that_do_not_name_the_factor_are_about_this_machine() {
 }
 
 #[test]
+fn a_role_is_answered_by_whatever_level_of_its_name_is_imported() {
+    let study = study(&SYSTEMS.replace("system = 'A'", "system = ['*windows*', '*A*']"));
+    let of = |name: &str| {
+        let cells = with_other(&study, name);
+        let whole = with_imported_levels(&study, &cells);
+        claims(&whole, &cells).swap_remove(1)
+    };
+    for name in ["Windows 11", "old windows", "a"] {
+        let of = of(name);
+        assert_eq!(of.measured.answer, ClaimAnswer::Holds, "{name}: {of:?}");
+        assert_eq!(of.published.unwrap().blocks, 2, "the published A has this role");
+    }
+    let of = of("Linux");
+    assert_eq!(of.measured.answer, ClaimAnswer::NotTested);
+    assert_eq!(of.measured.why.as_deref(), Some("no client runs A"));
+}
+
+#[test]
+fn a_role_without_a_level_says_so() {
+    let text = SYSTEMS
+        .replace("system = 'A'", "system = '*bsd*'")
+        .replace("not_here = 'no client runs A'\n", "");
+    let study = study(&text);
+    let of = claims(&study, &measured(&study, some)).swap_remove(1).measured;
+    assert_eq!(of.answer, ClaimAnswer::NotTested);
+    assert_eq!(of.why.as_deref(), Some("no system is called *bsd*"));
+}
+
+#[test]
 fn a_claim_about_a_published_system_is_tested_once_that_system_is_imported() {
     let study = study(SYSTEMS);
     let cells = with_other(&study, "A");

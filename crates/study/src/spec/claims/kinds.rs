@@ -5,7 +5,7 @@ use super::tests_of_kinds::{
     ClaimBounds, ClaimTest, Contrast, ExactTest, IndependentTest, OrderTest, OrderedLevels,
     Relation, ShareTest, SidesTest, TrendShape, TrendTest,
 };
-use super::{SideLevels, items_or_one, margin};
+use super::{SideLevels, is_pattern, items_or_one, margin};
 use crate::study_result::ClaimKind;
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_record::metric::{Metric, MetricKind, Quantity};
@@ -163,10 +163,12 @@ fn read_levels(
     let levels = fields.take("levels");
     let factor = factor?;
     let levels = match levels {
-        Some(field) => field.items().iter().filter_map(|item| names.level(&factor, item)).collect(),
+        Some(field) => names.named_levels(&factor, &field.items()),
         None => sorted(names.levels(&factor)),
     };
-    if levels.len() < fewest || levels.len() > MOST_LEVELS {
+    // Imports may add any number of levels that a pattern matches.
+    let may_grow = levels.iter().any(|level| is_pattern(level));
+    if (levels.len() < fewest && !may_grow) || levels.len() > MOST_LEVELS {
         let most = MOST_LEVELS;
         fields.wrong(&format!("needs {fewest} to {most} levels of {factor}; give levels = [...]"));
         return None;
@@ -224,9 +226,9 @@ fn read_order(
     let at = fields.need("at");
     let (over, at) = (over?, at?);
     let levels = items_or_one(&at);
-    let levels: Vec<String> =
-        levels.iter().filter_map(|item| names.level(&over.factor, item)).collect();
-    if levels.len() >= over.levels.len() || levels.iter().any(|at| !over.levels.contains(at)) {
+    let levels = names.named_levels(&over.factor, &levels);
+    let is_all = levels.len() >= over.levels.len() && !levels.iter().any(|at| is_pattern(at));
+    if is_all || levels.iter().any(|at| !over.levels.contains(at)) {
         at.wrong(&format!("names some of these levels, not all: {}", over.levels.join(", ")));
     }
     let highest = matches!(kind, ClaimKind::Highest | ClaimKind::LargestDifference);

@@ -1,5 +1,6 @@
 //! The names of factors and levels that a claim may use.
 
+use super::roles::{is_pattern, matches_pattern};
 use super::{SideLevels, items_or_one};
 use crate::spec::known_names::{KnownNames, scalar};
 use crate::spec::published::PublishedOf;
@@ -32,8 +33,7 @@ impl<'a> ClaimNames<'a> {
         let Some(mut fields) = field.fields() else { return Vec::new() };
         let one = |field: &FileField<'_>| {
             let items = items_or_one(field);
-            let levels = items.iter().filter_map(|item| self.level(&field.name, item)).collect();
-            (field.name.clone(), levels)
+            (field.name.clone(), self.named_levels(&field.name, &items))
         };
         fields.rest().iter().filter(|field| self.is_factor(field, &field.name)).map(one).collect()
     }
@@ -42,6 +42,37 @@ impl<'a> ClaimNames<'a> {
     pub(super) fn factor(&self, field: &FileField<'_>) -> Option<String> {
         let name = field.text()?;
         self.is_factor(field, &name).then_some(name)
+    }
+
+    /// Parses levels of a factor, some of which patterns may name.
+    pub(super) fn named_levels(&self, factor: &str, items: &[FileField<'_>]) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for level in items.iter().flat_map(|item| self.matching_levels(factor, item)) {
+            if !all.contains(&level) {
+                all.push(level);
+            }
+        }
+        all
+    }
+
+    /// Parses a level of a factor, or a pattern, which stands for the levels that it matches. That of
+    /// the factor of imports is kept, because imports add levels.
+    fn matching_levels(&self, factor: &str, field: &FileField<'_>) -> Vec<String> {
+        let Some(name) = scalar(field) else { return Vec::new() };
+        let known = self.levels(factor);
+        if !is_pattern(&name) || known.contains(&name) {
+            return self.level(factor, field).into_iter().collect();
+        }
+        if self.study.open == Some(factor) || known.is_empty() {
+            return vec![name];
+        }
+        let levels = known.join(", ");
+        let matching: Vec<String> =
+            known.into_iter().filter(|level| matches_pattern(&name, level)).collect();
+        if matching.is_empty() {
+            field.wrong(&format!("'{name}' matches no level of {factor}; levels: {levels}"));
+        }
+        matching
     }
 
     /// Parses a level of a factor. It may be one that a short form omits.
@@ -91,7 +122,7 @@ fn has_factor(table: &PublishedTable, factor: &str) -> bool {
 }
 
 /// Returns the levels of a factor in a published table, in its order.
-fn published_levels(table: &PublishedTable, factor: &str) -> Vec<String> {
+pub(crate) fn published_levels(table: &PublishedTable, factor: &str) -> Vec<String> {
     let place = table.factors.iter().position(|name| name == factor);
     let of_rows = table.rows.iter().filter_map(|row| row.levels.get(place?));
     let at = table.columns.iter().flat_map(|column| &column.at);

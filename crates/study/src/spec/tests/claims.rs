@@ -66,6 +66,37 @@ fn a_precondition_that_can_t_be_is_refused_in_one_line() {
 }
 
 #[test]
+fn a_pattern_stands_for_the_levels_that_it_matches_and_must_match_one() {
+    let at = |a: &str| claim("c", "higher", "").replace("a = { size = 1 }", &format!("a = {a}"));
+    let a_of =
+        |a: &str| match good(&with(&format!("{NAMES}{}", at(a)))).outputs.claims[0].test.clone() {
+            crate::spec::ClaimTest::Sides(of) => of.a,
+            other => panic!("{other:?}"),
+        };
+    let of_system = |levels: &[&str]| {
+        vec![(
+            "system".to_owned(),
+            levels.iter().map(|&level| level.to_owned()).collect::<Vec<_>>(),
+        )]
+    };
+    assert_eq!(a_of("{ system = '*BSD' }"), of_system(&["NetBSD", "FreeBSD"]));
+    assert_eq!(
+        a_of("{ system = ['*bsd', 'NetBSD', 'l*'] }"),
+        of_system(&["NetBSD", "FreeBSD", "Linux"])
+    );
+    let unknown = format!("{NAMES}{}", at("{ system = '*windows*' }"));
+    let wrongs = read(&with(&unknown), false).unwrap_err();
+    assert_eq!(wrongs.len(), 1, "{wrongs:?}");
+    let said = "'*windows*' matches no level of system; levels: NetBSD, FreeBSD, Linux";
+    assert!(wrongs[0].to_string().contains(said), "{}", wrongs[0]);
+    // Imports may add such a level.
+    good(&with(&format!("imports = 'system'\n{unknown}")));
+}
+
+const NAMES: &str = "[factors]\nsize = [1, 2, 3]\n\
+    system = [{ name = 'NetBSD' }, { name = 'FreeBSD' }, { name = 'Linux' }]\n";
+
+#[test]
 fn a_claim_that_can_t_follow_from_another_is_refused_in_one_line() {
     let derived = |kind: &str, more: &str| claim("d", kind, &format!("{DERIVED}\n{more}"));
     let tested = claim("c", "higher", "");
