@@ -18,6 +18,7 @@ mod each_level;
 mod figures;
 mod judged;
 mod methods;
+mod needed_cells;
 mod precondition;
 mod sample;
 mod sentence;
@@ -26,19 +27,17 @@ mod tested;
 mod trimmed;
 mod units;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::form::Form;
 use crate::group_view::{GroupView, GroupViews};
 use crate::looks::{LookParts, StudyUntil};
 use crate::observation::Observation;
 use crate::spec::{
-    ClaimSpec, ClaimTest, PlannedCell, PublishedFigures, SideLevels, Study, is_pattern,
-    published_levels,
+    ClaimSpec, ClaimTest, PublishedFigures, SideLevels, Study, is_pattern, published_levels,
 };
 use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimResult};
 use answers::{BlockNoun, ClaimFamily};
 use figures::FigureSet;
+pub(crate) use needed_cells::{CellTimes, cells_of_claim};
 use sixmark_record::metric::{Metric, Quantity};
 pub(crate) use tested::MOST_TIMES;
 use tested::{TestOutcome, TestedClaim};
@@ -53,10 +52,11 @@ pub(super) fn test_claims(
 ) -> Vec<ClaimResult> {
     let views = GroupViews::new(study, cells);
     let claims = &study.outputs.claims;
-    let measured = match until {
+    let mut measured = match until {
         None => answer_measured(study, &views, LookParts::ONLY),
         Some(until) => answer_in_looks(study, cells, until),
     };
+    needed_cells::add_times(study, cells, &mut measured);
     let published = test_published(claims, study.published.as_ref());
     let all = claims.iter().zip(measured).zip(published);
     let result = |((spec, measured), published): ((&ClaimSpec, ClaimEvidence), _)| {
@@ -155,27 +155,6 @@ pub(super) fn forecast_claims(
     answer_measured(study, &GroupViews::up_to(study, cells, repetitions), parts)
 }
 
-/// Returns the numbers of the cells that a claim needs, of all cells of the study.
-pub(super) fn cells_of_claim(
-    study: &Study,
-    spec: &ClaimSpec,
-    cells: &[PlannedCell<'_>],
-) -> Vec<usize> {
-    let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (factor, levels) in needed_levels(&with_roles_here(study, spec)) {
-        named.entry(factor).or_default().extend(levels);
-    }
-    let group =
-        spec.group.as_ref().and_then(|name| study.groups.iter().find(|of| of.name == *name));
-    let needs = |cell: &PlannedCell<'_>| {
-        cell.at().iter().all(|at| {
-            let in_group = group.is_none_or(|group| group.includes(&at.factor, &at.level));
-            in_group && named.get(&at.factor).is_none_or(|levels| levels.contains(&at.level))
-        })
-    };
-    (0..cells.len()).filter(|&at| needs(&cells[at])).collect()
-}
-
 /// Tests the claims of a study on the published figures alone.
 pub(super) fn test_published_claims(study: &Study) -> Vec<ClaimResult> {
     let claims = &study.outputs.claims;
@@ -190,6 +169,7 @@ pub(super) fn test_published_claims(study: &Study) -> Vec<ClaimResult> {
         p: None,
         p_adjusted: None,
         more_blocks: None,
+        more_s: None,
         agrees: None,
     };
     let of_paper = claims.iter().zip(published).filter(|(spec, _)| spec.source.is_some());

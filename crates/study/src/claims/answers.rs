@@ -168,6 +168,7 @@ fn answer(
         p,
         p_adjusted,
         more_blocks,
+        more_s: None,
         agrees,
     }
 }

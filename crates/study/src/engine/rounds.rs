@@ -1,6 +1,6 @@
 //! Rounds of repetitions after those that a study plans, until its claims are decided.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use sixmark_document::provenance::{Ended, warning};
 use sixmark_sys::command_error::CommandError;
@@ -11,7 +11,7 @@ use super::cell::Bench;
 use super::conduct::{StudyCourse, StudyEvent, finish};
 use super::machine_noise::MachineNoise;
 use super::stage::Stage;
-use crate::claims::{MOST_TIMES, cells_of_claim, forecast_claims};
+use crate::claims::{CellTimes, MOST_TIMES, cells_of_claim, forecast_claims};
 use crate::spec::cells::shuffle;
 use crate::study_result::{ClaimAnswer, ClaimEvidence, ClaimKind, ClaimScale};
 
@@ -236,14 +236,8 @@ impl StudyCourse<'_> {
 
     /// Returns how long a repetition of these cells takes, in seconds, by those that were measured.
     fn seconds_of<'a>(&self, cells: impl IntoIterator<Item = &'a usize>) -> f64 {
-        let mut took: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-        for cell in self.document.measured() {
-            let (sum, count) = took.entry(cell.cell).or_default();
-            *sum += cell.took_s;
-            *count += 1.0;
-        }
-        let of = |at: &usize| took.get(&self.cells[*at].number).map_or(0.0, |(sum, n)| sum / n);
-        cells.into_iter().map(of).sum::<f64>() * self.overhead()
+        let times = CellTimes::of(self.document.measured());
+        times.of_repetition(self.cells, cells) * self.overhead()
     }
 }
 

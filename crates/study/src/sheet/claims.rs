@@ -6,6 +6,7 @@ use super::interval;
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write::{write_count, write_percent, write_ratio};
+use sixmark_units::quantity::write_about;
 
 const CAPTION: &str = "Compared figures are geometric means over the repetitions (of differences, means); \
                        counts are sums. An answer needs p of at most 0.05 after Holm's correction \
@@ -195,12 +196,16 @@ fn answer(answer: ClaimAnswer) -> String {
     format!("{} {}", sign(answer), answer.words())
 }
 
-/// Returns the answer of measured figures, with the repetitions that would decide it.
+/// Returns the answer of measured figures, with the repetitions that would decide it, and their time.
 fn measured_answer(of: &ClaimEvidence) -> String {
     let said = answer(of.answer);
+    let time = of.more_s.filter(|s| *s > 0.0);
+    let time = time.map_or(String::new(), |s| format!(" ({} of its cells)", write_about(s)));
     match of.more_blocks {
-        Some(1) => format!("{said}: about 1 more repetition decides it"),
-        Some(n) => format!("{said}: about {} more repetitions decide it", write_count(n.into())),
+        Some(1) => format!("{said}: about 1 more repetition decides it{time}"),
+        Some(n) => {
+            format!("{said}: about {} more repetitions decide it{time}", write_count(n.into()))
+        }
         None => said,
     }
 }

@@ -146,6 +146,11 @@ pub struct ClaimEvidence {
     /// they are; null for other answers, for published figures, and if more than 128 times as many
     /// would be needed.
     pub more_blocks: Option<u32>,
+    /// How long the cells that the claim needs take in these repetitions, in seconds; null without a
+    /// forecast.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub more_s: Option<f64>,
     /// Whether the figures as they are, without a test, agree with the claim; null if they are
     /// missing.
     pub agrees: Option<bool>,
