@@ -195,6 +195,7 @@ pub(super) fn resume(
         (_, None) => {}
     }
     read_cells(&folder, &mut document)?;
+    check_looks(&document, path)?;
     let cells = document.measured().count() as u32;
     document.resumed.push(Resumed { at: now(), cells, changes: found });
     document.ended = None;
@@ -204,6 +205,22 @@ pub(super) fn resume(
     let of_settings = doubts::of_uncontrolled(&document.uncontrolled);
     document.warnings = doubts.into_iter().chain(of_settings).collect();
     Ok((folder, document, complete))
+}
+
+/// Refuses a document whose looks can't have been: they rise, and each follows repetitions that were
+/// measured.
+fn check_looks(document: &StudyResult, path: &Path) -> Result<(), CommandError> {
+    let Some(until) = &document.until else { return Ok(()) };
+    let most = document.measured().map(|cell| cell.repetition).max().unwrap_or(0);
+    let rise = until.looks.windows(2).all(|two| two[0] < two[1]);
+    let were = until.looks.iter().all(|look| (1..=most).contains(look));
+    match rise && were {
+        true => Ok(()),
+        false => Err(CommandError::Usage(format!(
+            "'{}': until.looks does not fit the {most} repetitions that were measured; the file is damaged",
+            path.join("study.json").display()
+        ))),
+    }
 }
 
 /// Reads the measured cells. Their files are authoritative: the document may be older. Imported cells

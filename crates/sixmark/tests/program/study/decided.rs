@@ -129,6 +129,13 @@ fn a_study_goes_on_with_what_it_has_if_it_is_given_more_time() {
     let first = |document: &Value| document["cells"].as_array().unwrap()[..24].to_vec();
     assert_eq!(first(&after), first(&before), "no cell is measured twice");
     assert!(read(&bench.cells()[0])["cell"].is_object());
+    // Looks that can't have been would never end.
+    let damaged = after.to_string().replace("\"looks\":[4,", "\"looks\":[4294967295,");
+    assert_ne!(damaged, after.to_string());
+    std::fs::write(bench.path("out/study.json"), damaged).unwrap();
+    let refused = bench.resume(&["--until", "decided"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("until.looks does not fit the "), "{}", said(&refused));
 }
 
 #[test]
