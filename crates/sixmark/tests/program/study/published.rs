@@ -1,5 +1,5 @@
-//! The published figures of the five studies beside a list that was typed a second time, from the papers and
-//! not from the files that the program reads.
+//! The published figures of the five studies beside a list that was typed a second time, from the papers' texts
+//! and by someone who had not seen the files that the program reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use sixmark_testkit::sixmark;
 use sixmark_testkit::study::fine;
 
-/// A figure in each line: study, table, measure, family, levels, and what is printed. There `-` is a figure
+/// A figure in each line: study, table, measure, family, levels, what is printed, and where. There `-` is a figure
 /// that is not printed, `84..103` a range, `=99` one that only follows from others.
 const TYPED: &str = include_str!("../../data/published-figures.tsv");
 
@@ -22,7 +22,7 @@ type Place = (String, String, String, String, Levels);
 fn typed() -> BTreeMap<Place, String> {
     let mut all = BTreeMap::new();
     for line in TYPED.lines().filter(|line| !line.starts_with('#')) {
-        let [study, table, measure, family, levels, printed] =
+        let [study, table, measure, family, levels, printed, _place] =
             line.split('\t').map(str::to_owned).collect::<Vec<_>>().try_into().unwrap();
         let level = |level: &str| {
             let (factor, level) = level.split_once('=').unwrap();
